@@ -1,0 +1,141 @@
+"""The schema files of one folder to one Family."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from changewire_codegen.errors import SchemaError
+from changewire_codegen.names import CLASS_NAME, UNCARRIABLE, python_name
+from changewire_codegen.nodes import Alias, Family, Object, Property, Row, Rule, Tag, Union
+from changewire_codegen.order import in_order
+from changewire_codegen.types import Node, Place, build_type
+from changewire_codegen.unions import resolve_unions
+
+Definitions = dict[str, Object | Row | Union | Alias]
+
+
+def build_family(folder: str, meta: Mapping[str, Any], documents: Mapping[str, Node]) -> Family:
+    """Return the family that ``family.json`` and its schema files describe.
+
+    Raises:
+        SchemaError: A definition is outside the dialect in a way no metaschema can say.
+    """
+    places = _places(folder, documents)
+    titles = {(file, pointer): node["title"] for file, pointer, node in places}
+    definitions: Definitions = {}
+    for file, pointer, node in places:
+        place = Place(file, pointer, titles)
+        definition = _definition(node, place)
+        if definition.name in definitions:
+            other = definitions[definition.name]
+            place.refuse(f"the title {definition.name!r} is taken by {other.file}#{other.pointer}")
+        definitions[definition.name] = definition
+    return Family(
+        name=folder,
+        title=meta["title"],
+        description=meta["description"],
+        format=meta.get("format"),
+        encoding=meta["encoding"],
+        roles=_roles(folder, meta.get("roles", {}), documents),
+        differences=tuple(meta.get("differences", ())),
+        definitions=in_order(resolve_unions(definitions)),
+        schemas=documents,
+        variants={file.removesuffix(".json"): node["title"] for file, node in documents.items()},
+    )
+
+
+def _places(folder: str, documents: Mapping[str, Node]) -> list[tuple[str, str, Node]]:
+    """List each definition of each file: (file, pointer, node)."""
+    found = []
+    for file, document in documents.items():
+        path = f"{folder}/{file}"
+        for key, node in document.get("$defs", {}).items():
+            if node["title"] != key:
+                raise SchemaError(path, f"/$defs/{key}", f"the title must be {key!r} as in $defs")
+            found.append((path, f"/$defs/{key}", node))
+        found.append((path, "", document))
+    return found
+
+
+def _definition(node: Node, place: Place) -> Object | Row | Union | Alias:
+    head = (node["title"], node["description"], place.file, place.pointer)
+    if not CLASS_NAME.match(node["title"]):
+        place.refuse(f"the title {node['title']!r} is no class name: use CamelCase")
+    if place.pointer and "if" in node:
+        place.refuse("if and then stand at the root of a file only")
+    if "oneOf" in node:
+        arms = tuple(place.resolve(arm["$ref"]) for arm in node["oneOf"])
+        return Union(*head, tag="", arms=arms)
+    if node.get("type") == "object" and "properties" in node:
+        return _object(node, head, place)
+    if node.get("type") == "array" and "prefixItems" in node:
+        return _row(node, head, place)
+    return Alias(*head, build_type(node, place))
+
+
+def _object(node: Node, head: tuple[str, str, str, str], place: Place) -> Object:
+    required = set(node.get("required", ()))
+    unknown = sorted(required - set(node["properties"]))
+    if unknown:
+        place.at("required").refuse(f"{unknown[0]!r} is required but not among the properties")
+    return Object(
+        *head,
+        properties=_properties(node["properties"], required, place.at("properties")),
+        tag=_open_tag(node),
+        rules=(Rule(node["if"], node["then"]),) if "if" in node else (),
+        leniencies=node.get("x-leniency", {}),
+    )
+
+
+def _open_tag(node: Node) -> Tag | None:
+    """Return the tag of an open arm: the property that takes every value but the known ones."""
+    for wire, child in node["properties"].items():
+        if "not" in child:
+            return Tag(wire, None, tuple(child["not"]["enum"]))
+    return None
+
+
+def _row(node: Node, head: tuple[str, str, str, str], place: Place) -> Row:
+    count = len(node["prefixItems"])
+    if node["items"] is not False or not node["minItems"] == node["maxItems"] == count:
+        place.refuse(f"a positional array says items: false, minItems: {count}, maxItems: {count}")
+    titles = [child["title"] for child in node["prefixItems"]]
+    if len(set(titles)) < count:
+        place.at("prefixItems").refuse("two positions have the same title")
+    steps = {title: str(i) for i, title in enumerate(titles)}
+    children = dict(zip(titles, node["prefixItems"], strict=True))
+    return Row(*head, _properties(children, set(titles), place.at("prefixItems"), steps))
+
+
+def _properties(
+    children: Mapping[str, Node],
+    required: set[str],
+    place: Place,
+    steps: Mapping[str, str] | None = None,
+) -> tuple[Property, ...]:
+    found: dict[str, Property] = {}
+    for wire, node in children.items():
+        below = place.at((steps or {}).get(wire, wire))
+        if UNCARRIABLE.search(wire):
+            below.refuse("a property name holds no quotes, backslashes or control characters")
+        name = python_name(wire)
+        if name in found:
+            below.refuse(f"name clash: {wire!r} and {found[name].wire!r} are both {name!r} in Python")
+        found[name] = Property(
+            wire=wire,
+            name=name,
+            type=build_type(node, below),
+            required=wire in required,
+            description=node["description"],
+            pointer=below.pointer,
+            leniencies=node.get("x-leniency", {}),
+        )
+    return tuple(found.values())
+
+
+def _roles(folder: str, roles: Mapping[str, str], documents: Mapping[str, Node]) -> dict[str, str]:
+    for role, stem in roles.items():
+        if f"{stem}.json" not in documents:
+            raise SchemaError(f"{folder}/family.json", f"/roles/{role}", f"no file {stem}.json")
+    return {role: documents[f"{stem}.json"]["title"] for role, stem in roles.items()}

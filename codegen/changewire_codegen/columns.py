@@ -1,0 +1,225 @@
+"""Types of a family as columns: what Arrow and Spark can hold, exact JSON text for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from changewire_codegen.errors import SchemaError
+from changewire_codegen.nodes import (
+    Alias,
+    Anything,
+    ArrayOf,
+    Choice,
+    Family,
+    Kind,
+    MapOf,
+    Nullable,
+    Object,
+    Property,
+    RefTo,
+    Row,
+    Scalar,
+    Type,
+    Union,
+)
+from changewire_codegen.order import references
+
+EXTRA = "_extra"
+"""Column of the properties that the schema does not name."""
+
+LeafKind = Literal["boolean", "integer", "number", "string", "bytes", "datetime", "json"]
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A column of scalars; ``json`` is any value as JSON text."""
+
+    kind: LeafKind
+
+
+@dataclass(frozen=True)
+class ListColumn:
+    """A column of lists."""
+
+    items: Column
+
+
+@dataclass(frozen=True)
+class MapColumn:
+    """A column of maps from text."""
+
+    values: Column
+
+
+@dataclass(frozen=True)
+class StructColumn:
+    """A column of structs: one field for each property of the definition."""
+
+    definition: str
+
+
+Column = Leaf | ListColumn | MapColumn | StructColumn
+JSON = Leaf("json")
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of a struct.
+
+    Attributes:
+        name: Name of the column: the name on the wire.
+        attribute: Name in the model.
+        everywhere: Whether each value has the attribute; in a union, whether each arm has.
+        optional: Whether the property may be absent.
+        nullable: Whether the column may be NULL, for null or for absence.
+    """
+
+    name: str
+    attribute: str
+    column: Column
+    description: str
+    everywhere: bool
+    optional: bool
+    nullable: bool
+
+
+_LEAVES: dict[Kind, LeafKind] = {
+    "boolean": "boolean",
+    "integer": "integer",
+    "number": "number",
+    "string": "string",
+    "bytes": "bytes",
+    "datetime": "datetime",
+}
+
+
+def tables(family: Family) -> list[str]:
+    """Return the definitions that get a table of their own, sorted."""
+    kinds = (Object, Row, Union)
+    return sorted(n for n in set(family.variants.values()) if isinstance(family.definitions[n], kinds))
+
+
+def structs(family: Family) -> list[str]:
+    """Return the definitions that become structs, each after those it holds."""
+    found: list[str] = []
+    for name in tables(family):
+        _collect(name, family, found)
+    return found
+
+
+def _collect(name: str, family: Family, found: list[str]) -> None:
+    if name in found:
+        return
+    for field in fields(name, family):
+        for inner in _inner(field.column):
+            _collect(inner, family, found)
+    found.append(name)
+
+
+def _inner(column: Column) -> Iterator[str]:
+    if isinstance(column, StructColumn):
+        yield column.definition
+    elif isinstance(column, ListColumn):
+        yield from _inner(column.items)
+    elif isinstance(column, MapColumn):
+        yield from _inner(column.values)
+
+
+def fields(name: str, family: Family) -> list[Field]:
+    """Return the fields of the struct that a definition becomes."""
+    definition = family.definitions[name]
+    if isinstance(definition, Union):
+        return _union_fields(definition, family)
+    assert isinstance(definition, (Object, Row))  # noqa: S101 - aliases are resolved before
+    children = definition.properties if isinstance(definition, Object) else definition.positions
+    found = [_field(child, name, family) for child in children]
+    if isinstance(definition, Object) and name in family.variants.values():
+        if any(field.name == EXTRA for field in found):
+            raise SchemaError(definition.file, definition.pointer, f"a column {EXTRA!r} is added: rename")
+        text = "Properties that the schema does not name, as a JSON object by JSON Pointer."
+        found.append(Field(EXTRA, "extra", JSON, text, everywhere=True, optional=True, nullable=True))
+    return found
+
+
+def _field(prop: Property, owner: str, family: Family) -> Field:
+    column = column_of(prop.type, family, (owner,))
+    nullable = not prop.required or _takes_null(prop.type, family)
+    return Field(
+        name=prop.wire,
+        attribute=prop.name,
+        column=column,
+        description=prop.description,
+        everywhere=True,
+        optional=not prop.required,
+        nullable=nullable,
+    )
+
+
+def _union_fields(union: Union, family: Family) -> list[Field]:
+    """Merge the fields of all arms; a field on whose type they differ becomes JSON text."""
+    arms = [{field.name: field for field in fields(arm, family)} for arm in union.arms]
+    merged: dict[str, Field] = {}
+    for name in dict.fromkeys(name for arm in arms for name in arm):
+        found = [arm[name] for arm in arms if name in arm]
+        everywhere = len(found) == len(arms)
+        column = found[0].column if len({field.column for field in found}) == 1 else JSON
+        nullable = not everywhere or any(field.nullable for field in found)
+        texts = list(dict.fromkeys(field.description for field in found))
+        text = texts[0] if len(texts) == 1 else " / ".join(texts)
+        optional = not everywhere or any(field.optional for field in found)
+        merged[name] = Field(
+            name, found[0].attribute, column, text, everywhere, optional, nullable
+        )
+    extra = merged.pop(EXTRA, None)
+    return [*merged.values(), *([extra] if extra else [])]
+
+
+def column_of(kind: Type, family: Family, owners: tuple[str, ...]) -> Column:
+    """Return the column of a type; JSON text for what no column type holds exactly."""
+    if isinstance(kind, Scalar):
+        return Leaf(_LEAVES.get(kind.kind, "json")) if kind.enum is None else _enumeration(kind)
+    if isinstance(kind, Choice):
+        options = [option for option in kind.options if option.kind != "null"]
+        return column_of(options[0], family, owners) if len(options) == 1 else JSON
+    if isinstance(kind, Nullable):
+        return column_of(kind.of, family, owners)
+    if isinstance(kind, ArrayOf):
+        items = column_of(kind.items, family, owners)
+        return JSON if items == JSON else ListColumn(items)
+    if isinstance(kind, MapOf):
+        values = column_of(kind.values, family, owners)
+        return JSON if values == JSON else MapColumn(values)
+    if isinstance(kind, Anything):
+        return JSON
+    return _reference(kind, family, owners)
+
+
+def _enumeration(scalar: Scalar) -> Leaf:
+    return Leaf("integer" if scalar.kind == "integer" else "string")
+
+
+def _reference(kind: RefTo, family: Family, owners: tuple[str, ...]) -> Column:
+    definition = family.definitions[kind.name]
+    if isinstance(definition, Alias):
+        return column_of(definition.type, family, owners)
+    recursive = kind.name in owners or reaches(kind.name, kind.name, family)
+    return JSON if recursive else StructColumn(kind.name)
+
+
+def reaches(name: str, target: str, family: Family, path: tuple[str, ...] = ()) -> bool:
+    """Tell whether a definition holds the target, itself or at any depth."""
+    for other in references(family.definitions[name]):
+        if other == target or (other not in path and reaches(other, target, family, (*path, other))):
+            return True
+    return False
+
+
+def _takes_null(kind: Type, family: Family) -> bool:
+    if isinstance(kind, RefTo):
+        definition = family.definitions[kind.name]
+        return isinstance(definition, Alias) and _takes_null(definition.type, family)
+    if isinstance(kind, Choice):
+        return any(option.kind == "null" for option in kind.options)
+    return isinstance(kind, Nullable)

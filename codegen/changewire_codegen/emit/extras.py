@@ -1,0 +1,204 @@
+"""``extras.py`` of a family: what a strict model cannot hold, taken out and put back.
+
+A struct refuses properties and tags that it does not know. A message with such is rewritten before
+it becomes a model: unknown properties move below ``@extra``, an unknown tag below ``@`` and its
+name. Encoding goes the other way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from changewire_codegen.emit.head import module_docstring
+from changewire_codegen.emit.lower import OPEN_TAG
+from changewire_codegen.names import snake
+from changewire_codegen.nodes import (
+    Alias,
+    ArrayOf,
+    Family,
+    MapOf,
+    Nullable,
+    Object,
+    RefTo,
+    Row,
+    Type,
+    Union,
+)
+from changewire_codegen.order import references
+from changewire_codegen.writer import Writer
+
+Definition = Object | Row | Union | Alias
+ARMS = {
+    "take": "Mapping[str, Callable[[Any, Path, dict[str, Any]], None]]",
+    "put": "Mapping[str, Callable[[Any], None]]",
+}
+
+
+def extras(family: Family, package: str) -> str:
+    """Return the source of the module, unformatted."""
+    takes = _reaching(family, lambda definition: isinstance(definition, Object))
+    puts = _reaching(family, lambda definition: _is_put_back(definition, family))
+    writer = Writer()
+    writer(module_docstring("Unknown properties and tags", family))
+    writer("from __future__ import annotations")
+    writer("from collections.abc import Callable, Mapping")
+    writer("from typing import Any")
+    writer(f"from {package}.support import Path, insert, take_unknown")
+    for definition in family.definitions.values():
+        if definition.name in takes:
+            _take(definition, family, takes, writer)
+        if definition.name in puts:
+            _put(definition, family, puts, writer)
+    for definition in family.definitions.values():
+        if isinstance(definition, Union) and definition.name in takes:
+            _arms(definition, "take", takes, writer)
+            _arms(definition, "put", puts, writer)
+    _entry(family, {"take": takes, "put": puts}, writer)
+    return writer.text()
+
+
+def _reaching(family: Family, start: Callable[[Definition], bool]) -> set[str]:
+    """Return the definitions that are such, or hold such at any depth."""
+    found: set[str] = set()
+    while True:
+        more = {
+            name
+            for name, definition in family.definitions.items()
+            if start(definition) or any(other in found for other in references(definition))
+        }
+        if more == found:
+            return found
+        found = more
+
+
+def _is_put_back(definition: Definition, family: Family) -> bool:
+    """Tell whether encoding has something to put back into an object itself."""
+    if not isinstance(definition, Object):
+        return False
+    is_open = definition.tag is not None and definition.tag.value is None
+    return is_open or definition.name in family.variants.values()
+
+
+def _entry(family: Family, names: Mapping[str, set[str]], writer: Writer) -> None:
+    for verb in ("take", "put"):
+        writer()
+        with writer.block(f"_{verb.upper()}: {ARMS[verb]} = {{"):
+            for name in sorted(set(family.variants.values()) & names[verb]):
+                writer(f"{name!r}: _{verb}_{snake(name)},")
+        writer("}")
+    writer()
+    with writer.block("def take_out(obj: object, variant: str) -> None:"):
+        writer.docstring(
+            "Move what a model of the variant does not know to where it is kept, in place.",
+            "obj: A parsed message. Where it is no valid one, any exception may be raised.",
+        )
+        with writer.block("if variant in _TAKE:"):
+            writer('_TAKE[variant](obj, (), {})')
+    writer()
+    with writer.block("def put_back(obj: object, variant: str) -> None:"):
+        writer.docstring(
+            "Undo `take_out`, in place.",
+            "Raises KeyError, IndexError, TypeError or ValueError where a pointer of `extra` "
+            "leads nowhere.",
+        )
+        with writer.block("if variant in _PUT:"):
+            writer("_PUT[variant](obj)")
+
+
+def _take(definition: Definition, family: Family, names: set[str], writer: Writer) -> None:
+    name = snake(definition.name)
+    writer()
+    if isinstance(definition, Union):
+        with writer.block(f"def _take_{name}(value: Any, at: Path, extra: dict[str, Any]) -> None:"):
+            arms = f"_take_{name}_arms"
+            tag = f"value[{definition.tag!r}]"
+            if definition.open_arm is None:
+                writer(f"{arms}[{tag}](value, at, extra)")
+            else:
+                other = f"_take_{snake(definition.open_arm)}"
+                writer(f"{arms}.get({tag}, {other})(value, at, extra)")
+        return
+    with writer.block(f"def _take_{name}(value: Any, at: Path, extra: dict[str, Any]) -> None:"):
+        if not isinstance(definition, Object):
+            _walk_all(definition, names, writer, "take")
+            return
+        own = definition.name in family.variants.values()
+        if own:
+            writer("at, extra = (), {}")
+        wires = tuple(prop.wire for prop in definition.properties)
+        required = sum(prop.required for prop in definition.properties)
+        with writer.block(f"if len(value) > {required}:"):
+            writer(f"take_unknown(value, {wires!r}, at, extra)")
+        _walk_all(definition, names, writer, "take")
+        if definition.tag is not None and definition.tag.value is None:
+            wire = definition.tag.wire
+            writer(f"value[{'@' + wire!r}], value[{wire!r}] = value[{wire!r}], {OPEN_TAG!r}")
+        if own:
+            with writer.block("if extra:"):
+                writer('value["@extra"] = extra')
+
+
+def _put(definition: Definition, family: Family, names: set[str], writer: Writer) -> None:
+    writer()
+    if isinstance(definition, Union):
+        name = snake(definition.name)
+        with writer.block(f"def _put_{name}(value: Any) -> None:"):
+            writer(f"put = _put_{name}_arms.get(value[{definition.tag!r}])")
+            with writer.block("if put is not None:"):
+                writer("put(value)")
+        return
+    with writer.block(f"def _put_{snake(definition.name)}(value: Any) -> None:"):
+        _walk_all(definition, names, writer, "put")
+        if not isinstance(definition, Object):
+            return
+        if definition.tag is not None and definition.tag.value is None:
+            wire = definition.tag.wire
+            writer(f"value[{wire!r}] = value.pop({'@' + wire!r})")
+        if definition.name in family.variants.values():
+            with writer.block('for pointer, extra in value.pop("@extra", {}).items():'):
+                writer("insert(value, pointer, extra)")
+
+
+def _arms(union: Union, verb: str, names: set[str], writer: Writer) -> None:
+    """Write the function of each tag; after all functions, which may call each other."""
+    writer()
+    with writer.block(f"_{verb}_{snake(union.name)}_arms: {ARMS[verb]} = {{"):
+        for arm, tag in zip(union.arms, union.tags, strict=True):
+            if tag is None and verb == "take":
+                continue
+            if arm in names:
+                writer(f"{tag or OPEN_TAG!r}: _{verb}_{snake(arm)},")
+    writer("}")
+
+
+def _walk_all(definition: Definition, names: set[str], writer: Writer, verb: str) -> None:
+    if isinstance(definition, Alias):
+        _walk(definition.type, "value", "at", names, writer, verb)
+    elif isinstance(definition, Row):
+        for i, position in enumerate(definition.positions):
+            _walk(position.type, f"value[{i}]", f"(at, '{i}')", names, writer, verb)
+    elif isinstance(definition, Object):
+        for prop in definition.properties:
+            kind = prop.type if prop.required else Nullable(prop.type)
+            expression = f"value[{prop.wire!r}]" if prop.required else f"value.get({prop.wire!r})"
+            at = f"(at, {prop.wire!r})"
+            _walk(kind, expression, at, names, writer, verb)
+
+
+def _walk(kind: Type, value: str, at: str, names: set[str], writer: Writer, verb: str) -> None:
+    if not any(name in names for name in references(Alias("", "", "", "", kind))):
+        return
+    if isinstance(kind, RefTo):
+        arguments = f"{value}, {at}, extra" if verb == "take" else value
+        writer(f"_{verb}_{snake(kind.name)}({arguments})")
+    elif isinstance(kind, Nullable):
+        with writer.block(f"if {value} is not None:"):
+            _walk(kind.of, value, at, names, writer, verb)
+    elif isinstance(kind, ArrayOf):
+        loop = f"for i, item in enumerate({value}):"
+        with writer.block(loop if verb == "take" else f"for item in {value}:"):
+            _walk(kind.items, "item", f"({at}, i)", names, writer, verb)
+    elif isinstance(kind, MapOf):
+        loop = f"for name, item in {value}.items():"
+        with writer.block(loop if verb == "take" else f"for item in {value}.values():"):
+            _walk(kind.values, "item", f"({at}, name)", names, writer, verb)

@@ -1,0 +1,166 @@
+"""``leniencies.py`` of a family: which named leniencies a model makes use of."""
+
+from __future__ import annotations
+
+from changewire_codegen.emit.conditions import ModelView, compile_condition
+from changewire_codegen.emit.head import module_docstring
+from changewire_codegen.names import snake
+from changewire_codegen.nodes import (
+    Alias,
+    ArrayOf,
+    Family,
+    MapOf,
+    Nullable,
+    Object,
+    Property,
+    RefTo,
+    Row,
+    Type,
+    Union,
+)
+from changewire_codegen.order import references
+from changewire_codegen.writer import Writer
+
+UNKNOWN_PROPERTY = "unknown-property"
+
+
+def leniencies(family: Family, package: str) -> str:
+    """Return the source of the module, unformatted."""
+    lenient = _lenient(family)
+    writer = Writer()
+    writer(module_docstring("Leniencies", family))
+    writer("from __future__ import annotations")
+    writer("from collections.abc import Callable, Mapping")
+    writer("from typing import Any")
+    writer("from msgspec import UNSET")
+    writer(f"from {package}.{family.name} import models")
+    for definition in family.definitions.values():
+        if definition.name in lenient:
+            _function(definition, family, lenient, writer)
+    for definition in family.definitions.values():
+        if isinstance(definition, Union) and definition.name in lenient:
+            _arms(definition, lenient, writer)
+    roots = [n for n in family.variants.values() if isinstance(family.definitions[n], Object) and n in lenient]
+    with writer.block("_CHECKS: Mapping[type, Callable[[Any, list[str]], None]] = {"):
+        for name in sorted(roots):
+            writer(f"models.{name}: _{snake(name)},")
+    writer("}")
+    writer()
+    with writer.block("def leniencies(message: object) -> list[str]:"):
+        writer.docstring(
+            "Return the names of the leniencies that a message needed, once for each use.",
+            f"`{UNKNOWN_PROPERTY}` stands for the properties in `extra`.",
+        )
+        writer("used: list[str] = []")
+        writer("check = _CHECKS.get(type(message))")
+        with writer.block("if check is not None:"):
+            writer("check(message, used)")
+        writer("return used")
+    return writer.text()
+
+
+def named_leniencies(family: Family) -> dict[str, list[str]]:
+    """Return the name of each leniency with the places in the schema that allow it."""
+    found: dict[str, list[str]] = {}
+    for definition in family.definitions.values():
+        if isinstance(definition, Object):
+            for name in definition.leniencies:
+                found.setdefault(name, []).append(definition.name)
+        for prop in _children(definition):
+            for name in prop.leniencies:
+                found.setdefault(name, []).append(f"{definition.name}.{prop.wire}")
+    return dict(sorted(found.items()))
+
+
+def _children(definition: Object | Row | Union | Alias) -> tuple[Property, ...]:
+    if isinstance(definition, Object):
+        return definition.properties
+    return definition.positions if isinstance(definition, Row) else ()
+
+
+def _lenient(family: Family) -> set[str]:
+    """Return the definitions below which a leniency may be used."""
+    found: set[str] = set()
+    roots = set(family.variants.values())
+    while True:
+        more = {
+            name
+            for name, definition in family.definitions.items()
+            if (isinstance(definition, Object) and (definition.leniencies or name in roots))
+            or any(prop.leniencies for prop in _children(definition))
+            or any(other in found for other in references(definition))
+        }
+        if more == found:
+            return found
+        found = more
+
+
+def _function(
+    definition: Object | Row | Union | Alias, family: Family, lenient: set[str], writer: Writer
+) -> None:
+    if isinstance(definition, Union):
+        _union(definition, writer)
+        return
+    writer()
+    with writer.block(f"def _{snake(definition.name)}(value: Any, used: list[str]) -> None:"):
+        if isinstance(definition, Alias):
+            _walk(definition.type, "value", lenient, writer)
+            return
+        if isinstance(definition, Object):
+            for name in definition.leniencies:
+                condition = compile_condition(
+                    definition.leniencies[name], "value", ModelView(RefTo(definition.name), family)
+                )
+                _use(name, condition, writer)
+            if definition.name in family.variants.values():
+                _use(UNKNOWN_PROPERTY, "value.extra is not UNSET", writer)
+        for prop in _children(definition):
+            expression = f"value.{prop.name}"
+            for name, condition in prop.leniencies.items():
+                test = compile_condition(condition, expression, ModelView(prop.type, family))
+                _use(name, test, writer)
+            _walk(prop.type if prop.required else Nullable(prop.type), expression, lenient, writer)
+
+
+def _use(name: str, condition: str, writer: Writer) -> None:
+    if condition == "True":
+        writer(f"used.append({name!r})")
+        return
+    with writer.block(f"if {condition}:"):
+        writer(f"used.append({name!r})")
+
+
+def _union(union: Union, writer: Writer) -> None:
+    name = f"_{snake(union.name)}"
+    writer()
+    with writer.block(f"def {name}(value: Any, used: list[str]) -> None:"):
+        writer(f"check = {name}_arms.get(type(value))")
+        with writer.block("if check is not None:"):
+            writer("check(value, used)")
+
+
+def _arms(union: Union, lenient: set[str], writer: Writer) -> None:
+    """Write the function of each arm; after all functions, which may call each other."""
+    writer()
+    head = f"_{snake(union.name)}_arms: Mapping[type, Callable[[Any, list[str]], None]] = {{"
+    with writer.block(head):
+        for arm in union.arms:
+            if arm in lenient:
+                writer(f"models.{arm}: _{snake(arm)},")
+    writer("}")
+
+
+def _walk(kind: Type, expression: str, lenient: set[str], writer: Writer) -> None:
+    """Go on into a value, where a leniency may be used below it."""
+    if not any(name in lenient for name in references(Alias("", "", "", "", kind))):
+        return
+    if isinstance(kind, RefTo):
+        writer(f"_{snake(kind.name)}({expression}, used)")
+    elif isinstance(kind, Nullable):
+        with writer.block(f"if {expression}:"):
+            _walk(kind.of, expression, lenient, writer)
+    elif isinstance(kind, (ArrayOf, MapOf)):
+        inner = kind.items if isinstance(kind, ArrayOf) else kind.values
+        items = expression if isinstance(kind, ArrayOf) else f"{expression}.values()"
+        with writer.block(f"for item in {items}:"):
+            _walk(inner, "item", lenient, writer)

@@ -1,0 +1,120 @@
+"""``models.py`` of a family: msgspec structs, by datamodel-code-generator."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from datamodel_code_generator import (
+    DataModelType,
+    InputFileType,
+    LiteralType,
+    PythonVersion,
+    generate,
+)
+from datamodel_code_generator.format import DatetimeClassType
+
+from changewire_codegen.emit.conditions import model_rules
+from changewire_codegen.emit.head import module_docstring
+from changewire_codegen.emit.lower import OPEN_TAG, exact_hint, lower
+from changewire_codegen.nodes import Choice, Family, Object, Property, Row
+from changewire_codegen.writer import quoted_docstring
+
+TEMPLATES = Path(__file__).with_name("templates")
+IMPORTS = ["typing.ClassVar", "msgspec.UNSET", "msgspec.UnsetType", "msgspec.field"]
+TEXT_WIDTH = 92
+
+
+def models(family: Family, package: str) -> str:
+    """Return the source of the module, unformatted.
+
+    Args:
+        family: What to emit.
+        package: Import name of the generated package.
+    """
+    structs = [d for d in family.definitions.values() if isinstance(d, (Object, Row))]
+    body = _generate(lower(family), {d.name: _class_data(d, family) for d in structs}, package)
+    names = sorted(family.definitions)
+    exported = ",\n    ".join(map(repr, names))
+    return f"{module_docstring('Messages', family)}\n{body}\n\n__all__ = [\n    {exported},\n]\n"
+
+
+def _generate(schema: dict[str, Any], data: dict[str, Any], package: str) -> str:
+    """Call datamodel-code-generator; nothing else of this project sees it."""
+    output = generate(
+        json.dumps(schema),
+        input_file_type=InputFileType.JsonSchema,
+        output_model_type=DataModelType.MsgspecStruct,
+        target_python_version=PythonVersion.PY_310,
+        output_datetime_class=DatetimeClassType.Datetime,
+        enum_field_as_literal=LiteralType.All,
+        use_annotated=True,
+        use_msgspec_tagged_unions=True,
+        strict_refs=True,
+        allow_remote_refs=False,
+        disable_timestamp=True,
+        formatters=[],
+        custom_file_header="#",
+        custom_template_dir=TEMPLATES,
+        extra_template_data=data,
+        additional_imports=[*IMPORTS, f"{package}.support.Extra", f"{package}.support.OpenTag"],
+    )
+    return str(output).removeprefix("#\n")
+
+
+def _class_data(definition: Object | Row, family: Family) -> dict[str, Any]:
+    """Return what the template needs to know of one class."""
+    children = definition.properties if isinstance(definition, Object) else definition.positions
+    tag = definition.tag if isinstance(definition, Object) else None
+    options = {"frozen": True, "gc": False, "forbid_unknown_fields": True}
+    if isinstance(definition, Row):
+        options["array_like"] = True
+    else:
+        options["kw_only"] = True
+    if tag is not None:
+        options["tag_field"] = repr(tag.wire)
+        options["tag"] = repr(OPEN_TAG if tag.value is None else tag.value)
+    rows = [_row(child, definition) for child in children]
+    if definition.name in family.variants.values() and isinstance(definition, Object):
+        rows.append(_EXTRA)
+    return {
+        "base_class_kwargs": options,
+        "doc": quoted_docstring((definition.description,), TEXT_WIDTH),
+        "rows": rows,
+        "tail": model_rules(definition, family) if isinstance(definition, Object) else [],
+    }
+
+
+_EXTRA = {
+    "name": "extra",
+    "hint": "Extra | UnsetType",
+    "value": 'field(name="@extra", default=UNSET)',
+    "doc": quoted_docstring(
+        ("Properties that the schema does not name, by JSON Pointer; unset where there are none.",),
+        TEXT_WIDTH,
+    ),
+}
+
+
+def _row(prop: Property, owner: Object | Row) -> dict[str, Any]:
+    tag = owner.tag if isinstance(owner, Object) else None
+    doc = quoted_docstring((prop.description,), TEXT_WIDTH)
+    row: dict[str, Any] = {"name": prop.name, "hint": None, "value": None, "doc": doc}
+    if tag is not None and prop.wire == tag.wire:
+        if tag.value is None:
+            return {**row, "hint": "OpenTag", "value": f"field(name={'@' + tag.wire!r})"}
+        return {**row, "hint": f"ClassVar[Literal[{tag.value!r}]]", "value": repr(tag.value)}
+    if isinstance(prop.type, Choice):
+        row["hint"] = exact_hint(prop.type)
+        if row["hint"] and not prop.required:
+            row["hint"] += " | UnsetType"
+    renamed = isinstance(owner, Object) and prop.name != prop.wire
+    arguments = [f"name={prop.wire!r}"] if renamed else []
+    if not prop.required:
+        arguments.append("default=UNSET")
+    if renamed:
+        row["value"] = f"field({', '.join(arguments)})"
+    elif not prop.required:
+        row["value"] = "UNSET"
+    return row

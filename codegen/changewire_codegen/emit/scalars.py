@@ -1,0 +1,101 @@
+"""Scalars in generated checks: the tests of type and bounds, and the words for both."""
+
+from __future__ import annotations
+
+from changewire_codegen.emit.conditions import WIRE_TYPES
+from changewire_codegen.nodes import (
+    Anything,
+    ArrayOf,
+    Choice,
+    MapOf,
+    Nullable,
+    RefTo,
+    Scalar,
+    Type,
+)
+from changewire_codegen.types import ON_THE_WIRE
+
+Check = tuple[str, str, str]
+"""The test for a violation, the keyword that is broken, and what the keyword asks for."""
+
+_WORDS = {"bytes": "Base64 text", "datetime": "date-time text"}
+
+
+def type_test(scalar: Scalar, value: str) -> str:
+    """Return the test that a parsed value has the JSON type of a scalar."""
+    return WIRE_TYPES[ON_THE_WIRE.get(scalar.kind, scalar.kind)].format(value)
+
+
+def type_words(kind: Type) -> str:
+    """Return the words for the JSON types that a type takes."""
+    if isinstance(kind, Scalar):
+        return _WORDS.get(kind.kind, kind.kind)
+    if isinstance(kind, Choice):
+        return " or ".join(type_words(option) for option in kind.options)
+    if isinstance(kind, Nullable):
+        return f"{type_words(kind.of)} or null"
+    if isinstance(kind, RefTo):
+        return kind.name
+    names: dict[type, str] = {ArrayOf: "array", MapOf: "object", Anything: "any value"}
+    return names[type(kind)]
+
+
+def not_type_test(scalar: Scalar, value: str) -> str:
+    """Return the test that a parsed value has another JSON type than a scalar."""
+    test = type_test(scalar, value)
+    return test.replace(" is ", " is not ") if " is " in test else test.replace(" in ", " not in ")
+
+
+def scalar_checks(scalar: Scalar, value: str) -> list[Check]:
+    """Return the checks of a value that already has the right JSON type."""
+    if scalar.enum is not None:
+        return [_enumeration(scalar.enum, value)]
+    if scalar.kind == "bytes":
+        return _bytes_checks(scalar, value)
+    if scalar.kind == "datetime":
+        return [(f"not is_datetime({value})", "format", "a date and time with offset (RFC 3339)")]
+    return [*_bounds(scalar, value), *_text_checks(scalar, value)]
+
+
+def _enumeration(values: tuple[str | int, ...], value: str) -> Check:
+    if len(values) == 1:
+        return (f"{value} != {values[0]!r}", "const", str(values[0]))
+    return (f"{value} not in {values!r}", "enum", "one of " + ", ".join(map(str, values)))
+
+
+def _bounds(scalar: Scalar, value: str) -> list[Check]:
+    checks = []
+    if scalar.minimum is not None:
+        checks.append((f"{value} < {scalar.minimum}", "minimum", f"at least {scalar.minimum}"))
+    if scalar.maximum is not None:
+        checks.append((f"{value} > {scalar.maximum}", "maximum", f"at most {scalar.maximum}"))
+    return checks
+
+
+def _text_checks(scalar: Scalar, value: str) -> list[Check]:
+    checks = []
+    if scalar.min_length is not None:
+        words = f"at least {scalar.min_length} characters"
+        checks.append((f"len({value}) < {scalar.min_length}", "minLength", words))
+    if scalar.max_length is not None:
+        words = f"at most {scalar.max_length} characters"
+        checks.append((f"len({value}) > {scalar.max_length}", "maxLength", words))
+    if scalar.pattern is not None:
+        test = f"not re.search({scalar.pattern[:-1] + chr(92) + 'Z'!r}, {value})"
+        checks.append((test, "pattern", f"text that matches {scalar.pattern}"))
+    return checks
+
+
+def _bytes_checks(scalar: Scalar, value: str) -> list[Check]:
+    size = f"bytes_length({value})"
+    checks = [(f"{size} < 0", "contentEncoding", "Base64 text (RFC 4648, section 4)")]
+    if scalar.min_length is not None and scalar.min_length == scalar.max_length:
+        test = f"{size} not in (-1, {scalar.min_length})"
+        return [*checks, (test, "x-minBytes", f"{scalar.min_length} bytes")]
+    if scalar.min_length is not None:
+        test = f"-1 < {size} < {scalar.min_length}"
+        checks.append((test, "x-minBytes", f"at least {scalar.min_length} bytes"))
+    if scalar.max_length is not None:
+        test = f"{size} > {scalar.max_length}"
+        checks.append((test, "x-maxBytes", f"at most {scalar.max_length} bytes"))
+    return checks

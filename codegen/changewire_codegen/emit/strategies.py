@@ -1,0 +1,228 @@
+"""``strategies.py`` of a family: Hypothesis strategies for valid and for broken messages."""
+
+from __future__ import annotations
+
+from changewire_codegen.columns import reaches
+from changewire_codegen.emit.conditions import WireView, compile_condition
+from changewire_codegen.emit.head import module_docstring
+from changewire_codegen.names import snake
+from changewire_codegen.nodes import (
+    INT64,
+    Alias,
+    Anything,
+    ArrayOf,
+    Choice,
+    Family,
+    MapOf,
+    Nullable,
+    Object,
+    Property,
+    RefTo,
+    Row,
+    Scalar,
+    Type,
+    Union,
+)
+from changewire_codegen.types import ON_THE_WIRE
+from changewire_codegen.writer import Writer
+
+STRATEGY = "st.SearchStrategy[Any]"
+
+
+def strategies(family: Family, package: str) -> str:
+    """Return the source of the module, unformatted."""
+    writer = Writer()
+    writer(module_docstring("Hypothesis strategies for messages", family))
+    writer("from __future__ import annotations")
+    writer("from functools import cache")
+    writer("from typing import Any")
+    writer("from hypothesis import strategies as st")
+    writer(f"from {package} import drawing")
+    names = [snake(name) for name in sorted(set(family.variants.values()))]
+    writer(f"__all__ = {sorted([*names, *('broken_' + name for name in names)])!r}")
+    for definition in family.definitions.values():
+        _valid(definition, family, writer)
+        _broken(definition, family, writer)
+    return writer.text()
+
+
+def _valid(definition: Object | Row | Union | Alias, family: Family, writer: Writer) -> None:
+    writer()
+    writer("@cache")
+    with writer.block(f"def {snake(definition.name)}() -> {STRATEGY}:"):
+        writer.docstring(f"Draw a valid {definition.name}, as parsed from the wire.")
+        if isinstance(definition, Union):
+            arms = ", ".join(f"{snake(arm)}()" for arm in definition.arms)
+            writer(f"return st.one_of({arms})")
+        elif isinstance(definition, Alias):
+            writer(f"return {_draw(definition.type, definition.name, family)}")
+        elif isinstance(definition, Row):
+            values = ", ".join(_draw(p.type, definition.name, family) for p in definition.positions)
+            writer(f"return st.tuples({values}).map(list)")
+        else:
+            _valid_object(definition, family, writer)
+
+
+def _valid_object(definition: Object, family: Family, writer: Writer) -> None:
+    with writer.block("return st.fixed_dictionaries("):
+        for required in (True, False):
+            with writer.block("{" if required else "optional={"):
+                for prop in definition.properties:
+                    if prop.required == required:
+                        drawn = _draw_property(prop, definition, family)
+                        writer(f"{prop.wire!r}: {drawn},")
+            writer("},")
+    tests = [
+        f"not ({compile_condition(rule.condition, 'value', WireView())})"
+        f" or ({compile_condition(rule.consequence, 'value', WireView())})"
+        for rule in definition.rules
+    ]
+    writer(")" + "".join(f".filter(lambda value: {test})" for test in tests))
+
+
+def _draw_property(prop: Property, owner: Object, family: Family) -> str:
+    if owner.tag is not None and owner.tag.value is None and prop.wire == owner.tag.wire:
+        return f"st.text().filter(lambda text: text not in {owner.tag.known!r})"
+    return _draw(prop.type, owner.name, family)
+
+
+def _draw(kind: Type, owner: str, family: Family) -> str:
+    """Return the strategy for valid values of a type."""
+    if isinstance(kind, Scalar):
+        return _draw_scalar(kind)
+    if isinstance(kind, Choice):
+        return f"st.one_of({', '.join(_draw_scalar(option) for option in kind.options)})"
+    if isinstance(kind, Nullable):
+        return f"st.one_of(st.none(), {_draw(kind.of, owner, family)})"
+    if isinstance(kind, ArrayOf):
+        most = 4 + (kind.min_items or 0) if kind.max_items is None else kind.max_items
+        sizes = f"min_size={kind.min_items or 0}, max_size={most}"
+        return f"st.lists({_draw(kind.items, owner, family)}, {sizes})"
+    if isinstance(kind, MapOf):
+        return f"st.dictionaries(st.text(), {_draw(kind.values, owner, family)}, max_size=4)"
+    if isinstance(kind, Anything):
+        return "drawing.json_values()"
+    name = snake(kind.name)
+    return f"st.deferred({name})" if reaches(kind.name, owner, family) else f"{name}()"
+
+
+def _draw_scalar(scalar: Scalar) -> str:
+    if scalar.enum is not None:
+        return f"st.sampled_from({scalar.enum!r})"
+    if scalar.kind == "string" and scalar.pattern is not None:
+        return f"st.from_regex({scalar.pattern[:-1] + chr(92) + 'Z'!r}, alphabet=st.characters(codec='ascii'))"
+    if scalar.kind in {"string", "bytes"}:
+        function = "st.text" if scalar.kind == "string" else "drawing.base64_texts"
+        return f"{function}(min_size={scalar.min_length or 0}, max_size={scalar.max_length})"
+    if scalar.kind in {"integer", "number"}:
+        function = "st.integers" if scalar.kind == "integer" else "drawing.numbers"
+        return f"{function}({scalar.minimum}, {scalar.maximum})"
+    words = {"null": "st.none()", "boolean": "st.booleans()", "datetime": "drawing.datetime_texts()"}
+    return words[scalar.kind]
+
+
+def _broken(definition: Object | Row | Union | Alias, family: Family, writer: Writer) -> None:
+    writer()
+    writer("@cache")
+    with writer.block(f"def broken_{snake(definition.name)}() -> {STRATEGY}:"):
+        writer.docstring(f"Draw what is a {definition.name} but for one place, and no valid one.")
+        if isinstance(definition, Union):
+            _broken_union(definition, writer)
+        elif isinstance(definition, Alias):
+            writer(f"return {_spoil(definition.type, definition.name, family)}")
+        else:
+            _broken_members(definition, family, writer)
+
+
+def _broken_union(union: Union, writer: Writer) -> None:
+    known = tuple(tag for tag in union.tags if tag is not None)
+    other = "drawing.not_of('string')"
+    if union.open_arm is None:
+        other += f" | st.text().filter(lambda text: text not in {known!r})"
+    with writer.block("return st.one_of("):
+        for arm in union.arms:
+            writer(f"broken_{snake(arm)}(),")
+        writer(f"drawing.broken_tag({snake(union.name)}(), {union.tag!r}, {other}),")
+    writer(")")
+
+
+def _broken_members(definition: Object | Row, family: Family, writer: Writer) -> None:
+    is_object = isinstance(definition, Object)
+    tag = definition.tag.wire if isinstance(definition, Object) and definition.tag else None
+    children = definition.properties if isinstance(definition, Object) else definition.positions
+    helper = "broken_object" if is_object else "broken_row"
+    with writer.block(f"return drawing.{helper}("):
+        writer(f"{snake(definition.name)}(),")
+        with writer.block("{"):
+            for i, prop in enumerate(children):
+                if prop.wire != tag:
+                    key = repr(prop.wire) if is_object else str(i)
+                    writer(f"{key}: {_spoil(prop.type, definition.name, family)},")
+        writer("},")
+        if is_object:
+            required = tuple(p.wire for p in children if p.required and p.wire != tag)
+            writer(f"required={required!r},")
+    writer(")")
+
+
+def _spoil(kind: Type, owner: str, family: Family) -> str:
+    """Return the strategy for values that are not of a type."""
+    if isinstance(kind, (Scalar, Choice)):
+        return _spoil_scalars(kind)
+    if isinstance(kind, Nullable):
+        return f"drawing.not_null({_spoil(kind.of, owner, family)})"
+    if isinstance(kind, ArrayOf):
+        drawn, spoilt = _draw(kind.items, owner, family), _spoil(kind.items, owner, family)
+        return f"drawing.broken_list({drawn}, {spoilt}, {kind.min_items or 0}, {kind.max_items})"
+    if isinstance(kind, MapOf):
+        drawn, spoilt = _draw(kind.values, owner, family), _spoil(kind.values, owner, family)
+        return f"drawing.broken_map({drawn}, {spoilt})"
+    if isinstance(kind, Anything):
+        return "st.nothing()"
+    name = f"broken_{snake(kind.name)}"
+    return f"st.deferred({name})" if reaches(kind.name, owner, family) else f"{name}()"
+
+
+def _spoil_scalars(kind: Scalar | Choice) -> str:
+    options = kind.options if isinstance(kind, Choice) else (kind,)
+    words = [ON_THE_WIRE.get(option.kind, option.kind) for option in options]
+    parts = [f"drawing.not_of({', '.join(map(repr, words))})"]
+    for option in options:
+        parts += _out_of_bounds(option)
+    return " | ".join(parts)
+
+
+def _out_of_bounds(scalar: Scalar) -> list[str]:
+    """Return strategies for values of the right JSON type that break a bound."""
+    if scalar.enum is not None:
+        drawn = "st.text()" if scalar.kind == "string" else "st.integers()"
+        return [f"{drawn}.filter(lambda value: value not in {scalar.enum!r})"]
+    if scalar.kind == "datetime":
+        return ["st.just('yesterday')"]
+    if scalar.kind == "bytes":
+        return [f"drawing.not_base64_texts({scalar.min_length or 0}, {scalar.max_length})"]
+    if scalar.kind == "string":
+        return _broken_texts(scalar)
+    parts = []
+    if scalar.kind == "integer":
+        if scalar.minimum is not None:
+            parts.append(f"st.integers({INT64[0] * 2}, {int(scalar.minimum) - 1})")
+        if scalar.maximum is not None:
+            parts.append(f"st.integers({int(scalar.maximum) + 1}, {INT64[1] * 2})")
+    if scalar.kind == "number":
+        if scalar.minimum is not None:
+            parts.append(f"st.floats(max_value={scalar.minimum}, exclude_max=True, allow_infinity=False)")
+        if scalar.maximum is not None:
+            parts.append(f"st.floats(min_value={scalar.maximum}, exclude_min=True, allow_infinity=False)")
+    return parts
+
+
+def _broken_texts(scalar: Scalar) -> list[str]:
+    parts = []
+    if scalar.min_length:
+        parts.append(f"st.text(max_size={scalar.min_length - 1})")
+    if scalar.max_length is not None:
+        parts.append(f"st.text(min_size={scalar.max_length + 1})")
+    if scalar.pattern is not None:
+        parts.append(f"st.text().filter(lambda text: not re.search({scalar.pattern[:-1] + chr(92) + 'Z'!r}, text))")
+    return parts

@@ -1,0 +1,265 @@
+"""``validators.py`` of a family: straight-line checks of parsed messages, with every issue."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from changewire_codegen.emit.conditions import WireView, compile_condition
+from changewire_codegen.emit.head import module_docstring
+from changewire_codegen.emit.scalars import (
+    not_type_test,
+    scalar_checks,
+    type_test,
+    type_words,
+)
+from changewire_codegen.names import escape_pointer, snake
+from changewire_codegen.nodes import (
+    Alias,
+    Anything,
+    ArrayOf,
+    Choice,
+    Family,
+    MapOf,
+    Nullable,
+    Object,
+    Property,
+    RefTo,
+    Row,
+    Scalar,
+    Type,
+    Union,
+)
+from changewire_codegen.writer import Writer
+
+Definition = Object | Row | Union | Alias
+ARMS = "Mapping[str, Callable[[Any, str, bool, list[Issue]], None]]"
+
+
+def validators(family: Family, package: str) -> str:
+    """Return the source of the module, unformatted."""
+    writer = Writer()
+    writer(module_docstring("Validators", family))
+    writer("from __future__ import annotations")
+    writer("from collections.abc import Callable, Mapping")
+    writer("from typing import Any")
+    writer("from msgspec import UNSET")
+    writer(f"from {package}.support import Issue")
+    writer(f"from {package}.support import bytes_length, is_datetime, pointer_token, unknown_properties")
+    writer("__all__ = ['Issue', 'errors']")
+    silent = {n for n, d in family.definitions.items() if d.__class__ is Alias and d.type == Anything()}
+    for definition in family.definitions.values():
+        if definition.name not in silent:
+            _function(_without(silent, definition), writer)
+    for definition in family.definitions.values():
+        if isinstance(definition, Union):
+            _arms(definition, writer)
+    _entry(family, writer)
+    return writer.text()
+
+
+def _entry(family: Family, writer: Writer) -> None:
+    writer()
+    with writer.block(f"_CHECKS: {ARMS} = {{"):
+        for name in sorted(set(family.variants.values())):
+            writer(f"{name!r}: _{snake(name)},")
+    writer("}")
+    writer()
+    default = f" = {family.roles['message']!r}" if family.roles else ""
+    with writer.block(
+        f"def errors(obj: object, variant: str{default}, *, closed: bool = False) -> list[Issue]:"
+    ):
+        writer.docstring(
+            "Return every issue of a parsed message; none where it is valid.",
+            "obj: The message as msgspec parses it: dictionaries, lists and scalars. "
+            "variant: Title of the schema to hold it against. "
+            "closed: Also report properties that the schema does not name. "
+            "In an issue about something that is missing, what is there is UNSET.",
+        )
+        writer("issues: list[Issue] = []")
+        writer('_CHECKS[variant](obj, "", closed, issues)')
+        writer("return issues")
+
+
+def _function(definition: Definition, writer: Writer) -> None:
+    writer()
+    if isinstance(definition, Union):
+        _union(definition, writer)
+        return
+    with writer.block(f"def {_signature(definition.name)}:"):
+        if isinstance(definition, Alias):
+            _check(definition.type, "value", "at", writer)
+        elif isinstance(definition, Object):
+            _object(definition, writer)
+        else:
+            _row(definition, writer)
+
+
+def _without(silent: set[str], definition: Definition) -> Definition:
+    """Return a definition in which what takes any value is not looked at."""
+    if isinstance(definition, Object):
+        own = tuple(replace(p, type=_simple(p.type, silent)) for p in definition.properties)
+        return replace(definition, properties=own)
+    if isinstance(definition, Row):
+        own = tuple(replace(p, type=_simple(p.type, silent)) for p in definition.positions)
+        return replace(definition, positions=own)
+    if isinstance(definition, Alias):
+        return replace(definition, type=_simple(definition.type, silent))
+    return definition
+
+
+def _simple(kind: Type, silent: set[str]) -> Type:
+    if isinstance(kind, RefTo):
+        return Anything() if kind.name in silent else kind
+    if isinstance(kind, Nullable):
+        return replace(kind, of=_simple(kind.of, silent))
+    if isinstance(kind, ArrayOf):
+        return replace(kind, items=_simple(kind.items, silent))
+    if isinstance(kind, MapOf):
+        return replace(kind, values=_simple(kind.values, silent))
+    return kind
+
+
+def _signature(name: str) -> str:
+    return f"_{snake(name)}(value: Any, at: str, closed: bool, out: list[Issue]) -> None"
+
+
+def _report(pointer: str, rule: str, expected: str, actual: str, writer: Writer) -> None:
+    writer(f"out.append(({pointer}, {rule!r}, {expected!r}, {actual}))")
+
+
+def _below(name: str) -> str:
+    """Return the expression of the pointer to a child."""
+    return f"at + {'/' + escape_pointer(name)!r}"
+
+
+def _refuse_type(word: str, writer: Writer) -> None:
+    python_type = {"array": "list", "object": "dict"}[word]
+    with writer.block(f"if type(value) is not {python_type}:"):
+        _report("at", "type", word, "value", writer)
+        writer("return")
+
+
+def _object(definition: Object, writer: Writer) -> None:
+    _refuse_type("object", writer)
+    names = tuple(prop.wire for prop in definition.properties)
+    for prop in definition.properties:
+        key = prop.wire
+        if definition.tag is not None and key == definition.tag.wire:
+            continue
+        with writer.block(f"if {key!r} in value:"):
+            if not isinstance(prop.type, Anything):
+                writer(f"child = value[{key!r}]")
+                _check(prop.type, "child", _below(prop.wire), writer)
+        if prop.required:
+            with writer.block("else:"):
+                _report(_below(key), "required", type_words(prop.type), "UNSET", writer)
+    with writer.block("if closed:"):
+        writer(f"out.extend(unknown_properties(value, {names!r}, at))")
+    for rule in definition.rules:
+        condition = compile_condition(rule.condition, "value", WireView())
+        consequence = compile_condition(rule.consequence, "value", WireView())
+        with writer.block(f"if ({condition}) and not ({consequence}):"):
+            _report("at", "then", f"what the if/then of {definition.name} asks for", "value", writer)
+
+
+def _row(definition: Row, writer: Writer) -> None:
+    _refuse_type("array", writer)
+    count = len(definition.positions)
+    with writer.block(f"if len(value) != {count}:"):
+        _report("at", "prefixItems", f"{count} positions", "value", writer)
+        writer("return")
+    for i, prop in enumerate(definition.positions):
+        _check(prop.type, f"value[{i}]", _below(str(i)), writer)
+
+
+def _union(union: Union, writer: Writer) -> None:
+    name = snake(union.name)
+    words = "one of " + ", ".join(tag for _, tag in _closed_arms(union))
+    expected = "string" if union.open_arm else words
+    with writer.block(f"def {_signature(union.name)}:"):
+        _refuse_type("object", writer)
+        writer(f"tag = value.get({union.tag!r}, UNSET)")
+        writer(f"check = _{name}_arms.get(tag) if type(tag) is str else None")
+        with writer.block("if check is not None:"):
+            writer("check(value, at, closed, out)")
+        if union.open_arm:
+            with writer.block("elif type(tag) is str:"):
+                writer(f"_{snake(union.open_arm)}(value, at, closed, out)")
+        with writer.block("elif tag is UNSET:"):
+            _report(_below(union.tag), "required", expected, "UNSET", writer)
+        with writer.block("else:"):
+            _report(_below(union.tag), "oneOf", expected, "tag", writer)
+
+
+def _arms(union: Union, writer: Writer) -> None:
+    """Write the check of each tag; after all functions, which may call each other."""
+    writer()
+    with writer.block(f"_{snake(union.name)}_arms: {ARMS} = {{"):
+        for arm, tag in _closed_arms(union):
+            writer(f"{tag!r}: _{snake(arm)},")
+    writer("}")
+
+
+def _closed_arms(union: Union) -> list[tuple[str, str]]:
+    return [(arm, tag) for arm, tag in zip(union.arms, union.tags, strict=True) if tag is not None]
+
+
+def _check(kind: Type, value: str, at: str, writer: Writer) -> None:
+    """Write the check of one value."""
+    if isinstance(kind, Anything):
+        return
+    if isinstance(kind, RefTo):
+        writer(f"_{snake(kind.name)}({value}, {at}, closed, out)")
+    elif isinstance(kind, Nullable):
+        with writer.block(f"if {value} is not None:"):
+            _check(kind.of, value, at, writer)
+    elif isinstance(kind, ArrayOf):
+        _array(kind, value, at, writer)
+    elif isinstance(kind, MapOf):
+        _map(kind, value, at, writer)
+    else:
+        _scalars(kind, value, at, writer)
+
+
+def _array(kind: ArrayOf, value: str, at: str, writer: Writer) -> None:
+    with writer.block(f"if type({value}) is not list:"):
+        _report(at, "type", "array", value, writer)
+    for bound, rule, test in (
+        (kind.min_items, "minItems", "<"),
+        (kind.max_items, "maxItems", ">"),
+    ):
+        if bound is not None:
+            with writer.block(f"elif len({value}) {test} {bound}:"):
+                words = f"at {'least' if test == '<' else 'most'} {bound} elements"
+                _report(at, rule, words, value, writer)
+    if not isinstance(kind.items, Anything):
+        with writer.block("else:"), writer.block(f"for i, item in enumerate({value}):"):
+            _check(kind.items, "item", f"{at} + f'/{{i}}'", writer)
+
+
+def _map(kind: MapOf, value: str, at: str, writer: Writer) -> None:
+    with writer.block(f"if type({value}) is not dict:"):
+        _report(at, "type", "object", value, writer)
+    if not isinstance(kind.values, Anything):
+        with writer.block("else:"), writer.block(f"for name, item in {value}.items():"):
+            _check(kind.values, "item", f"{at} + '/' + pointer_token(name)", writer)
+
+
+def _scalars(kind: Scalar | Choice, value: str, at: str, writer: Writer) -> None:
+    """Write the checks of a scalar: for each type its bounds, then what is of no such type."""
+    options = kind.options if isinstance(kind, Choice) else (kind,)
+    plain = []
+    branch = "if"
+    for option in options:
+        checks = scalar_checks(option, value)
+        if not checks:
+            plain.append(not_type_test(option, value))
+            continue
+        with writer.block(f"{branch} {type_test(option, value)}:"):
+            for test, rule, expected in checks:
+                with writer.block(f"if {test}:"):
+                    _report(at, rule, expected, value, writer)
+        branch = "elif"
+    head = f"{branch} {' and '.join(plain)}:" if plain else "else:"
+    with writer.block(head):
+        _report(at, "type", type_words(kind), value, writer)

@@ -1,0 +1,197 @@
+"""The schemas of a family as a small typed tree, from which everything is emitted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+INT64 = (-(2**63), 2**63 - 1)
+
+Kind = Literal["null", "boolean", "integer", "number", "string", "bytes", "datetime"]
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """One JSON scalar with its bounds; lengths count characters, or bytes for ``bytes``."""
+
+    kind: Kind
+    minimum: float | None = None
+    maximum: float | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    pattern: str | None = None
+    enum: tuple[str | int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several scalars, all of different kinds."""
+
+    options: tuple[Scalar, ...]
+
+
+@dataclass(frozen=True)
+class ArrayOf:
+    """A list of any length between the bounds."""
+
+    items: Type
+    min_items: int | None = None
+    max_items: int | None = None
+
+
+@dataclass(frozen=True)
+class MapOf:
+    """An object whose property names are data."""
+
+    values: Type
+
+
+@dataclass(frozen=True)
+class Anything:
+    """Any value that the encoding can hold."""
+
+
+@dataclass(frozen=True)
+class RefTo:
+    """A definition of the family, by name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Nullable:
+    """A reference or a collection that may be null instead."""
+
+    of: Type
+
+
+Type = Scalar | Choice | ArrayOf | MapOf | Anything | RefTo | Nullable
+
+
+@dataclass(frozen=True)
+class Property:
+    """A property of an object, or a position of an array.
+
+    Attributes:
+        wire: Name on the wire; for a position, its title.
+        name: Name in Python.
+        pointer: JSON Pointer to the property in its schema file.
+        leniencies: Name of each leniency with the condition under which it is used.
+    """
+
+    wire: str
+    name: str
+    type: Type
+    required: bool
+    description: str
+    pointer: str
+    leniencies: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Tag:
+    """The property that tells the arms of a union apart.
+
+    Attributes:
+        wire: Name of the property.
+        value: The arm's own value; None in the open arm.
+        known: Values of all other arms; only in the open arm.
+    """
+
+    wire: str
+    value: str | None
+    known: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What every definition has.
+
+    Attributes:
+        name: Title, and name of the class.
+        file: Schema file, relative to the schema folder.
+        pointer: JSON Pointer to the definition in that file.
+    """
+
+    name: str
+    description: str
+    file: str
+    pointer: str
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A root-level if/then: where ``condition`` holds, ``consequence`` must hold."""
+
+    condition: Mapping[str, Any]
+    consequence: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Object(Definition):
+    """A JSON object with named properties, open for properties it does not name."""
+
+    properties: tuple[Property, ...]
+    tag: Tag | None = None
+    rules: tuple[Rule, ...] = ()
+    leniencies: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Row(Definition):
+    """An array whose positions have names."""
+
+    positions: tuple[Property, ...]
+
+
+@dataclass(frozen=True)
+class Union(Definition):
+    """One of several tagged objects.
+
+    Attributes:
+        tag: The property that tells the arms apart.
+        tags: The value of each arm; None for the open arm, which takes what no other knows.
+    """
+
+    tag: str
+    arms: tuple[str, ...]
+    tags: tuple[str | None, ...] = ()
+
+    @property
+    def open_arm(self) -> str | None:
+        """Name of the open arm; None where the union is closed."""
+        return next((a for a, t in zip(self.arms, self.tags, strict=True) if t is None), None)
+
+
+@dataclass(frozen=True)
+class Alias(Definition):
+    """A named type that is no object of its own."""
+
+    type: Type
+
+
+@dataclass(frozen=True)
+class Family:
+    """All variants of one format.
+
+    Attributes:
+        name: Folder of the schemas, and name of the generated package.
+        format: Public name of the wire format; None for a family that is no wire format.
+        encoding: How the messages are written.
+        roles: Definition for each part that a Kafka record can play: message, batch, key, key_batch.
+        definitions: By name; every definition stands after those it refers to.
+        schemas: The parsed schema files by file name.
+        variants: Definition at the root of each file, by file stem.
+    """
+
+    name: str
+    title: str
+    description: str
+    format: str | None
+    encoding: Literal["json", "msgpack"]
+    roles: Mapping[str, str]
+    differences: tuple[str, ...]
+    definitions: Mapping[str, Object | Row | Union | Alias]
+    schemas: Mapping[str, Mapping[str, Any]]
+    variants: Mapping[str, str]

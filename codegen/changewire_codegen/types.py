@@ -1,0 +1,130 @@
+"""One schema node to one type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from changewire_codegen.errors import SchemaError
+from changewire_codegen.names import escape_pointer
+from changewire_codegen.nodes import (
+    INT64,
+    Anything,
+    ArrayOf,
+    Choice,
+    Kind,
+    MapOf,
+    Nullable,
+    RefTo,
+    Scalar,
+    Type,
+)
+
+Node = Mapping[str, Any]
+
+ON_THE_WIRE = {"bytes": "string", "datetime": "string"}
+_PYTHON_KINDS: Mapping[type, Kind] = {str: "string", int: "integer"}
+
+
+class Place:
+    """Where a node stands, and how the references of its file are resolved."""
+
+    def __init__(self, file: str, pointer: str, titles: Mapping[tuple[str, str], str]) -> None:
+        """Remember the place; ``titles`` maps (file, pointer) to the name of a definition."""
+        self.file = file
+        self.pointer = pointer
+        self.titles = titles
+
+    def at(self, *steps: str | int) -> Place:
+        """Return the place below this one."""
+        below = "".join(f"/{escape_pointer(str(step))}" for step in steps)
+        return Place(self.file, self.pointer + below, self.titles)
+
+    def refuse(self, reason: str) -> NoReturn:
+        """Raise SchemaError for this place."""
+        raise SchemaError(self.file, self.pointer, reason)
+
+    def resolve(self, reference: str) -> str:
+        """Return the name of the definition that a ``$ref`` means."""
+        file, _, pointer = reference.partition("#")
+        folder = self.file.rpartition("/")[0]
+        target = (f"{folder}/{file}" if file else self.file, pointer)
+        if target not in self.titles:
+            self.refuse(f"$ref {reference!r} leads nowhere")
+        return self.titles[target]
+
+
+def build_type(node: Node, place: Place) -> Type:
+    """Return the type that a node describes.
+
+    Raises:
+        SchemaError: The node is an anonymous object, an ambiguous union, or no type at all.
+    """
+    if "$ref" in node:
+        return RefTo(place.resolve(node["$ref"]))
+    if "anyOf" in node:
+        arms = [build_type(arm, place.at("anyOf", i)) for i, arm in enumerate(node["anyOf"])]
+        return _join(arms, place)
+    if "oneOf" in node:
+        place.refuse("a oneOf needs a title in $defs")
+    if isinstance(node.get("type"), list):
+        return _join([_single(node, name, place) for name in node["type"]], place)
+    if "const" in node or "enum" in node:
+        return _enumeration(node, place)
+    if "type" in node:
+        return _single(node, node["type"], place)
+    return Anything()
+
+
+def _single(node: Node, name: str, place: Place) -> Type:
+    if name == "array":
+        if "prefixItems" in node:
+            place.refuse("a positional array needs a title in $defs")
+        items = build_type(node.get("items", {}), place.at("items"))
+        return ArrayOf(items, node.get("minItems"), node.get("maxItems"))
+    if name == "object":
+        if "properties" in node:
+            place.refuse("anonymous object: give it a title in $defs and refer to it")
+        return MapOf(build_type(node.get("additionalProperties", {}), place.at("additionalProperties")))
+    return _scalar(node, name)
+
+
+def _scalar(node: Node, name: str) -> Scalar:
+    if name == "string" and "contentEncoding" in node:
+        return Scalar("bytes", min_length=node.get("x-minBytes"), max_length=node.get("x-maxBytes"))
+    if name == "string" and "format" in node:
+        return Scalar("datetime")
+    if name == "string":
+        return Scalar(
+            "string",
+            min_length=node.get("minLength"),
+            max_length=node.get("maxLength"),
+            pattern=node.get("pattern"),
+        )
+    if name == "integer":
+        return Scalar("integer", node.get("minimum", INT64[0]), node.get("maximum", INT64[1]))
+    if name == "number":
+        return Scalar("number", node.get("minimum"), node.get("maximum"))
+    return Scalar("boolean" if name == "boolean" else "null")
+
+
+def _enumeration(node: Node, place: Place) -> Scalar:
+    values = tuple(node["enum"]) if "enum" in node else (node["const"],)
+    kinds = {_PYTHON_KINDS[type(value)] for value in values}
+    if len(kinds) > 1:
+        place.refuse("the values of an enum are all strings or all integers")
+    return Scalar(kinds.pop(), enum=values)
+
+
+def _join(arms: list[Type], place: Place) -> Type:
+    """Return the union of several types, which JSON alone must be able to tell apart."""
+    scalars = [arm for arm in arms if isinstance(arm, Scalar)]
+    others = [arm for arm in arms if not isinstance(arm, Scalar)]
+    words = [ON_THE_WIRE.get(scalar.kind, scalar.kind) for scalar in scalars]
+    if len(words) > len(set(words)):
+        place.refuse("ambiguous union: two arms have the same JSON type")
+    if not others:
+        return Choice(tuple(scalars))
+    if len(others) == 1 and words == ["null"] and not isinstance(others[0], (Choice, Nullable)):
+        return Nullable(others[0])
+    place.refuse("ambiguous union: an object, array or map may only be joined with null")

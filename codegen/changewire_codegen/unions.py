@@ -1,0 +1,111 @@
+"""Which property tells the arms of a union apart."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import NoReturn
+
+from changewire_codegen.errors import SchemaError
+from changewire_codegen.nodes import Alias, Object, Row, Scalar, Tag, Union
+
+Definitions = dict[str, Object | Row | Union | Alias]
+
+
+def resolve_unions(definitions: Definitions) -> Definitions:
+    """Give every union its tag and every arm its value.
+
+    An arm whose tag is an enum becomes one object for each value, and a union of them under its
+    own name.
+
+    Raises:
+        SchemaError: The arms of a union cannot be told apart.
+    """
+    for union in [d for d in definitions.values() if isinstance(d, Union)]:
+        arms = [_arm(union, name, definitions) for name in union.arms]
+        tag = _common_tag(union, arms)
+        names = [name for arm in arms for name in _tagged(arm, tag, definitions)]
+        tags = tuple(_value(definitions[name]) for name in names)
+        _check_tags(union, tags)
+        definitions[union.name] = replace(union, tag=tag, arms=tuple(names), tags=tags)
+        _check_open_arm(definitions[union.name], definitions)
+    return definitions
+
+
+def _arm(union: Union, name: str, definitions: Definitions) -> Object:
+    arm = definitions[name]
+    if not isinstance(arm, Object):
+        _refuse(union, f"ambiguous union: {name} is no object with properties")
+    return arm
+
+
+def _values(arm: Object) -> dict[str, tuple[str, ...]]:
+    """Return the properties that may be a tag, each with its values; none in an open arm."""
+    found: dict[str, tuple[str, ...]] = {}
+    for prop in arm.properties:
+        if not prop.required or not isinstance(prop.type, Scalar) or prop.type.kind != "string":
+            continue
+        if arm.tag is not None and arm.tag.wire == prop.wire:
+            found[prop.wire] = ()
+        elif prop.type.enum is not None:
+            found[prop.wire] = tuple(str(value) for value in prop.type.enum)
+    return found
+
+
+def _common_tag(union: Union, arms: list[Object]) -> str:
+    candidates = [set(_values(arm)) for arm in arms]
+    common = sorted(set.intersection(*candidates))
+    if len(common) != 1:
+        asked = "one required property in common that is a const or an enum of strings"
+        _refuse(union, f"ambiguous union: the arms need exactly {asked}")
+    return common[0]
+
+
+def _tagged(arm: Object, tag: str, definitions: Definitions) -> list[str]:
+    """Return the names of the objects that an arm stands for, each with one tag."""
+    values = _values(arm)[tag]
+    if len(values) == 1:
+        definitions[arm.name] = replace(arm, tag=Tag(tag, values[0]))
+    if len(values) <= 1:
+        return [arm.name]
+    names = []
+    for value in values:
+        name = arm.name + "".join(word.capitalize() for word in re.split(r"[^A-Za-z0-9]+", value))
+        if name in definitions:
+            raise SchemaError(arm.file, arm.pointer, f"name clash: {name} is also a title")
+        own = tuple(
+            replace(p, type=Scalar("string", enum=(value,))) if p.wire == tag else p
+            for p in arm.properties
+        )
+        definitions[name] = replace(arm, name=name, properties=own, tag=Tag(tag, value))
+        names.append(name)
+    head = (arm.name, arm.description, arm.file, arm.pointer)
+    definitions[arm.name] = Union(*head, tag=tag, arms=tuple(names), tags=values)
+    return names
+
+
+def _value(definition: Object | Row | Union | Alias) -> str | None:
+    return definition.tag.value if isinstance(definition, Object) and definition.tag else None
+
+
+def _check_tags(union: Union, tags: tuple[str | None, ...]) -> None:
+    twice = next((tag for tag in tags if tags.count(tag) > 1), union)
+    if twice is None:
+        _refuse(union, "ambiguous union: at most one arm may be open")
+    if twice is not union:
+        _refuse(union, f"ambiguous union: two arms have the tag {twice!r}")
+
+
+def _check_open_arm(union: Object | Row | Union | Alias, definitions: Definitions) -> None:
+    if not isinstance(union, Union) or union.open_arm is None:
+        return
+    arm = definitions[union.open_arm]
+    known = {tag for tag in union.tags if tag is not None}
+    if isinstance(arm, Object) and arm.tag is not None and set(arm.tag.known) != known:
+        pointer = f"{arm.pointer}/properties/{arm.tag.wire}/not/enum"
+        reason = f"an open arm excludes the tags of the other arms, which are {sorted(known)}"
+        raise SchemaError(arm.file, pointer, reason)
+
+
+def _refuse(union: Union, reason: str) -> NoReturn:
+    raise SchemaError(union.file, union.pointer, reason)

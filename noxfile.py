@@ -1,0 +1,152 @@
+"""How to work on changewire: every task is a session.
+
+Plain ``nox`` runs those marked ``*``, which a change must pass. Environments are kept, so a second
+run is quick. ``nox -s tests -P 3.13`` takes another Python, and what follows ``--`` goes to the
+program that the session runs: ``nox -s tests -- tests/codegen -k union``.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tarfile
+import tempfile
+from hashlib import sha256
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2025.2.9"
+nox.options.default_venv_backend = "venv"
+nox.options.reuse_venv = "yes"
+nox.options.sessions = ["lint", "codegen_check", "typing", "tests", "build"]
+
+ROOT = Path(__file__).parent
+PYPROJECT = nox.project.load_toml("pyproject.toml")
+EXTRAS = PYPROJECT["project"]["optional-dependencies"]
+REPRODUCIBLE = {"SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", "1767225600")}
+
+
+def install(session: nox.Session, *requirements: str, groups: tuple[str, ...] = ()) -> None:
+    """Install requirements and dependency groups in the versions of ``constraints/dev.txt``."""
+    session.install(
+        "--constraint=constraints/dev.txt",
+        "--no-compile",  # a third quicker: Python compiles what it imports, not all of pandas
+        *requirements,
+        *nox.project.dependency_groups(PYPROJECT, *groups),
+        env={"DIST_EXTRA_CONFIG": str(ROOT / "constraints" / "sdist.cfg")},
+    )
+
+
+def build_into(session: nox.Session, target: Path, *options: str) -> None:
+    """Build the project in the current folder, replacing what ``target`` holds."""
+    shutil.rmtree(target, ignore_errors=True)
+    command = ("python", "-m", "hatchling", "build", "--directory", str(target), *options)
+    session.run(*command, env=REPRODUCIBLE, silent=True)
+
+
+def install_wheel(
+    session: nox.Session, extras: tuple[str, ...], groups: tuple[str, ...] = ()
+) -> None:
+    """Install the project as users get it: as a wheel, with extras, beside dependency groups."""
+    install(session, "hatchling")
+    folder = Path(session.virtualenv.location, "dist")
+    build_into(session, folder, "--target", "wheel")
+    (wheel,) = folder.glob("*.whl")
+    session.install("--no-deps", "--force-reinstall", str(wheel))
+    install(session, f"{wheel}[{','.join(extras)}]", groups=groups)
+
+
+@nox.session
+def demo(session: nox.Session) -> None:
+    """Show what changewire does, on messages of all three systems, in Python and in Spark."""
+    install_wheel(session, ("cli", "spark"))
+    session.run("python", "examples/demo.py", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style and formatting; ``ruff check --fix`` and ``ruff format`` mend most of it."""
+    install(session, groups=("lint",))
+    session.run("ruff", "check")
+    session.run("ruff", "format", "--check")
+
+
+@nox.session
+def codegen(session: nox.Session) -> None:
+    """Write ``generated/`` and its pages in ``docs/`` anew from ``schemas/``."""
+    generate(session)
+
+
+@nox.session
+def codegen_check(session: nox.Session) -> None:
+    """Check that ``generated/`` is what ``schemas/`` says, and show the difference if it is not."""
+    generate(session, "--check")
+
+
+def generate(session: nox.Session, *options: str) -> None:
+    """Run the generator from its sources: it must work where ``generated/`` is broken."""
+    install(session, *PYPROJECT["project"]["dependencies"], *EXTRAS["codegen"])
+    command = ("python", "-m", "changewire_codegen", *options, *session.posargs)
+    session.run(*command, env={"PYTHONPATH": "codegen"})
+
+
+@nox.session
+def typing(session: nox.Session) -> None:
+    """Check types with mypy and pyright: all our code, then a user's code against the wheel."""
+    install_wheel(session, tuple(EXTRAS), ("bench", "tests", "typing"))
+    session.run("mypy")
+    session.run("pyright")
+    consumer = Path("tests", "typing", "consumer.py").resolve()
+    with tempfile.TemporaryDirectory() as elsewhere, session.chdir(elsewhere):
+        shutil.copy(consumer, elsewhere)
+        Path("pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}\n', encoding="utf-8")
+        session.run("mypy", "--strict", "consumer.py")
+        session.run("pyright")
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Test the built wheel, with all extras."""
+    install_wheel(session, tuple(EXTRAS), ("tests",))
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Measure the built wheel side by side with its peers."""
+    install_wheel(session, tuple(EXTRAS), ("bench",))
+    session.run("python", "-m", "benchmarks", *session.posargs)
+
+
+@nox.session
+def build(session: nox.Session) -> None:
+    """Build wheel and sdist into ``dist/``, check them, and that the sdist builds the same."""
+    install(session, groups=("build",))
+    first, second = ROOT / "dist", Path(session.virtualenv.location, "dist")
+    build_into(session, first)
+    (wheel,), (sdist,) = first.glob("*.whl"), first.glob("*.tar.gz")
+    session.run("check-wheel-contents", str(wheel))
+    session.run("twine", "check", "--strict", str(wheel), str(sdist))
+    with tempfile.TemporaryDirectory() as unpacked, tarfile.open(sdist) as archive:
+        archive.extractall(unpacked, filter="data")
+        with session.chdir(Path(unpacked, sdist.name.removesuffix(".tar.gz"))):
+            build_into(session, second)
+    for file in (wheel, sdist):
+        digests = {sha256(path.read_bytes()).hexdigest() for path in (file, second / file.name)}
+        if len(digests) > 1:
+            session.error(f"{file.name} differs when it is built from the sdist: see {second}")
+    install(session, str(wheel))
+    session.run("python", "-c", "import changewire", silent=True)  # without any extra
+
+
+@nox.session
+def lock(session: nox.Session) -> None:
+    """Add to ``constraints/dev.txt`` what is missing; ``-- --upgrade`` takes the newest of all."""
+    install(session, groups=("lock",))
+    session.run(
+        *("uv", "pip", "compile", "pyproject.toml", "--all-extras", "--group=dev"),
+        *("--constraint=constraints/dev.in", "--output-file=constraints/dev.txt", "--quiet"),
+        *("--universal", "--python-version=3.10", "--custom-compile-command=nox -s lock"),
+        *("--no-emit-index-url", "--no-emit-find-links", *session.posargs),
+    )

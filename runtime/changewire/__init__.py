@@ -1,0 +1,92 @@
+"""Change-data-capture messages, typed: decode, validate, encode, and turn them into changes.
+
+```python
+import changewire as cw
+
+message = cw.decode(data, format="aerospike-json")
+for change in cw.changes(message):
+    print(change.op, change.key, change.after)
+```
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from changewire_messages import aerospike_json
+from changewire_messages.change import Change, Reason, Rejection, Sequence, Source
+from changewire_messages.support import Extra
+
+from changewire.changes import changes
+from changewire.codec import (
+    CODES,
+    Codec,
+    CodecError,
+    Data,
+    DecodeError,
+    EncodeError,
+    Issue,
+    codec,
+    codec_of,
+    detect,
+    formats,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CODES",
+    "Change",
+    "Codec",
+    "CodecError",
+    "DecodeError",
+    "EncodeError",
+    "Extra",
+    "Issue",
+    "Reason",
+    "Rejection",
+    "Sequence",
+    "Source",
+    "__version__",
+    "aerospike_json",
+    "changes",
+    "codec",
+    "decode",
+    "decode_all",
+    "decode_key",
+    "detect",
+    "encode",
+    "formats",
+    "leniencies",
+    "validate",
+]
+
+
+def decode(data: Data, *, format: str) -> Any:  # noqa: A002, ANN401 - the words of the API
+    """Return the model of one message; see `Codec.decode`."""
+    return codec(format).decode(data)
+
+
+def decode_all(data: Data, *, format: str) -> list[Any]:  # noqa: A002
+    """Return the elements of a message that may be a batch; see `Codec.decode_all`."""
+    return codec(format).decode_all(data)
+
+
+def decode_key(data: Data, *, format: str) -> Any:  # noqa: A002, ANN401
+    """Return the model of a Kafka record key; see `Codec.decode_key`."""
+    return codec(format).decode_key(data)
+
+
+def encode(model: object) -> bytes:
+    """Return the bytes of a model, or of a list of models; see `Codec.encode`."""
+    return codec_of(model).encode(model)
+
+
+def validate(data: object, *, format: str, closed: bool = False) -> list[Issue]:  # noqa: A002
+    """Return every issue of a message; see `Codec.validate`."""
+    return codec(format).validate(data, closed=closed)
+
+
+def leniencies(model: object) -> list[str]:
+    """Return the names of the leniencies that a message needed; see `Codec.leniencies`."""
+    return codec_of(model).leniencies(model)

@@ -1,0 +1,49 @@
+"""The third room: a model to the changes that it stands for. One adapter for each vendor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Literal, get_args
+
+from changewire_messages.change import Change
+
+from changewire.changes.aerospike import aerospike_changes
+from changewire.codec import codec_of
+
+__all__ = ["IMAGES", "Image", "changes"]
+
+Image = Literal["full", "patch", "keys"]
+IMAGES: Final[tuple[str, ...]] = get_args(Image)
+"""What `after` holds: the full row, only what changed, or only the key."""
+
+_ADAPTERS: Final[Mapping[str, Callable[[Any, str], list[Change]]]] = {
+    "aerospike-json": aerospike_changes,
+}
+
+
+def changes(
+    message: object,
+    record_key: bytes | None = None,  # noqa: ARG001 - Aerospike names the row in the message
+    keys: Sequence[str] | None = None,
+    image: Image = "full",
+) -> list[Change]:
+    """Return the changes that a message stands for, in their order.
+
+    Args:
+        message: A model of a message, from `decode`.
+        record_key: The key of the Kafka record, for formats whose messages do not name the row.
+        keys: Columns that name the row, for such formats. Aerospike rows are named by their digest.
+        image: What the message holds of a row after a write; no Aerospike message tells.
+
+    Raises:
+        DecodeError: The message contradicts itself.
+        TypeError: It is no model of a message.
+        ValueError: `keys` does not fit the format, or `image` is unknown.
+    """
+    if image not in IMAGES:
+        text = f"no image {image!r}; there are: {', '.join(IMAGES)}"
+        raise ValueError(text)
+    if keys is not None:
+        text = "Aerospike rows are named by their digest: keys does not apply"
+        raise ValueError(text)
+    return _ADAPTERS[codec_of(message).format](message, image)

@@ -1,0 +1,23 @@
+"""The second room: a record's value to a generated model, and back. It knows no vendor."""
+
+from __future__ import annotations
+
+from changewire.codec.codec import Codec, Data
+from changewire.codec.issues import CODES, CodecError, DecodeError, EncodeError, Issue
+from changewire.codec.registry import codec, codec_of, detect, formats
+from changewire.codec.rejections import rejection
+
+__all__ = [
+    "CODES",
+    "Codec",
+    "CodecError",
+    "Data",
+    "DecodeError",
+    "EncodeError",
+    "Issue",
+    "codec",
+    "codec_of",
+    "detect",
+    "formats",
+    "rejection",
+]

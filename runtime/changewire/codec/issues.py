@@ -1,0 +1,172 @@
+"""What can be wrong with a message: issues, their stable codes, and the errors that carry them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+CODES: Final[Mapping[str, str]] = {
+    "batch": "The message is a batch, where one message was asked for.",
+    "duplicate-column": "Two bins of one record have the same name.",
+    "empty": "There are no bytes, or nothing but white space.",
+    "invalid-base64": "Text that stands for bytes is no Base64 text.",
+    "invalid-json": "The bytes are no JSON text.",
+    "invalid-time": "Text that stands for a time is no date and time with an offset.",
+    "invalid-unicode": "The bytes are no UTF-8, or hold half of a surrogate pair.",
+    "missing-property": "A property that every such message has is not there.",
+    "not-encodable": "A value of a model has no exact form in the encoding.",
+    "out-of-range": "A number is below or above what the format allows.",
+    "pattern-mismatch": "Text does not have the form that the format asks for.",
+    "rule-broken": "Two properties contradict each other.",
+    "too-deep": "Arrays and objects are nested deeper than the parser follows.",
+    "too-large": "The message asks for more memory than there is.",
+    "trailing-data": "After the end of the message there are more bytes.",
+    "truncated": "The bytes end before the message does.",
+    "unknown-property": "A property that the schema does not name, where a closed check was asked for.",
+    "unknown-variant": "The message is of no kind that the format knows.",
+    "wrong-length": "An array, a text or bytes are too short or too long.",
+    "wrong-type": "A value has another type than the format says.",
+    "wrong-value": "A value is none of those that the format allows.",
+}
+"""Every code that an issue can have, with its meaning."""
+
+_RULE_CODES: Final[Mapping[str, str]] = {
+    "additionalProperties": "unknown-property",
+    "const": "wrong-value",
+    "contentEncoding": "invalid-base64",
+    "enum": "wrong-value",
+    "format": "invalid-time",
+    "maxItems": "wrong-length",
+    "maxLength": "wrong-length",
+    "maximum": "out-of-range",
+    "minItems": "wrong-length",
+    "minLength": "wrong-length",
+    "minimum": "out-of-range",
+    "oneOf": "unknown-variant",
+    "pattern": "pattern-mismatch",
+    "prefixItems": "wrong-length",
+    "required": "missing-property",
+    "then": "rule-broken",
+    "type": "wrong-type",
+    "x-maxBytes": "wrong-length",
+    "x-minBytes": "wrong-length",
+}
+
+_TYPE_WORDS: Final[Mapping[type, str]] = {
+    bool: "boolean",
+    bytes: "bytes",
+    dict: "object",
+    float: "number",
+    int: "integer",
+    list: "array",
+    msgspec.UnsetType: "nothing",
+    str: "string",
+    type(None): "null",
+}
+
+_SHOWN = 60
+"""Characters of a value that a text shows at most."""
+
+
+class Issue(msgspec.Struct, frozen=True):
+    """One rule that a message breaks, and where.
+
+    Attributes:
+        pointer: JSON Pointer (RFC 6901) to the place; for something missing, to where it belongs.
+        code: Stable code, a key of `CODES`.
+        rule: Keyword of the schema, or name of the check, that is broken.
+        expected: What the rule asks for.
+        actual: The value that is there; UNSET where there is none. It may hold users' data.
+    """
+
+    pointer: str
+    code: str
+    rule: str
+    expected: str
+    actual: Any = msgspec.UNSET
+
+    @property
+    def actual_type(self) -> str:
+        """The JSON type of what is there, as a word; ``nothing`` where there is none."""
+        kind = type(self.actual)
+        return _TYPE_WORDS.get(kind, kind.__name__)
+
+    def sentence(self, *, show_values: bool = False) -> str:
+        """Return the issue as one sentence; the value stands in it only where asked for."""
+        place = f"at {self.pointer}: " if self.pointer else ""
+        found = f", found {self.actual_type}"
+        if self.actual is msgspec.UNSET and self.code != "missing-property":
+            found = ""
+        elif show_values and self.actual is not msgspec.UNSET:
+            found += f" {_shown(self.actual)}"
+        return f"{place}expected {self.expected}{found} ({self.code})"
+
+    def __str__(self) -> str:
+        """Return the sentence without the value."""
+        return self.sentence()
+
+
+def issue_of(raw: tuple[str, str, str, Any]) -> Issue:
+    """Return the issue for what a generated validator reports."""
+    pointer, rule, expected, actual = raw
+    return Issue(pointer, _RULE_CODES[rule], rule, expected, actual)
+
+
+class CodecError(ValueError):
+    """A message cannot be read or written.
+
+    Attributes:
+        format: Public name of the format.
+        issues: Every issue that was found, at least one.
+        byte_offset: Where the parser stopped, in bytes; None where the bytes could be parsed or the
+            parser does not tell.
+    """
+
+    def __init__(self, format: str, issues: Sequence[Issue], byte_offset: int | None = None) -> None:  # noqa: A002 - the word of the API
+        """Keep the issues; the first one is the reason that the text names."""
+        super().__init__(format, issues, byte_offset)
+        self.format = format
+        self.issues = list(issues)
+        self.byte_offset = byte_offset
+
+    @property
+    def code(self) -> str:
+        """Code of the first issue."""
+        return self.issues[0].code
+
+    @property
+    def pointer(self) -> str:
+        """JSON Pointer of the first issue."""
+        return self.issues[0].pointer
+
+    @property
+    def expected(self) -> str:
+        """What the first issue's rule asks for."""
+        return self.issues[0].expected
+
+    @property
+    def actual(self) -> Any:  # noqa: ANN401 - whatever the message held
+        """The value at the first issue's place; UNSET where there is none."""
+        return self.issues[0].actual
+
+    def __str__(self) -> str:
+        """Return the first issue as a sentence without values, and how many more there are."""
+        more = len(self.issues) - 1
+        suffix = f" and {more} more issue{'s' if more > 1 else ''}" if more else ""
+        place = "" if self.byte_offset is None else f" at byte {self.byte_offset}"
+        return f"{self.format}: {self.issues[0]}{place}{suffix}"
+
+
+class DecodeError(CodecError):
+    """Bytes are no message of the format, or break its rules."""
+
+
+class EncodeError(CodecError):
+    """A model cannot be written so that `decode` gives it back."""
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"

@@ -1,0 +1,38 @@
+"""An error as the rejection that stands in its place: places and types, never values."""
+
+from __future__ import annotations
+
+from changewire_messages.change import Reason, Rejection
+
+from changewire.codec.issues import DecodeError
+
+_REASONS = 100
+"""Reasons that a rejection names at most; a hostile message has as many as it likes."""
+
+
+def rejection(error: DecodeError, element: int = 0) -> Rejection:
+    """Return the rejection of one element of a message.
+
+    Args:
+        error: Why the element was refused.
+        element: Its index in the batch.
+    """
+    first = error.issues[0]
+    return Rejection(
+        element=element,
+        code=first.code,
+        pointer=first.pointer,
+        message=str(error),
+        byte_offset=error.byte_offset,
+        format=error.format,
+        reasons=[
+            Reason(
+                code=issue.code,
+                pointer=issue.pointer,
+                rule=issue.rule,
+                expected=issue.expected,
+                actual=issue.actual_type,
+            )
+            for issue in error.issues[:_REASONS]
+        ],
+    )

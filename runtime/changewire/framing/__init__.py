@@ -1,0 +1,10 @@
+"""One reader for every input shape: files and standard input become records.
+
+Framing finds where each message begins and ends, and never what it says.
+"""
+
+from changewire.framing.expand import expand
+from changewire.framing.record import FramingError, Position, Record
+from changewire.framing.shapes import SHAPES, read
+
+__all__ = ["SHAPES", "FramingError", "Position", "Record", "expand", "read"]

@@ -1,0 +1,43 @@
+"""The files that a list of paths stands for."""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final, NoReturn
+
+from changewire.framing.record import FramingError
+
+# As Spark and Hive have it: what begins so is no data (_SUCCESS, _delta_log, .part-0.crc).
+HIDDEN: Final = ("_", ".")
+
+
+def expand(paths: Iterable[str]) -> list[str]:
+    """Return `paths` with each folder replaced by the files below it, sorted.
+
+    Names that begin with ``_`` or ``.`` are skipped below a folder, and links to folders are not
+    followed. ``-``, standard input, stays.
+
+    Raises:
+        FramingError: a path does not exist, or a folder cannot be listed.
+    """
+    return [file for path in paths for file in _files(path)]
+
+
+def _files(path: str) -> list[str]:
+    if path == "-":
+        return [path]
+    if not Path(path).exists():
+        reason = "there is no such file or folder; check the path"
+        raise FramingError(path, None, reason)
+    return sorted(_below(path)) if Path(path).is_dir() else [path]
+
+
+def _below(top: str) -> Iterator[str]:
+    for folder, folders, files in os.walk(top, onerror=_unlisted):
+        folders[:] = [name for name in folders if not name.startswith(HIDDEN)]
+        yield from (str(Path(folder, name)) for name in files if not name.startswith(HIDDEN))
+
+
+def _unlisted(error: OSError) -> NoReturn:
+    reason = f"the folder cannot be listed ({error.strerror or error}); check its permissions"
+    raise FramingError(str(error.filename), None, reason) from error

@@ -1,0 +1,110 @@
+"""Plain, gzip and zstd input, told apart by its first bytes."""
+
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any, Final, Protocol
+
+from changewire.framing.extras import require
+from changewire.framing.record import Damage
+
+# Arrow throws away the bytes of a read in which it meets damage, so reads are small.
+ZSTD_READ_BYTES: Final = 64
+
+
+class Readable(Protocol):
+    """What can be read at most once per call, as files and standard input can."""
+
+    def read1(self, size: int, /) -> bytes:
+        """Return at most `size` bytes, and none only at the end."""
+        ...
+
+
+def inflate(stream: Readable, size: int) -> tuple[bool, Iterator[bytes]]:
+    """Return whether `stream` is compressed, and its plain bytes in chunks of about `size` bytes.
+
+    Raises:
+        OSError: the first bytes cannot be read.
+        ImportError: it is zstd and pyarrow is not installed.
+        Damage: while iterating, where the bytes cannot be read further.
+    """
+    head = b""
+    while len(head) < _MAGIC_BYTES and (more := stream.read1(_MAGIC_BYTES - len(head))):
+        head += more
+    whole = io.BufferedReader(_Rejoined(head, stream), size)
+    for magic, inflater in _INFLATERS.items():
+        if head.startswith(magic):
+            return True, inflater(whole, size)
+    return False, _plain(whole, size)
+
+
+class _Rejoined(io.RawIOBase):
+    """A stream whose first bytes were read already, whole again."""
+
+    def __init__(self, head: bytes, rest: Readable) -> None:
+        super().__init__()
+        self._head = head
+        self._rest = rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any writable buffer
+        data = self._head[: len(buffer)] or self._rest.read1(len(buffer))
+        self._head = self._head[len(data) :]
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _plain(stream: io.BufferedIOBase, size: int) -> Iterator[bytes]:
+    try:
+        while chunk := stream.read1(size):
+            yield chunk
+    except OSError as error:
+        reason = f"the input cannot be read further ({error.strerror or error}); try again"
+        raise Damage(reason) from error
+
+
+def _gzip(stream: io.BufferedIOBase, size: int) -> Iterator[bytes]:
+    try:
+        with gzip.GzipFile(fileobj=stream, mode="rb") as inflated:
+            while chunk := inflated.read1(size):
+                yield chunk
+    except (EOFError, OSError, zlib.error) as error:
+        raise _broken(error) from error
+
+
+def _zstd(stream: io.BufferedIOBase, size: int) -> Iterator[bytes]:
+    arrow = require("pyarrow", purpose="reading zstd")
+    return _zstd_chunks(
+        arrow.CompressedInputStream(arrow.PythonFile(stream, mode="r"), "zstd"), size
+    )
+
+
+def _zstd_chunks(inflated: Any, size: int) -> Iterator[bytes]:  # noqa: ANN401 - pyarrow is untyped
+    chunk = bytearray()
+    try:
+        while data := inflated.read(ZSTD_READ_BYTES):
+            chunk += data
+            if len(chunk) >= size:
+                yield bytes(chunk)
+                chunk.clear()
+    except OSError as error:
+        if chunk:
+            yield bytes(chunk)
+        raise _broken(error) from error
+    if chunk:
+        yield bytes(chunk)
+
+
+def _broken(error: Exception) -> Damage:
+    reason = f"the compressed data is cut off or damaged here ({error}); fetch the file again"
+    return Damage(reason)
+
+
+_INFLATERS: Final[dict[bytes, Callable[[io.BufferedIOBase, int], Iterator[bytes]]]] = {
+    b"\x1f\x8b": _gzip,
+    b"\x28\xb5\x2f\xfd": _zstd,
+}
+_MAGIC_BYTES: Final = max(map(len, _INFLATERS))

@@ -1,0 +1,84 @@
+"""What framing hands on: a record, where it stood, and why a file cannot be framed."""
+
+import msgspec
+
+
+class Position(msgspec.Struct, frozen=True, gc=False):
+    """Where a record stood. Every field is None where the input does not say.
+
+    Attributes:
+        topic: Kafka topic.
+        partition: Kafka partition.
+        offset: Kafka offset.
+        timestamp: Kafka timestamp, in milliseconds since the epoch.
+        path: path of the file the record was read from, ``-`` for standard input.
+        number: number of the record in that file, counted from 0.
+    """
+
+    topic: str | None = None
+    partition: int | None = None
+    offset: int | None = None
+    timestamp: int | None = None
+    path: str | None = None
+    number: int | None = None
+
+
+class Record(msgspec.Struct, frozen=True):
+    """One message as it was found, not interpreted.
+
+    Attributes:
+        key: bytes of the Kafka record key; None where there is none.
+        value: bytes of the message; None for a Kafka record without value (a tombstone).
+        position: where the record stood.
+        headers: Kafka record headers, as (name, value), in their order.
+    """
+
+    key: bytes | None
+    value: bytes | None
+    position: Position
+    headers: tuple[tuple[str, bytes | None], ...] = ()
+
+
+class FramingError(Exception):
+    """A file cannot be read, or not beyond some record. Its earlier records were handed out.
+
+    Attributes:
+        path: path of the file, ``-`` for standard input.
+        number: number of the first record that could not be read, counted from 0; None where
+            the trouble is with the file as a whole.
+        reason: what is wrong and what to do about it.
+    """
+
+    def __init__(self, path: str, number: int | None, reason: str) -> None:
+        """Keep path, record number and reason; all three also survive pickling."""
+        super().__init__(path, number, reason)
+        self.path = path
+        self.number = number
+        self.reason = reason
+
+    def __str__(self) -> str:
+        """Return one sentence: file, record number if known, what is wrong, what to do."""
+        file = "standard input" if self.path == "-" else self.path
+        where = file if self.number is None else f"{file}, record {self.number} (the first is 0)"
+        return f"{where}: {self.reason}"
+
+
+class Damage(Exception):  # noqa: N818 - it never leaves this package: `read` adds path and number
+    """The input cannot be read beyond the last record that was handed out.
+
+    Attributes:
+        reason: what is wrong and what to do about it.
+    """
+
+    def __init__(self, reason: str) -> None:
+        """Keep the reason."""
+        super().__init__(reason)
+        self.reason = reason
+
+
+def too_long(limit: int) -> Damage:
+    """Return the damage of a record with more than `limit` bytes."""
+    return Damage(
+        f"the record is longer than {limit} bytes; if it really is one message, raise"
+        " max_record_bytes, else name the shape of the file"
+    )

@@ -1,0 +1,59 @@
+"""The shapes an input can have, and reading of one."""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from changewire.framing.detect import detect
+from changewire.framing.kcat import kcat
+from changewire.framing.parquet import parquet
+from changewire.framing.record import Damage, FramingError, Record
+from changewire.framing.source import Source, opened
+from changewire.framing.text import json_array, json_concatenated, json_lines
+
+_READERS: Final[dict[str, Callable[[Source, int], Iterator[Record]]]] = {
+    "json-lines": json_lines,
+    "json-array": json_array,
+    "json-concatenated": json_concatenated,
+    "kcat": kcat,
+    "parquet": parquet,
+}
+SHAPES: Final[tuple[str, ...]] = tuple(_READERS)
+AUTO: Final = "auto"
+
+
+def read(path: str, *, shape: str = AUTO, max_record_bytes: int = 128 * 2**20) -> Iterator[Record]:
+    """Yield the records of the file at `path` (``-`` is standard input), in their order.
+
+    No message is interpreted: a damaged one is a record too. Every byte that is not blank is part
+    of exactly one record, save what the shape itself is made of, such as the brackets around a
+    JSON array, and a UTF-8 byte order mark. Gzip and zstd files are recognised by their content.
+    The file is opened with the first record and read in chunks; at no time more than a few
+    chunks and one record are in memory.
+
+    Args:
+        path: path of the file.
+        shape: one of `SHAPES`, or ``auto`` to tell it from the first line.
+        max_record_bytes: the most bytes a record may have.
+
+    Raises:
+        ValueError: there is no such shape.
+        FramingError: while iterating, after the records before the damage: the file cannot be
+            read, or not further.
+        ImportError: while iterating: the file is Parquet or zstd and pyarrow is not installed.
+    """
+    if shape != AUTO and shape not in _READERS:
+        text = f"there is no shape {shape!r}; choose auto, {', '.join(SHAPES)}"
+        raise ValueError(text)
+    return _records(path, shape, max_record_bytes)
+
+
+def _records(path: str, shape: str, limit: int) -> Iterator[Record]:
+    number = 0
+    with opened(path) as source:
+        try:
+            reader = _READERS[detect(source) if shape == AUTO else shape]
+            for record in reader(source, limit):
+                yield record
+                number += 1
+        except Damage as damage:
+            raise FramingError(path, number, damage.reason) from damage.__cause__

@@ -1,0 +1,154 @@
+"""What is published: the files and metadata of the wheel, and the promises made beside it."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import Distribution, distribution
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+import tomli
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[2]
+SOURCES = ("runtime/changewire", "generated/changewire_messages", "codegen/changewire_codegen")
+PACKAGES = tuple(Path(source).name for source in SOURCES)
+PYPROJECT = tomli.loads(ROOT.joinpath("pyproject.toml").read_text(encoding="utf-8"))
+
+
+def requirements_of(*lists: list[object]) -> list[Requirement]:
+    """Parse requirements, leaving out the tables that include another group."""
+    return [Requirement(line) for lines in lists for line in lines if isinstance(line, str)]
+
+
+BASE = requirements_of(PYPROJECT["project"]["dependencies"])
+EXTRAS = requirements_of(*PYPROJECT["project"]["optional-dependencies"].values())
+GROUPS = requirements_of(*PYPROJECT["dependency-groups"].values())
+
+
+@pytest.fixture(scope="module")
+def wheel() -> Distribution:
+    """Give the installed wheel; an editable installation has no files to speak of."""
+    installed = distribution("changewire")
+    if '"editable": true' in (installed.read_text("direct_url.json") or ""):
+        pytest.skip("changewire is installed as editable, nox -s tests installs the wheel")
+    return installed
+
+
+@pytest.fixture(scope="module")
+def files(wheel: Distribution) -> dict[str, Path]:
+    """Give the files that the wheel installs into its packages, by path."""
+    return {
+        file.as_posix(): Path(str(file.locate()))
+        for file in wheel.files or ()
+        if file.parts[0] in PACKAGES and file.suffix != ".pyc"
+    }
+
+
+def test_packages_are_imported_from_the_wheel(wheel: Distribution) -> None:
+    """Tests exercise what is installed, not the working copy."""
+    for package in PACKAGES:
+        spec = find_spec(package)
+        assert spec is not None
+        assert spec.origin is not None
+        assert Path(spec.origin) == Path(str(wheel.locate_file(f"{package}/__init__.py")))
+
+
+def test_wheel_holds_three_packages_and_nothing_else(wheel: Distribution) -> None:
+    """Beside its packages a wheel has only its metadata and the command."""
+    roots = {file.parts[0] for file in wheel.files or ()} - {"__pycache__"}
+    rest = {root for root in roots if root != ".." and not root.endswith(".dist-info")}
+    assert rest == set(PACKAGES)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_wheel_holds_each_file_of_the_sources(source: str, files: dict[str, Path]) -> None:
+    """Neither is a schema or a template left out, nor is anything left over."""
+    folder = ROOT / source
+    written = {
+        f"{folder.name}/{path.relative_to(folder).as_posix()}": path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    published = {
+        path: file.read_bytes()
+        for path, file in files.items()
+        if path.startswith(f"{folder.name}/")
+    }
+    assert sorted(published) == sorted(written)
+    assert [path for path in written if published[path] != written[path]] == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_each_package_is_marked_as_typed(package: str, files: dict[str, Path]) -> None:
+    """Type checkers read our annotations only where the marker lies."""
+    assert f"{package}/py.typed" in files
+
+
+def test_metadata_names_the_licence(wheel: Distribution) -> None:
+    """The licence is an expression that tools read, and its text is in the wheel."""
+    assert wheel.metadata["License-Expression"] == "Apache-2.0"
+    text = wheel.read_text("licenses/LICENSE")
+    assert text == ROOT.joinpath("LICENSE").read_text(encoding="utf-8")
+
+
+def test_base_installation_is_small(wheel: Distribution) -> None:
+    """Who only decodes messages installs two parsers and nothing else."""
+    required = [Requirement(line) for line in wheel.requires or ()]
+    base = {requirement.name for requirement in required if not requirement.marker}
+    assert base == {"msgpack", "msgspec"}
+
+
+def test_extras_are_those_that_the_documentation_names(wheel: Distribution) -> None:
+    """An extra is part of the interface: it is neither dropped nor renamed unseen."""
+    extras = set(wheel.metadata.get_all("Provides-Extra", []))
+    assert extras == {"cli", "codegen", "delta", "kafka", "spark", "testing"}
+
+
+@pytest.mark.parametrize(
+    ("group", "name"), [("console_scripts", "changewire"), ("changewire.generator", "default")]
+)
+def test_entry_points_lead_to_a_function(group: str, name: str, wheel: Distribution) -> None:
+    """The command, and the generator that it finds, can be called."""
+    (entry_point,) = wheel.entry_points.select(group=group, name=name)
+    assert callable(entry_point.load())
+
+
+@pytest.mark.parametrize("file", sorted(ROOT.glob("constraints/*.txt")), ids=lambda file: file.name)
+def test_constraints_name_versions_and_no_place(file: Path) -> None:
+    """A constraint file says which version, never from which index, host or folder."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    pins = [line for line in lines if not line.lstrip().startswith("#")]
+    assert [pin for pin in pins if not re.match(r"[a-z0-9-]+==[^\s/@]+( ; [^/@]+)?$", pin)] == []
+    assert [line for line in lines if "://" in line or "/" in line.partition("(")[0]] == []
+
+
+def test_constraints_hold_every_dependency() -> None:
+    """Each direct dependency is pinned, and each pin is allowed by pyproject.toml."""
+    lines = ROOT.joinpath("constraints/dev.txt").read_text(encoding="utf-8").splitlines()
+    pins = [Requirement(line) for line in lines if not line.lstrip().startswith("#")]
+    for requirement in [*BASE, *EXTRAS, *GROUPS]:
+        pinned = [
+            next(iter(pin.specifier)).version
+            for pin in pins
+            if pin.name == canonicalize_name(requirement.name)
+        ]
+        assert pinned, f"{requirement.name} is missing: run nox -s lock"
+        assert all(version in requirement.specifier for version in pinned), requirement
+
+
+@pytest.mark.parametrize(
+    "name", sorted({requirement.name for requirement in [*BASE, *EXTRAS, *GROUPS]})
+)
+def test_each_dependency_is_explained(name: str) -> None:
+    """What a dependency is for, and why this one, is written down."""
+    page = ROOT.joinpath("docs/dependencies.md").read_text(encoding="utf-8")
+    assert f"`{name}`" in page
+
+
+def test_readme_names_the_command_that_is_run_for_each_change() -> None:
+    """What the readme tells to type is what is run, to the letter."""
+    command = ROOT.joinpath(".ci/run").read_text(encoding="utf-8").splitlines()[-1]
+    assert command in ROOT.joinpath("README.md").read_text(encoding="utf-8")

@@ -1,0 +1,97 @@
+"""The shape of an input is told from its first line."""
+
+import gzip
+from collections.abc import Callable
+
+import pytest
+
+from changewire.framing import SHAPES, read, source
+from changewire.framing.detect import detect
+from changewire.framing.source import Source, opened
+
+Write = Callable[..., str]
+KCAT = b'{"topic":"t","partition":0,"offset":1,"key":null,"payload":"{}"}'
+CASES = {
+    "nothing": (b"", "json-lines"),
+    "blanks": (b" \n\n", "json-lines"),
+    "objects in lines": (b'{"a":1}\n{"a":2}\n', "json-lines"),
+    "one line": (b'{"a":1}', "json-lines"),
+    "one batch": (b'[{"a":1},{"a":2}]', "json-lines"),
+    "batches in lines": (b"[1]\n[2]\n", "json-lines"),
+    "blank lines first": (b'\r\n \n{"a":1}\n', "json-lines"),
+    "a byte order mark": (b'\xef\xbb\xbf{"a":1}\n', "json-lines"),
+    "junk": (b"nonsense and more\n{}\n", "json-lines"),
+    "junk after a value": (b'{"a":1} oops\n{"a":2}\n', "json-lines"),
+    "the end of a line": (b'"a":1}\n{"a":2}\n', "json-lines"),
+    "a pretty array": (b'[\n  {"a":1}\n]', "json-array"),
+    "an array with a byte order mark": (b"\xef\xbb\xbf[\n1]", "json-array"),
+    "an array cut off": (b'[{"a":1},{"b":', "json-array"),
+    "an array of a few lines": (b'[{"a":1},\n{"a":2}]', "json-array"),
+    "a long array": (b"[" + b'{"a":1},' * 200_000 + b"1]", "json-array"),
+    "pretty values": (b'{\n  "a": 1\n}\n{\n  "a": 2\n}', "json-concatenated"),
+    "values in one line": (b'{"a":1}{"a":2}', "json-concatenated"),
+    "values in two lines": (b'{"a":1} {"a":\n2}', "json-concatenated"),
+    "a long object": (b'{"a":"' + b"x" * 2**21 + b'"}', "json-concatenated"),
+    "kcat": (KCAT + b"\n", "kcat"),
+    "kcat without payload": (KCAT.replace(b"payload", b"other"), "kcat"),
+    "kcat without key": (KCAT.replace(b"key", b"other"), "kcat"),
+    "kcat with binary": (KCAT.replace(b"null", b'"\xff"'), "kcat"),
+    "almost kcat": (KCAT.replace(b"key", b"x").replace(b"payload", b"y"), "json-lines"),
+    "kcat without offset": (KCAT.replace(b"offset", b"o"), "json-lines"),
+    "deep junk": (b'{"a":' * 100_000, "json-concatenated"),
+    "parquet": (b"PAR1...", "parquet"),
+}
+EVERY = pytest.mark.parametrize(("data", "shape"), CASES.values(), ids=CASES)
+
+
+def detected(path: str) -> str:
+    """Return the shape of a file; what is read after that is the whole file."""
+    with opened(path) as file:
+        return detect(file)
+
+
+@EVERY
+def test_shape(write: Write, data: bytes, shape: str) -> None:
+    """The first line decides, whatever the file is called."""
+    assert detected(write(data)) == shape
+
+
+@EVERY
+def test_shape_of_stdin(stdin: Callable[[bytes], None], data: bytes, shape: str) -> None:
+    """Standard input is looked at without being consumed, and may be compressed."""
+    stdin(gzip.compress(data))
+    with opened("-") as file:
+        assert detect(file) == shape
+        assert b"".join(file) == data
+
+
+def test_chunks(write: Write, chunk_bytes: Callable[[int], None]) -> None:
+    """It makes no difference how many bytes a chunk has."""
+    chunk_bytes(1)
+    small = [case for case in CASES.values() if len(case[0]) < 2**10]
+    assert [detected(write(data)) for data, _ in small] == [shape for _, shape in small]
+
+
+def test_first_line_is_enough() -> None:
+    """Nothing is waited for behind the first line that is not blank."""
+    chunks = iter([b"\n", b'{"a":', b"1}\n", b"not yet there"])
+    assert detect(Source("-", chunks, plain=False)) == "json-lines"
+    assert next(chunks) == b"not yet there"
+
+
+def test_bounded(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line without end is looked at only so far."""
+    monkeypatch.setattr(source, "PEEK_BYTES", 10)
+    with opened(write(b'[{"a":1},' * 1000 + b"1")) as file:
+        assert len(file.peek(lambda _: False)) == len(b'[{"a":1},[')
+
+
+def test_shapes_are_named() -> None:
+    """The shapes are those that are documented."""
+    assert SHAPES == ("json-lines", "json-array", "json-concatenated", "kcat", "parquet")
+
+
+def test_unknown_shape(write: Write) -> None:
+    """A shape that does not exist is refused at once, and the error names those that do."""
+    with pytest.raises(ValueError, match="no shape 'csv'; choose auto, json-lines, json-array"):
+        read(write(b""), shape="csv")

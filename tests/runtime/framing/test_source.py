@@ -1,0 +1,193 @@
+"""Files, standard input and compressed data, whole or damaged."""
+
+import errno
+import gc
+import gzip
+import io
+import os
+import pickle
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from changewire.framing import FramingError, read
+
+pa: Any = import_module("pyarrow")  # its types are not all known
+Write = Callable[..., str]
+LINES = [b'{"n":%d,"x":"%s"}' % (n, os.urandom(6).hex().encode()) for n in range(5000)]
+DATA = b"\n".join(LINES)
+
+
+def zstd(data: bytes) -> bytes:
+    """Return the data, compressed."""
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(data)
+    return bytes(sink.getvalue().to_pybytes())
+
+
+PACKERS = pytest.mark.parametrize("pack", [gzip.compress, zstd])
+
+
+def values(path: str) -> list[bytes | None]:
+    """Return the value of every record."""
+    return [record.value for record in read(path)]
+
+
+def salvaged(path: str) -> tuple[list[bytes | None], FramingError]:
+    """Return the values before the damage, and the error."""
+    before: list[bytes | None] = []
+    with pytest.raises(FramingError) as caught:
+        before.extend(record.value for record in read(path))
+    return before, caught.value
+
+
+@PACKERS
+def test_compressed(write: Write, pack: Callable[[bytes], bytes]) -> None:
+    """Gzip and zstd are recognised by their first bytes, not by the name of the file."""
+    assert values(write(pack(DATA), ".json")) == LINES
+
+
+def test_name_is_ignored(write: Write) -> None:
+    """A file that only claims to be compressed is read as it is."""
+    assert values(write(DATA, ".gz")) == LINES
+
+
+@PACKERS
+def test_stdin(stdin: Callable[[bytes], None], pack: Callable[[bytes], bytes]) -> None:
+    """Standard input may be compressed; its records stand in the file ``-``."""
+    stdin(pack(DATA))
+    records = list(read("-"))
+    assert [record.value for record in records] == LINES
+    assert records[-1].position.path == "-"
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 100])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstd])
+def test_chunks(
+    write: Write,
+    chunk_bytes: Callable[[int], None],
+    pack: Callable[[bytes], bytes],
+    size: int,
+) -> None:
+    """It makes no difference how many bytes are read at once."""
+    chunk_bytes(size)
+    assert values(write(pack(DATA[:400]))) == DATA[:400].split(b"\n")
+
+
+@PACKERS
+def test_members(write: Write, pack: Callable[[bytes], bytes]) -> None:
+    """Compressed files that were put one behind the other are read to the end."""
+    assert values(write(pack(DATA + b"\n") + pack(DATA))) == LINES + LINES
+
+
+@PACKERS
+@pytest.mark.parametrize("part", [0.3, 0.6, 0.9])
+def test_cut_off(write: Write, pack: Callable[[bytes], bytes], part: float) -> None:
+    """Of compressed data that is cut off, the records before the cut are read."""
+    packed = pack(DATA)
+    path = write(packed[: int(len(packed) * part)])
+    before, error = salvaged(path)
+    assert before == LINES[: len(before)]
+    assert (error.path, error.number) == (path, len(before))
+    assert "cut off or damaged" in error.reason
+
+
+def test_cut_off_late(write: Write) -> None:
+    """Of gzip data without its trailer, every line that ended is read, and the loss is told."""
+    before, _ = salvaged(write(gzip.compress(DATA)[:-8]))
+    assert before == LINES[:-1]
+
+
+@PACKERS
+def test_cut_off_at_once(write: Write, pack: Callable[[bytes], bytes]) -> None:
+    """Compressed data of which only the first bytes are left is an error, not an empty file."""
+    before, error = salvaged(write(pack(DATA)[:4]))
+    assert (before, error.number) == ([], 0)
+
+
+@PACKERS
+def test_corrupt(write: Write, pack: Callable[[bytes], bytes]) -> None:
+    """Of compressed data that was changed, the records before the damage are read."""
+    packed = bytearray(pack(DATA))
+    middle = len(packed) // 2
+    packed[middle : middle + 50] = bytes(50)
+    before, error = salvaged(write(bytes(packed)))
+    assert len(before) < len(LINES)
+    assert error.number == len(before)
+
+
+@PACKERS
+def test_junk_behind(write: Write, pack: Callable[[bytes], bytes]) -> None:
+    """Bytes behind compressed data that are no compressed data are an error."""
+    before, _ = salvaged(write(pack(DATA + b"\n") + b"what is this?"))
+    assert before == LINES[: len(before)]
+    assert len(before) >= len(LINES) - 2
+
+
+def test_missing(tmp_path: Path) -> None:
+    """A file that does not exist is an error when the first record is asked for."""
+    path = str(tmp_path / "none.json")
+    records = read(path)
+    with pytest.raises(FramingError) as caught:
+        next(records)
+    assert str(caught.value) == (
+        f"{path}: the file cannot be opened (No such file or directory); check its path"
+    )
+    assert (caught.value.path, caught.value.number) == (path, None)
+
+
+def test_folder(tmp_path: Path) -> None:
+    """A folder is no file."""
+    with pytest.raises(FramingError, match="Is a directory"):
+        next(read(str(tmp_path)))
+
+
+class Failing(io.BytesIO):
+    """A stream that breaks once its bytes are used up."""
+
+    def read1(self, size: int | None = -1, /) -> bytes:
+        """Return bytes while there are some."""
+        data = super().read1(size)
+        if not data:
+            raise OSError(errno.EIO, "Input/output error")
+        return data
+
+
+def test_broken_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An input that breaks while it is read is an error after the records before it."""
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Failing(b"12345\n6\n7")))
+    before, error = salvaged("-")
+    assert before == [b"12345", b"6"]
+    assert str(error).startswith("standard input, record 2 (the first is 0): the input cannot be")
+
+
+def test_broken_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An input that breaks before anything is known of it is an error as well."""
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Failing(b"1")))
+    before, error = salvaged("-")
+    assert (before, error.number) == ([], None)
+    assert str(error) == (
+        "standard input: the file cannot be opened (Input/output error); check its path"
+    )
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_closed_early(write: Write) -> None:
+    """The file is closed also when not all records are read."""
+    records = read(write(DATA))
+    next(records)
+    del records
+    gc.collect()
+
+
+def test_error_survives_pickling() -> None:
+    """An error keeps its fields when it travels between processes."""
+    error = pickle.loads(pickle.dumps(FramingError("a.json", 3, "it is broken")))  # noqa: S301
+    assert (error.path, error.number, error.reason) == ("a.json", 3, "it is broken")
+    assert str(error) == "a.json, record 3 (the first is 0): it is broken"
