@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Literal, get_args
 
-from changewire_messages.change import Change
+from changewire_messages.change import Change, Source
 
 from changewire.changes.aerospike import aerospike_changes
 from changewire.codec import codec_of
 
-__all__ = ["IMAGES", "Image", "changes"]
+__all__ = ["IMAGES", "Image", "changes", "empty_message"]
 
 Image = Literal["full", "patch", "keys"]
 IMAGES: Final[tuple[str, ...]] = get_args(Image)
@@ -47,3 +47,26 @@ def changes(
         text = "Aerospike rows are named by their digest: keys does not apply"
         raise ValueError(text)
     return _ADAPTERS[codec_of(message).format](message, image)
+
+
+def empty_message(format: str, *, null_value: bool) -> Change:
+    """Return the control event of a message that holds nothing.
+
+    Args:
+        format: Public name of the format.
+        null_value: Whether the Kafka record has no value (a tombstone); otherwise the message is
+            a batch without elements.
+    """
+    return Change(
+        op="empty",
+        source=Source(system=format.partition("-")[0], database=None, schema=None, table=None),
+        key=None,
+        before_key=None,
+        before=None,
+        after=None,
+        event_time=None,
+        sequence=None,
+        ddl=None,
+        schema_fingerprint=None,
+        attributes={"null_value": null_value},
+    )

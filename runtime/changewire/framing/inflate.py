@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, Final, Protocol
@@ -9,8 +10,10 @@ from typing import Any, Final, Protocol
 from changewire.framing.extras import require
 from changewire.framing.record import Damage
 
-# Arrow throws away the bytes of a read in which it meets damage, so reads are small.
-ZSTD_READ_BYTES: Final = 64
+# Arrow throws away what it inflated in the step in which it meets damage, so steps are small:
+# so many bytes in, and so many out.
+ZSTD_IN_BYTES: Final = 2**10
+ZSTD_OUT_BYTES: Final = 2**8
 
 
 class Readable(Protocol):
@@ -40,10 +43,11 @@ def inflate(stream: Readable, size: int) -> tuple[bool, Iterator[bytes]]:
 
 
 class _Rejoined(io.RawIOBase):
-    """A stream whose first bytes were read already, whole again."""
+    """A stream whose first bytes were read already, whole again, and at most `most` at a time."""
 
-    def __init__(self, head: bytes, rest: Readable) -> None:
+    def __init__(self, head: bytes, rest: Readable, most: int = sys.maxsize) -> None:
         super().__init__()
+        self._most = most
         self._head = head
         self._rest = rest
 
@@ -51,7 +55,8 @@ class _Rejoined(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any writable buffer
-        data = self._head[: len(buffer)] or self._rest.read1(len(buffer))
+        size = min(len(buffer), self._most)
+        data = self._head[:size] or self._rest.read1(size)
         self._head = self._head[len(data) :]
         buffer[: len(data)] = data
         return len(data)
@@ -77,15 +82,14 @@ def _gzip(stream: io.BufferedIOBase, size: int) -> Iterator[bytes]:
 
 def _zstd(stream: io.BufferedIOBase, size: int) -> Iterator[bytes]:
     arrow = require("pyarrow", purpose="reading zstd")
-    return _zstd_chunks(
-        arrow.CompressedInputStream(arrow.PythonFile(stream, mode="r"), "zstd"), size
-    )
+    file = arrow.PythonFile(_Rejoined(b"", stream, ZSTD_IN_BYTES), mode="r")
+    return _zstd_chunks(arrow.CompressedInputStream(file, "zstd"), size)
 
 
 def _zstd_chunks(inflated: Any, size: int) -> Iterator[bytes]:  # noqa: ANN401 - pyarrow is untyped
     chunk = bytearray()
     try:
-        while data := inflated.read(ZSTD_READ_BYTES):
+        while data := inflated.read(ZSTD_OUT_BYTES):
             chunk += data
             if len(chunk) >= size:
                 yield bytes(chunk)

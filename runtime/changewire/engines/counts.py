@@ -1,0 +1,128 @@
+"""What a run did, in numbers; the law that nothing is lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_TABLES = 1000
+"""Tables that a report names at most; a hostile stream has as many as it likes."""
+
+OTHER_TABLES = "(other tables)"
+NO_TABLE = "(no table)"
+NO_TIME = "(no time)"
+
+
+class ConservationError(RuntimeError):
+    """Decoded rows do not add up: an element was lost or counted twice. Nothing was committed."""
+
+
+@dataclass
+class Counts:
+    """How many messages, elements and rows of each kind there were.
+
+    Attributes:
+        messages: Records that were read.
+        elements: Elements of all messages; a message that cannot be read is one element.
+        changes: Elements that change a row.
+        controls: Elements that are control events.
+        dead_letters: Elements that were refused.
+        by_operation: Changes and control events by operation.
+        by_table: Changes and control events by database, schema and table, joined by dots.
+        by_hour: Changes and control events by the hour of their event time, in UTC.
+        by_error_code: Dead letters by the code of their first reason.
+        leniencies: Uses of each leniency by name.
+    """
+
+    messages: int = 0
+    elements: int = 0
+    changes: int = 0
+    controls: int = 0
+    dead_letters: int = 0
+    by_operation: Counter[str] = field(default_factory=Counter)
+    by_table: Counter[str] = field(default_factory=Counter)
+    by_hour: Counter[str] = field(default_factory=Counter)
+    by_error_code: Counter[str] = field(default_factory=Counter)
+    leniencies: Counter[str] = field(default_factory=Counter)
+    _rows: Counter[str | None] = field(default_factory=Counter)
+
+    def add(self, group: Mapping[str, Any]) -> None:
+        """Add a group of decoded rows.
+
+        Args:
+            group: ``kind``, ``op``, ``database``, ``schema``, ``table``, ``hour`` (hours since the
+                Unix epoch) and ``code`` of its rows, and how many ``rows``, ``messages`` and
+                ``elements`` (as the messages declare) they are.
+        """
+        rows = group["rows"]
+        self._rows[group["kind"]] += rows
+        self.messages += group["messages"]
+        self.elements += group["elements"]
+        if group["kind"] == DEAD_LETTER:
+            self.by_error_code[group["code"]] += rows
+        else:
+            self.by_operation[group["op"]] += rows
+            self.by_table[_table(group)] += rows
+            self.by_hour[_hour(group["hour"])] += rows
+
+    def checked(self) -> Counts:
+        """Fill in the totals and return the counts.
+
+        Raises:
+            ConservationError: ``elements = changes + controls + dead_letters`` does not hold.
+        """
+        self.changes = self._rows[CHANGE]
+        self.controls = self._rows[CONTROL]
+        self.dead_letters = self._rows[DEAD_LETTER]
+        found = self.changes + self.controls + self.dead_letters
+        if self.elements != found or sum(self._rows.values()) != found:
+            raise ConservationError(
+                f"the messages have {self.elements} elements, decoded were {sum(self._rows.values())}: "
+                f"{self.changes} changes, {self.controls} control events, "
+                f"{self.dead_letters} dead letters"
+            )
+        return self
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the counts as JSON values, largest first; the hours in their order."""
+        return {
+            "messages": self.messages,
+            "elements": self.elements,
+            "changes": self.changes,
+            "controls": self.controls,
+            "dead_letters": self.dead_letters,
+            "by_operation": _largest(self.by_operation),
+            "by_table": _largest(_bounded(self.by_table)),
+            "by_hour": dict(sorted(self.by_hour.items())),
+            "by_error_code": _largest(self.by_error_code),
+            "leniencies": _largest(self.leniencies),
+        }
+
+
+def _table(group: Mapping[str, Any]) -> str:
+    parts = [group[name] for name in ("database", "schema", "table")]
+    return ".".join(part for part in parts if part is not None) or NO_TABLE
+
+
+def _hour(hours: int | None) -> str:
+    if hours is None:
+        return NO_TIME
+    return (_EPOCH + timedelta(hours=hours)).strftime("%Y-%m-%d %H:00")
+
+
+def _bounded(tables: Counter[str]) -> Counter[str]:
+    if len(tables) <= _TABLES:
+        return tables
+    kept = Counter(dict(tables.most_common(_TABLES)))
+    kept[OTHER_TABLES] = sum(tables.values()) - sum(kept.values())
+    return kept
+
+
+def _largest(counter: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counter.items(), key=lambda item: (-item[1], item[0])))

@@ -1,0 +1,75 @@
+"""The columns that the engines read and write; one table for both engines.
+
+A decoded row is one element of a message: a change, a control event or a dead letter. The columns
+of a change and of a rejection are those of their schemas.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pyarrow as pa
+
+CHANGE: Final = "change"
+CONTROL: Final = "control"
+DEAD_LETTER: Final = "dead_letter"
+
+CHANGE_OPS: Final = frozenset({"insert", "update", "upsert", "delete", "read"})
+"""Operations that change a row; every other is a control event."""
+
+HEADERS: Final = pa.list_(pa.struct({"key": pa.string(), "value": pa.binary()}))
+
+RECORD_COLUMNS: Final[dict[str, pa.DataType]] = {
+    "topic": pa.string(),
+    "partition": pa.int32(),
+    "offset": pa.int64(),
+    "timestamp": pa.timestamp("us", tz="UTC"),
+    "headers": HEADERS,
+    "path": pa.string(),
+    "number": pa.int64(),
+}
+"""Where a record stood: Kafka's own columns, or file and number."""
+
+INPUT_COLUMNS: Final[dict[str, pa.DataType]] = {
+    "value": pa.binary(),
+    "key": pa.binary(),
+    **RECORD_COLUMNS,
+}
+"""What is decoded; a column that the input lacks is NULL."""
+
+CHANGE_COLUMNS: Final = (
+    "op",
+    "source",
+    "key",
+    "before_key",
+    "before",
+    "after",
+    "event_time",
+    "sequence",
+    "ddl",
+    "schema_fingerprint",
+    "attributes",
+)
+REJECTION_COLUMNS: Final = ("code", "pointer", "message", "byte_offset", "reasons", "format")
+
+CHANGES_TABLE: Final = (
+    *CHANGE_COLUMNS,
+    "leniencies",
+    *RECORD_COLUMNS,
+    "element",
+    "record_key",
+)
+"""Columns of the outputs ``changes`` and ``controls``."""
+
+DEAD_LETTERS_TABLE: Final = (
+    *REJECTION_COLUMNS,
+    "element",
+    "record_key",
+    "value",
+    *RECORD_COLUMNS,
+    "version",
+)
+"""Columns of the output ``dead_letters``."""
+
+OUTPUTS: Final = {"changes": CHANGE, "controls": CONTROL, "dead_letters": DEAD_LETTER}
+"""Folder of each kind of row."""

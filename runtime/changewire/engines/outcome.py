@@ -1,0 +1,39 @@
+"""What a run leaves behind, beside its tables: everything that a report shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from changewire.engines.counts import Counts
+
+FIRST_DEAD_LETTERS = 20
+"""Dead letters that a report shows."""
+
+PLACE_COLUMNS = ("path", "number", "topic", "partition", "offset", "element", "code", "pointer", "message")
+"""What a report says of a dead letter: where it is and what is wrong, never a value."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of one run.
+
+    Attributes:
+        counts: Checked counts.
+        format: Public name of the format.
+        inputs: Files or tables that were read.
+        output: Folder of the outputs.
+        engine: ``python`` or ``spark``, with its version.
+        seconds: Wall-clock time of the run, in seconds.
+        first_dead_letters: The first ones by position, each with the columns `PLACE_COLUMNS`, and
+            ``value`` (shortened text) where values are to be shown.
+    """
+
+    counts: Counts
+    format: str
+    inputs: Sequence[str]
+    output: str
+    engine: str
+    seconds: float
+    first_dead_letters: Sequence[Mapping[str, Any]]

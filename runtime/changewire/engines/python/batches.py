@@ -1,0 +1,49 @@
+"""Records to Arrow batches, bounded by rows and by bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import pyarrow as pa
+
+from changewire.engines.layout import INPUT_COLUMNS
+from changewire.framing import Record
+
+BATCH_ROWS = 4096
+BATCH_BYTES = 8 * 2**20
+
+
+def batches(records: Iterable[Record]) -> Iterator[pa.RecordBatch]:
+    """Yield batches with the columns of `layout.INPUT_COLUMNS`, in the records' order."""
+    pending: list[Record] = []
+    size = 0
+    for record in records:
+        pending.append(record)
+        size += len(record.value or b"")
+        if len(pending) >= BATCH_ROWS or size >= BATCH_BYTES:
+            yield to_batch(pending)
+            pending, size = [], 0
+    if pending:
+        yield to_batch(pending)
+
+
+def to_batch(records: list[Record]) -> pa.RecordBatch:
+    """Return one batch of records."""
+    positions = [record.position for record in records]
+    values = {
+        "value": [record.value for record in records],
+        "key": [record.key for record in records],
+        "topic": [position.topic for position in positions],
+        "partition": [position.partition for position in positions],
+        "offset": [position.offset for position in positions],
+        "timestamp": [_microseconds(position.timestamp) for position in positions],
+        "headers": [[{"key": k, "value": v} for k, v in r.headers] or None for r in records],
+        "path": [position.path for position in positions],
+        "number": [position.number for position in positions],
+    }
+    columns = {name: pa.array(values[name], kind) for name, kind in INPUT_COLUMNS.items()}
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def _microseconds(milliseconds: int | None) -> int | None:
+    return None if milliseconds is None else milliseconds * 1000

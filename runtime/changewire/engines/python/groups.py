@@ -1,0 +1,45 @@
+"""Decoded rows to counted groups, as the Spark engine counts them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_MICROSECONDS_AN_HOUR = 3_600_000_000
+_KEYS = ["kind", "op", "database", "schema", "table", "hour", "code"]
+
+
+def groups(rows: pa.RecordBatch) -> Iterator[dict[str, Any]]:
+    """Yield the groups of `Counts.add`."""
+    source = rows.column("source")
+    parts = dict(zip(source.type.names, source.flatten(), strict=True))
+    hours = pc.floor(pc.divide(rows.column("event_time").cast(pa.int64()), float(_MICROSECONDS_AN_HOUR)))
+    table = pa.table(
+        {
+            "kind": rows.column("kind"),
+            "op": rows.column("op"),
+            "database": parts["database"],
+            "schema": parts["schema"],
+            "table": parts["table"],
+            "hour": hours.cast(pa.int64()),
+            "code": rows.column("code"),
+            "rows": pa.array([1] * len(rows), pa.int64()),
+            "messages": pc.equal(rows.column("element"), 0).cast(pa.int64()),
+            "elements": rows.column("elements"),
+        }
+    )
+    sums = [("rows", "sum"), ("messages", "sum"), ("elements", "sum")]
+    for group in table.group_by(_KEYS).aggregate(sums).to_pylist():
+        yield {
+            **{key: group[key] for key in _KEYS},
+            **{name: group[f"{name}_sum"] for name, _ in sums},
+        }
+
+
+def leniency_counts(rows: pa.RecordBatch) -> dict[str, int]:
+    """Return how often each leniency was used."""
+    names = pc.list_flatten(rows.column("leniencies"))
+    return {item["values"]: item["counts"] for item in names.value_counts().to_pylist()}

@@ -1,0 +1,63 @@
+"""The three outputs as Parquet files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from changewire.engines.decode import decoded_schema
+from changewire.engines.layout import DEAD_LETTER, OUTPUTS
+from changewire.engines.outputs import table_of
+from changewire.version import VERSION
+
+FILE = "part-00000.parquet"
+
+
+class Tables:
+    """A folder with one Parquet file for each output, open for writing.
+
+    Use it as a context manager; an output without rows gets a file with columns only.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Name the folder; it is made when the first rows are written."""
+        self._folder = folder
+        self._writers: dict[str, pq.ParquetWriter] = {}
+
+    def __enter__(self) -> Tables:
+        """Return the tables."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the files."""
+        if kind is None and not self._writers:
+            self.write(pa.RecordBatch.from_pylist([], schema=decoded_schema()))
+        for writer in self._writers.values():
+            writer.close()
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        """Append decoded rows, each to the output of its kind."""
+        for name, kind in OUTPUTS.items():
+            chosen = rows.filter(pc.equal(rows.column("kind"), kind))
+            table = pa.Table.from_batches([_output(chosen, kind)])
+            if name not in self._writers:
+                (self._folder / name).mkdir(parents=True, exist_ok=True)
+                self._writers[name] = pq.ParquetWriter(self._folder / name / FILE, table.schema)
+            if len(table):
+                self._writers[name].write_table(table)
+
+
+def _output(rows: pa.RecordBatch, kind: str) -> pa.RecordBatch:
+    if kind == DEAD_LETTER:
+        version = pa.array([VERSION] * len(rows), pa.string())
+        rows = rows.append_column("version", version)
+    return rows.select(list(table_of(kind)))

@@ -1,0 +1,11 @@
+"""The engine in Spark: the same rows, by `mapInArrow` and the DataFrame API alone."""
+
+from __future__ import annotations
+
+from changewire.engines.spark.decode import Decoded, RowsAs, decode
+from changewire.engines.spark.files import read_files
+from changewire.engines.spark.run import run
+from changewire.engines.spark.session import session
+from changewire.engines.spark.write import write
+
+__all__ = ["Decoded", "RowsAs", "decode", "read_files", "run", "session", "write"]

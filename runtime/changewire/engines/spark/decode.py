@@ -1,0 +1,148 @@
+"""A DataFrame of messages to changes, control events and dead letters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
+from pyspark.sql.types import BinaryType, StringType, StructType
+
+from changewire.changes import Image
+from changewire.engines.counts import Counts
+from changewire.engines.decode import Decoder
+from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, INPUT_COLUMNS
+from changewire.engines.outputs import table_of
+from changewire.engines.spark.typed import TypedDecoder, typed_schema
+from changewire.engines.spark.types import INPUT, ROWS
+from changewire.version import VERSION
+
+RowsAs = Literal["json", "variant"] | StructType
+"""How `key`, `before` and `after` are given: exact JSON text, VARIANT, or columns of a type."""
+
+_ROW_COLUMNS = ("key", "before_key", "before", "after")
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """Decoded messages: every element is a change, a control event or a dead letter.
+
+    Each access reads the source again unless `rows` is persisted, which `changewire.spark.write`
+    does: it decodes once, counts, compares, and only then writes.
+
+    Attributes:
+        rows: One row for each element, with its `kind`.
+        rows_as: How `key`, `before` and `after` are given.
+    """
+
+    rows: DataFrame
+    rows_as: RowsAs = "json"
+
+    @property
+    def changes(self) -> DataFrame:
+        """Changes of rows: what happened, where, to which row, and in which record it came."""
+        return self.of_kind(CHANGE)
+
+    @property
+    def controls(self) -> DataFrame:
+        """Control events: heartbeats, DDL, transactions, empty messages and such."""
+        return self.of_kind(CONTROL)
+
+    @property
+    def dead_letters(self) -> DataFrame:
+        """Refused elements: code, place and reason, beside the raw key and value."""
+        return self.of_kind(DEAD_LETTER)
+
+    @cached_property
+    def counts(self) -> Counts:
+        """Counts over all rows, checked; one job over the rows.
+
+        Raises:
+            ConservationError: Decoded rows do not add up.
+        """
+        counts = Counts()
+        for group in _groups(self.rows).toLocalIterator():
+            counts.add(group.asDict())
+        names = self.rows.select(F.explode("leniencies").alias("name")).groupBy("name").count()
+        for row in names.toLocalIterator():
+            counts.leniencies[row["name"]] += row["count"]
+        return counts.checked()
+
+    def of_kind(self, kind: str) -> DataFrame:
+        """Return the rows of one kind, with the columns of its output."""
+        found = self.rows.where(F.col("kind") == kind)
+        if kind == DEAD_LETTER:
+            found = found.withColumn("version", F.lit(VERSION))
+        elif self.rows_as == "variant":
+            found = found.withColumns({name: F.try_parse_json(name) for name in _ROW_COLUMNS})
+        return found.select(*table_of(kind))
+
+
+def decode(
+    messages: DataFrame, *, format: str, image: Image = "full", rows: RowsAs = "json"
+) -> Decoded:
+    """Decode the messages of a DataFrame.
+
+    Args:
+        messages: Has a binary or string column ``value``; Kafka's columns ``key``, ``topic``,
+            ``partition``, ``offset``, ``timestamp`` and ``headers``, and ``path`` and ``number``
+            of `read_files`, are kept where they are there. Others are left out.
+        format: Public name of the format.
+        image: What a write holds of its row.
+        rows: ``json`` gives exact JSON text, ``variant`` gives VARIANT (Spark 4.0 or newer), a
+            StructType gives ``before`` and ``after`` as such columns: a value that does not fit its
+            column makes the element a dead letter, and columns that the type does not name are
+            kept in ``attributes``, as ``undeclared``.
+
+    Raises:
+        ValueError: There is no such format, or no column ``value``.
+    """
+    if rows == "variant" or rows == "json":
+        decoder, schema = Decoder(format, image), ROWS
+    elif isinstance(rows, StructType):
+        decoder, schema = TypedDecoder(format, image, rows), typed_schema(rows)
+    else:
+        raise ValueError(f"rows is 'json', 'variant' or a StructType, not {rows!r}")
+    return Decoded(_input(messages).mapInArrow(_mapper(decoder), schema), rows)
+
+
+def _mapper(decoder: Decoder):  # noqa: ANN202 - a closure that Spark pickles
+    def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield decoder(batch)
+
+    return each
+
+
+def _input(messages: DataFrame) -> DataFrame:
+    """Return the columns of `types.INPUT`; NULL where the DataFrame lacks one."""
+    kinds = {field.name: field.dataType for field in messages.schema.fields}
+    if not isinstance(kinds.get("value"), (BinaryType, StringType)):
+        raise ValueError("expected a binary or string column 'value'")
+    return messages.select(*(_column(name, kinds) for name in INPUT_COLUMNS))
+
+
+def _column(name: str, kinds: dict[str, object]) -> Column:
+    column = F.col(name) if name in kinds else F.lit(None)
+    return column.cast(INPUT[name].dataType).alias(name)
+
+
+def _groups(rows: DataFrame) -> DataFrame:
+    """Return the groups of `Counts.add`."""
+    return rows.groupBy(
+        "kind",
+        "op",
+        F.col("source.database").alias("database"),
+        F.col("source.schema").alias("schema"),
+        F.col("source.table").alias("table"),
+        F.floor(F.unix_seconds("event_time") / 3600).alias("hour"),
+        "code",
+    ).agg(
+        F.count("*").alias("rows"),
+        F.count_if(F.col("element") == 0).alias("messages"),
+        F.sum("elements").alias("elements"),
+    )

@@ -1,0 +1,52 @@
+"""Files to tables in Spark: the main job."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from changewire.changes import Image
+from changewire.engines.outcome import Outcome
+from changewire.engines.spark.decode import decode
+from changewire.engines.spark.files import read_files
+from changewire.engines.spark.session import session
+from changewire.engines.spark.write import write
+
+
+def run(
+    inputs: Sequence[str],
+    output: str,
+    *,
+    format: str,
+    image: Image = "full",
+    shape: str = "auto",
+    show_values: bool = False,
+) -> Outcome:
+    """Decode files into Parquet tables below a folder.
+
+    Args:
+        inputs: Files or folders that every worker can open.
+        output: Folder for ``changes``, ``controls`` and ``dead_letters``; those are replaced.
+        format: Public name of the format.
+        image: What a write holds of its row.
+        shape: Shape of the files, see `changewire.framing.SHAPES`.
+        show_values: Whether the outcome's first dead letters show the start of their values.
+
+    Raises:
+        FramingError: A path does not exist.
+        ConservationError: The decoded rows do not add up.
+    """
+    started = time.perf_counter()
+    spark = session()
+    messages = read_files(spark, inputs, shape=shape)
+    decoded = decode(messages, format=format, image=image)
+    counts, letters = write(decoded, output, show_values=show_values)
+    return Outcome(
+        counts=counts,
+        format=format,
+        inputs=list(inputs),
+        output=output,
+        engine=f"spark {spark.version}",
+        seconds=time.perf_counter() - started,
+        first_dead_letters=letters,
+    )

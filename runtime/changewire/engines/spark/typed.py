@@ -1,0 +1,97 @@
+"""Rows as typed columns: `before` and `after` in the Spark type that a user gives."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+from changewire_messages.change import Change
+from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.types import StructField, StructType
+
+from changewire.changes import Image
+from changewire.codec import Codec, DecodeError, rejection
+from changewire.engines.decode import Decoder, Elements
+from changewire.engines.spark.cells import Cell, CellError, cell
+from changewire.engines.spark.types import ROWS
+
+_IMAGES = ("before", "after")
+
+
+def typed_schema(row: StructType) -> StructType:
+    """Return the type of decoded rows whose `before` and `after` have a type."""
+    return StructType(
+        [
+            StructField(field.name, row, metadata=field.metadata) if field.name in _IMAGES else field
+            for field in ROWS.fields
+        ]
+    )
+
+
+class TypedDecoder(Decoder):
+    """Decodes batches into rows whose `before` and `after` are columns of a type.
+
+    Columns that the type does not name go to ``attributes`` as ``undeclared``. A value that does
+    not fit its column makes the element a dead letter.
+    """
+
+    def __init__(self, format: str, image: Image, row: StructType) -> None:
+        """Check that rows can have the type.
+
+        Raises:
+            ValueError: A column is of a type that no value of a message can have.
+        """
+        super().__init__(format, image)
+        for field in row.fields:
+            cell(field.dataType)
+        self._row_json = row.json()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle what the constructor was given; the worker compiles it again."""
+        return {"format": self.format, "image": self.image, "_row_json": self._row_json}
+
+    @cached_property
+    def _row(self) -> StructType:
+        return StructType.fromJson(json.loads(self._row_json))
+
+    @cached_property
+    def _cells(self) -> dict[str, Cell]:
+        return {field.name: cell(field.dataType) for field in self._row.fields}
+
+    def _element(self, model: Any, number: int, reader: Codec) -> tuple[Any, list[str]]:  # noqa: ANN401
+        change, leniencies = super()._element(model, number, reader)
+        if type(change) is not Change:
+            return change, leniencies
+        try:
+            return self._typed(change), leniencies
+        except CellError as error:
+            return rejection(DecodeError(self.format, [error.issue]), number), []
+
+    def _typed(self, change: Change) -> Change:
+        undeclared: dict[str, Any] = {}
+        images: dict[str, dict[str, Any]] = {}
+        for name in _IMAGES:
+            image = getattr(change, name)
+            if image is None:
+                continue
+            images[name] = {
+                column: self._cells[column](value, f"/{name}/{column}")
+                for column, value in image.items()
+                if column in self._cells and value is not None
+            }
+            rest = {column: value for column, value in image.items() if column not in self._cells}
+            if rest:
+                undeclared[name] = rest
+        attributes = {**change.attributes, "undeclared": undeclared} if undeclared else change.attributes
+        return msgspec.structs.replace(change, attributes=attributes, **images)
+
+    def _columns(self, batch: pa.RecordBatch, elements: Elements) -> dict[str, pa.Array]:
+        columns = super()._columns(batch, elements)
+        kind = to_arrow_type(self._row, timestamp_utc=True)
+        for name in _IMAGES:
+            values = [None if change is None else getattr(change, name) for change in elements.changes]
+            columns[name] = pa.array(values, kind)
+        return columns

@@ -1,0 +1,65 @@
+"""Spark types of records and of decoded rows."""
+
+from __future__ import annotations
+
+from changewire_messages.change.spark import CHANGE, REJECTION
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+from changewire.engines.layout import CHANGE_COLUMNS, REJECTION_COLUMNS
+
+HEADERS = ArrayType(StructType([StructField("key", StringType()), StructField("value", BinaryType())]))
+
+
+def _commented(name: str, kind: StringType | LongType | ArrayType | BinaryType | IntegerType | TimestampType, comment: str) -> StructField:
+    return StructField(name, kind, metadata={"comment": comment})
+
+
+RECORD_FIELDS = [
+    _commented("topic", StringType(), "Kafka topic of the record."),
+    _commented("partition", IntegerType(), "Kafka partition of the record."),
+    _commented("offset", LongType(), "Kafka offset of the record."),
+    _commented("timestamp", TimestampType(), "Kafka timestamp of the record."),
+    _commented("headers", HEADERS, "Kafka headers of the record, in their order."),
+    _commented("path", StringType(), "File that the record was read from."),
+    _commented("number", LongType(), "Number of the record in its file, from 0."),
+]
+"""Where a record stood."""
+
+INPUT = StructType(
+    [
+        _commented("value", BinaryType(), "The message."),
+        _commented("key", BinaryType(), "The Kafka record key."),
+        *RECORD_FIELDS,
+    ]
+)
+"""What is decoded."""
+
+
+def _nullable(fields: StructType, names: tuple[str, ...]) -> list[StructField]:
+    """Return fields that may be NULL: in a decoded row either a change or a rejection is."""
+    return [StructField(n, fields[n].dataType, nullable=True, metadata=fields[n].metadata) for n in names]
+
+
+ROWS = StructType(
+    [
+        _commented("kind", StringType(), "change, control or dead_letter."),
+        _commented("element", IntegerType(), "Index of the element in its message."),
+        _commented("elements", IntegerType(), "Elements of the message, in its first element; else 0."),
+        _commented("leniencies", ArrayType(StringType()), "Leniencies that the element needed."),
+        *_nullable(CHANGE, CHANGE_COLUMNS),
+        *_nullable(REJECTION, REJECTION_COLUMNS),
+        _commented("record_key", BinaryType(), "The Kafka record key."),
+        _commented("value", BinaryType(), "The message, of a dead letter only."),
+        *RECORD_FIELDS,
+    ]
+)
+"""Decoded rows, as `changewire.engines.decode` makes them."""

@@ -1,0 +1,61 @@
+"""Decoded rows to tables: decode once, count, compare, and only then write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
+from pyspark.storagelevel import StorageLevel
+
+from changewire.engines.counts import Counts
+from changewire.engines.layout import DEAD_LETTER, OUTPUTS
+from changewire.engines.outcome import FIRST_DEAD_LETTERS, PLACE_COLUMNS
+from changewire.engines.spark.decode import Decoded
+
+_ORDER = ("path", "number", "topic", "partition", "offset", "element")
+
+
+def write(
+    decoded: Decoded,
+    output: str,
+    *,
+    sink: str = "parquet",
+    options: Mapping[str, str] | None = None,
+    mode: str = "overwrite",
+    show_values: bool = False,
+) -> tuple[Counts, list[dict[str, Any]]]:
+    """Write changes, control events and dead letters, each to its own folder.
+
+    The rows are decoded once and kept while they are counted and written. Nothing is written
+    before ``elements = changes + controls + dead_letters`` was found to hold.
+
+    Args:
+        decoded: From `decode`.
+        output: Folder, or prefix of paths, for ``changes``, ``controls`` and ``dead_letters``.
+        sink: Any batch format of Spark.
+        options: Options of that format.
+        mode: ``overwrite``, ``append`` or ``error``, as Spark has them.
+        show_values: Whether the first dead letters show the start of their values.
+
+    Returns:
+        The counts, and the first dead letters by position.
+
+    Raises:
+        ConservationError: The decoded rows do not add up.
+    """
+    kept = Decoded(decoded.rows.persist(StorageLevel.MEMORY_AND_DISK), decoded.rows_as)
+    try:
+        counts = kept.counts
+        for name, kind in OUTPUTS.items():
+            writer = kept.of_kind(kind).write.format(sink).mode(mode).options(**(options or {}))
+            writer.save(f"{output}/{name}")
+        return counts, _first_dead_letters(kept, show_values=show_values)
+    finally:
+        kept.rows.unpersist()
+
+
+def _first_dead_letters(decoded: Decoded, *, show_values: bool) -> list[dict[str, Any]]:
+    columns = [*PLACE_COLUMNS, *(["value"] if show_values else [])]
+    letters = decoded.of_kind(DEAD_LETTER).orderBy(*(F.col(name) for name in _ORDER))
+    return [row.asDict() for row in letters.limit(FIRST_DEAD_LETTERS).select(*columns).collect()]

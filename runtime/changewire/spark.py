@@ -1,0 +1,22 @@
+"""Changewire in Spark: a DataFrame of messages goes in, changes and dead letters come out.
+
+```python
+import changewire.spark as cws
+
+decoded = cws.decode(messages, format="aerospike-json")
+decoded.changes.show()
+decoded.dead_letters.select("code", "pointer", "message").show()
+cws.write(decoded, "/lake/customers")
+```
+"""
+
+from __future__ import annotations
+
+try:
+    import pyspark  # noqa: F401 - only to say what to install
+except ImportError as error:
+    raise ImportError('changewire.spark needs PySpark: pip install "changewire[spark]"') from error
+
+from changewire.engines.spark import Decoded, RowsAs, decode, read_files, run, session, write
+
+__all__ = ["Decoded", "RowsAs", "decode", "read_files", "run", "session", "write"]
