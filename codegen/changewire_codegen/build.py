@@ -6,11 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from changewire_codegen.errors import SchemaError
-from changewire_codegen.names import CLASS_NAME, UNCARRIABLE, python_name
+from changewire_codegen.keywords import ROOT
+from changewire_codegen.names import CLASS_NAME, RESERVED_TITLES, UNCARRIABLE, python_name, snake
 from changewire_codegen.nodes import Alias, Family, Object, Property, Row, Rule, Tag, Union
 from changewire_codegen.order import in_order
 from changewire_codegen.types import Node, Place, build_type
 from changewire_codegen.unions import resolve_unions
+
+LENIENT = frozenset({"x-leniency"})
+NOTHING: frozenset[str] = frozenset()
 
 Definitions = dict[str, Object | Row | Union | Alias]
 
@@ -31,6 +35,8 @@ def build_family(folder: str, meta: Mapping[str, Any], documents: Mapping[str, N
             other = definitions[definition.name]
             place.refuse(f"the title {definition.name!r} is taken by {other.file}#{other.pointer}")
         definitions[definition.name] = definition
+    resolve_unions(definitions)
+    _check_names(definitions)
     return Family(
         name=folder,
         title=meta["title"],
@@ -39,15 +45,27 @@ def build_family(folder: str, meta: Mapping[str, Any], documents: Mapping[str, N
         encoding=meta["encoding"],
         roles=_roles(folder, meta.get("roles", {}), documents),
         differences=tuple(meta.get("differences", ())),
-        definitions=in_order(resolve_unions(definitions)),
+        definitions=in_order(definitions),
         schemas=documents,
         variants={file.removesuffix(".json"): node["title"] for file, node in documents.items()},
     )
 
 
+def _check_names(definitions: Definitions) -> None:
+    """Refuse titles that differ, but become one name where a function is named after them."""
+    taken: dict[str, str] = {}
+    for definition in definitions.values():
+        name = snake(definition.name)
+        for function in (name, f"broken_{name}"):
+            other = taken.setdefault(function, definition.name)
+            if other != definition.name:
+                reason = f"name clash: {other!r} and {definition.name!r} are both {function!r}"
+                raise SchemaError(definition.file, definition.pointer, f"{reason} in Python")
+
+
 def _places(folder: str, documents: Mapping[str, Node]) -> list[tuple[str, str, Node]]:
     """List each definition of each file: (file, pointer, node)."""
-    found = []
+    found: list[tuple[str, str, Node]] = []
     for file, document in documents.items():
         path = f"{folder}/{file}"
         for key, node in document.get("$defs", {}).items():
@@ -62,16 +80,21 @@ def _definition(node: Node, place: Place) -> Object | Row | Union | Alias:
     head = (node["title"], node["description"], place.file, place.pointer)
     if not CLASS_NAME.match(node["title"]):
         place.refuse(f"the title {node['title']!r} is no class name: use CamelCase")
+    if node["title"] in RESERVED_TITLES:
+        place.refuse(f"the title {node['title']!r} is a name that generated code uses itself")
+    own = NOTHING if place.pointer else ROOT
     if place.pointer and "if" in node:
         place.refuse("if and then stand at the root of a file only")
+    if node.get("type") == "object" and "properties" in node:
+        place.check_keywords(node, own | LENIENT)
+        return _object(node, head, place)
+    place.check_keywords(node, own)
     if "oneOf" in node:
         arms = tuple(place.resolve(arm["$ref"]) for arm in node["oneOf"])
         return Union(*head, tag="", arms=arms)
-    if node.get("type") == "object" and "properties" in node:
-        return _object(node, head, place)
     if node.get("type") == "array" and "prefixItems" in node:
         return _row(node, head, place)
-    return Alias(*head, build_type(node, place))
+    return Alias(*head, build_type(node, place, own))
 
 
 def _object(node: Node, head: tuple[str, str, str, str], place: Place) -> Object:
@@ -121,11 +144,12 @@ def _properties(
             below.refuse("a property name holds no quotes, backslashes or control characters")
         name = python_name(wire)
         if name in found:
-            below.refuse(f"name clash: {wire!r} and {found[name].wire!r} are both {name!r} in Python")
+            both = f"{wire!r} and {found[name].wire!r}"
+            below.refuse(f"name clash: {both} are both {name!r} in Python")
         found[name] = Property(
             wire=wire,
             name=name,
-            type=build_type(node, below),
+            type=build_type(node, below, LENIENT),
             required=wire in required,
             description=node["description"],
             pointer=below.pointer,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from changewire_codegen.nodes import INT64, Family
 
@@ -31,18 +31,24 @@ def digest(text: str) -> str:
 def _canonical(file: str, family: Family) -> dict[str, Any]:
     root = family.schemas[file]
     found: dict[str, Node] = {}
-    body = _copy({k: v for k, v in root.items() if k not in {"$defs", "examples"}}, file, family, found)
+    body = _copy_object(
+        {k: v for k, v in root.items() if k not in {"$defs", "examples"}}, file, family, found
+    )
     body["$defs"] = {name: found[name] for name in sorted(found)}
     body["examples"] = root["examples"]
     return body
 
 
-def _copy(node: Any, file: str, family: Family, found: dict[str, Node]) -> Any:  # noqa: ANN401
+def _copy(node: Any, file: str, family: Family, found: dict[str, Node]) -> Any:
     """Copy a node; collect the definitions that it refers to."""
     if isinstance(node, list):
         return [_copy(item, file, family, found) for item in node]
-    if not isinstance(node, Mapping):
+    if not isinstance(node, dict):
         return node
+    return _copy_object(cast("Node", node), file, family, found)
+
+
+def _copy_object(node: Node, file: str, family: Family, found: dict[str, Node]) -> dict[str, Any]:
     copy = {key: _copy(value, file, family, found) for key, value in node.items() if key != "$ref"}
     if isinstance(node.get("$ref"), str):
         copy["$ref"] = f"#/$defs/{_collect(node['$ref'], file, family, found)}"
@@ -59,7 +65,7 @@ def _collect(reference: str, file: str, family: Family, found: dict[str, Node]) 
         found[name] = {}
         outside = {"$defs", "examples", "$id", "$schema"}
         kept = {key: value for key, value in node.items() if key not in outside}
-        found[name] = _copy(kept, file, family, found)
+        found[name] = _copy_object(kept, file, family, found)
     return name
 
 
@@ -70,9 +76,13 @@ def _is_type(node: Node) -> bool:
 
 def _bounded(node: dict[str, Any]) -> dict[str, Any]:
     """Write out the bounds of 64 bits; beside number they hold for integers alone."""
-    kinds = node["type"] if isinstance(node["type"], list) else [node["type"]]
+    kinds: list[str] = node["type"] if isinstance(node["type"], list) else [node["type"]]
     if "number" not in kinds:
-        return {**node, "minimum": node.get("minimum", INT64[0]), "maximum": node.get("maximum", INT64[1])}
+        return {
+            **node,
+            "minimum": node.get("minimum", INT64[0]),
+            "maximum": node.get("maximum", INT64[1]),
+        }
     low, high = node.pop("minimum", INT64[0]), node.pop("maximum", INT64[1])
     arms: list[Node] = [{"type": "integer", "minimum": low, "maximum": high}]
     arms.append({"type": "number", "not": {"type": "integer"}})

@@ -98,7 +98,9 @@ _LEAVES: dict[Kind, LeafKind] = {
 def tables(family: Family) -> list[str]:
     """Return the definitions that get a table of their own, sorted."""
     kinds = (Object, Row, Union)
-    return sorted(n for n in set(family.variants.values()) if isinstance(family.definitions[n], kinds))
+    return sorted(
+        n for n in set(family.variants.values()) if isinstance(family.definitions[n], kinds)
+    )
 
 
 def structs(family: Family) -> list[str]:
@@ -137,9 +139,13 @@ def fields(name: str, family: Family) -> list[Field]:
     found = [_field(child, name, family) for child in children]
     if isinstance(definition, Object) and name in family.variants.values():
         if any(field.name == EXTRA for field in found):
-            raise SchemaError(definition.file, definition.pointer, f"a column {EXTRA!r} is added: rename")
+            raise SchemaError(
+                definition.file, definition.pointer, f"a column {EXTRA!r} is added: rename"
+            )
         text = "Properties that the schema does not name, as a JSON object by JSON Pointer."
-        found.append(Field(EXTRA, "extra", JSON, text, everywhere=True, optional=True, nullable=True))
+        found.append(
+            Field(EXTRA, "extra", JSON, text, everywhere=True, optional=True, nullable=True)
+        )
     return found
 
 
@@ -169,14 +175,12 @@ def _union_fields(union: Union, family: Family) -> list[Field]:
         texts = list(dict.fromkeys(field.description for field in found))
         text = texts[0] if len(texts) == 1 else " / ".join(texts)
         optional = not everywhere or any(field.optional for field in found)
-        merged[name] = Field(
-            name, found[0].attribute, column, text, everywhere, optional, nullable
-        )
+        merged[name] = Field(name, found[0].attribute, column, text, everywhere, optional, nullable)
     extra = merged.pop(EXTRA, None)
     return [*merged.values(), *([extra] if extra else [])]
 
 
-def column_of(kind: Type, family: Family, owners: tuple[str, ...]) -> Column:
+def column_of(kind: Type, family: Family, owners: tuple[str, ...]) -> Column:  # noqa: PLR0911 - one for each kind of type
     """Return the column of a type; JSON text for what no column type holds exactly."""
     if isinstance(kind, Scalar):
         return Leaf(_LEAVES.get(kind.kind, "json")) if kind.enum is None else _enumeration(kind)
@@ -211,7 +215,9 @@ def _reference(kind: RefTo, family: Family, owners: tuple[str, ...]) -> Column:
 def reaches(name: str, target: str, family: Family, path: tuple[str, ...] = ()) -> bool:
     """Tell whether a definition holds the target, itself or at any depth."""
     for other in references(family.definitions[name]):
-        if other == target or (other not in path and reaches(other, target, family, (*path, other))):
+        if other == target or (
+            other not in path and reaches(other, target, family, (*path, other))
+        ):
             return True
     return False
 

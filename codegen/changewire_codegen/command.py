@@ -4,33 +4,37 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from changewire_codegen.dialect import DIALECT_PATH
 from changewire_codegen.emit.head import COMMAND
-from changewire_codegen.errors import SchemaError
+from changewire_codegen.errors import OutputError, SchemaError
 from changewire_codegen.load import load
 from changewire_codegen.render import render, render_pages
-from changewire_codegen.tree import compare, write
+from changewire_codegen.tree import Package, Pages, Tree, compare, write
 
 PACKAGE = "changewire_messages"
 _PACKAGE_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command; return 0, 1 where ``--check`` found a difference, 2 for a bad schema."""
+    """Run the command.
+
+    Returns:
+        0; 1 where ``--check`` found a difference; 2 for a bad schema, or where files that the
+        generator did not write would be lost.
+    """
     options = _parser().parse_args(arguments)
     try:
-        trees = _trees(options)
-    except SchemaError as error:
-        print(f"{COMMAND}: {error}", file=sys.stderr)
+        if options.check:
+            return _check(options, arguments)
+        _write(options)
+    except (OutputError, SchemaError) as error:
+        sys.stderr.write(f"{COMMAND}: {error}\n")
         return 2
-    if options.check:
-        return _check(trees)
-    for root, files in trees.items():
-        write(root, files)
     return 0
 
 
@@ -40,35 +44,57 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--schemas", type=Path, default=Path("schemas"), help="folder of families")
     parser.add_argument("--package", default=PACKAGE, help="import name of the package")
     parser.add_argument("--out", type=Path, default=Path("generated"), help="folder of the package")
-    parser.add_argument("--pages", type=Path, default=Path("docs/formats"), help="folder of pages")
+    parser.add_argument(
+        "--pages", type=Path, default=Path("docs", "formats"), help="folder of pages"
+    )
     return parser
 
 
-def _trees(options: argparse.Namespace) -> dict[Path, Mapping[str, str]]:
-    """Return each folder with the files that belong into it."""
+def _trees(options: argparse.Namespace) -> list[Tree]:
     if not _PACKAGE_NAME.match(options.package):
         raise SchemaError(options.package, "", "a package name is lower case letters, digits, _")
     families = load(options.schemas)
-    trees: dict[Path, Mapping[str, str]] = {
-        options.out / options.package: render(families, options.package),
-        options.pages: render_pages(families),
-    }
-    dialect = options.schemas / DIALECT_PATH.name
-    if options.package == PACKAGE and dialect.exists():
-        trees[DIALECT_PATH.parent] = {
-            DIALECT_PATH.name: dialect.read_text(encoding="utf-8")
-        }
-    return trees
+    return [
+        Package(options.out / options.package, render(families, options.package)),
+        Pages(options.pages, render_pages(families)),
+    ]
 
 
-def _check(trees: Mapping[Path, Mapping[str, str]]) -> int:
-    found = [(root, difference) for root, files in trees.items() for difference in compare(root, files)]
-    for root, difference in found:
-        print(f"{difference.verdict}: {(root / difference.path).as_posix()}")
-        if difference.diff:
-            print(difference.diff)
-    if found:
-        print(f"{len(found)} generated files are not as the schemas say. To mend it: {COMMAND}")
-        return 1
-    print("generated files are as the schemas say")
-    return 0
+def _write(options: argparse.Namespace) -> None:
+    dialect = _own_dialect(options)
+    if dialect is not None and dialect.read_bytes() != DIALECT_PATH.read_bytes():
+        DIALECT_PATH.write_bytes(dialect.read_bytes())  # first: the schemas are held against it
+    trees = _trees(options)
+    for tree in trees:
+        tree.check_ours()
+    for tree in trees:
+        write(tree)
+
+
+def _own_dialect(options: argparse.Namespace) -> Path | None:
+    """Return the dialect beside our own schemas, of which this package holds a copy."""
+    path: Path = options.schemas / DIALECT_PATH.name
+    return path if options.package == PACKAGE and path.exists() else None
+
+
+def _check(options: argparse.Namespace, arguments: Sequence[str]) -> int:
+    found: list[tuple[str, str]] = []
+    dialect = _own_dialect(options)
+    if dialect is not None and dialect.read_bytes() != DIALECT_PATH.read_bytes():
+        found.append((f"different: {DIALECT_PATH.as_posix()}", ""))
+    for tree in _trees(options):
+        found += [
+            (f"{item.verdict}: {(tree.root / item.path).as_posix()}", item.diff)
+            for item in compare(tree)
+        ]
+    if not found:
+        sys.stdout.write("generated files are as the schemas say\n")
+        return 0
+    for verdict, diff in found:
+        sys.stdout.write(f"{verdict}\n{diff}")
+    command = shlex.join([*COMMAND.split(), *(word for word in arguments if word != "--check")])
+    files = "file is" if len(found) == 1 else "files are"
+    sys.stdout.write(
+        f"{len(found)} generated {files} not as the schemas say. To mend it: {command}\n"
+    )
+    return 1

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
@@ -38,7 +38,8 @@ def _validator(part: str) -> Draft202012Validator:
 
 
 def _check(file: str, document: Mapping[str, Any], part: str) -> None:
-    error = best_match(_validator(part).iter_errors(document))
+    found: Any = best_match(_validator(part).iter_errors(document))  # pyright: ignore[reportUnknownMemberType]
+    error: ValidationError | None = found
     if error is not None:
         place = "".join(f"/{escape_pointer(str(step))}" for step in error.absolute_path)
         raise SchemaError(file, place, _sentence(error))
@@ -46,11 +47,15 @@ def _check(file: str, document: Mapping[str, Any], part: str) -> None:
 
 def _sentence(error: ValidationError) -> str:
     """Say what is wrong in the words of a schema author."""
+    instance, schema, value = (cast("Any", part) for part in _parts(error))
     if error.validator in {"additionalProperties", "unevaluatedProperties"}:
-        allowed = error.schema.get("properties", {})
-        unknown = sorted(set(error.instance) - set(allowed))
+        unknown = sorted(set(instance) - set(schema.get("properties", {})))
         return f"the dialect has no keyword {unknown[0]!r} here"
     if error.validator == "required":
-        missing = sorted(set(error.validator_value) - set(error.instance))
+        missing = sorted(set(value) - set(instance))
         return f"{missing[0]!r} is missing"
     return error.message
+
+
+def _parts(error: ValidationError) -> tuple[object, object, object]:
+    return error.instance, error.schema, error.validator_value

@@ -1,6 +1,8 @@
-"""What can be wrong with a schema, as one error that names the place."""
+"""What can be wrong: with a schema, or with the folder to write to."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 
 class SchemaError(Exception):
@@ -22,3 +24,22 @@ class SchemaError(Exception):
     def __str__(self) -> str:
         """Return ``file#pointer: reason``."""
         return f"{self.file}#{self.pointer}: {self.reason}"
+
+
+class OutputError(Exception):
+    """A folder or file to write to is not ours.
+
+    Attributes:
+        path: The folder or file.
+        reason: What is there, and what to do.
+    """
+
+    def __init__(self, path: Path, reason: str) -> None:
+        """Name the place and the reason."""
+        super().__init__(path, reason)
+        self.path = path
+        self.reason = reason
+
+    def __str__(self) -> str:
+        """Return ``path: reason``."""
+        return f"{self.path.as_posix()}: {self.reason}"

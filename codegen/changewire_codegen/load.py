@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from changewire_codegen.build import build_family
 from changewire_codegen.dialect import check_family_file, check_schema
@@ -43,12 +43,12 @@ def load_family(folder: Path) -> Family:
 def _read(path: Path) -> Mapping[str, Any]:
     name = f"{path.parent.name}/{path.name}"
     try:
-        document = json.loads(path.read_bytes(), object_pairs_hook=_unique)
+        document: object = json.loads(path.read_bytes(), object_pairs_hook=_unique)
     except ValueError as error:
         raise SchemaError(name, "", f"not JSON: {error}") from error
     if not isinstance(document, dict):
         raise SchemaError(name, "", "expected a JSON object")
-    return document
+    return cast("Mapping[str, Any]", document)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -4,20 +4,37 @@ from __future__ import annotations
 
 import keyword
 import re
+import unicodedata
 
 CLASS_NAME = re.compile(r"[A-Z][A-Za-z0-9]*\Z")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_OTHER = re.compile(r"[^A-Za-z0-9]+")
+_LOOP = re.compile(r"item(\d*)\Z")
+_OTHER = re.compile(r"[\W_]+")
 
-# msgspec.Struct has these, or they would shadow what generated classes use.
-RESERVED = frozenset({"extra"})
+# Inside a class these would hide what its annotations mean; the first is ours.
+RESERVED = frozenset(
+    {"extra", "field", "datetime", "bool", "bytes", "dict", "float", "int", "list", "str"}
+)
+# Generated modules import or define these themselves.
+RESERVED_TITLES = frozenset(
+    {
+        *("Annotated", "Any", "ClassVar", "DIGESTS", "ENCODING", "Extra", "FORMAT", "Final"),
+        *("Literal", "Mapping", "Meta", "OpenTag", "ROLES", "Struct", "TypeAlias", "UNSET"),
+        "UnsetType",
+    }
+)
 UNCARRIABLE = re.compile(r"[\"\\\x00-\x1f\ud800-\udfff]")
 
 
 def python_name(wire: str) -> str:
-    """Return the attribute name for a wire name: snake_case, never a keyword, never empty."""
-    name = _OTHER.sub("_", _CAMEL.sub("_", wire)).strip("_").lower()
-    if not name or name[0].isdigit():
+    """Return the attribute name for a wire name: snake_case, never a keyword, never empty.
+
+    Letters of every script stay; Python reads a name in its NFKC form.
+    """
+    text = unicodedata.normalize("NFKC", wire)
+    name = _OTHER.sub("_", _CAMEL.sub("_", text)).strip("_").lower()
+    name = "".join(c for c in unicodedata.normalize("NFKC", name) if f"a{c}".isidentifier())
+    if not name.isidentifier():
         name = f"field_{name}".rstrip("_")
     return f"{name}_" if keyword.iskeyword(name) or name in RESERVED else name
 
@@ -25,6 +42,12 @@ def python_name(wire: str) -> str:
 def snake(title: str) -> str:
     """Return a class name in snake_case."""
     return _CAMEL.sub("_", title).lower()
+
+
+def inner(variable: str) -> str:
+    """Return the suffix for the variables of a loop over ``variable``, which may be one itself."""
+    found = _LOOP.match(variable)
+    return str(int(found[1] or 1) + 1) if found else ""
 
 
 def escape_pointer(part: str) -> str:

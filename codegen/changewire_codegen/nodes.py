@@ -6,6 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+
+def _nothing() -> dict[str, Mapping[str, Any]]:
+    return {}
+
+
 INT64 = (-(2**63), 2**63 - 1)
 
 Kind = Literal["null", "boolean", "integer", "number", "string", "bytes", "datetime"]
@@ -86,7 +91,7 @@ class Property:
     required: bool
     description: str
     pointer: str
-    leniencies: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    leniencies: Mapping[str, Mapping[str, Any]] = field(default_factory=_nothing)
 
 
 @dataclass(frozen=True)
@@ -135,7 +140,7 @@ class Object(Definition):
     properties: tuple[Property, ...]
     tag: Tag | None = None
     rules: tuple[Rule, ...] = ()
-    leniencies: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    leniencies: Mapping[str, Mapping[str, Any]] = field(default_factory=_nothing)
 
 
 @dataclass(frozen=True)
@@ -179,7 +184,7 @@ class Family:
         name: Folder of the schemas, and name of the generated package.
         format: Public name of the wire format; None for a family that is no wire format.
         encoding: How the messages are written.
-        roles: Definition for each part that a Kafka record can play: message, batch, key, key_batch.
+        roles: Definition for each part that a Kafka record can play.
         definitions: By name; every definition stands after those it refers to.
         schemas: The parsed schema files by file name.
         variants: Definition at the root of each file, by file stem.

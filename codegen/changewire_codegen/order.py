@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from changewire_codegen.errors import SchemaError
-from changewire_codegen.nodes import Alias, ArrayOf, MapOf, Nullable, Object, RefTo, Row, Type, Union
+from changewire_codegen.nodes import (
+    Alias,
+    ArrayOf,
+    MapOf,
+    Nullable,
+    Object,
+    RefTo,
+    Row,
+    Type,
+    Union,
+)
 
 Definitions = dict[str, Object | Row | Union | Alias]
 
@@ -13,14 +23,16 @@ Definitions = dict[str, Object | Row | Union | Alias]
 def in_order(definitions: Definitions) -> Definitions:
     """Sort definitions so that each stands after those it refers to.
 
-    Only an object may refer to itself, directly or through others.
+    Only an object may refer to itself, directly or through others. In such a cycle the unions and
+    named types come last: Python reads what they refer to at once, but that of a class later.
 
     Raises:
         SchemaError: A cycle of references passes through no object.
     """
     done: Definitions = {}
-    for name in sorted(definitions):
-        _visit(name, (), definitions, done)
+    while len(done) < len(definitions):
+        for name in sorted(definitions):
+            _visit(name, (), definitions, done)
     return done
 
 
@@ -57,4 +69,6 @@ def _visit(name: str, path: tuple[str, ...], definitions: Definitions, done: Def
         return
     for other in references(definition):
         _visit(other, (*path, name), definitions, done)
-    done[name] = definition
+    read_at_once = isinstance(definition, (Alias, Union))
+    if not read_at_once or all(other in done for other in references(definition)):
+        done[name] = definition

@@ -43,13 +43,15 @@ def render(families: Sequence[Family], package: str) -> dict[str, str]:
 
     The same families give the same bytes, on any machine and in any order of hashing.
     """
-    files = {"py.typed": "", "__init__.py": formatted(package_init(families, package))}
+    sources = {"__init__.py": package_init(families, package)}
     for name in SHARED:
-        template = (TEMPLATES / name).read_text(encoding="utf-8")
-        files[name] = formatted(template.replace("PACKAGE", package))
+        template = (TEMPLATES / f"{name}.txt").read_text(encoding="utf-8")
+        sources[name] = template.replace("PACKAGE", package)
     for family in families:
         for name, emit in EMITTERS.items():
-            files[f"{family.name}/{name}"] = formatted(emit(family, package))
+            sources[f"{family.name}/{name}"] = emit(family, package)
+    files = {"py.typed": "", **formatted(sources, package)}
+    for family in families:
         for name, text in canonical_schemas(family).items():
             files[f"{family.name}/schemas/{name}"] = text
     return dict(sorted(files.items()))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from changewire_codegen.errors import SchemaError
+from changewire_codegen.keywords import meaningless
 from changewire_codegen.names import escape_pointer
 from changewire_codegen.nodes import (
     INT64,
@@ -24,6 +25,7 @@ Node = Mapping[str, Any]
 
 ON_THE_WIRE = {"bytes": "string", "datetime": "string"}
 _PYTHON_KINDS: Mapping[type, Kind] = {str: "string", int: "integer"}
+_PLAIN: Mapping[str, Kind] = {"boolean": "boolean", "null": "null"}
 
 
 class Place:
@@ -44,6 +46,12 @@ class Place:
         """Raise SchemaError for this place."""
         raise SchemaError(self.file, self.pointer, reason)
 
+    def check_keywords(self, node: Node, own: frozenset[str]) -> None:
+        """Refuse a keyword that would be ignored."""
+        keyword = meaningless(node, own)
+        if keyword is not None:
+            self.at(keyword).refuse(f"the keyword {keyword!r} has no meaning here")
+
     def resolve(self, reference: str) -> str:
         """Return the name of the definition that a ``$ref`` means."""
         file, _, pointer = reference.partition("#")
@@ -54,12 +62,18 @@ class Place:
         return self.titles[target]
 
 
-def build_type(node: Node, place: Place) -> Type:
+def build_type(node: Node, place: Place, own: frozenset[str] = frozenset()) -> Type:
     """Return the type that a node describes.
+
+    Args:
+        node: What to read.
+        place: Where it stands.
+        own: Keywords that have a meaning there beside the type.
 
     Raises:
         SchemaError: The node is an anonymous object, an ambiguous union, or no type at all.
     """
+    place.check_keywords(node, own)
     if "$ref" in node:
         return RefTo(place.resolve(node["$ref"]))
     if "anyOf" in node:
@@ -85,7 +99,9 @@ def _single(node: Node, name: str, place: Place) -> Type:
     if name == "object":
         if "properties" in node:
             place.refuse("anonymous object: give it a title in $defs and refer to it")
-        return MapOf(build_type(node.get("additionalProperties", {}), place.at("additionalProperties")))
+        return MapOf(
+            build_type(node.get("additionalProperties", {}), place.at("additionalProperties"))
+        )
     return _scalar(node, name)
 
 
@@ -105,15 +121,18 @@ def _scalar(node: Node, name: str) -> Scalar:
         return Scalar("integer", node.get("minimum", INT64[0]), node.get("maximum", INT64[1]))
     if name == "number":
         return Scalar("number", node.get("minimum"), node.get("maximum"))
-    return Scalar("boolean" if name == "boolean" else "null")
+    return Scalar(_PLAIN[name])
 
 
 def _enumeration(node: Node, place: Place) -> Scalar:
-    values = tuple(node["enum"]) if "enum" in node else (node["const"],)
-    kinds = {_PYTHON_KINDS[type(value)] for value in values}
-    if len(kinds) > 1:
+    values: tuple[Any, ...] = tuple(node["enum"]) if "enum" in node else (node["const"],)
+    kinds: set[Kind | None] = {_PYTHON_KINDS.get(type(value)) for value in values}
+    kind = kinds.pop()
+    if kind is None or kinds:
         place.refuse("the values of an enum are all strings or all integers")
-    return Scalar(kinds.pop(), enum=values)
+    if node.get("type", kind) != kind:
+        place.at("type").refuse(f"the values are of type {kind!r}")
+    return Scalar(kind, enum=values)
 
 
 def _join(arms: list[Type], place: Place) -> Type:
@@ -127,4 +146,4 @@ def _join(arms: list[Type], place: Place) -> Type:
         return Choice(tuple(scalars))
     if len(others) == 1 and words == ["null"] and not isinstance(others[0], (Choice, Nullable)):
         return Nullable(others[0])
-    place.refuse("ambiguous union: an object, array or map may only be joined with null")
+    return place.refuse("ambiguous union: an object, array or map may only be joined with null")

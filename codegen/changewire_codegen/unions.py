@@ -12,7 +12,7 @@ from changewire_codegen.nodes import Alias, Object, Row, Scalar, Tag, Union
 Definitions = dict[str, Object | Row | Union | Alias]
 
 
-def resolve_unions(definitions: Definitions) -> Definitions:
+def resolve_unions(definitions: Definitions) -> None:
     """Give every union its tag and every arm its value.
 
     An arm whose tag is an enum becomes one object for each value, and a union of them under its
@@ -29,7 +29,6 @@ def resolve_unions(definitions: Definitions) -> Definitions:
         _check_tags(union, tags)
         definitions[union.name] = replace(union, tag=tag, arms=tuple(names), tags=tags)
         _check_open_arm(definitions[union.name], definitions)
-    return definitions
 
 
 def _arm(union: Union, name: str, definitions: Definitions) -> Object:
@@ -53,8 +52,7 @@ def _values(arm: Object) -> dict[str, tuple[str, ...]]:
 
 
 def _common_tag(union: Union, arms: list[Object]) -> str:
-    candidates = [set(_values(arm)) for arm in arms]
-    common = sorted(set.intersection(*candidates))
+    common = sorted(set(_values(arms[0])).intersection(*(_values(arm) for arm in arms[1:])))
     if len(common) != 1:
         asked = "one required property in common that is a const or an enum of strings"
         _refuse(union, f"ambiguous union: the arms need exactly {asked}")
@@ -68,7 +66,7 @@ def _tagged(arm: Object, tag: str, definitions: Definitions) -> list[str]:
         definitions[arm.name] = replace(arm, tag=Tag(tag, values[0]))
     if len(values) <= 1:
         return [arm.name]
-    names = []
+    names: list[str] = []
     for value in values:
         name = arm.name + "".join(word.capitalize() for word in re.split(r"[^A-Za-z0-9]+", value))
         if name in definitions:

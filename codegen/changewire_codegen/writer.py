@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 WIDTH = 100
@@ -22,7 +22,7 @@ class Writer:
         self._lines.append("    " * self._depth + line if line else "")
 
     @contextmanager
-    def block(self, head: str) -> Iterator[None]:
+    def block(self, head: str) -> Generator[None]:
         """Add ``head`` and indent what is written inside; an empty suite becomes ``pass``."""
         self(head)
         self._depth += 1
@@ -45,9 +45,7 @@ class Writer:
 def quoted_docstring(paragraphs: tuple[str, ...], width: int) -> list[str]:
     """Return the lines of a docstring literal that the text cannot end."""
     blocks = [
-        textwrap.wrap(
-            _escape(text), width - 4, break_long_words=False, break_on_hyphens=False
-        )
+        textwrap.wrap(_escape(text), width - 4, break_long_words=False, break_on_hyphens=False)
         for text in paragraphs
     ]
     if len(blocks) == 1 and len(blocks[0]) == 1:

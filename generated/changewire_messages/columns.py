@@ -7,23 +7,54 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate, chain
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 import pyarrow as pa
 
-Build = Callable[[list[Any]], pa.Array]
+from changewire_messages.support import Extra
+
+# The published stubs of pyarrow know its types for one column at a time, and no column of any type.
+untyped: Any = pa
+
+Array: TypeAlias = "pa.Array[Any]"
+Structs: TypeAlias = pa.StructArray
+Build: TypeAlias = Callable[[list[Any]], Array]
+
+BOOLEAN: Any = untyped.bool_()
+INTEGER: Any = untyped.int64()
+NUMBER: Any = untyped.float64()
+STRING: Any = untyped.string()
+BYTES: Any = untyped.binary()
+DATETIME: Any = untyped.timestamp("us", tz="UTC")
+
+
+def column(values: Sequence[object], kind: object) -> Array:
+    """Return an array of scalars; NULL for None."""
+    array: Array = untyped.array(values, kind)
+    return array
+
+
+def known(values: Sequence[object]) -> list[Any]:
+    """Return values with None in place of UNSET."""
+    return [None if value is msgspec.UNSET else value for value in values]
+
+
+def structs(columns: Mapping[str, Array]) -> Structs:
+    """Return an array of structs from its columns."""
+    array: Structs = untyped.StructArray.from_arrays(list(columns.values()), names=list(columns))
+    return array
 
 
 def _unknown(value: object) -> object:
     """Encode what only generated models hold: an open tag, or unknown properties."""
-    return str(value) if isinstance(value, str) else dict(value)  # type: ignore[call-overload]
+    return dict(value) if isinstance(value, Extra) else str(value)
 
 
 _json = msgspec.json.Encoder(enc_hook=_unknown).encode
 
 
-def json_texts(values: Sequence[object], *, nullable: bool = False) -> pa.Array:
+def json_texts(values: Sequence[object], *, nullable: bool = False) -> Array:
     """Return values as JSON text; NULL for UNSET, and for None where ``nullable``.
 
     Bytes become Base64 text, times ISO 8601 text, decimals text with every digit.
@@ -31,34 +62,42 @@ def json_texts(values: Sequence[object], *, nullable: bool = False) -> pa.Array:
     if nullable:
         values = [msgspec.UNSET if value is None else value for value in values]
     texts = [None if value is msgspec.UNSET else _json(value) for value in values]
-    return pa.array(texts, pa.binary()).cast(pa.string())
+    array: Array = untyped.array(texts, BYTES).cast(STRING)
+    return array
 
 
-def spread(values: Sequence[Any], build: Build) -> pa.Array:
+def spread(values: Sequence[Any], build: Build) -> Array:
     """Return the array of values of which some are None, for a builder that takes no None."""
     present = [value for value in values if value is not None]
     if len(present) == len(values):
         return build(present)
     places = iter(range(len(present)))
     indices = [None if value is None else next(places) for value in values]
-    return build(present).take(pa.array(indices, pa.int64()))
+    present_array: Any = build(present)
+    array: Array = present_array.take(pa.array(indices, INTEGER))
+    return array
 
 
-def lists(values: Sequence[Sequence[Any] | None], build: Build) -> pa.ListArray:
+def lists(values: Sequence[Sequence[Any] | None], build: Build) -> Array:
     """Return an array of lists; a None in ``values`` becomes NULL."""
     items = list(chain.from_iterable(value or () for value in values))
-    return pa.ListArray.from_arrays(_offsets(values), build(items))
+    array: Array = untyped.ListArray.from_arrays(_offsets(values), build(items))
+    return array
 
 
-def maps(values: Sequence[Mapping[str, Any] | None], build: Build) -> pa.MapArray:
+def maps(values: Sequence[Mapping[str, Any] | None], build: Build) -> Array:
     """Return an array of maps; a None in ``values`` becomes NULL."""
     keys = list(chain.from_iterable(value or () for value in values))
     items = list(chain.from_iterable((value or {}).values() for value in values))
-    return pa.MapArray.from_arrays(_offsets(values), pa.array(keys, pa.string()), build(items))
+    array: Array = untyped.MapArray.from_arrays(
+        _offsets(values), column(keys, STRING), build(items)
+    )
+    return array
 
 
-def _offsets(values: Sequence[Any]) -> pa.Array:
+def _offsets(values: Sequence[Any]) -> Array:
     """Return where each value begins, and where the last one ends; NULL marks a NULL value."""
     ends = list(accumulate((len(value or ()) for value in values), initial=0))
     starts = [None if value is None else start for value, start in zip(values, ends, strict=False)]
-    return pa.array([*starts, ends[-1]], pa.int32())
+    array: Array = untyped.array([*starts, ends[-1]], untyped.int32())
+    return array

@@ -8,12 +8,16 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping, Sequence
 from datetime import timezone
-from typing import Any
+from typing import Any, TypeAlias
 
-from changewire_messages.support import bytes_length
 from hypothesis import strategies as st
 
-Strategy = st.SearchStrategy[Any]
+from changewire_messages.support import bytes_length
+
+Strategy: TypeAlias = st.SearchStrategy[Any]
+
+NOTHING: Strategy = st.nothing()  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+"""Stands for the broken values of a type that takes every value."""
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 
@@ -64,8 +68,8 @@ def not_of(*types: str) -> Strategy:
         "array": st.lists(json_values(), max_size=2),
         "object": st.dictionaries(st.text(), json_values(), max_size=2),
     }
-    also = {"integer"} if "number" in types else set()
-    return st.one_of([pool for name, pool in pools.items() if name not in {*types, *also}])
+    also = ("integer",) if "number" in types else ()
+    return st.one_of([pool for name, pool in pools.items() if name not in (*types, *also)])
 
 
 def not_null(strategy: Strategy) -> Strategy:
@@ -77,30 +81,23 @@ def broken_object(
     valid: Strategy, spoilt: Mapping[str, Strategy], required: Sequence[str]
 ) -> Strategy:
     """Draw no object at all, or a valid one with one property spoilt or missing."""
-    choices = [not_of("object")]
-    choices += [
-        st.builds(lambda value, bad, name=name: {**value, name: bad}, valid, strategy)
-        for name, strategy in spoilt.items()
-    ]
-    choices += [valid.map(lambda value, name=name: _without(value, name)) for name in required]
+    choices: list[Strategy] = [not_of("object")]
+    choices += [_with(valid, name, strategy) for name, strategy in spoilt.items()]
+    choices += [_without(valid, name) for name in required]
     return st.one_of(choices)
 
 
 def broken_row(valid: Strategy, spoilt: Mapping[int, Strategy]) -> Strategy:
     """Draw no array, one of another length, or a valid one with one position spoilt."""
-    choices = [not_of("array"), valid.map(lambda value: value[:-1])]
+    choices: list[Strategy] = [not_of("array"), valid.map(lambda value: value[:-1])]
     choices.append(valid.map(lambda value: [*value, None]))
-    choices += [
-        st.builds(lambda value, bad, i=i: [*value[:i], bad, *value[i + 1 :]], valid, strategy)
-        for i, strategy in spoilt.items()
-    ]
+    choices += [_with_position(valid, i, strategy) for i, strategy in spoilt.items()]
     return st.one_of(choices)
 
 
 def broken_tag(valid: Strategy, tag: str, other: Strategy) -> Strategy:
     """Draw a valid object whose tag is missing, or is one that no arm has."""
-    missing = valid.map(lambda value: _without(value, tag))
-    return missing | st.builds(lambda value, bad: {**value, tag: bad}, valid, other)
+    return _without(valid, tag) | _with(valid, tag, other)
 
 
 def broken_list(
@@ -108,7 +105,7 @@ def broken_list(
 ) -> Strategy:
     """Draw no array, one with a spoilt item, or one of a length out of bounds."""
     around = st.lists(items, min_size=max(min_items - 1, 0), max_size=min_items + 2)
-    broken = not_of("array") | st.builds(lambda good, bad: [*good, bad], around, spoilt)
+    broken = not_of("array") | st.tuples(around, spoilt).map(lambda pair: [*pair[0], pair[1]])
     if min_items:
         broken |= st.lists(items, max_size=min_items - 1)
     return broken if max_items is None else broken | st.lists(items, min_size=max_items + 1)
@@ -117,10 +114,19 @@ def broken_list(
 def broken_map(values: Strategy, spoilt: Strategy) -> Strategy:
     """Draw no object, or one with a spoilt value."""
     good = st.dictionaries(st.text(), values, max_size=2)
-    return not_of("object") | st.builds(
-        lambda entries, name, bad: {**entries, name: bad}, good, st.text(), spoilt
+    entry = st.tuples(st.text(), spoilt)
+    return not_of("object") | st.tuples(good, entry).map(
+        lambda pair: {**pair[0], pair[1][0]: pair[1][1]}
     )
 
 
-def _without(value: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {key: item for key, item in value.items() if key != name}
+def _with(valid: Strategy, name: str, spoilt: Strategy) -> Strategy:
+    return st.tuples(valid, spoilt).map(lambda pair: {**pair[0], name: pair[1]})
+
+
+def _with_position(valid: Strategy, i: int, spoilt: Strategy) -> Strategy:
+    return st.tuples(valid, spoilt).map(lambda pair: [*pair[0][:i], pair[1], *pair[0][i + 1 :]])
+
+
+def _without(valid: Strategy, name: str) -> Strategy:
+    return valid.map(lambda value: {key: value[key] for key in value if key != name})

@@ -36,7 +36,7 @@ class Extra(Mapping[str, Any]):
         """Copy the values by pointer."""
         self._values = dict(values)
 
-    def __getitem__(self, pointer: str) -> Any:  # noqa: ANN401 - any JSON value
+    def __getitem__(self, pointer: str) -> Any:
         """Return the value at a pointer."""
         return self._values[pointer]
 
@@ -110,7 +110,7 @@ def pointer_token(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")
 
 
-def insert(obj: Any, pointer: str, value: object) -> None:  # noqa: ANN401 - any JSON value
+def insert(obj: Any, pointer: str, value: object) -> None:
     """Add a property at a JSON Pointer into a parsed message, in place.
 
     Raises:
@@ -118,7 +118,7 @@ def insert(obj: Any, pointer: str, value: object) -> None:  # noqa: ANN401 - any
     """
     *steps, last = [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
     for step in steps:
-        obj = obj[int(step)] if type(obj) is list else obj[step]
+        obj = obj[int(step) if type(obj) is list else step]
     if last in obj:
         raise ValueError(pointer)
     obj[last] = value

@@ -9,13 +9,7 @@ for change in cw.changes(message):
 ```
 """
 
-from __future__ import annotations
-
 from typing import Any
-
-from changewire_messages import aerospike_json
-from changewire_messages.change import Change, Reason, Rejection, Sequence, Source
-from changewire_messages.support import Extra
 
 from changewire.changes import changes
 from changewire.codec import (
@@ -31,6 +25,9 @@ from changewire.codec import (
     detect,
     formats,
 )
+from changewire_messages import aerospike_json
+from changewire_messages.change import Change, Reason, Rejection, Sequence, Source
+from changewire_messages.support import Extra
 
 __version__ = "0.1.0"
 

@@ -122,7 +122,7 @@ def test_constraints_name_versions_and_no_place(file: Path) -> None:
     lines = file.read_text(encoding="utf-8").splitlines()
     pins = [line for line in lines if not line.lstrip().startswith("#")]
     assert [pin for pin in pins if not re.match(r"[a-z0-9-]+==[^\s/@]+( ; [^/@]+)?$", pin)] == []
-    assert [line for line in lines if "://" in line or "/" in line.partition("(")[0]] == []
+    assert [line for line in lines if re.search(r"://|(^|[\s=])(/|[A-Za-z]:|--)", line)] == []
 
 
 def test_constraints_hold_every_dependency() -> None:

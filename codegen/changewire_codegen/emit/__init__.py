@@ -1,0 +1,1 @@
+"""The emitters: each turns a family into the text of one generated file."""

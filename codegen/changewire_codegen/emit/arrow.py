@@ -8,6 +8,7 @@ from changewire_codegen.columns import (
     Column,
     Field,
     Leaf,
+    LeafKind,
     ListColumn,
     MapColumn,
     fields,
@@ -19,13 +20,13 @@ from changewire_codegen.names import snake
 from changewire_codegen.nodes import Family
 from changewire_codegen.writer import Writer
 
-_TYPES: Mapping[str, str] = {
-    "boolean": "pa.bool_()",
-    "integer": "pa.int64()",
-    "number": "pa.float64()",
-    "string": "pa.string()",
-    "bytes": "pa.binary()",
-    "datetime": 'pa.timestamp("us", tz="UTC")',
+_TYPES: Mapping[LeafKind, str] = {
+    "boolean": "BOOLEAN",
+    "integer": "INTEGER",
+    "number": "NUMBER",
+    "string": "STRING",
+    "bytes": "BYTES",
+    "datetime": "DATETIME",
 }
 
 
@@ -35,11 +36,10 @@ def arrow(family: Family, package: str) -> str:
     writer(module_docstring("Arrow columns", family))
     writer("from __future__ import annotations")
     writer("from collections.abc import Sequence")
-    writer("from typing import Any")
-    writer("import pyarrow as pa")
     writer("from msgspec import UNSET")
     writer(f"from {package}.{family.name} import models")
-    writer(f"from {package}.columns import json_texts, lists, maps, spread")
+    names = ["column", "json_texts", "known", "lists", "maps", "spread", "structs", "Structs"]
+    writer(f"from {package}.columns import {', '.join([*_TYPES.values(), *names])}")
     writer(f"__all__ = {[_function(name, family) for name in tables(family)]!r}")
     for name in structs(family):
         writer()
@@ -52,41 +52,32 @@ def _function(name: str, family: Family) -> str:
 
 
 def _builder(name: str, family: Family, writer: Writer) -> None:
-    head = f"def {_function(name, family)}(values: Sequence[models.{name}]) -> pa.StructArray:"
-    columns = fields(name, family)
-    with writer.block(head):
+    with writer.block(
+        f"def {_function(name, family)}(values: Sequence[models.{name}]) -> Structs:"
+    ):
         if name in tables(family):
-            writer.docstring(
-                f"Return one struct for each {name}; the struct type of the same name is in `spark`."
-            )
-        with writer.block("return pa.StructArray.from_arrays("):
-            with writer.block("["):
-                for field in columns:
-                    writer(f"{_array(field, family)},")
-            writer("],")
-            writer(f"names={[field.name for field in columns]!r},")
-        writer(")")
+            text = f"Return one struct for each {name}; `spark` has its type under the same name."
+            writer.docstring(text)
+        with writer.block("return structs({"):
+            for field in fields(name, family):
+                writer(f"{field.name!r}: {_array(field, family)},")
+        writer("})")
 
 
 def _array(field: Field, family: Family) -> str:
     """Return the expression of one column."""
     column = field.column
-    if isinstance(column, Leaf) and column.kind != "json":
-        return f"pa.array({_values(field)}, {_TYPES[column.kind]})"
-    if isinstance(column, Leaf):
-        return f"json_texts({_values(field, 'UNSET')}, nullable={field.nullable})"
-    return _nested(_values(field), column, family, nullable=field.nullable)
-
-
-def _values(field: Field, absent: str = "None") -> str:
-    """Return the list of a field's values, with ``absent`` for those that have none."""
+    value = f"value.{field.attribute}"
     if not field.everywhere:
         value = f"getattr(value, {field.attribute!r}, UNSET)"
-    else:
-        value = f"value.{field.attribute}"
-    if absent == "UNSET" or not field.optional:
-        return f"[{value} for value in values]"
-    return f"[None if (x := {value}) is UNSET else x for value in values]"
+    values = f"[{value} for value in values]"
+    if isinstance(column, Leaf) and column.kind == "json":
+        return f"json_texts({values}, nullable={field.nullable})"
+    if field.optional:
+        values = f"known({values})"
+    if isinstance(column, Leaf):
+        return f"column({values}, {_TYPES[column.kind]})"
+    return _nested(values, column, family, nullable=field.nullable)
 
 
 def _nested(values: str, column: Column, family: Family, *, nullable: bool) -> str:
@@ -103,7 +94,7 @@ def _build(column: Column, family: Family) -> str:
     if isinstance(column, Leaf):
         if column.kind == "json":
             return "json_texts"
-        return f"lambda items: pa.array(items, {_TYPES[column.kind]})"
+        return f"lambda items: column(items, {_TYPES[column.kind]})"
     if isinstance(column, (ListColumn, MapColumn)):
         return f"lambda items: {_nested('items', column, family, nullable=True)}"
     return _function(column.definition, family)

@@ -7,9 +7,10 @@ compiled twice: over parsed JSON, and over the models built from it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn, Protocol
 
+from changewire_codegen.errors import SchemaError
 from changewire_codegen.nodes import Alias, Family, Nullable, Object, RefTo, Row, Type
 
 Condition = Mapping[str, Any]
@@ -20,12 +21,15 @@ class View(Protocol):
 
     def is_type(self, name: str, value: str) -> str:
         """Return the test that ``value`` is of a JSON type."""
+        ...
 
     def members(self, value: str, names: list[str]) -> list[tuple[str, str, View]]:
         """Return (test that it is there, expression, its view) of each property."""
+        ...
 
     def positions(self, value: str, count: int) -> list[tuple[str, str, View]]:
         """Return (test that it is there, expression, its view) of each position."""
+        ...
 
 
 def compile_condition(condition: Condition, value: str, view: View) -> str:
@@ -100,7 +104,7 @@ def _where(guard: str, test: str) -> str:
 
 
 def _each(members: list[tuple[str, str, View]], conditions: list[Condition]) -> str:
-    tests = []
+    tests: list[str] = []
     for (there, expression, view), condition in zip(members, conditions, strict=True):
         if condition:
             test = compile_condition(condition, expression, view)
@@ -150,10 +154,15 @@ class WireView:
 
 @dataclass(frozen=True)
 class ModelView:
-    """Models: attributes in place of properties and positions; text may be bytes or a time."""
+    """Models: attributes in place of properties and positions; text may be bytes or a time.
+
+    Attributes:
+        place: File and JSON Pointer of the definition or property that the condition is about.
+    """
 
     type: Type
     family: Family
+    place: tuple[str, str]
 
     def is_type(self, name: str, value: str) -> str:
         """Test the type that the JSON type has in a model."""
@@ -170,13 +179,17 @@ class ModelView:
     def members(self, value: str, names: list[str]) -> list[tuple[str, str, View]]:
         """Look properties up by attribute; an absent one is UNSET."""
         definition = self._definition()
-        assert isinstance(definition, Object)  # noqa: S101 - a condition on properties of no object is refused
+        if not isinstance(definition, Object):
+            self._refuse("a condition on properties is about an object with properties")
         found = {p.wire: p for p in definition.properties}
+        unknown = sorted(set(names) - set(found))
+        if unknown:
+            self._refuse(f"a condition names {unknown[0]!r}, which {definition.name} does not have")
         return [
             (
                 "True" if found[n].required else f"{value}.{found[n].name} is not UNSET",
                 f"{value}.{found[n].name}",
-                ModelView(found[n].type, self.family),
+                replace(self, type=found[n].type),
             )
             for n in names
         ]
@@ -184,11 +197,15 @@ class ModelView:
     def positions(self, value: str, count: int) -> list[tuple[str, str, View]]:
         """Look positions up by attribute."""
         definition = self._definition()
-        assert isinstance(definition, Row)  # noqa: S101 - a condition on positions of no array is refused
+        if not isinstance(definition, Row) or len(definition.positions) < count:
+            self._refuse(f"a condition on {count} positions is about an array with so many")
         return [
-            ("True", f"{value}.{p.name}", ModelView(p.type, self.family))
+            ("True", f"{value}.{p.name}", replace(self, type=p.type))
             for p in definition.positions[:count]
         ]
+
+    def _refuse(self, reason: str) -> NoReturn:
+        raise SchemaError(*self.place, reason)
 
     def _definition(self) -> Object | Row | object:
         kind = self.type
@@ -208,7 +225,7 @@ def model_rules(definition: Object, family: Family) -> list[str]:
     """Return the ``__post_init__`` that holds the if/then rules of an object; empty without."""
     if not definition.rules:
         return []
-    view = ModelView(RefTo(definition.name), family)
+    view = ModelView(RefTo(definition.name), family, (definition.file, definition.pointer))
     lines = ["", "def __post_init__(self) -> None:", '    """Hold the rules between properties."""']
     for rule in definition.rules:
         condition = compile_condition(rule.condition, "self", view)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from changewire_codegen.emit.head import module_docstring
+from changewire_codegen.emit.head import UNTYPED, module_docstring
 from changewire_codegen.emit.lower import OPEN_TAG
-from changewire_codegen.names import snake
+from changewire_codegen.names import inner, snake
 from changewire_codegen.nodes import (
     Alias,
     ArrayOf,
@@ -40,6 +40,7 @@ def extras(family: Family, package: str) -> str:
     puts = _reaching(family, lambda definition: _is_put_back(definition, family))
     writer = Writer()
     writer(module_docstring("Unknown properties and tags", family))
+    writer(UNTYPED)
     writer("from __future__ import annotations")
     writer("from collections.abc import Callable, Mapping")
     writer("from typing import Any")
@@ -93,7 +94,7 @@ def _entry(family: Family, names: Mapping[str, set[str]], writer: Writer) -> Non
             "obj: A parsed message. Where it is no valid one, any exception may be raised.",
         )
         with writer.block("if variant in _TAKE:"):
-            writer('_TAKE[variant](obj, (), {})')
+            writer("_TAKE[variant](obj, (), {})")
     writer()
     with writer.block("def put_back(obj: object, variant: str) -> None:"):
         writer.docstring(
@@ -107,10 +108,11 @@ def _entry(family: Family, names: Mapping[str, set[str]], writer: Writer) -> Non
 
 def _take(definition: Definition, family: Family, names: set[str], writer: Writer) -> None:
     name = snake(definition.name)
+    head = f"def _take_{name}(value: Any, at: Path, extra: dict[str, Any]) -> None"
     writer()
     if isinstance(definition, Union):
-        with writer.block(f"def _take_{name}(value: Any, at: Path, extra: dict[str, Any]) -> None:"):
-            arms = f"_take_{name}_arms"
+        with writer.block(f"{head}:"):
+            arms = f"_TAKE_{name.upper()}_ARMS"
             tag = f"value[{definition.tag!r}]"
             if definition.open_arm is None:
                 writer(f"{arms}[{tag}](value, at, extra)")
@@ -118,7 +120,7 @@ def _take(definition: Definition, family: Family, names: set[str], writer: Write
                 other = f"_take_{snake(definition.open_arm)}"
                 writer(f"{arms}.get({tag}, {other})(value, at, extra)")
         return
-    with writer.block(f"def _take_{name}(value: Any, at: Path, extra: dict[str, Any]) -> None:"):
+    with writer.block(f"{head}:"):
         if not isinstance(definition, Object):
             _walk_all(definition, names, writer, "take")
             return
@@ -143,7 +145,7 @@ def _put(definition: Definition, family: Family, names: set[str], writer: Writer
     if isinstance(definition, Union):
         name = snake(definition.name)
         with writer.block(f"def _put_{name}(value: Any) -> None:"):
-            writer(f"put = _put_{name}_arms.get(value[{definition.tag!r}])")
+            writer(f"put = _PUT_{name.upper()}_ARMS.get(value[{definition.tag!r}])")
             with writer.block("if put is not None:"):
                 writer("put(value)")
         return
@@ -162,7 +164,7 @@ def _put(definition: Definition, family: Family, names: set[str], writer: Writer
 def _arms(union: Union, verb: str, names: set[str], writer: Writer) -> None:
     """Write the function of each tag; after all functions, which may call each other."""
     writer()
-    with writer.block(f"_{verb}_{snake(union.name)}_arms: {ARMS[verb]} = {{"):
+    with writer.block(f"_{verb.upper()}_{snake(union.name).upper()}_ARMS: {ARMS[verb]} = {{"):
         for arm, tag in zip(union.arms, union.tags, strict=True):
             if tag is None and verb == "take":
                 continue
@@ -173,19 +175,21 @@ def _arms(union: Union, verb: str, names: set[str], writer: Writer) -> None:
 
 def _walk_all(definition: Definition, names: set[str], writer: Writer, verb: str) -> None:
     if isinstance(definition, Alias):
-        _walk(definition.type, "value", "at", names, writer, verb)
+        _walk(definition.type, ("value", "at"), names, verb, writer)
     elif isinstance(definition, Row):
         for i, position in enumerate(definition.positions):
-            _walk(position.type, f"value[{i}]", f"(at, '{i}')", names, writer, verb)
+            _walk(position.type, (f"value[{i}]", f"(at, '{i}')"), names, verb, writer)
     elif isinstance(definition, Object):
         for prop in definition.properties:
             kind = prop.type if prop.required else Nullable(prop.type)
             expression = f"value[{prop.wire!r}]" if prop.required else f"value.get({prop.wire!r})"
             at = f"(at, {prop.wire!r})"
-            _walk(kind, expression, at, names, writer, verb)
+            _walk(kind, (expression, at), names, verb, writer)
 
 
-def _walk(kind: Type, value: str, at: str, names: set[str], writer: Writer, verb: str) -> None:
+def _walk(kind: Type, where: tuple[str, str], names: set[str], verb: str, writer: Writer) -> None:
+    """Go on into a value, where there is something to do below it."""
+    value, at = where
     if not any(name in names for name in references(Alias("", "", "", "", kind))):
         return
     if isinstance(kind, RefTo):
@@ -193,12 +197,14 @@ def _walk(kind: Type, value: str, at: str, names: set[str], writer: Writer, verb
         writer(f"_{verb}_{snake(kind.name)}({arguments})")
     elif isinstance(kind, Nullable):
         with writer.block(f"if {value} is not None:"):
-            _walk(kind.of, value, at, names, writer, verb)
+            _walk(kind.of, where, names, verb, writer)
     elif isinstance(kind, ArrayOf):
-        loop = f"for i, item in enumerate({value}):"
-        with writer.block(loop if verb == "take" else f"for item in {value}:"):
-            _walk(kind.items, "item", f"({at}, i)", names, writer, verb)
+        n = inner(value)
+        loop = f"for i{n}, item{n} in enumerate({value}):"
+        with writer.block(loop if verb == "take" else f"for item{n} in {value}:"):
+            _walk(kind.items, (f"item{n}", f"({at}, i{n})"), names, verb, writer)
     elif isinstance(kind, MapOf):
-        loop = f"for name, item in {value}.items():"
-        with writer.block(loop if verb == "take" else f"for item in {value}.values():"):
-            _walk(kind.values, "item", f"({at}, name)", names, writer, verb)
+        n = inner(value)
+        loop = f"for name{n}, item{n} in {value}.items():"
+        with writer.block(loop if verb == "take" else f"for item{n} in {value}.values():"):
+            _walk(kind.values, (f"item{n}", f"({at}, name{n})"), names, verb, writer)

@@ -7,6 +7,12 @@ from changewire_codegen.writer import quoted_docstring
 
 COMMAND = "python -m changewire_codegen"
 
+UNTYPED = "# pyright: " + ", ".join(
+    f"report{what}=false"
+    for what in ("UnknownArgumentType", "UnknownMemberType", "UnknownVariableType")
+)
+"""For modules that walk through parsed messages: what a list or an object holds is of any type."""
+
 
 def module_docstring(what: str, family: Family) -> str:
     """Return the docstring: what the module holds, where it comes from, how to renew it."""

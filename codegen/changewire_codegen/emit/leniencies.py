@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from changewire_codegen.emit.conditions import ModelView, compile_condition
-from changewire_codegen.emit.head import module_docstring
-from changewire_codegen.names import snake
+from changewire_codegen.emit.head import UNTYPED, module_docstring
+from changewire_codegen.names import inner, snake
 from changewire_codegen.nodes import (
     Alias,
     ArrayOf,
@@ -29,18 +29,19 @@ def leniencies(family: Family, package: str) -> str:
     lenient = _lenient(family)
     writer = Writer()
     writer(module_docstring("Leniencies", family))
+    writer(UNTYPED)
     writer("from __future__ import annotations")
     writer("from collections.abc import Callable, Mapping")
     writer("from typing import Any")
     writer("from msgspec import UNSET")
     writer(f"from {package}.{family.name} import models")
-    for definition in family.definitions.values():
-        if definition.name in lenient:
-            _function(definition, family, lenient, writer)
-    for definition in family.definitions.values():
-        if isinstance(definition, Union) and definition.name in lenient:
+    roots = [n for n in family.variants.values() if isinstance(family.definitions[n], Object)]
+    called = [family.definitions[name] for name in _called(family, roots, lenient)]
+    for definition in called:
+        _function(definition, family, lenient, writer)
+    for definition in called:
+        if isinstance(definition, Union):
             _arms(definition, lenient, writer)
-    roots = [n for n in family.variants.values() if isinstance(family.definitions[n], Object) and n in lenient]
     with writer.block("_CHECKS: Mapping[type, Callable[[Any, list[str]], None]] = {"):
         for name in sorted(roots):
             writer(f"models.{name}: _{snake(name)},")
@@ -95,6 +96,18 @@ def _lenient(family: Family) -> set[str]:
         found = more
 
 
+def _called(family: Family, roots: list[str], lenient: set[str]) -> list[str]:
+    """Return the definitions whose functions are called, each after those that it calls."""
+    found: set[str] = set()
+    todo = [name for name in roots if name in lenient]
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found.add(name)
+            todo += [n for n in references(family.definitions[name]) if n in lenient]
+    return [name for name in family.definitions if name in found]
+
+
 def _function(
     definition: Object | Row | Union | Alias, family: Family, lenient: set[str], writer: Writer
 ) -> None:
@@ -107,18 +120,17 @@ def _function(
             _walk(definition.type, "value", lenient, writer)
             return
         if isinstance(definition, Object):
-            for name in definition.leniencies:
-                condition = compile_condition(
-                    definition.leniencies[name], "value", ModelView(RefTo(definition.name), family)
-                )
-                _use(name, condition, writer)
+            place = (definition.file, definition.pointer)
+            view = ModelView(RefTo(definition.name), family, place)
+            for name, condition in definition.leniencies.items():
+                _use(name, compile_condition(condition, "value", view), writer)
             if definition.name in family.variants.values():
                 _use(UNKNOWN_PROPERTY, "value.extra is not UNSET", writer)
         for prop in _children(definition):
             expression = f"value.{prop.name}"
+            view = ModelView(prop.type, family, (definition.file, prop.pointer))
             for name, condition in prop.leniencies.items():
-                test = compile_condition(condition, expression, ModelView(prop.type, family))
-                _use(name, test, writer)
+                _use(name, compile_condition(condition, expression, view), writer)
             _walk(prop.type if prop.required else Nullable(prop.type), expression, lenient, writer)
 
 
@@ -134,7 +146,7 @@ def _union(union: Union, writer: Writer) -> None:
     name = f"_{snake(union.name)}"
     writer()
     with writer.block(f"def {name}(value: Any, used: list[str]) -> None:"):
-        writer(f"check = {name}_arms.get(type(value))")
+        writer(f"check = {name.upper()}_ARMS.get(type(value))")
         with writer.block("if check is not None:"):
             writer("check(value, used)")
 
@@ -142,7 +154,9 @@ def _union(union: Union, writer: Writer) -> None:
 def _arms(union: Union, lenient: set[str], writer: Writer) -> None:
     """Write the function of each arm; after all functions, which may call each other."""
     writer()
-    head = f"_{snake(union.name)}_arms: Mapping[type, Callable[[Any, list[str]], None]] = {{"
+    head = (
+        f"_{snake(union.name).upper()}_ARMS: Mapping[type, Callable[[Any, list[str]], None]] = {{"
+    )
     with writer.block(head):
         for arm in union.arms:
             if arm in lenient:
@@ -160,7 +174,8 @@ def _walk(kind: Type, expression: str, lenient: set[str], writer: Writer) -> Non
         with writer.block(f"if {expression}:"):
             _walk(kind.of, expression, lenient, writer)
     elif isinstance(kind, (ArrayOf, MapOf)):
-        inner = kind.items if isinstance(kind, ArrayOf) else kind.values
+        below = kind.items if isinstance(kind, ArrayOf) else kind.values
         items = expression if isinstance(kind, ArrayOf) else f"{expression}.values()"
-        with writer.block(f"for item in {items}:"):
-            _walk(inner, "item", lenient, writer)
+        n = inner(expression)
+        with writer.block(f"for item{n} in {items}:"):
+            _walk(below, f"item{n}", lenient, writer)

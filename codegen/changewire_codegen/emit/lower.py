@@ -1,7 +1,7 @@
 """Definitions to the plain JSON Schema that datamodel-code-generator turns into structs.
 
-What is handed over: safe Python names, types and bounds. What is not: texts (they are quoted by
-us), wire names, and anything that a struct cannot state.
+What is handed over: types and bounds. What is not: texts (they are quoted by us), names of
+properties, and anything that a struct cannot state.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from changewire_codegen.nodes import (
     MapOf,
     Nullable,
     Object,
-    Property,
     RefTo,
     Row,
     Scalar,
@@ -27,6 +26,11 @@ from changewire_codegen.nodes import (
 
 OPEN_TAG = "@open"
 """Tag of an open arm inside a struct; on the wire there is the unknown tag itself."""
+
+ROOT = "Unused"
+"""Name of a type that the schema needs and nobody else."""
+
+_TAG = "tag"
 
 Schema = dict[str, Any]
 
@@ -48,11 +52,15 @@ def _definition(definition: Object | Row | Union | Alias) -> Schema:
         children, tag = definition.positions, None
     else:
         children, tag = definition.properties, definition.tag
-    properties = {p.name: _property(p, definition) for p in children}
-    required = [p.name for p in children if p.required]
-    if tag is not None and tag.value is None:
-        properties["tag_"] = {"const": OPEN_TAG}
-        required.append("tag_")
+    properties: Schema = {}
+    required: list[str] = []
+    if tag is not None:
+        properties[_TAG] = {"const": OPEN_TAG if tag.value is None else tag.value}
+        required.append(_TAG)
+    for i, child in enumerate(children):
+        if tag is None or tag.value is None or child.wire != tag.wire:
+            properties[neutral_name(i)] = lower_type(child.type)
+            required += [neutral_name(i)] if child.required else []
     return {
         "title": definition.name,
         "type": "object",
@@ -61,14 +69,12 @@ def _definition(definition: Object | Row | Union | Alias) -> Schema:
     }
 
 
-def _property(prop: Property, owner: Object | Row) -> Schema:
-    tag = owner.tag if isinstance(owner, Object) else None
-    if tag is not None and tag.value is not None and prop.wire == tag.wire:
-        return {"const": tag.value}
-    return lower_type(prop.type)
+def neutral_name(index: int) -> str:
+    """Return the name under which a property is handed over; no name of a schema is."""
+    return f"property_{index}"
 
 
-def lower_type(kind: Type) -> Schema:
+def lower_type(kind: Type) -> Schema:  # noqa: PLR0911 - one for each kind of type
     """Return the schema of one type."""
     if isinstance(kind, RefTo):
         return _ref(kind.name)
@@ -102,7 +108,7 @@ def _unbounded(scalar: Scalar) -> Schema:
 
 
 def exact_hint(choice: Choice) -> str | None:
-    """Return the annotation of a union whose bounds the generator would drop; None if it keeps them.
+    """Return the annotation of a union whose bounds would be dropped; None where they are kept.
 
     An integer of 64 bits beside a number is such a union: msgspec decodes every integer as the
     integer, so its bounds hold for all of them, which is what the dialect says.

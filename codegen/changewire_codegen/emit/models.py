@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 from datamodel_code_generator import (
-    DataModelType,
     InputFileType,
     LiteralType,
     PythonVersion,
     generate,
 )
+from datamodel_code_generator.enums import DataModelType
 from datamodel_code_generator.format import DatetimeClassType
 
 from changewire_codegen.emit.conditions import model_rules
 from changewire_codegen.emit.head import module_docstring
-from changewire_codegen.emit.lower import OPEN_TAG, exact_hint, lower
+from changewire_codegen.emit.lower import OPEN_TAG, exact_hint, lower, neutral_name
 from changewire_codegen.nodes import Choice, Family, Object, Property, Row
 from changewire_codegen.writer import quoted_docstring
 
@@ -57,7 +58,7 @@ def _generate(schema: dict[str, Any], data: dict[str, Any], package: str) -> str
         formatters=[],
         custom_file_header="#",
         custom_template_dir=TEMPLATES,
-        extra_template_data=data,
+        extra_template_data=defaultdict(dict, data),
         additional_imports=[*IMPORTS, f"{package}.support.Extra", f"{package}.support.OpenTag"],
     )
     return str(output).removeprefix("#\n")
@@ -67,7 +68,7 @@ def _class_data(definition: Object | Row, family: Family) -> dict[str, Any]:
     """Return what the template needs to know of one class."""
     children = definition.properties if isinstance(definition, Object) else definition.positions
     tag = definition.tag if isinstance(definition, Object) else None
-    options = {"frozen": True, "gc": False, "forbid_unknown_fields": True}
+    options: dict[str, object] = {"frozen": True, "gc": False, "forbid_unknown_fields": True}
     if isinstance(definition, Row):
         options["array_like"] = True
     else:
@@ -75,11 +76,11 @@ def _class_data(definition: Object | Row, family: Family) -> dict[str, Any]:
     if tag is not None:
         options["tag_field"] = repr(tag.wire)
         options["tag"] = repr(OPEN_TAG if tag.value is None else tag.value)
-    rows = [_row(child, definition) for child in children]
+    rows = [_row(i, child, definition) for i, child in enumerate(children)]
     if definition.name in family.variants.values() and isinstance(definition, Object):
         rows.append(_EXTRA)
     return {
-        "base_class_kwargs": options,
+        "options": options,
         "doc": quoted_docstring((definition.description,), TEXT_WIDTH),
         "rows": rows,
         "tail": model_rules(definition, family) if isinstance(definition, Object) else [],
@@ -97,18 +98,18 @@ _EXTRA = {
 }
 
 
-def _row(prop: Property, owner: Object | Row) -> dict[str, Any]:
+def _row(index: int, prop: Property, owner: Object | Row) -> dict[str, Any]:
     tag = owner.tag if isinstance(owner, Object) else None
     doc = quoted_docstring((prop.description,), TEXT_WIDTH)
-    row: dict[str, Any] = {"name": prop.name, "hint": None, "value": None, "doc": doc}
+    row: dict[str, Any] = {"name": prop.name, "key": neutral_name(index), "doc": doc}
     if tag is not None and prop.wire == tag.wire:
         if tag.value is None:
             return {**row, "hint": "OpenTag", "value": f"field(name={'@' + tag.wire!r})"}
         return {**row, "hint": f"ClassVar[Literal[{tag.value!r}]]", "value": repr(tag.value)}
     if isinstance(prop.type, Choice):
-        row["hint"] = exact_hint(prop.type)
-        if row["hint"] and not prop.required:
-            row["hint"] += " | UnsetType"
+        hint = exact_hint(prop.type)
+        if hint is not None:
+            row["hint"] = hint if prop.required else f"{hint} | UnsetType"
     renamed = isinstance(owner, Object) and prop.name != prop.wire
     arguments = [f"name={prop.wire!r}"] if renamed else []
     if not prop.required:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from changewire_codegen.emit.conditions import WIRE_TYPES
 from changewire_codegen.nodes import (
+    Alias,
     Anything,
     ArrayOf,
     Choice,
+    Family,
     MapOf,
     Nullable,
     RefTo,
+    Row,
     Scalar,
     Type,
 )
@@ -21,21 +24,33 @@ Check = tuple[str, str, str]
 _WORDS = {"bytes": "Base64 text", "datetime": "date-time text"}
 
 
+def exact(pattern: str) -> str:
+    """Return the literal of a pattern whose end is the end of the text, not a newline before it."""
+    return repr(f"{pattern[:-1]}\\Z")
+
+
 def type_test(scalar: Scalar, value: str) -> str:
     """Return the test that a parsed value has the JSON type of a scalar."""
     return WIRE_TYPES[ON_THE_WIRE.get(scalar.kind, scalar.kind)].format(value)
 
 
-def type_words(kind: Type) -> str:
+def scalar_words(kind: Scalar | Choice) -> str:
+    """Return the words for the JSON types that a scalar takes."""
+    options = kind.options if isinstance(kind, Choice) else (kind,)
+    return " or ".join(_WORDS.get(option.kind, option.kind) for option in options)
+
+
+def type_words(kind: Type, family: Family) -> str:
     """Return the words for the JSON types that a type takes."""
-    if isinstance(kind, Scalar):
-        return _WORDS.get(kind.kind, kind.kind)
-    if isinstance(kind, Choice):
-        return " or ".join(type_words(option) for option in kind.options)
+    if isinstance(kind, (Scalar, Choice)):
+        return scalar_words(kind)
     if isinstance(kind, Nullable):
-        return f"{type_words(kind.of)} or null"
+        return f"{type_words(kind.of, family)} or null"
     if isinstance(kind, RefTo):
-        return kind.name
+        definition = family.definitions[kind.name]
+        if isinstance(definition, Alias):
+            return type_words(definition.type, family)
+        return f"{'array' if isinstance(definition, Row) else 'object'} ({kind.name})"
     names: dict[type, str] = {ArrayOf: "array", MapOf: "object", Anything: "any value"}
     return names[type(kind)]
 
@@ -64,7 +79,7 @@ def _enumeration(values: tuple[str | int, ...], value: str) -> Check:
 
 
 def _bounds(scalar: Scalar, value: str) -> list[Check]:
-    checks = []
+    checks: list[Check] = []
     if scalar.minimum is not None:
         checks.append((f"{value} < {scalar.minimum}", "minimum", f"at least {scalar.minimum}"))
     if scalar.maximum is not None:
@@ -73,7 +88,7 @@ def _bounds(scalar: Scalar, value: str) -> list[Check]:
 
 
 def _text_checks(scalar: Scalar, value: str) -> list[Check]:
-    checks = []
+    checks: list[Check] = []
     if scalar.min_length is not None:
         words = f"at least {scalar.min_length} characters"
         checks.append((f"len({value}) < {scalar.min_length}", "minLength", words))
@@ -81,7 +96,7 @@ def _text_checks(scalar: Scalar, value: str) -> list[Check]:
         words = f"at most {scalar.max_length} characters"
         checks.append((f"len({value}) > {scalar.max_length}", "maxLength", words))
     if scalar.pattern is not None:
-        test = f"not re.search({scalar.pattern[:-1] + chr(92) + 'Z'!r}, {value})"
+        test = f"not re.search({exact(scalar.pattern)}, {value})"
         checks.append((test, "pattern", f"text that matches {scalar.pattern}"))
     return checks
 

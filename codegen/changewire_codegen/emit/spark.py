@@ -40,7 +40,9 @@ def spark(family: Family, package: str) -> str:
         with writer.block(f"{target} = StructType(["):
             for field in fields(name, family):
                 comment = {"comment": field.description}
-                arguments = f"{field.name!r}, {_type(field.column, family)}, nullable={field.nullable}"
+                arguments = (
+                    f"{field.name!r}, {_type(field.column, family)}, nullable={field.nullable}"
+                )
                 writer(f"StructField({arguments}, metadata={comment!r}),")
         writer("])")
         writer.docstring(family.definitions[name].description)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import keyword
+import math
+
 from changewire_codegen.columns import reaches
 from changewire_codegen.emit.conditions import WireView, compile_condition
 from changewire_codegen.emit.head import module_docstring
+from changewire_codegen.emit.scalars import exact
 from changewire_codegen.names import snake
 from changewire_codegen.nodes import (
     INT64,
@@ -17,7 +21,6 @@ from changewire_codegen.nodes import (
     Nullable,
     Object,
     Property,
-    RefTo,
     Row,
     Scalar,
     Type,
@@ -25,6 +28,8 @@ from changewire_codegen.nodes import (
 )
 from changewire_codegen.types import ON_THE_WIRE
 from changewire_codegen.writer import Writer
+
+_TAKEN = {"cache", "drawing", "list", "re", "st"}
 
 STRATEGY = "st.SearchStrategy[Any]"
 
@@ -34,25 +39,33 @@ def strategies(family: Family, package: str) -> str:
     writer = Writer()
     writer(module_docstring("Hypothesis strategies for messages", family))
     writer("from __future__ import annotations")
+    writer("import re")
     writer("from functools import cache")
     writer("from typing import Any")
     writer("from hypothesis import strategies as st")
     writer(f"from {package} import drawing")
-    names = [snake(name) for name in sorted(set(family.variants.values()))]
-    writer(f"__all__ = {sorted([*names, *('broken_' + name for name in names)])!r}")
+    roots = set(family.variants.values())
+    names = [*map(_function, roots), *(f"broken_{snake(name)}" for name in roots)]
+    writer(f"__all__ = {sorted(names)!r}")
     for definition in family.definitions.values():
         _valid(definition, family, writer)
         _broken(definition, family, writer)
     return writer.text()
 
 
+def _function(title: str) -> str:
+    """Return the name of the strategy for valid values of a definition."""
+    name = snake(title)
+    return f"{name}_" if keyword.iskeyword(name) or name in _TAKEN else name
+
+
 def _valid(definition: Object | Row | Union | Alias, family: Family, writer: Writer) -> None:
     writer()
     writer("@cache")
-    with writer.block(f"def {snake(definition.name)}() -> {STRATEGY}:"):
+    with writer.block(f"def {_function(definition.name)}() -> {STRATEGY}:"):
         writer.docstring(f"Draw a valid {definition.name}, as parsed from the wire.")
         if isinstance(definition, Union):
-            arms = ", ".join(f"{snake(arm)}()" for arm in definition.arms)
+            arms = ", ".join(f"{_function(arm)}()" for arm in definition.arms)
             writer(f"return st.one_of({arms})")
         elif isinstance(definition, Alias):
             writer(f"return {_draw(definition.type, definition.name, family)}")
@@ -86,7 +99,7 @@ def _draw_property(prop: Property, owner: Object, family: Family) -> str:
     return _draw(prop.type, owner.name, family)
 
 
-def _draw(kind: Type, owner: str, family: Family) -> str:
+def _draw(kind: Type, owner: str, family: Family) -> str:  # noqa: PLR0911 - one for each kind of type
     """Return the strategy for valid values of a type."""
     if isinstance(kind, Scalar):
         return _draw_scalar(kind)
@@ -102,7 +115,7 @@ def _draw(kind: Type, owner: str, family: Family) -> str:
         return f"st.dictionaries(st.text(), {_draw(kind.values, owner, family)}, max_size=4)"
     if isinstance(kind, Anything):
         return "drawing.json_values()"
-    name = snake(kind.name)
+    name = _function(kind.name)
     return f"st.deferred({name})" if reaches(kind.name, owner, family) else f"{name}()"
 
 
@@ -110,14 +123,19 @@ def _draw_scalar(scalar: Scalar) -> str:
     if scalar.enum is not None:
         return f"st.sampled_from({scalar.enum!r})"
     if scalar.kind == "string" and scalar.pattern is not None:
-        return f"st.from_regex({scalar.pattern[:-1] + chr(92) + 'Z'!r}, alphabet=st.characters(codec='ascii'))"
+        ascii_only = "alphabet=st.characters(codec='ascii')"
+        return f"st.from_regex({exact(scalar.pattern)}, {ascii_only})"
     if scalar.kind in {"string", "bytes"}:
         function = "st.text" if scalar.kind == "string" else "drawing.base64_texts"
         return f"{function}(min_size={scalar.min_length or 0}, max_size={scalar.max_length})"
     if scalar.kind in {"integer", "number"}:
         function = "st.integers" if scalar.kind == "integer" else "drawing.numbers"
         return f"{function}({scalar.minimum}, {scalar.maximum})"
-    words = {"null": "st.none()", "boolean": "st.booleans()", "datetime": "drawing.datetime_texts()"}
+    words = {
+        "null": "st.none()",
+        "boolean": "st.booleans()",
+        "datetime": "drawing.datetime_texts()",
+    }
     return words[scalar.kind]
 
 
@@ -142,7 +160,7 @@ def _broken_union(union: Union, writer: Writer) -> None:
     with writer.block("return st.one_of("):
         for arm in union.arms:
             writer(f"broken_{snake(arm)}(),")
-        writer(f"drawing.broken_tag({snake(union.name)}(), {union.tag!r}, {other}),")
+        writer(f"drawing.broken_tag({_function(union.name)}(), {union.tag!r}, {other}),")
     writer(")")
 
 
@@ -152,7 +170,7 @@ def _broken_members(definition: Object | Row, family: Family, writer: Writer) ->
     children = definition.properties if isinstance(definition, Object) else definition.positions
     helper = "broken_object" if is_object else "broken_row"
     with writer.block(f"return drawing.{helper}("):
-        writer(f"{snake(definition.name)}(),")
+        writer(f"{_function(definition.name)}(),")
         with writer.block("{"):
             for i, prop in enumerate(children):
                 if prop.wire != tag:
@@ -178,7 +196,7 @@ def _spoil(kind: Type, owner: str, family: Family) -> str:
         drawn, spoilt = _draw(kind.values, owner, family), _spoil(kind.values, owner, family)
         return f"drawing.broken_map({drawn}, {spoilt})"
     if isinstance(kind, Anything):
-        return "st.nothing()"
+        return "drawing.NOTHING"
     name = f"broken_{snake(kind.name)}"
     return f"st.deferred({name})" if reaches(kind.name, owner, family) else f"{name}()"
 
@@ -203,26 +221,27 @@ def _out_of_bounds(scalar: Scalar) -> list[str]:
         return [f"drawing.not_base64_texts({scalar.min_length or 0}, {scalar.max_length})"]
     if scalar.kind == "string":
         return _broken_texts(scalar)
-    parts = []
+    return _out_of_range(scalar) if scalar.kind in {"integer", "number"} else []
+
+
+def _out_of_range(scalar: Scalar) -> list[str]:
+    low, high = scalar.minimum, scalar.maximum
     if scalar.kind == "integer":
-        if scalar.minimum is not None:
-            parts.append(f"st.integers({INT64[0] * 2}, {int(scalar.minimum) - 1})")
-        if scalar.maximum is not None:
-            parts.append(f"st.integers({int(scalar.maximum) + 1}, {INT64[1] * 2})")
-    if scalar.kind == "number":
-        if scalar.minimum is not None:
-            parts.append(f"st.floats(max_value={scalar.minimum}, exclude_max=True, allow_infinity=False)")
-        if scalar.maximum is not None:
-            parts.append(f"st.floats(min_value={scalar.maximum}, exclude_min=True, allow_infinity=False)")
-    return parts
+        below = None if low is None else f"st.integers({INT64[0] * 2}, {math.ceil(low) - 1})"
+        above = None if high is None else f"st.integers({math.floor(high) + 1}, {INT64[1] * 2})"
+    else:
+        open_end = "allow_infinity=False, exclude"
+        below = None if low is None else f"st.floats(max_value={low}, {open_end}_max=True)"
+        above = None if high is None else f"st.floats(min_value={high}, {open_end}_min=True)"
+    return [part for part in (below, above) if part is not None]
 
 
 def _broken_texts(scalar: Scalar) -> list[str]:
-    parts = []
+    parts: list[str] = []
     if scalar.min_length:
         parts.append(f"st.text(max_size={scalar.min_length - 1})")
     if scalar.max_length is not None:
         parts.append(f"st.text(min_size={scalar.max_length + 1})")
     if scalar.pattern is not None:
-        parts.append(f"st.text().filter(lambda text: not re.search({scalar.pattern[:-1] + chr(92) + 'Z'!r}, text))")
+        parts.append(f"st.text().filter(lambda text: not re.search({exact(scalar.pattern)}, text))")
     return parts

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from changewire_codegen.emit.conditions import WireView, compile_condition
-from changewire_codegen.emit.head import module_docstring
+from changewire_codegen.emit.head import UNTYPED, module_docstring
 from changewire_codegen.emit.scalars import (
     not_type_test,
     scalar_checks,
+    scalar_words,
     type_test,
     type_words,
 )
-from changewire_codegen.names import escape_pointer, snake
+from changewire_codegen.names import escape_pointer, inner, snake
 from changewire_codegen.nodes import (
     Alias,
     Anything,
@@ -22,7 +23,6 @@ from changewire_codegen.nodes import (
     MapOf,
     Nullable,
     Object,
-    Property,
     RefTo,
     Row,
     Scalar,
@@ -39,17 +39,23 @@ def validators(family: Family, package: str) -> str:
     """Return the source of the module, unformatted."""
     writer = Writer()
     writer(module_docstring("Validators", family))
+    writer(UNTYPED)
     writer("from __future__ import annotations")
+    writer("import re")
     writer("from collections.abc import Callable, Mapping")
     writer("from typing import Any")
     writer("from msgspec import UNSET")
-    writer(f"from {package}.support import Issue")
-    writer(f"from {package}.support import bytes_length, is_datetime, pointer_token, unknown_properties")
+    names = "Issue, bytes_length, is_datetime, pointer_token, unknown_properties"
+    writer(f"from {package}.support import {names}")
     writer("__all__ = ['Issue', 'errors']")
-    silent = {n for n, d in family.definitions.items() if d.__class__ is Alias and d.type == Anything()}
+    silent = {
+        name
+        for name, definition in family.definitions.items()
+        if isinstance(definition, Alias) and definition.type == Anything()
+    }
     for definition in family.definitions.values():
         if definition.name not in silent:
-            _function(_without(silent, definition), writer)
+            _function(_without(silent, definition), family, writer)
     for definition in family.definitions.values():
         if isinstance(definition, Union):
             _arms(definition, writer)
@@ -80,7 +86,7 @@ def _entry(family: Family, writer: Writer) -> None:
         writer("return issues")
 
 
-def _function(definition: Definition, writer: Writer) -> None:
+def _function(definition: Definition, family: Family, writer: Writer) -> None:
     writer()
     if isinstance(definition, Union):
         _union(definition, writer)
@@ -89,7 +95,7 @@ def _function(definition: Definition, writer: Writer) -> None:
         if isinstance(definition, Alias):
             _check(definition.type, "value", "at", writer)
         elif isinstance(definition, Object):
-            _object(definition, writer)
+            _object(definition, family, writer)
         else:
             _row(definition, writer)
 
@@ -139,7 +145,7 @@ def _refuse_type(word: str, writer: Writer) -> None:
         writer("return")
 
 
-def _object(definition: Object, writer: Writer) -> None:
+def _object(definition: Object, family: Family, writer: Writer) -> None:
     _refuse_type("object", writer)
     names = tuple(prop.wire for prop in definition.properties)
     for prop in definition.properties:
@@ -152,14 +158,15 @@ def _object(definition: Object, writer: Writer) -> None:
                 _check(prop.type, "child", _below(prop.wire), writer)
         if prop.required:
             with writer.block("else:"):
-                _report(_below(key), "required", type_words(prop.type), "UNSET", writer)
+                _report(_below(key), "required", type_words(prop.type, family), "UNSET", writer)
     with writer.block("if closed:"):
         writer(f"out.extend(unknown_properties(value, {names!r}, at))")
     for rule in definition.rules:
         condition = compile_condition(rule.condition, "value", WireView())
         consequence = compile_condition(rule.consequence, "value", WireView())
         with writer.block(f"if ({condition}) and not ({consequence}):"):
-            _report("at", "then", f"what the if/then of {definition.name} asks for", "value", writer)
+            words = f"what the if/then of {definition.name} asks for"
+            _report("at", "then", words, "value", writer)
 
 
 def _row(definition: Row, writer: Writer) -> None:
@@ -179,7 +186,7 @@ def _union(union: Union, writer: Writer) -> None:
     with writer.block(f"def {_signature(union.name)}:"):
         _refuse_type("object", writer)
         writer(f"tag = value.get({union.tag!r}, UNSET)")
-        writer(f"check = _{name}_arms.get(tag) if type(tag) is str else None")
+        writer(f"check = _{name.upper()}_ARMS.get(tag) if type(tag) is str else None")
         with writer.block("if check is not None:"):
             writer("check(value, at, closed, out)")
         if union.open_arm:
@@ -194,7 +201,7 @@ def _union(union: Union, writer: Writer) -> None:
 def _arms(union: Union, writer: Writer) -> None:
     """Write the check of each tag; after all functions, which may call each other."""
     writer()
-    with writer.block(f"_{snake(union.name)}_arms: {ARMS} = {{"):
+    with writer.block(f"_{snake(union.name).upper()}_ARMS: {ARMS} = {{"):
         for arm, tag in _closed_arms(union):
             writer(f"{tag!r}: _{snake(arm)},")
     writer("}")
@@ -233,22 +240,24 @@ def _array(kind: ArrayOf, value: str, at: str, writer: Writer) -> None:
                 words = f"at {'least' if test == '<' else 'most'} {bound} elements"
                 _report(at, rule, words, value, writer)
     if not isinstance(kind.items, Anything):
-        with writer.block("else:"), writer.block(f"for i, item in enumerate({value}):"):
-            _check(kind.items, "item", f"{at} + f'/{{i}}'", writer)
+        n = inner(value)
+        with writer.block("else:"), writer.block(f"for i{n}, item{n} in enumerate({value}):"):
+            _check(kind.items, f"item{n}", f"{at} + f'/{{i{n}}}'", writer)
 
 
 def _map(kind: MapOf, value: str, at: str, writer: Writer) -> None:
     with writer.block(f"if type({value}) is not dict:"):
         _report(at, "type", "object", value, writer)
     if not isinstance(kind.values, Anything):
-        with writer.block("else:"), writer.block(f"for name, item in {value}.items():"):
-            _check(kind.values, "item", f"{at} + '/' + pointer_token(name)", writer)
+        n = inner(value)
+        with writer.block("else:"), writer.block(f"for name{n}, item{n} in {value}.items():"):
+            _check(kind.values, f"item{n}", f"{at} + '/' + pointer_token(name{n})", writer)
 
 
 def _scalars(kind: Scalar | Choice, value: str, at: str, writer: Writer) -> None:
     """Write the checks of a scalar: for each type its bounds, then what is of no such type."""
     options = kind.options if isinstance(kind, Choice) else (kind,)
-    plain = []
+    plain: list[str] = []
     branch = "if"
     for option in options:
         checks = scalar_checks(option, value)
@@ -262,4 +271,4 @@ def _scalars(kind: Scalar | Choice, value: str, at: str, writer: Writer) -> None
         branch = "elif"
     head = f"{branch} {' and '.join(plain)}:" if plain else "else:"
     with writer.block(head):
-        _report(at, "type", type_words(kind), value, writer)
+        _report(at, "type", scalar_words(kind), value, writer)

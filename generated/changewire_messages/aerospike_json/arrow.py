@@ -7,104 +7,94 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pyarrow as pa
-from changewire_messages.aerospike_json import models
-from changewire_messages.columns import json_texts, lists
 from msgspec import UNSET
+
+from changewire_messages.aerospike_json import models
+from changewire_messages.columns import (
+    BOOLEAN,
+    BYTES,
+    INTEGER,
+    STRING,
+    Structs,
+    column,
+    json_texts,
+    known,
+    lists,
+    structs,
+)
 
 __all__ = ["delete_array", "key_array", "message_array", "write_array"]
 
 
-def key_array(values: Sequence[models.Key]) -> pa.StructArray:
-    """Return one struct for each Key; the struct type of the same name is in `spark`."""
-    return pa.StructArray.from_arrays(
-        [
-            pa.array([value.namespace for value in values], pa.string()),
-            pa.array([value.set for value in values], pa.string()),
-            pa.array([value.digest for value in values], pa.binary()),
-            json_texts([value.user_key for value in values], nullable=True),
-        ],
-        names=["namespace", "set", "digest", "user_key"],
+def key_array(values: Sequence[models.Key]) -> Structs:
+    """Return one struct for each Key; `spark` has its type under the same name."""
+    return structs(
+        {
+            "namespace": column([value.namespace for value in values], STRING),
+            "set": column([value.set for value in values], STRING),
+            "digest": column([value.digest for value in values], BYTES),
+            "user_key": json_texts([value.user_key for value in values], nullable=True),
+        }
     )
 
 
-def delete_array(values: Sequence[models.Delete]) -> pa.StructArray:
-    """Return one struct for each Delete; the struct type of the same name is in `spark`."""
-    return pa.StructArray.from_arrays(
-        [
-            pa.array([value.msg for value in values], pa.string()),
-            key_array([value.key for value in values]),
-            pa.array(
-                [None if (x := value.durable) is UNSET else x for value in values], pa.bool_()
-            ),
-            pa.array([None if (x := value.gen) is UNSET else x for value in values], pa.int64()),
-            pa.array([None if (x := value.exp) is UNSET else x for value in values], pa.int64()),
-            pa.array([None if (x := value.lut) is UNSET else x for value in values], pa.int64()),
-            json_texts([value.extra for value in values], nullable=True),
-        ],
-        names=["msg", "key", "durable", "gen", "exp", "lut", "_extra"],
+def delete_array(values: Sequence[models.Delete]) -> Structs:
+    """Return one struct for each Delete; `spark` has its type under the same name."""
+    return structs(
+        {
+            "msg": column([value.msg for value in values], STRING),
+            "key": key_array([value.key for value in values]),
+            "durable": column(known([value.durable for value in values]), BOOLEAN),
+            "gen": column(known([value.gen for value in values]), INTEGER),
+            "exp": column(known([value.exp for value in values]), INTEGER),
+            "lut": column(known([value.lut for value in values]), INTEGER),
+            "_extra": json_texts([value.extra for value in values], nullable=True),
+        }
     )
 
 
-def _bin_array(values: Sequence[models.Bin]) -> pa.StructArray:
-    return pa.StructArray.from_arrays(
-        [
-            pa.array([value.name for value in values], pa.string()),
-            pa.array([value.type for value in values], pa.string()),
-            json_texts([value.value for value in values], nullable=False),
-            pa.array(
-                [
-                    None if (x := getattr(value, "ordered", UNSET)) is UNSET else x
-                    for value in values
-                ],
-                pa.bool_(),
+def _bin_array(values: Sequence[models.Bin]) -> Structs:
+    return structs(
+        {
+            "name": column([value.name for value in values], STRING),
+            "type": column([value.type for value in values], STRING),
+            "value": json_texts([value.value for value in values], nullable=False),
+            "ordered": column(
+                known([getattr(value, "ordered", UNSET) for value in values]), BOOLEAN
             ),
-            pa.array(
-                [None if (x := getattr(value, "order", UNSET)) is UNSET else x for value in values],
-                pa.string(),
-            ),
-        ],
-        names=["name", "type", "value", "ordered", "order"],
+            "order": column(known([getattr(value, "order", UNSET) for value in values]), STRING),
+        }
     )
 
 
-def message_array(values: Sequence[models.Message]) -> pa.StructArray:
-    """Return one struct for each Message; the struct type of the same name is in `spark`."""
-    return pa.StructArray.from_arrays(
-        [
-            pa.array([value.msg for value in values], pa.string()),
-            key_array([value.key for value in values]),
-            pa.array([None if (x := value.gen) is UNSET else x for value in values], pa.int64()),
-            pa.array([None if (x := value.exp) is UNSET else x for value in values], pa.int64()),
-            pa.array([None if (x := value.lut) is UNSET else x for value in values], pa.int64()),
-            lists(
-                [None if (x := getattr(value, "bins", UNSET)) is UNSET else x for value in values],
-                _bin_array,
+def message_array(values: Sequence[models.Message]) -> Structs:
+    """Return one struct for each Message; `spark` has its type under the same name."""
+    return structs(
+        {
+            "msg": column([value.msg for value in values], STRING),
+            "key": key_array([value.key for value in values]),
+            "gen": column(known([value.gen for value in values]), INTEGER),
+            "exp": column(known([value.exp for value in values]), INTEGER),
+            "lut": column(known([value.lut for value in values]), INTEGER),
+            "bins": lists(known([getattr(value, "bins", UNSET) for value in values]), _bin_array),
+            "durable": column(
+                known([getattr(value, "durable", UNSET) for value in values]), BOOLEAN
             ),
-            pa.array(
-                [
-                    None if (x := getattr(value, "durable", UNSET)) is UNSET else x
-                    for value in values
-                ],
-                pa.bool_(),
-            ),
-            json_texts([value.extra for value in values], nullable=True),
-        ],
-        names=["msg", "key", "gen", "exp", "lut", "bins", "durable", "_extra"],
+            "_extra": json_texts([value.extra for value in values], nullable=True),
+        }
     )
 
 
-def write_array(values: Sequence[models.Write]) -> pa.StructArray:
-    """Return one struct for each Write; the struct type of the same name is in `spark`."""
-    return pa.StructArray.from_arrays(
-        [
-            pa.array([value.msg for value in values], pa.string()),
-            key_array([value.key for value in values]),
-            pa.array([value.gen for value in values], pa.int64()),
-            pa.array([value.exp for value in values], pa.int64()),
-            pa.array([value.lut for value in values], pa.int64()),
-            lists([value.bins for value in values], _bin_array),
-            json_texts([value.extra for value in values], nullable=True),
-        ],
-        names=["msg", "key", "gen", "exp", "lut", "bins", "_extra"],
+def write_array(values: Sequence[models.Write]) -> Structs:
+    """Return one struct for each Write; `spark` has its type under the same name."""
+    return structs(
+        {
+            "msg": column([value.msg for value in values], STRING),
+            "key": key_array([value.key for value in values]),
+            "gen": column([value.gen for value in values], INTEGER),
+            "exp": column([value.exp for value in values], INTEGER),
+            "lut": column([value.lut for value in values], INTEGER),
+            "bins": lists([value.bins for value in values], _bin_array),
+            "_extra": json_texts([value.extra for value in values], nullable=True),
+        }
     )

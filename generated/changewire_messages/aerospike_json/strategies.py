@@ -8,8 +8,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from changewire_messages import drawing
 from hypothesis import strategies as st
+
+from changewire_messages import drawing
 
 __all__ = [
     "batch",
@@ -203,7 +204,7 @@ def value() -> st.SearchStrategy[Any]:
 @cache
 def broken_value() -> st.SearchStrategy[Any]:
     """Draw what is a Value but for one place, and no valid one."""
-    return st.nothing()
+    return drawing.NOTHING
 
 
 @cache

@@ -7,103 +7,85 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pyarrow as pa
 from changewire_messages.change import models
-from changewire_messages.columns import json_texts, lists, spread
+from changewire_messages.columns import (
+    DATETIME,
+    INTEGER,
+    STRING,
+    Structs,
+    column,
+    json_texts,
+    lists,
+    spread,
+    structs,
+)
 
 __all__ = ["change_array", "rejection_array"]
 
 
-def _source_array(values: Sequence[models.Source]) -> pa.StructArray:
-    return pa.StructArray.from_arrays(
-        [
-            pa.array([value.system for value in values], pa.string()),
-            pa.array([value.database for value in values], pa.string()),
-            pa.array([value.schema for value in values], pa.string()),
-            pa.array([value.table for value in values], pa.string()),
-        ],
-        names=["system", "database", "schema", "table"],
+def _source_array(values: Sequence[models.Source]) -> Structs:
+    return structs(
+        {
+            "system": column([value.system for value in values], STRING),
+            "database": column([value.database for value in values], STRING),
+            "schema": column([value.schema for value in values], STRING),
+            "table": column([value.table for value in values], STRING),
+        }
     )
 
 
-def _sequence_array(values: Sequence[models.Sequence]) -> pa.StructArray:
-    return pa.StructArray.from_arrays(
-        [
-            pa.array([value.major for value in values], pa.int64()),
-            pa.array([value.minor for value in values], pa.int64()),
-        ],
-        names=["major", "minor"],
+def _sequence_array(values: Sequence[models.Sequence]) -> Structs:
+    return structs(
+        {
+            "major": column([value.major for value in values], INTEGER),
+            "minor": column([value.minor for value in values], INTEGER),
+        }
     )
 
 
-def change_array(values: Sequence[models.Change]) -> pa.StructArray:
-    """Return one struct for each Change; the struct type of the same name is in `spark`."""
-    return pa.StructArray.from_arrays(
-        [
-            pa.array([value.op for value in values], pa.string()),
-            _source_array([value.source for value in values]),
-            json_texts([value.key for value in values], nullable=True),
-            json_texts([value.before_key for value in values], nullable=True),
-            json_texts([value.before for value in values], nullable=True),
-            json_texts([value.after for value in values], nullable=True),
-            pa.array([value.event_time for value in values], pa.timestamp("us", tz="UTC")),
-            spread([value.sequence for value in values], _sequence_array),
-            pa.array([value.ddl for value in values], pa.string()),
-            pa.array([value.schema_fingerprint for value in values], pa.string()),
-            json_texts([value.attributes for value in values], nullable=False),
-            json_texts([value.extra for value in values], nullable=True),
-        ],
-        names=[
-            "op",
-            "source",
-            "key",
-            "before_key",
-            "before",
-            "after",
-            "event_time",
-            "sequence",
-            "ddl",
-            "schema_fingerprint",
-            "attributes",
-            "_extra",
-        ],
+def change_array(values: Sequence[models.Change]) -> Structs:
+    """Return one struct for each Change; `spark` has its type under the same name."""
+    return structs(
+        {
+            "op": column([value.op for value in values], STRING),
+            "source": _source_array([value.source for value in values]),
+            "key": json_texts([value.key for value in values], nullable=True),
+            "before_key": json_texts([value.before_key for value in values], nullable=True),
+            "before": json_texts([value.before for value in values], nullable=True),
+            "after": json_texts([value.after for value in values], nullable=True),
+            "event_time": column([value.event_time for value in values], DATETIME),
+            "sequence": spread([value.sequence for value in values], _sequence_array),
+            "ddl": column([value.ddl for value in values], STRING),
+            "schema_fingerprint": column([value.schema_fingerprint for value in values], STRING),
+            "attributes": json_texts([value.attributes for value in values], nullable=False),
+            "_extra": json_texts([value.extra for value in values], nullable=True),
+        }
     )
 
 
-def _reason_array(values: Sequence[models.Reason]) -> pa.StructArray:
-    return pa.StructArray.from_arrays(
-        [
-            pa.array([value.code for value in values], pa.string()),
-            pa.array([value.pointer for value in values], pa.string()),
-            pa.array([value.rule for value in values], pa.string()),
-            pa.array([value.expected for value in values], pa.string()),
-            pa.array([value.actual for value in values], pa.string()),
-        ],
-        names=["code", "pointer", "rule", "expected", "actual"],
+def _reason_array(values: Sequence[models.Reason]) -> Structs:
+    return structs(
+        {
+            "code": column([value.code for value in values], STRING),
+            "pointer": column([value.pointer for value in values], STRING),
+            "rule": column([value.rule for value in values], STRING),
+            "expected": column([value.expected for value in values], STRING),
+            "actual": column([value.actual for value in values], STRING),
+        }
     )
 
 
-def rejection_array(values: Sequence[models.Rejection]) -> pa.StructArray:
-    """Return one struct for each Rejection; the struct type of the same name is in `spark`."""
-    return pa.StructArray.from_arrays(
-        [
-            pa.array([value.element for value in values], pa.int64()),
-            pa.array([value.code for value in values], pa.string()),
-            pa.array([value.pointer for value in values], pa.string()),
-            pa.array([value.message for value in values], pa.string()),
-            pa.array([value.byte_offset for value in values], pa.int64()),
-            pa.array([value.format for value in values], pa.string()),
-            lists([value.reasons for value in values], _reason_array),
-            json_texts([value.extra for value in values], nullable=True),
-        ],
-        names=[
-            "element",
-            "code",
-            "pointer",
-            "message",
-            "byte_offset",
-            "format",
-            "reasons",
-            "_extra",
-        ],
+def rejection_array(values: Sequence[models.Rejection]) -> Structs:
+    """Return one struct for each Rejection; `spark` has its type under the same name."""
+    return structs(
+        {
+            "element": column([value.element for value in values], INTEGER),
+            "code": column([value.code for value in values], STRING),
+            "pointer": column([value.pointer for value in values], STRING),
+            "message": column([value.message for value in values], STRING),
+            "byte_offset": column([value.byte_offset for value in values], INTEGER),
+            "format": column([value.format for value in values], STRING),
+            "reasons": lists([value.reasons for value in values], _reason_array),
+            "_extra": json_texts([value.extra for value in values], nullable=True),
+        }
     )

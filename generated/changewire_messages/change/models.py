@@ -8,8 +8,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeAlias
 
-from changewire_messages.support import Extra
 from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from changewire_messages.support import Extra
 
 
 class Source(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=True):

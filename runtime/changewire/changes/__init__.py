@@ -1,14 +1,11 @@
 """The third room: a model to the changes that it stands for. One adapter for each vendor."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Literal, get_args
 
-from changewire_messages.change import Change, Source
-
 from changewire.changes.aerospike import aerospike_changes
-from changewire.codec import codec_of
+from changewire_messages import aerospike_json
+from changewire_messages.change import Change, Source
 
 __all__ = ["IMAGES", "Image", "changes", "empty_message"]
 
@@ -16,8 +13,9 @@ Image = Literal["full", "patch", "keys"]
 IMAGES: Final[tuple[str, ...]] = get_args(Image)
 """What `after` holds: the full row, only what changed, or only the key."""
 
-_ADAPTERS: Final[Mapping[str, Callable[[Any, str], list[Change]]]] = {
-    "aerospike-json": aerospike_changes,
+_ADAPTERS: Mapping[Any, Callable[[Any, str], list[Change]]] = {
+    aerospike_json.Write: aerospike_changes,
+    aerospike_json.Delete: aerospike_changes,
 }
 
 
@@ -46,10 +44,14 @@ def changes(
     if keys is not None:
         text = "Aerospike rows are named by their digest: keys does not apply"
         raise ValueError(text)
-    return _ADAPTERS[codec_of(message).format](message, image)
+    adapter = _ADAPTERS.get(type(message))
+    if adapter is None:
+        text = f"{type(message).__name__} is no model of a message"
+        raise TypeError(text)
+    return adapter(message, image)
 
 
-def empty_message(format: str, *, null_value: bool) -> Change:
+def empty_message(format: str, *, null_value: bool) -> Change:  # noqa: A002 - the word of the API
     """Return the control event of a message that holds nothing.
 
     Args:

@@ -1,30 +1,26 @@
 """Aerospike messages to changes: bins become columns, the digest becomes the key."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta, timezone
+from operator import attrgetter
 from typing import Any
 
-from changewire_messages import aerospike_json as wire
-from changewire_messages.change import Change, Sequence, Source
 from msgspec import UNSET
 
 from changewire.codec import DecodeError, Issue
+from changewire_messages import aerospike_json as wire
+from changewire_messages.change import Change, Sequence, Source
 
 KEY_COLUMN = "aerospike_digest"
 """Column that holds the digest. Bin names are shorter, so no bin can have this name."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_NAME_AND_VALUE: Callable[[wire.Bin], tuple[str, Any]] = attrgetter("name", "value")
+_PLAIN = frozenset({wire.StrBin, wire.BoolBin, wire.IntBin, wire.FloatBin})
+"""Bins whose value shows their type, and that have nothing more to say."""
 
-_BIN_NOTES: Mapping[type, Callable[[Any], dict[str, Any]]] = {
-    wire.BlobBin: lambda _: {"type": "blob"},
-    wire.GeojsonBin: lambda _: {"type": "geojson"},
-    wire.ListBin: lambda b: {} if b.ordered is UNSET else {"type": "list", "ordered": b.ordered},
-    wire.MapBin: lambda b: {} if b.order is UNSET else {"type": "map", "order": b.order},
-    wire.UnknownBin: lambda b: {"type": str(b.type)},
-}
-"""What JSON text does not show of a bin's type."""
+_ORDERS: Mapping[Any, str] = {wire.ListBin: "ordered", wire.MapBin: "order"}
+"""Bins whose value shows their type, and the field that it does not show."""
 
 
 def aerospike_changes(message: wire.Message, image: str) -> list[Change]:
@@ -39,23 +35,34 @@ def aerospike_changes(message: wire.Message, image: str) -> list[Change]:
     Raises:
         DecodeError: Two bins of a record have the same name.
     """
-    key, is_write = message.key, isinstance(message, wire.Write)
-    attributes = _attributes(message)
-    after = None
+    key, gen, exp, lut = message.key, message.gen, message.exp, message.lut
+    attributes: dict[str, Any] = {"set": key.set, "user_key": key.user_key}
+    # What a message lacks is absent; what it holds as null is null.
+    if gen is not UNSET:
+        attributes["gen"] = gen
+    if exp is not UNSET:
+        attributes["exp"] = exp
+    if lut is not UNSET:
+        attributes["lut"] = lut
     if isinstance(message, wire.Write):
-        after = _columns(message)
+        after = _columns(message.bins, attributes)
         # A write without bins says that the record changed, and nothing about its columns.
         attributes["image"] = image if after else "keys"
-    lut, gen = message.lut, message.gen
+    else:
+        after = None
+        if message.durable is not UNSET:
+            attributes["durable"] = message.durable
+    if message.extra is not UNSET:
+        attributes["extra"] = dict(message.extra)
     return [
         Change(
-            op="upsert" if is_write else "delete",
+            op="delete" if after is None else "upsert",
             source=Source(system="aerospike", database=key.namespace, schema=None, table=key.set),
             key={KEY_COLUMN: key.digest},
             before_key=None,
             before=None,
             after=after,
-            event_time=_EPOCH + timedelta(milliseconds=lut) if lut else None,
+            event_time=_EPOCH + timedelta(0, 0, 0, lut) if lut else None,
             sequence=Sequence(major=lut, minor=gen or 0) if lut else None,
             ddl=None,
             schema_fingerprint=None,
@@ -64,34 +71,30 @@ def aerospike_changes(message: wire.Message, image: str) -> list[Change]:
     ]
 
 
-def _columns(message: wire.Write) -> dict[str, Any]:
-    columns = {item.name: item.value for item in message.bins}
-    if len(columns) < len(message.bins):
-        names = [item.name for item in message.bins]
-        place = next(i for i, name in enumerate(names) if name in names[:i])
-        issue = Issue(
-            f"/bins/{place}/name", "duplicate-column", "bins", "a name no other bin has", names[place]
-        )
-        raise DecodeError(wire.FORMAT, [issue])
+def _columns(bins: list[wire.Bin], attributes: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns of a record; what their values do not show goes to the attributes."""
+    columns = dict(map(_NAME_AND_VALUE, bins))
+    if len(columns) < len(bins):
+        raise DecodeError(wire.FORMAT, [_duplicate(bins)])
+    notes = {item.name: _note(item) for item in bins if type(item) not in _PLAIN}
+    noted = {name: note for name, note in notes.items() if note}
+    if noted:
+        attributes["bins"] = noted
     return columns
 
 
-def _attributes(message: wire.Message) -> dict[str, Any]:
-    """Return what only Aerospike has, by its own names; what the message lacks is absent."""
-    key = message.key
-    found: dict[str, Any] = {"set": key.set, "user_key": key.user_key}
-    for name in ("gen", "exp", "lut"):
-        value = getattr(message, name)
-        if value is not UNSET:
-            found[name] = value
-    if isinstance(message, wire.Delete):
-        if message.durable is not UNSET:
-            found["durable"] = message.durable
-    else:
-        notes = {b.name: _BIN_NOTES[type(b)](b) for b in message.bins if type(b) in _BIN_NOTES}
-        bins = {name: note for name, note in notes.items() if note}
-        if bins:
-            found["bins"] = bins
-    if message.extra is not UNSET:
-        found["extra"] = dict(message.extra)
-    return found
+def _note(item: Any) -> dict[str, Any]:  # noqa: ANN401 - a bin that is not plain
+    """Return what the value of a bin does not show of its type."""
+    field = _ORDERS.get(type(item))
+    if field is None:
+        return {"type": str(item.type)}
+    order = getattr(item, field)
+    return {} if order is UNSET else {"type": item.type, field: order}
+
+
+def _duplicate(bins: list[wire.Bin]) -> Issue:
+    """Return the issue of the first bin that has the name of an earlier one."""
+    names = [item.name for item in bins]
+    place = next(i for i, name in enumerate(names) if name in names[:i])
+    expected = "a name no other bin has"
+    return Issue(f"/bins/{place}/name", "duplicate-column", "bins", expected, names[place])

@@ -1,11 +1,10 @@
 """The second room: a record's value to a generated model, and back. It knows no vendor."""
 
-from __future__ import annotations
-
-from changewire.codec.codec import Codec, Data
+from changewire.codec.codec import Codec
 from changewire.codec.issues import CODES, CodecError, DecodeError, EncodeError, Issue
 from changewire.codec.registry import codec, codec_of, detect, formats
 from changewire.codec.rejections import rejection
+from changewire.codec.wire import Data
 
 __all__ = [
     "CODES",

@@ -1,26 +1,28 @@
 """One format in both directions: bytes to models, models to bytes."""
 
-from __future__ import annotations
-
-from typing import Any
+from typing import Any, cast
 
 import msgspec
-from changewire_messages.change import Rejection
 
-from changewire.codec.differences import first_difference, first_unencodable, value_at
-from changewire.codec.family import Family
+from changewire.codec.differences import as_sent, first_difference, first_unencodable, misplaced
+from changewire.codec.family import Family, first_of
 from changewire.codec.issues import CodecError, DecodeError, EncodeError, Issue
 from changewire.codec.rejections import rejection
-from changewire.codec.unknown import UnknownProperties
-from changewire.codec.wire import PARSER_ERRORS, parse_json, read_unknown, write_unknown
-
-Data = bytes | bytearray | memoryview | str | msgspec.Raw
-"""What a message may be given as."""
-
-_UNKNOWN = "unknown field"
-"""What msgspec says of a property that a struct does not have."""
+from changewire.codec.unknown import UnknownProperties, is_unknown_at_root
+from changewire.codec.wire import (
+    PARSER_ERRORS,
+    TOO_DEEP,
+    Data,
+    parse_json,
+    unexplained,
+    write_unknown,
+)
 
 _BATCH = Issue("", "batch", "batch", "one message")
+_NO_KEY = Issue("", "unknown-variant", "key", "no record key")
+
+_REFUSALS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, *PARSER_ERRORS)
+"""What handling a value of the wrong shape raises."""
 
 
 class Codec:
@@ -36,16 +38,12 @@ class Codec:
         """Build the decoders of a family."""
         self.format = family.format
         self._family = family
-        self._strict = {r: msgspec.json.Decoder(kind) for r, kind in family.types.items()}
-        self._lenient = {
-            role: msgspec.json.Decoder(kind, dec_hook=read_unknown)
-            for role, kind in family.types.items()
-        }
+        self._decode_as = {r: msgspec.json.Decoder(t).decode for r, t in family.types.items()}
         self._split = msgspec.json.Decoder(list[msgspec.Raw]).decode
-        self._encoder = msgspec.json.Encoder()
-        self._decode_message = self._strict["message"].decode
-        self._unknown = UnknownProperties(family.arms, self._decode_message)
-        self._expects_unknown = False
+        self._write = msgspec.json.Encoder().encode
+        self._unknown = UnknownProperties(family.arms)
+        # What the next message is expected to need; it decides what a message costs, nothing else.
+        self._read: Any = self._decode_as["message"]
 
     def __repr__(self) -> str:
         """Return the call that gives this codec."""
@@ -61,25 +59,26 @@ class Codec:
             DecodeError: The message is refused; a batch has the code ``batch``.
         """
         try:
-            return self._decode_fast(data)
-        except (*PARSER_ERRORS, KeyError):
-            return self._decode_again(data, "message")
+            return self._read(data)
+        except PARSER_ERRORS as error:
+            is_unknown = is_unknown_at_root(error)
+        return self._decode_again(data, learn=is_unknown)
 
     def decode_all(self, data: Data) -> list[Any]:
         """Return the elements of a message that may be a batch, in their order.
 
         Returns:
             For each element its model, or a `Rejection`; one element where the message is no
-            batch, none where the batch is empty.
+            batch, none where the batch is empty. In a batch a rejection has no byte offset.
         """
         try:
-            return [self._decode_fast(data)]
-        except (*PARSER_ERRORS, KeyError):
-            pass
+            return [self._read(data)]
+        except PARSER_ERRORS:
+            elements = self._elements(data)
+        if elements is not None:
+            return [self._element(raw, i) for i, raw in enumerate(elements)]
         try:
-            if not self._family.is_batch(self._parse(data)):
-                return [self._decode_again(data, "message")]
-            return [self._element(raw, i) for i, raw in enumerate(self._split(data))]
+            return [self.decode(data)]
         except DecodeError as error:
             return [rejection(error)]
 
@@ -90,12 +89,9 @@ class Codec:
             DecodeError: The key is refused, or the format has no keys of its own.
         """
         if "key" not in self._family.roles:
-            raise DecodeError(self.format, [Issue("", "unknown-variant", "key", "no record key")])
-        role = "key_batch" if self._family.is_key_batch(self._parse(data)) else "key"
-        try:
-            return self._strict[role].decode(data)
-        except PARSER_ERRORS:
-            return self._decode_again(data, role)
+            raise DecodeError(self.format, [_NO_KEY])
+        obj = self._parse(data)
+        return self._model(obj, "key_batch" if self._family.is_key_batch(obj) else "key", data)
 
     def encode(self, model: object) -> bytes:
         """Return the bytes of a message, a key, or a list of either.
@@ -108,12 +104,15 @@ class Codec:
         """
         role = self._family.role_of(model)
         try:
-            data = self._encoder.encode(model)
-            if self._strict[role].decode(data) == model:
+            data = self._write(model)
+            if self._decode_as[role](data) == model:
                 return data
-        except (TypeError, ValueError, OverflowError, *PARSER_ERRORS):
+        except _REFUSALS:
             pass
-        return self._encode_again(model, role)
+        try:
+            return self._encode_again(model, role)
+        except RecursionError:
+            raise EncodeError(self.format, [TOO_DEEP]) from None
 
     def validate(self, data: object, *, closed: bool = False) -> list[Issue]:
         """Return every issue of a message; none where it is valid.
@@ -127,7 +126,14 @@ class Codec:
         except CodecError as error:
             return error.issues
         role = "batch" if self._family.is_batch(obj) else "message"
-        return self._family.errors(obj, role, closed=closed)
+        issues = self._family.errors(obj, role, closed=closed)
+        if obj is data or issues:
+            return issues
+        try:
+            self._family.build(obj, role)
+        except _REFUSALS as error:
+            return [unexplained(error)]
+        return []
 
     def leniencies(self, model: object) -> list[str]:
         """Return the names of the leniencies that a message needed, once for each use."""
@@ -146,68 +152,80 @@ class Codec:
     def _plain(self, data: object) -> Any:  # noqa: ANN401 - any JSON value
         """Return a message as dictionaries and lists, whatever it was given as."""
         if isinstance(data, (bytes, bytearray, memoryview, str, msgspec.Raw)):
-            return self._parse(data)
-        first = data[0] if isinstance(data, list) and data else data
-        return self._parse(self.encode(data)) if isinstance(first, msgspec.Struct) else data
+            return self._parse(cast("Data", data))
+        is_model = isinstance(first_of(data), msgspec.Struct)
+        return self._parse(self.encode(data)) if is_model else data
+
+    def _elements(self, data: Data) -> list[msgspec.Raw] | None:
+        """Return the elements of a batch as bytes; None where the message is no batch."""
+        if "batch" not in self._family.roles:
+            return None
+        try:
+            return self._split(data.tobytes() if isinstance(data, memoryview) else data)
+        except PARSER_ERRORS:
+            return None
 
     def _element(self, raw: msgspec.Raw, index: int) -> Any:  # noqa: ANN401
         try:
             return self.decode(raw)
         except DecodeError as error:
-            return rejection(error, index)
+            # An offset within the element would be taken for one within the message.
+            return rejection(DecodeError(self.format, error.issues), index)
 
-    def _decode_fast(self, data: Data) -> Any:  # noqa: ANN401
-        """Decode by the strict types; unknown properties at the root are no obstacle.
-
-        A producer that adds a property adds it to every message: after one such message the next
-        one is expected to have it too. The expectation changes what a message costs, nothing else.
-        """
-        if not self._expects_unknown:
+    def _decode_again(self, data: Data, *, learn: bool) -> Any:  # noqa: ANN401
+        """Return the model of what was refused at first, or say what is wrong with it."""
+        if learn:
             try:
-                return self._decode_message(data)
-            except msgspec.ValidationError as error:
-                if _UNKNOWN not in str(error):
-                    raise
+                model = self._unknown.learn(data)
+            except PARSER_ERRORS:
+                pass
+            else:
+                # A producer that adds a property adds it to every message.
+                self._read = self._read_unknown
+                return model
+        obj = self._parse(data)
+        if self._family.is_batch(obj):
+            raise DecodeError(self.format, [_BATCH])
+        return self._model(obj, "message", data)
+
+    def _read_unknown(self, data: Data) -> Any:  # noqa: ANN401
+        """Decode a message that is expected to have unknown properties at its root."""
         model = self._unknown.decode(data)
-        self._expects_unknown = model.extra is not msgspec.UNSET
+        if model.extra is msgspec.UNSET:
+            self._read = self._decode_as["message"]
         return model
 
-    def _decode_again(self, data: Data, role: str) -> Any:  # noqa: ANN401
-        """Return the model of what the fast path refused, or say what is wrong with it.
-
-        What the model does not know is moved to where it keeps that; then the same strict types
-        are decoded once more.
-        """
-        obj = self._parse(data)
-        if role == "message" and self._family.is_batch(obj):
-            raise DecodeError(self.format, [_BATCH])
+    def _model(self, obj: Any, role: str, data: Data) -> Any:  # noqa: ANN401
+        """Return the model of a parsed message, or say what is wrong with it."""
         try:
-            self._family.take_out(obj, role)
-            return self._lenient[role].decode(self._encoder.encode(obj))
-        except (ArithmeticError, AttributeError, LookupError, TypeError, *PARSER_ERRORS) as error:
+            return self._family.build(obj, role)
+        except _REFUSALS as error:
+            refusal = unexplained(error)
+        try:
             issues = self._family.errors(self._parse(data), role)
-            # Without issues the two readings of the schema disagree: a defect of ours.
-            raise DecodeError(
-                self.format, issues or [Issue("", "rule-broken", "decode", str(error))]
-            ) from None
+        except RecursionError:
+            issues = []
+        raise DecodeError(self.format, issues or [refusal])
 
     def _encode_again(self, model: object, role: str) -> bytes:
         """Write what the fast path cannot, or find out why it cannot be written."""
         try:
-            obj = parse_json(msgspec.json.encode(model, enc_hook=write_unknown), self.format)
-            self._family.put_back(obj, role)
-        except (TypeError, ValueError, LookupError, OverflowError, *PARSER_ERRORS):
+            obj = self._parse(msgspec.json.encode(model, enc_hook=write_unknown))
+        except _REFUSALS:
             raise EncodeError(self.format, [first_unencodable(model)]) from None
-        issues = self._family.errors(obj, role)
+        unplaced: list[Issue] = []
+        try:
+            self._family.put_back(obj, role)
+        except _REFUSALS:
+            unplaced = [misplaced(model)]
+        issues = [as_sent(issue, model) for issue in self._family.errors(obj, role)] or unplaced
         if issues:
-            raise EncodeError(self.format, [_as_sent(issue, model) for issue in issues])
-        data = self._encoder.encode(obj)
-        received = self._decode_again(data, role)
+            raise EncodeError(self.format, issues)
+        data = self._write(obj)
+        try:
+            received = self._model(obj, role, data)
+        except DecodeError as error:
+            raise EncodeError(self.format, [as_sent(i, model) for i in error.issues]) from None
         if received != model:
             raise EncodeError(self.format, [first_difference(model, received)])
         return data
-
-
-def _as_sent(issue: Issue, model: object) -> Issue:
-    """Return an issue about encoded bytes with the value that the model holds at its place."""
-    return msgspec.structs.replace(issue, actual=value_at(model, issue.pointer))

@@ -1,11 +1,11 @@
 """What can be wrong with a message: issues, their stable codes, and the errors that carry them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
+
+from changewire.codec.shown import shown_pointer, shown_value
 
 CODES: Final[Mapping[str, str]] = {
     "batch": "The message is a batch, where one message was asked for.",
@@ -24,7 +24,7 @@ CODES: Final[Mapping[str, str]] = {
     "too-large": "The message asks for more memory than there is.",
     "trailing-data": "After the end of the message there are more bytes.",
     "truncated": "The bytes end before the message does.",
-    "unknown-property": "A property that the schema does not name, where a closed check was asked for.",
+    "unknown-property": "A closed check found a property that the schema does not name.",
     "unknown-variant": "The message is of no kind that the format knows.",
     "wrong-length": "An array, a text or bytes are too short or too long.",
     "wrong-type": "A value has another type than the format says.",
@@ -54,20 +54,17 @@ _RULE_CODES: Final[Mapping[str, str]] = {
     "x-minBytes": "wrong-length",
 }
 
-_TYPE_WORDS: Final[Mapping[type, str]] = {
-    bool: "boolean",
-    bytes: "bytes",
-    dict: "object",
-    float: "number",
-    int: "integer",
-    list: "array",
-    msgspec.UnsetType: "nothing",
-    str: "string",
-    type(None): "null",
+_TYPE_WORDS: Final[Mapping[str, str]] = {
+    "NoneType": "null",
+    "UnsetType": "nothing",
+    "bool": "boolean",
+    "dict": "object",
+    "float": "number",
+    "int": "integer",
+    "list": "array",
+    "str": "string",
 }
-
-_SHOWN = 60
-"""Characters of a value that a text shows at most."""
+"""Names of Python types that JSON calls otherwise."""
 
 
 class Issue(msgspec.Struct, frozen=True):
@@ -78,7 +75,9 @@ class Issue(msgspec.Struct, frozen=True):
         code: Stable code, a key of `CODES`.
         rule: Keyword of the schema, or name of the check, that is broken.
         expected: What the rule asks for.
-        actual: The value that is there; UNSET where there is none. It may hold users' data.
+        actual: The value that is there; UNSET where there is none. It may hold users' data, so no
+            text shows it unasked.
+        actual_type: The JSON type of what is there, as a word; ``nothing`` where there is none.
     """
 
     pointer: str
@@ -86,26 +85,47 @@ class Issue(msgspec.Struct, frozen=True):
     rule: str
     expected: str
     actual: Any = msgspec.UNSET
+    actual_type: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.actual_type:
+            name: str = type(self.actual).__name__
+            word = _TYPE_WORDS.get(name, name)
+            msgspec.structs.force_setattr(self, "actual_type", word)
 
     @property
-    def actual_type(self) -> str:
-        """The JSON type of what is there, as a word; ``nothing`` where there is none."""
-        kind = type(self.actual)
-        return _TYPE_WORDS.get(kind, kind.__name__)
+    def place(self) -> str:
+        """The pointer as texts show it: names come from the message, and may be hostile."""
+        return shown_pointer(self.pointer)
 
     def sentence(self, *, show_values: bool = False) -> str:
         """Return the issue as one sentence; the value stands in it only where asked for."""
-        place = f"at {self.pointer}: " if self.pointer else ""
+        place = f"at {self.place}: " if self.pointer else ""
         found = f", found {self.actual_type}"
-        if self.actual is msgspec.UNSET and self.code != "missing-property":
+        if self.actual_type == "nothing" and self.code != "missing-property":
             found = ""
         elif show_values and self.actual is not msgspec.UNSET:
-            found += f" {_shown(self.actual)}"
+            found += f" {shown_value(self.actual)}"
         return f"{place}expected {self.expected}{found} ({self.code})"
 
     def __str__(self) -> str:
         """Return the sentence without the value."""
         return self.sentence()
+
+    def __repr__(self) -> str:
+        """Return the fields; of the value only its type, for what is logged must not hold it."""
+        fields = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
+        return f"Issue({fields})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        """Return the fields that ``repr`` shows, for the printer of the library Rich."""
+        return [
+            ("pointer", self.place),
+            ("code", self.code),
+            ("rule", self.rule),
+            ("expected", self.expected),
+            ("actual_type", self.actual_type),
+        ]
 
 
 def issue_of(raw: tuple[str, str, str, Any]) -> Issue:
@@ -117,6 +137,8 @@ def issue_of(raw: tuple[str, str, str, Any]) -> Issue:
 class CodecError(ValueError):
     """A message cannot be read or written.
 
+    Its text, its ``repr`` and its pickled form hold no value of the message.
+
     Attributes:
         format: Public name of the format.
         issues: Every issue that was found, at least one.
@@ -124,12 +146,22 @@ class CodecError(ValueError):
             parser does not tell.
     """
 
-    def __init__(self, format: str, issues: Sequence[Issue], byte_offset: int | None = None) -> None:  # noqa: A002 - the word of the API
+    def __init__(
+        self,
+        format: str,  # noqa: A002 - the word of the API
+        issues: Sequence[Issue],
+        byte_offset: int | None = None,
+    ) -> None:
         """Keep the issues; the first one is the reason that the text names."""
-        super().__init__(format, issues, byte_offset)
         self.format = format
         self.issues = list(issues)
         self.byte_offset = byte_offset
+        super().__init__(str(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle without the values, which may be private, nested too deep, or no data at all."""
+        issues = [msgspec.structs.replace(issue, actual=msgspec.UNSET) for issue in self.issues]
+        return type(self), (self.format, issues, self.byte_offset)
 
     @property
     def code(self) -> str:
@@ -165,8 +197,3 @@ class DecodeError(CodecError):
 
 class EncodeError(CodecError):
     """A model cannot be written so that `decode` gives it back."""
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"

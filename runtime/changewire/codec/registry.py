@@ -1,14 +1,12 @@
 """The formats that are installed, by name."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import import_module
 
+from changewire.codec.codec import Codec
+from changewire.codec.family import Family, first_of
+from changewire.codec.wire import Data
 from changewire_messages import FORMATS
-
-from changewire.codec.codec import Codec, Data
-from changewire.codec.family import Family
 
 
 def formats() -> list[str]:
@@ -35,13 +33,18 @@ def codec_of(model: object) -> Codec:
     Raises:
         TypeError: It is no model of a message.
     """
-    first = model[0] if isinstance(model, list) and model else model
-    module = type(first).__module__.rpartition(".")[0]
-    for name, package in FORMATS.items():
-        if package == module:
-            return codec(name)
-    message = f"{type(first).__name__} is no model of a message; use codec(format) for an empty batch"
-    raise TypeError(message)
+    first = first_of(model)
+    found = _codec_of_module(type(first).__module__)
+    if found is None:
+        text = f"{type(first).__name__} is no model of a message; use codec(format) for no messages"
+        raise TypeError(text)
+    return found
+
+
+@cache
+def _codec_of_module(module: str) -> Codec | None:
+    package = module.rpartition(".")[0]
+    return next((codec(name) for name in FORMATS if FORMATS[name] == package), None)
 
 
 def detect(data: Data) -> str | None:

@@ -1,17 +1,14 @@
 """An error as the rejection that stands in its place: places and types, never values."""
 
-from __future__ import annotations
-
-from changewire_messages.change import Reason, Rejection
-
 from changewire.codec.issues import DecodeError
+from changewire_messages.change import Reason, Rejection
 
 _REASONS = 100
 """Reasons that a rejection names at most; a hostile message has as many as it likes."""
 
 
 def rejection(error: DecodeError, element: int = 0) -> Rejection:
-    """Return the rejection of one element of a message.
+    """Return the rejection of one element of a message; its pointers are shown as in texts.
 
     Args:
         error: Why the element was refused.
@@ -21,14 +18,14 @@ def rejection(error: DecodeError, element: int = 0) -> Rejection:
     return Rejection(
         element=element,
         code=first.code,
-        pointer=first.pointer,
+        pointer=first.place,
         message=str(error),
         byte_offset=error.byte_offset,
         format=error.format,
         reasons=[
             Reason(
                 code=issue.code,
-                pointer=issue.pointer,
+                pointer=issue.place,
                 rule=issue.rule,
                 expected=issue.expected,
                 actual=issue.actual_type,

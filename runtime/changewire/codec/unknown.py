@@ -1,55 +1,107 @@
 """Messages with properties that their schema does not name, where they stand at the root.
 
-That is where a newer producer adds them, and then to every message. They are split off as raw
-bytes, which costs less than parsing the message twice.
+That is where a newer producer adds them, and then to every message. The names are learned from the
+first such message: twins of the models, which have these names as well, read the next ones.
 """
 
-from __future__ import annotations
-
+import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final, Union
 
 import msgspec
+from msgspec import UNSET
+from msgspec.structs import asdict
+
 from changewire_messages.support import Extra, pointer_token
+
+MOST_NAMES: Final = 32
+"""Names that are learned at most; a hostile producer has as many as it likes."""
+
+_USUAL = re.compile(r"[ !#-\[\]-~]{1,100}")
+"""Names that are learned: msgspec takes no quotes, backslashes and control characters."""
+
+_Twins = tuple[Callable[[Any], Any], dict[type, tuple[Any, list[tuple[str, str]]]]]
+"""Decodes to twins; for each twin its model, and field and JSON Pointer of what it has more."""
+
+
+def is_unknown_at_root(error: BaseException) -> bool:
+    """Tell whether msgspec refused a message for a property that its root does not have."""
+    text = str(error)
+    return "unknown field" in text and " - at `$" not in text
 
 
 class UnknownProperties:
-    """Decodes a message without its unknown root properties, and adds them as ``extra``."""
+    """Decodes messages whose root has learned properties, and keeps these as ``extra``."""
 
-    def __init__(self, arms: tuple[Any, ...], decode: Callable[[bytes], Any]) -> None:
-        """Remember which properties each variant has.
-
-        Args:
-            arms: The models that a message can be, with a tag each.
-            decode: The strict decoder of a message.
-        """
-        self._decode = decode
-        self._tag = arms[0].__struct_config__.tag_field
-        self._names = {msgspec.json.encode(a.__struct_config__.tag): _names(a) for a in arms}
-        self._split = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-        self._join = msgspec.json.Encoder().encode
+    def __init__(self, arms: tuple[Any, ...]) -> None:
+        """Remember the models that a message can be."""
+        self._arms = arms
+        self._known = frozenset[str]().union(*(_wire_names(arm) for arm in arms))
+        self._names: frozenset[str] = frozenset()
+        self._members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+        self._twins = _twins(arms, frozenset())
 
     def decode(self, data: Any) -> Any:  # noqa: ANN401 - bytes or text to a model
         """Return the model; its ``extra`` is unset where every property is known.
 
         Raises:
-            msgspec.MsgspecError, KeyError, UnicodeError: Something else is the matter.
+            msgspec.MsgspecError, UnicodeError: The message has other names, or is no valid one.
         """
-        members = self._split(data)
-        unknown = members.keys() - self._names[bytes(members[self._tag])]
-        if not unknown:
-            return self._decode(data)
-        extra = {
-            f"/{pointer_token(name)}": msgspec.json.decode(members.pop(name))
-            for name in sorted(unknown)
-        }
-        model = self._decode(self._join(members))
-        msgspec.structs.force_setattr(model, "extra", Extra(extra))
-        return model
+        decode, made_of = self._twins
+        twin = decode(data)
+        arm, unknown = made_of[type(twin)]
+        values = asdict(twin)
+        extra: dict[str, Any] = {}
+        for name, pointer in unknown:
+            value = values.pop(name)
+            if value is not UNSET:
+                extra[pointer] = value
+        if extra:
+            values["extra"] = Extra(extra)
+        return arm(**values)
+
+    def learn(self, data: Any) -> Any:  # noqa: ANN401
+        """Return the model of a message whose names may be new.
+
+        Raises:
+            msgspec.MsgspecError, UnicodeError: It is no valid message, or the names are too many.
+        """
+        names = self._names.union(self._members(data))
+        unknown = names - self._known
+        if len(unknown) > MOST_NAMES or not all(map(_USUAL.fullmatch, unknown)):
+            raise msgspec.ValidationError
+        if len(names) > len(self._names):
+            self._twins = _twins(self._arms, names)
+            self._names = names
+        return self.decode(data)
 
 
-def _names(arm: Any) -> frozenset[str]:  # noqa: ANN401 - a struct class
-    """Return the wire names of a model's properties; those that are ours begin with ``@``."""
-    names = {field.encode_name for field in msgspec.structs.fields(arm)}
+def _twins(arms: tuple[Any, ...], names: frozenset[str]) -> _Twins:
+    """Return a decoder of twins, and what each of them is the twin of."""
+    made_of: dict[type, tuple[Any, list[tuple[str, str]]]] = {}
+    for arm in arms:
+        unknown = sorted(names - _wire_names(arm))
+        pointers = [(_field(i), f"/{pointer_token(name)}") for i, name in enumerate(unknown)]
+        made_of[_twin(arm, unknown)] = (arm, pointers)
+    return msgspec.json.Decoder(Union[tuple(made_of)]).decode, made_of  # noqa: UP007 - of values
+
+
+def _twin(arm: Any, names: list[str]) -> type[msgspec.Struct]:  # noqa: ANN401 - a struct class
+    """Return a model that also has properties of the names."""
+    fields = [
+        (_field(i), Any, msgspec.field(default=UNSET, name=name)) for i, name in enumerate(names)
+    ]
     config = arm.__struct_config__
-    return frozenset({name for name in names if name != "@extra"} | {config.tag_field})
+    return msgspec.defstruct(
+        arm.__name__, fields, bases=(arm,), tag_field=config.tag_field, tag=config.tag, kw_only=True
+    )
+
+
+def _field(i: int) -> str:
+    return f"_unknown_{i}"
+
+
+def _wire_names(arm: Any) -> frozenset[str]:  # noqa: ANN401 - a struct class
+    """Return the names that a model reads; the one of ``extra`` is among them."""
+    names = {field.encode_name for field in msgspec.structs.fields(arm)}
+    return frozenset(names | {arm.__struct_config__.tag_field})

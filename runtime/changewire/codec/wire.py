@@ -1,24 +1,40 @@
 """Bytes to plain Python values, and what a parser's refusal means."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, Final
 
 import msgspec
-from changewire_messages.support import Extra, OpenTag
 
 from changewire.codec.issues import DecodeError, Issue
+from changewire_messages.support import Extra, OpenTag
 
-PARSER_ERRORS: Final = (msgspec.MsgspecError, UnicodeError, RecursionError, MemoryError)
+PARSER_ERRORS: Final = (
+    msgspec.MsgspecError,
+    UnicodeError,
+    RecursionError,
+    MemoryError,
+    BufferError,  # of a memoryview with gaps
+)
 """Everything that msgspec raises for bytes it does not accept."""
 
+TOO_DEEP: Final = Issue("", "too-deep", "json", "less nesting")
+_TOO_LARGE: Final = Issue("", "too-large", "json", "a message that fits into memory")
+_OUT_OF_RANGE: Final = Issue(
+    "", "out-of-range", "json", "a number that binary64 or an integer can hold"
+)
+_DISAGREES: Final = Issue("", "rule-broken", "decode", "a message that its model accepts")
+
 _BYTE = re.compile(r"\(byte (\d+)\)")
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _BLANK: Final = b" \t\r\n"
+# Half of a pair, as an escape: what follows is neither another escape nor the end of the bytes.
+_HALF_PAIR = re.compile(rb"(?<!\\)(?:\\\\)*\\u[dD][89abAB][0-9a-fA-F]{2}[^\\]")
 
 
-def parse_json(data: bytes | bytearray | memoryview | str | msgspec.Raw, format: str) -> Any:  # noqa: A002, ANN401 - the word of the API; any JSON value
+Data = bytes | bytearray | memoryview | str | msgspec.Raw
+"""What a message may be given as."""
+
+
+def parse_json(data: Data, format: str) -> Any:  # noqa: A002, ANN401 - the word of the API; JSON
     """Return the JSON value of bytes.
 
     Raises:
@@ -26,12 +42,17 @@ def parse_json(data: bytes | bytearray | memoryview | str | msgspec.Raw, format:
     """
     try:
         return msgspec.json.decode(data)
+    except BufferError:
+        return parse_json(_bytes(data), format)
     except PARSER_ERRORS as error:
-        raise _refusal(data, error, format) from None
+        issue, byte_offset = _refusal(_bytes(data), error)
+    raise DecodeError(format, [issue], byte_offset)
 
 
 def read_unknown(kind: type, value: object) -> object:
     """Decode what only a model holds: an open tag, or unknown properties (a ``dec_hook``)."""
+    if kind is OpenTag and not isinstance(value, str):
+        raise TypeError(type(value).__name__)
     return kind(value)
 
 
@@ -44,33 +65,51 @@ def write_unknown(value: object) -> object:
     raise TypeError(type(value).__name__)
 
 
-def _refusal(data: bytes | bytearray | memoryview | str, error: Exception, format: str) -> DecodeError:  # noqa: A002
-    """Say why a parser refused bytes, in our codes."""
-    text = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
-    code, expected, offset = _reason(text, error)
-    return DecodeError(format, [Issue("", code, "json", expected)], offset)
+def unexplained(error: BaseException) -> Issue:
+    """Return the issue of a message in which the schema finds nothing wrong, but its model does.
 
-
-def _reason(data: bytes, error: Exception) -> tuple[str, str, int | None]:
-    """Return code, what was expected, and the byte offset where it is known."""
-    text = str(error)
-    if not data.strip(_BLANK):
-        return "empty", "one JSON value", 0
+    The texts of msgspec hold values of the message, so they are never passed on.
+    """
     if isinstance(error, RecursionError):
-        return "too-deep", "less nesting", None
+        return TOO_DEEP
     if isinstance(error, MemoryError):
-        return "too-large", "a message that fits into memory", None
+        return _TOO_LARGE
+    return _OUT_OF_RANGE if "out of range" in str(error) else _DISAGREES
+
+
+def _bytes(data: Any) -> bytes:  # noqa: ANN401 - text, or whatever gives its bytes
+    return data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
+
+
+def _refusal(data: bytes, error: BaseException) -> tuple[Issue, int | None]:
+    """Say why a parser refused bytes; with the byte offset, where it is known."""
+    if not data.strip(_BLANK):
+        return Issue("", "empty", "json", "one JSON value"), 0
+    if data.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")) or b"\x00" in data[:2]:
+        return Issue("", "invalid-unicode", "json", "UTF-8 without byte order mark"), 0
     if isinstance(error, UnicodeError):
-        return "invalid-unicode", "UTF-8", None
-    if data[:2] in {b"\xff\xfe", b"\xfe\xff"} or data[:3] == b"\xef\xbb\xbf" or b"\x00" in data[:2]:
-        return "invalid-unicode", "UTF-8 without byte order mark", 0
-    if "out of range" in text:
-        return "out-of-range", "a number that binary64 or an integer can hold", None
-    if "truncated" in text and _SURROGATE.search(data):
-        return "invalid-unicode", "whole surrogate pairs", None
-    if "truncated" in text:
-        return "truncated", "the rest of the message", len(data)
+        return Issue("", "invalid-unicode", "json", "UTF-8"), _first_not_utf8(data)
+    if isinstance(error, (RecursionError, MemoryError)) or "out of range" in str(error):
+        return unexplained(error), None
+    return _malformed(data, str(error))
+
+
+def _malformed(data: bytes, text: str) -> tuple[Issue, int | None]:
+    """Say what is no JSON in bytes, of which a parser said something in its own words."""
     found = _BYTE.search(text)
-    code = "trailing-data" if "trailing" in text else "invalid-json"
-    expected = "nothing after the message" if "trailing" in text else "a JSON value"
-    return code, expected, int(found[1]) if found else None
+    byte = int(found[1]) if found else None
+    if "surrogate" in text or ("truncated" in text and _HALF_PAIR.search(data)):
+        return Issue("", "invalid-unicode", "json", "whole surrogate pairs"), byte
+    if "truncated" in text:
+        return Issue("", "truncated", "json", "the rest of the message"), len(data)
+    if "trailing characters" in text:
+        return Issue("", "trailing-data", "json", "nothing after the message"), byte
+    return Issue("", "invalid-json", "json", "a JSON value"), byte
+
+
+def _first_not_utf8(data: bytes) -> int | None:
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        return error.start
+    return None

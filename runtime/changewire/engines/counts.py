@@ -81,9 +81,10 @@ class Counts:
         self.controls = self._rows[CONTROL]
         self.dead_letters = self._rows[DEAD_LETTER]
         found = self.changes + self.controls + self.dead_letters
-        if self.elements != found or sum(self._rows.values()) != found:
+        rows = sum(self._rows.values())
+        if self.elements != found or rows != found:
             raise ConservationError(
-                f"the messages have {self.elements} elements, decoded were {sum(self._rows.values())}: "
+                f"the messages have {self.elements} elements, decoded were {rows}: "
                 f"{self.changes} changes, {self.controls} control events, "
                 f"{self.dead_letters} dead letters"
             )

@@ -6,9 +6,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from changewire_messages.change import Change, Rejection
-from changewire_messages.change.arrow import change_array, rejection_array
-from changewire_messages.columns import spread
 
 from changewire.changes import Image, changes, empty_message
 from changewire.codec import Codec, DecodeError, codec, rejection
@@ -22,6 +19,9 @@ from changewire.engines.layout import (
     RECORD_COLUMNS,
     REJECTION_COLUMNS,
 )
+from changewire_messages.change import Change, Rejection
+from changewire_messages.change.arrow import change_array, rejection_array
+from changewire_messages.columns import spread
 
 
 class Elements:
@@ -98,7 +98,7 @@ class Decoder:
             return [(empty_message(self.format, null_value=False), [])]
         return [self._element(model, i, reader) for i, model in enumerate(models)]
 
-    def _element(self, model: Any, number: int, reader: Codec) -> tuple[Any, list[str]]:  # noqa: ANN401
+    def _element(self, model: Any, number: int, reader: Codec) -> tuple[Any, list[str]]:
         if type(model) is Rejection:
             return model, []
         try:
@@ -106,7 +106,6 @@ class Decoder:
         except DecodeError as error:
             return rejection(error, number), []
         return change, reader.leniencies(model)
-
 
     def _columns(self, batch: pa.RecordBatch, elements: Elements) -> dict[str, pa.Array]:
         return columns(batch, elements)

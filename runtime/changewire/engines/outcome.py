@@ -11,7 +11,17 @@ from changewire.engines.counts import Counts
 FIRST_DEAD_LETTERS = 20
 """Dead letters that a report shows."""
 
-PLACE_COLUMNS = ("path", "number", "topic", "partition", "offset", "element", "code", "pointer", "message")
+PLACE_COLUMNS = (
+    "path",
+    "number",
+    "topic",
+    "partition",
+    "offset",
+    "element",
+    "code",
+    "pointer",
+    "message",
+)
 """What a report says of a dead letter: where it is and what is wrong, never a value."""
 
 

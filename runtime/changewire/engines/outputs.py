@@ -14,7 +14,7 @@ def table_of(kind: str) -> tuple[str, ...]:
 
 
 def place_order(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return what orders rows by position: file and number, topic, partition and offset, element."""
+    """Return what orders rows: file and number, topic, partition and offset, element."""
     return (
         row["path"] or "",
         -1 if row["number"] is None else row["number"],

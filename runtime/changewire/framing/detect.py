@@ -13,11 +13,14 @@ FALLBACK: Final = "json-lines"
 def detect(source: Source) -> str:
     """Return the shape of `source`, without consuming any of it.
 
-    Only its first line that is not blank is looked at, and of that what `Source.peek` shows.
+    Only its first line that is not blank is looked at, and of that what `Source.peek` shows; the
+    second one too where the first is the beginning of an object.
     """
-    head = source.peek(_has_line)
-    line = _first_line(head)
-    return next((shape for shape, fits in _RULES if fits(line)), FALLBACK)
+    line = _first_line(source.peek(_has_line))
+    shape = next((shape for shape, fits in _RULES if fits(line)), FALLBACK)
+    if _begins_object(line) and _is_whole_object(_second_line(source.peek(_has_two_lines))):
+        return FALLBACK  # the first line is a damaged message, and no reason to lose the others
+    return shape
 
 
 def _first_line(head: bytes) -> bytes:
@@ -26,6 +29,18 @@ def _first_line(head: bytes) -> bytes:
 
 def _has_line(head: bytes) -> bool:
     return b"\n" in head.removeprefix(BYTE_ORDER_MARK).lstrip(BLANK)
+
+
+def _second_line(head: bytes) -> bytes:
+    return head.removeprefix(BYTE_ORDER_MARK).lstrip(BLANK).partition(b"\n")[2].partition(b"\n")[0]
+
+
+def _has_two_lines(head: bytes) -> bool:
+    return head.removeprefix(BYTE_ORDER_MARK).lstrip(BLANK).count(b"\n") > 1
+
+
+def _is_whole_object(line: bytes) -> bool:
+    return line.startswith(b"{") and len(_scanned(line)[0]) == 1
 
 
 def _is_parquet(line: bytes) -> bool:

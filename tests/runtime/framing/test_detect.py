@@ -23,6 +23,7 @@ CASES = {
     "junk": (b"nonsense and more\n{}\n", "json-lines"),
     "junk after a value": (b'{"a":1} oops\n{"a":2}\n', "json-lines"),
     "the end of a line": (b'"a":1}\n{"a":2}\n', "json-lines"),
+    "a first line cut off": (b'{"a":\n{"a":2}\n{"a":3}\n', "json-lines"),
     "a pretty array": (b'[\n  {"a":1}\n]', "json-array"),
     "an array with a byte order mark": (b"\xef\xbb\xbf[\n1]", "json-array"),
     "an array cut off": (b'[{"a":1},{"b":', "json-array"),

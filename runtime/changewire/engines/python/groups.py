@@ -16,7 +16,9 @@ def groups(rows: pa.RecordBatch) -> Iterator[dict[str, Any]]:
     """Yield the groups of `Counts.add`."""
     source = rows.column("source")
     parts = dict(zip(source.type.names, source.flatten(), strict=True))
-    hours = pc.floor(pc.divide(rows.column("event_time").cast(pa.int64()), float(_MICROSECONDS_AN_HOUR)))
+    hours = pc.floor(
+        pc.divide(rows.column("event_time").cast(pa.int64()), float(_MICROSECONDS_AN_HOUR))
+    )
     table = pa.table(
         {
             "kind": rows.column("kind"),

@@ -28,7 +28,7 @@ class Tables:
         self._folder = folder
         self._writers: dict[str, pq.ParquetWriter] = {}
 
-    def __enter__(self) -> Tables:
+    def __enter__(self) -> Tables:  # noqa: PYI034 - typing has Self since 3.11
         """Return the tables."""
         return self
 

@@ -5,6 +5,7 @@ Nothing is rounded, cut, parsed from another kind of text or turned into NULL.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
@@ -65,6 +66,7 @@ _EXACT: Final[Mapping[type[DataType], Callable[[Any], bool]]] = {
 }
 """Types that hold a value as it is, with the test that they do."""
 
+_SINGLE: Final = struct.Struct("f")
 _NON_FINITE: Final = {"NaN", "Infinity", "-Infinity"}
 
 
@@ -92,7 +94,7 @@ def cell(kind: DataType) -> Cell:
 def _exact(kind: DataType) -> Cell:
     fits, name = _EXACT[type(kind)], kind.simpleString()
 
-    def fit(value: Any, at: str) -> Any:  # noqa: ANN401 - any value of a message
+    def fit(value: Any, at: str) -> Any:
         if not fits(value):
             raise CellError(at, name, value)
         return str(value) if isinstance(value, str) else value
@@ -101,15 +103,18 @@ def _exact(kind: DataType) -> Cell:
 
 
 def _float(kind: DoubleType | FloatType) -> Cell:
-    name = kind.simpleString()
-    import struct  # noqa: PLC0415
+    name, is_single = kind.simpleString(), isinstance(kind, FloatType)
 
-    def fit(value: Any, at: str) -> float:  # noqa: ANN401
-        if type(value) is float or value in _NON_FINITE or type(value) is int:
-            number = float(value)
-            single = isinstance(kind, FloatType)
-            held = struct.unpack("f", struct.pack("f", number))[0] if single else number
-            if held == value or isinstance(value, str):
+    def fit(value: Any, at: str) -> float:
+        if type(value) is str and value in _NON_FINITE:
+            return float(value)
+        if type(value) in {int, float}:
+            try:
+                number = float(value)
+                held = _SINGLE.unpack(_SINGLE.pack(number))[0] if is_single else number
+            except OverflowError:
+                raise CellError(at, name, value) from None
+            if held == value:
                 return number
         raise CellError(at, name, value)
 
@@ -117,24 +122,32 @@ def _float(kind: DoubleType | FloatType) -> Cell:
 
 
 def _decimal(kind: DecimalType) -> Cell:
-    name, unit = kind.simpleString(), Decimal(1).scaleb(-kind.scale)
-    limit = Decimal(10) ** (kind.precision - kind.scale)
+    name = kind.simpleString()
 
-    def fit(value: Any, at: str) -> Decimal:  # noqa: ANN401
+    def fit(value: Any, at: str) -> Decimal:
         if type(value) in {int, float, str, Decimal}:
             try:
                 number = Decimal(repr(value) if type(value) is float else value)
-                if number.is_finite() and abs(number) < limit and number % unit == 0:
-                    return number
             except InvalidOperation:
-                pass
+                raise CellError(at, name, value) from None
+            if number.is_finite() and _has_room(number, kind):
+                return number
         raise CellError(at, name, value)
 
     return fit
 
 
+def _has_room(number: Decimal, kind: DecimalType) -> bool:
+    """Count digits: arithmetic would round to the precision of the context."""
+    _, digits, exponent = number.as_tuple()
+    significant = "".join(map(str, digits)).lstrip("0").rstrip("0")
+    lowest = int(exponent) + len(digits) - len("".join(map(str, digits)).rstrip("0"))
+    highest = lowest + len(significant)
+    return not significant or (lowest >= -kind.scale and highest <= kind.precision - kind.scale)
+
+
 def _array(item: Cell) -> Cell:
-    def fit(value: Any, at: str) -> list[Any]:  # noqa: ANN401
+    def fit(value: Any, at: str) -> list[Any]:
         if type(value) is not list:
             raise CellError(at, "array", value)
         return [None if v is None else item(v, f"{at}/{i}") for i, v in enumerate(value)]
@@ -143,7 +156,7 @@ def _array(item: Cell) -> Cell:
 
 
 def _map(item: Cell) -> Cell:
-    def fit(value: Any, at: str) -> dict[str, Any]:  # noqa: ANN401
+    def fit(value: Any, at: str) -> dict[str, Any]:
         if type(value) is not dict:
             raise CellError(at, "map", value)
         return {k: None if v is None else item(v, f"{at}/{_token(k)}") for k, v in value.items()}
@@ -154,7 +167,7 @@ def _map(item: Cell) -> Cell:
 def _struct(kind: StructType) -> Cell:
     cells = {field.name: cell(field.dataType) for field in kind.fields}
 
-    def fit(value: Any, at: str) -> dict[str, Any]:  # noqa: ANN401
+    def fit(value: Any, at: str) -> dict[str, Any]:
         if type(value) is not dict:
             raise CellError(at, "struct", value)
         for name in value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -10,7 +10,7 @@ from typing import Literal
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
-from pyspark.sql.types import BinaryType, StringType, StructType
+from pyspark.sql.types import BinaryType, DataType, StringType, StructType
 
 from changewire.changes import Image
 from changewire.engines.counts import Counts
@@ -23,6 +23,9 @@ from changewire.version import VERSION
 
 RowsAs = Literal["json", "variant"] | StructType
 """How `key`, `before` and `after` are given: exact JSON text, VARIANT, or columns of a type."""
+
+BatchFunction = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+"""What `mapInArrow` takes."""
 
 _ROW_COLUMNS = ("key", "before_key", "before", "after")
 
@@ -99,18 +102,21 @@ def decode(
             kept in ``attributes``, as ``undeclared``.
 
     Raises:
-        ValueError: There is no such format, or no column ``value``.
+        ValueError: There is no such format, or `rows` is none of these.
+        TypeError: There is no binary or string column ``value``.
     """
-    if rows == "variant" or rows == "json":
-        decoder, schema = Decoder(format, image), ROWS
-    elif isinstance(rows, StructType):
-        decoder, schema = TypedDecoder(format, image, rows), typed_schema(rows)
-    else:
+    if isinstance(rows, StructType):
+        return _decoded(messages, TypedDecoder(format, image, rows), typed_schema(rows), rows)
+    if rows not in {"json", "variant"}:
         raise ValueError(f"rows is 'json', 'variant' or a StructType, not {rows!r}")
+    return _decoded(messages, Decoder(format, image), ROWS, rows)
+
+
+def _decoded(messages: DataFrame, decoder: Decoder, schema: StructType, rows: RowsAs) -> Decoded:
     return Decoded(_input(messages).mapInArrow(_mapper(decoder), schema), rows)
 
 
-def _mapper(decoder: Decoder):  # noqa: ANN202 - a closure that Spark pickles
+def _mapper(decoder: Decoder) -> BatchFunction:
     def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             yield decoder(batch)
@@ -122,11 +128,11 @@ def _input(messages: DataFrame) -> DataFrame:
     """Return the columns of `types.INPUT`; NULL where the DataFrame lacks one."""
     kinds = {field.name: field.dataType for field in messages.schema.fields}
     if not isinstance(kinds.get("value"), (BinaryType, StringType)):
-        raise ValueError("expected a binary or string column 'value'")
+        raise TypeError("expected a binary or string column 'value'")
     return messages.select(*(_column(name, kinds) for name in INPUT_COLUMNS))
 
 
-def _column(name: str, kinds: dict[str, object]) -> Column:
+def _column(name: str, kinds: Mapping[str, DataType]) -> Column:
     column = F.col(name) if name in kinds else F.lit(None)
     return column.cast(INPUT[name].dataType).alias(name)
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from changewire.engines.python.batches import batches
+from changewire.engines.spark.decode import BatchFunction
 from changewire.engines.spark.types import INPUT
 from changewire.framing import expand, read
 
@@ -30,7 +31,7 @@ def read_files(spark: SparkSession, paths: Sequence[str], *, shape: str = "auto"
     return table.repartitionByRange(max(len(files), 1), "task").mapInArrow(_reader(shape), INPUT)
 
 
-def _reader(shape: str):  # noqa: ANN202 - a closure that Spark pickles
+def _reader(shape: str) -> BatchFunction:
     def each(paths: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in paths:
             files = batch.column("path").to_pylist()

@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 import pyarrow as pa
-from changewire_messages.change import Change
 from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import StructField, StructType
 
@@ -17,6 +16,7 @@ from changewire.codec import Codec, DecodeError, rejection
 from changewire.engines.decode import Decoder, Elements
 from changewire.engines.spark.cells import Cell, CellError, cell
 from changewire.engines.spark.types import ROWS
+from changewire_messages.change import Change
 
 _IMAGES = ("before", "after")
 
@@ -25,7 +25,9 @@ def typed_schema(row: StructType) -> StructType:
     """Return the type of decoded rows whose `before` and `after` have a type."""
     return StructType(
         [
-            StructField(field.name, row, metadata=field.metadata) if field.name in _IMAGES else field
+            StructField(field.name, row, metadata=field.metadata)
+            if field.name in _IMAGES
+            else field
             for field in ROWS.fields
         ]
     )
@@ -61,7 +63,7 @@ class TypedDecoder(Decoder):
     def _cells(self) -> dict[str, Cell]:
         return {field.name: cell(field.dataType) for field in self._row.fields}
 
-    def _element(self, model: Any, number: int, reader: Codec) -> tuple[Any, list[str]]:  # noqa: ANN401
+    def _element(self, model: Any, number: int, reader: Codec) -> tuple[Any, list[str]]:
         change, leniencies = super()._element(model, number, reader)
         if type(change) is not Change:
             return change, leniencies
@@ -85,13 +87,17 @@ class TypedDecoder(Decoder):
             rest = {column: value for column, value in image.items() if column not in self._cells}
             if rest:
                 undeclared[name] = rest
-        attributes = {**change.attributes, "undeclared": undeclared} if undeclared else change.attributes
+        attributes = (
+            {**change.attributes, "undeclared": undeclared} if undeclared else change.attributes
+        )
         return msgspec.structs.replace(change, attributes=attributes, **images)
 
     def _columns(self, batch: pa.RecordBatch, elements: Elements) -> dict[str, pa.Array]:
         columns = super()._columns(batch, elements)
         kind = to_arrow_type(self._row, timestamp_utc=True)
         for name in _IMAGES:
-            values = [None if change is None else getattr(change, name) for change in elements.changes]
+            values = [
+                None if change is None else getattr(change, name) for change in elements.changes
+            ]
             columns[name] = pa.array(values, kind)
         return columns

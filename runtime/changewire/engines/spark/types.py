@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from changewire_messages.change.spark import CHANGE, REJECTION
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
+    DataType,
     IntegerType,
     LongType,
     StringType,
@@ -15,11 +15,14 @@ from pyspark.sql.types import (
 )
 
 from changewire.engines.layout import CHANGE_COLUMNS, REJECTION_COLUMNS
+from changewire_messages.change.spark import CHANGE, REJECTION
 
-HEADERS = ArrayType(StructType([StructField("key", StringType()), StructField("value", BinaryType())]))
+HEADERS = ArrayType(
+    StructType([StructField("key", StringType()), StructField("value", BinaryType())])
+)
 
 
-def _commented(name: str, kind: StringType | LongType | ArrayType | BinaryType | IntegerType | TimestampType, comment: str) -> StructField:
+def _commented(name: str, kind: DataType, comment: str) -> StructField:
     return StructField(name, kind, metadata={"comment": comment})
 
 
@@ -46,14 +49,17 @@ INPUT = StructType(
 
 def _nullable(fields: StructType, names: tuple[str, ...]) -> list[StructField]:
     """Return fields that may be NULL: in a decoded row either a change or a rejection is."""
-    return [StructField(n, fields[n].dataType, nullable=True, metadata=fields[n].metadata) for n in names]
+    chosen = [fields[name] for name in names]
+    return [StructField(f.name, f.dataType, nullable=True, metadata=f.metadata) for f in chosen]
 
 
 ROWS = StructType(
     [
         _commented("kind", StringType(), "change, control or dead_letter."),
         _commented("element", IntegerType(), "Index of the element in its message."),
-        _commented("elements", IntegerType(), "Elements of the message, in its first element; else 0."),
+        _commented(
+            "elements", IntegerType(), "Elements of the message, in its first element; else 0."
+        ),
         _commented("leniencies", ArrayType(StringType()), "Leniencies that the element needed."),
         *_nullable(CHANGE, CHANGE_COLUMNS),
         *_nullable(REJECTION, REJECTION_COLUMNS),

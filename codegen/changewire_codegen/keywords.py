@@ -1,0 +1,58 @@
+"""Which keywords have a meaning at a place: one that has none is refused, never ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+Node = Mapping[str, Any]
+
+ANNOTATIONS = frozenset({"title", "description", "$comment", "examples"})
+ROOT = frozenset({"$schema", "$id", "$defs"})
+
+_TYPES: Mapping[str, frozenset[str]] = {
+    "null": frozenset(),
+    "boolean": frozenset(),
+    "integer": frozenset({"minimum", "maximum"}),
+    "number": frozenset({"minimum", "maximum"}),
+    "array": frozenset({"items", "minItems", "maxItems"}),
+    "object": frozenset({"additionalProperties"}),
+}
+_TEXT = frozenset({"minLength", "maxLength", "pattern"})
+_BYTES = frozenset({"contentEncoding", "x-minBytes", "x-maxBytes"})
+
+
+def meaningless(node: Node, place: frozenset[str]) -> str | None:
+    """Return a keyword of a node that says nothing there; None where all do.
+
+    Args:
+        node: A node that has passed the metaschema.
+        place: What may stand at this place beside the description of a type.
+    """
+    unknown = sorted(node.keys() - ANNOTATIONS - place - _of_form(node))
+    return unknown[0] if unknown else None
+
+
+def _of_form(node: Node) -> frozenset[str]:
+    """Return the keywords that belong to the way in which a node describes its type."""
+    for keyword in ("$ref", "anyOf", "oneOf"):
+        if keyword in node:
+            return frozenset({keyword})
+    if isinstance(node.get("type"), list):
+        return frozenset({"type"}).union(*(_of_type(node, name) for name in node["type"]))
+    for keyword in ("const", "enum"):
+        if keyword in node:
+            return frozenset({"type", keyword})
+    return _of_type(node, node["type"]) | {"type"} if "type" in node else frozenset()
+
+
+def _of_type(node: Node, name: str) -> frozenset[str]:
+    if name == "string":
+        if "contentEncoding" in node:
+            return _BYTES
+        return frozenset({"format"}) if "format" in node else _TEXT | {"not"}
+    if name == "array" and "prefixItems" in node:
+        return _TYPES[name] | {"prefixItems"}
+    if name == "object" and "properties" in node:
+        return frozenset({"properties", "required", "if", "then"})
+    return _TYPES[name]

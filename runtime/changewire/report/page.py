@@ -1,0 +1,98 @@
+"""The report of a run as one page that needs nothing but itself, and runs nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from changewire.codec import CODES
+from changewire.report.charts import ranking, timeline
+from changewire.report.hours import series
+
+ROWS: Final = 100
+"""Rows of a table of counts at most; ``report.json`` has them all."""
+
+_INPUTS: Final = 8
+_MINUTE: Final = 60
+
+
+def page(report: Mapping[str, Any]) -> str:
+    """Return the page of a report.
+
+    It has no script and loads nothing: its policy forbids both, whatever a message smuggles in.
+
+    Args:
+        report: What `changewire.report.summary` returns.
+    """
+    time = series(report["by_hour"])
+    return _template().render(
+        report=report,
+        style=_style(),
+        policy=_policy(),
+        codes=CODES,
+        rows=ROWS,
+        inputs=report["input"][:_INPUTS],
+        more_inputs=max(len(report["input"]) - _INPUTS, 0),
+        duration=duration(report["seconds"]),
+        time=time,
+        charts={
+            "operations": _chart(ranking(list(report["by_operation"].items()))),
+            "tables": _chart(ranking(list(report["by_table"].items()))),
+            "hours": _chart(timeline(time.steps)),
+            "codes": _chart(ranking(list(report["by_error_code"].items()))),
+        },
+    )
+
+
+def duration(seconds: float) -> str:
+    """Return a duration in words that are read at a glance: 0.42 s, 7.1 s, 3 min 20 s."""
+    if seconds < 1:
+        return f"{seconds:.2f} s"
+    if seconds < _MINUTE:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), _MINUTE)
+    return f"{minutes:,} min {rest} s"
+
+
+def reason(letter: Mapping[str, Any]) -> str:
+    """Return what is wrong with a dead letter, without what the page says beside it."""
+    text = str(letter["message"]).partition(": ")[2] or letter["message"]
+    return text.removeprefix(f"at {letter['pointer']}: ").replace(f" ({letter['code']})", "", 1)
+
+
+def _chart(svg: str) -> Markup:
+    return Markup(svg)  # noqa: S704 - serialised by ElementTree, which escapes its texts
+
+
+@cache
+def _template() -> Template:
+    loader = PackageLoader("changewire.report", "")
+    environment = Environment(
+        autoescape=True,
+        loader=loader,
+        lstrip_blocks=True,
+        trim_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters["reason"] = reason
+    return environment.get_template("page.html.jinja")
+
+
+@cache
+def _style() -> Markup:
+    text = files("changewire.report").joinpath("page.css").read_text(encoding="utf-8")
+    return Markup(text)  # noqa: S704 - our own file
+
+
+@cache
+def _policy() -> str:
+    """Return the content security policy: this one style sheet, and nothing else."""
+    digest = base64.b64encode(hashlib.sha256(_style().encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"

@@ -1,0 +1,57 @@
+"""The outcome of a run as JSON values: what ``report.json`` holds and the page shows."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Final
+
+from changewire.engines.outcome import PLACE_COLUMNS, Outcome
+from changewire.report.text import NAME, SENTENCE, excerpt, visible
+from changewire.version import VERSION
+
+_MAPS: Final = ("by_operation", "by_table", "by_hour", "by_error_code", "leniencies")
+_VALUE: Final = 200
+"""Characters of a refused message that are shown where values are asked for."""
+
+
+def summary(outcome: Outcome) -> dict[str, Any]:
+    """Return the content of ``report.json``.
+
+    Counts are whole numbers, durations seconds. Names and texts that came with messages are
+    shortened, and what does not print in them is escaped.
+    """
+    counts = outcome.counts.as_dict()
+    for name in _MAPS:
+        counts[name] = _named(counts[name])
+    return {
+        "version": VERSION,
+        "format": outcome.format,
+        "engine": outcome.engine,
+        "input": [visible(path, SENTENCE) for path in outcome.inputs],
+        "output": visible(os.fspath(outcome.output), SENTENCE),
+        "seconds": round(outcome.seconds, 3),
+        "messages_per_second": round(outcome.counts.messages / max(outcome.seconds, 1e-6), 1),
+        **counts,
+        "first_dead_letters": [_letter(letter) for letter in outcome.first_dead_letters],
+    }
+
+
+def _named(counts: Mapping[str, int]) -> dict[str, int]:
+    """Shorten the names; those that become the same are counted together."""
+    named: Counter[str] = Counter()
+    for name, count in counts.items():
+        named[visible(name, NAME)] += count
+    return dict(named)
+
+
+def _letter(letter: Mapping[str, Any]) -> dict[str, Any]:
+    shown = {name: _text(letter[name]) for name in PLACE_COLUMNS}
+    if "value" in letter:
+        shown["value"] = excerpt(letter["value"], _VALUE)
+    return shown
+
+
+def _text(value: Any) -> Any:  # noqa: ANN401 - text or a number
+    return visible(value) if isinstance(value, str) else value

@@ -1,0 +1,139 @@
+"""Every format as the tests of the codec see it: one test body serves them all."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import changewire as cw
+from changewire_messages import FORMATS as PACKAGES
+
+CORPUS = Path(__file__).parents[2] / "corpus"
+Json = Any
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format, and what only it can tell the tests.
+
+    Attributes:
+        name: public name of the format.
+        objects: the objects of a parsed message that may have properties without a name in the
+            schema, the message itself first.
+    """
+
+    name: str
+    objects: Callable[[Json], list[dict[str, Any]]]
+
+    @property
+    def codec(self) -> cw.Codec:
+        """The codec of the format."""
+        return cw.codec(self.name)
+
+    @property
+    def roles(self) -> Mapping[str, str]:
+        """Title of the schema for each part of a Kafka record."""
+        return import_module(PACKAGES[self.name]).ROLES
+
+    @property
+    def folder(self) -> str:
+        """Name of the folder of the format, in the corpus as in the schemas."""
+        return PACKAGES[self.name].rpartition(".")[2]
+
+    def strategy(self, role: str, *, broken: bool = False) -> Any:  # noqa: ANN401 - of Hypothesis
+        """Return the strategy for parsed messages in a role, valid ones or broken ones."""
+        strategies = import_module(f"{PACKAGES[self.name]}.strategies")
+        return getattr(strategies, f"broken_{_snake(self.roles[role])}" if broken else _snake(self.roles[role]))()
+
+    def schema(self, role: str) -> dict[str, Any]:
+        """Return the bundled schema of a role."""
+        path = files(PACKAGES[self.name]) / "schemas" / f"{_snake(self.roles[role])}.json"
+        schema: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        return schema
+
+    def errors(self, obj: Json, role: str) -> list[Any]:
+        """Return what the generated validator says of a parsed message."""
+        validators = import_module(f"{PACKAGES[self.name]}.validators")
+        issues: list[Any] = validators.errors(obj, self.roles[role])
+        return issues
+
+    def read(self, data: Any, role: str) -> Any:  # noqa: ANN401 - a model, or a list of models
+        """Return what the codec makes of bytes in a role; raise the error of the first rejection.
+
+        Raises:
+            cw.DecodeError: A message or a key is refused.
+            Refused: An element of a batch is refused.
+        """
+        if role == "batch":
+            elements = self.codec.decode_all(data)
+            for element in elements:
+                if isinstance(element, cw.Rejection):
+                    raise Refused(element)
+            return elements
+        return self.codec.decode(data) if role == "message" else self.codec.decode_key(data)
+
+    def golden(self, kind: str) -> list[Path]:
+        """Return the files of the corpus, ``valid`` or ``invalid``."""
+        paths = (CORPUS / self.folder / kind).iterdir()
+        return sorted(path for path in paths if path.suffix != ".txt")
+
+
+class Refused(Exception):  # noqa: N818 - it reads as what happened
+    """An element of a batch became a rejection, where a model was asked for."""
+
+
+def _aerospike_objects(message: Json) -> list[dict[str, Any]]:
+    return [message, *message.get("bins", ())]
+
+
+FORMATS = {"aerospike-json": Format("aerospike-json", _aerospike_objects)}
+"""Every format by its name; `test_formats.py` holds it against `cw.formats`."""
+
+ROLES = [(name, role) for name, form in FORMATS.items() for role in form.roles]
+"""Every format in every role."""
+
+
+def golden(kind: str) -> list[Any]:
+    """Return (format, path) of every file of the corpus."""
+    return [(name, path) for name, form in FORMATS.items() for path in form.golden(kind)]
+
+
+def name_of(value: object) -> str | None:
+    """Return the name of a test's parameter."""
+    return value.stem if isinstance(value, Path) else None
+
+
+def role_of(path: Path) -> str:
+    """Return the role of a file of the corpus: what its name begins with."""
+    return path.name.partition("-")[0]
+
+
+def dumps(value: Json) -> bytes:
+    """Return the bytes of a JSON value."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+
+
+def same(one: Json, other: Json) -> bool:
+    """Tell whether two JSON values are the same: numbers by value, objects in any order."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    return isinstance(one, bool) == isinstance(other, bool) and one == other
+
+
+def property_names(schema: Json) -> Iterator[str]:
+    """Yield every name that a schema gives to a property."""
+    if isinstance(schema, dict):
+        yield from schema.get("properties", ())
+        schema = list(schema.values())
+    if isinstance(schema, list):
+        for item in schema:
+            yield from property_names(item)
+
+
+def _snake(title: str) -> str:
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in title).lstrip("_")

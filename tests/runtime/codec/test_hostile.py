@@ -1,0 +1,238 @@
+"""Whatever the bytes are, they end as a message or as a DecodeError."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import changewire as cw
+from tests.runtime.codec.formats import FORMATS, ROLES, Format, dumps, golden, name_of, role_of
+
+DEPTH = 100_000
+GOOD = dumps(
+    {
+        "msg": "write",
+        "key": ["ns", "set", "YWJjZGVmZ2hpamtsbW5vcHFyc3Q=", None],
+        "gen": 1,
+        "exp": 0,
+        "lut": 5,
+        "bins": [{"name": "a", "type": "list", "value": [1]}],
+    }
+)
+BYTES = bytes(1 << i for i in range(8)) + b'\x00\x7f\x80\xc0\xed\xff"\\{}[],:019-+.eEntfu \n/'
+
+
+def holding(value: bytes) -> bytes:
+    """Return a good message, but for a value inside."""
+    return GOOD.replace(b"[1]", b"[" + value + b"]")
+
+
+HOSTILE: dict[str, tuple[bytes, str]] = {
+    "nothing": (b"", "empty"),
+    "blanks": (b" \t\r\n" * 9, "empty"),
+    "byte order mark": (b"\xef\xbb\xbf" + GOOD, "invalid-unicode"),
+    "byte order mark alone": (b"\xef\xbb\xbf", "invalid-unicode"),
+    "UTF-16": (GOOD.decode().encode("utf-16"), "invalid-unicode"),
+    "UTF-16, big end first": (GOOD.decode().encode("utf-16-be"), "invalid-unicode"),
+    "UTF-16, little end first": (GOOD.decode().encode("utf-16-le"), "invalid-unicode"),
+    "UTF-32": (GOOD.decode().encode("utf-32"), "invalid-unicode"),
+    "UTF-32, big end first": (GOOD.decode().encode("utf-32-be"), "invalid-unicode"),
+    "no UTF-8": (holding(b'"\xff"'), "invalid-unicode"),
+    "no UTF-8 in a name": (GOOD.replace(b"gen", b"g\xffn"), "invalid-unicode"),
+    "overlong UTF-8": (holding(b'"\xc0\x80"'), "invalid-unicode"),
+    "surrogate in UTF-8": (holding(b'"\xed\xa0\x80"'), "invalid-unicode"),
+    "first half of a pair": (holding(rb'"\ud800 and no more"'), "invalid-unicode"),
+    "first half at the end": (b'"\\ud800"', "invalid-unicode"),
+    "first half after backslashes": (b'"\\\\\\ud800"', "invalid-unicode"),
+    "second half of a pair": (holding(rb'"\udc00"'), "invalid-unicode"),
+    "two first halves": (holding(rb'"\ud800\ud800"'), "invalid-unicode"),
+    "a whole pair, cut after it": (b'["\\ud83d\\ude00', "truncated"),
+    "a pair, cut inside": (b'["\\ud83d\\ud', "truncated"),
+    "NaN": (holding(b"NaN"), "invalid-json"),
+    "Infinity": (holding(b"Infinity"), "invalid-json"),
+    "a number too large": (holding(b"1e400"), "out-of-range"),
+    "5000 digits": (holding(b"9" * 5000), "out-of-range"),
+    "a number that begins with 0": (holding(b"01"), "invalid-json"),
+    "a number that begins with +": (holding(b"+1"), "invalid-json"),
+    "a comma too many in an array": (holding(b"1,"), "invalid-json"),
+    "a comma too many in an object": (GOOD[:-1] + b",}", "invalid-json"),
+    "a comment": (holding(b"/*1*/"), "invalid-json"),
+    "one quote": (b'"', "truncated"),
+    "deep arrays, never closed": (b"[" * DEPTH, "too-deep"),
+    "deep arrays": (b"[" * DEPTH + b"]" * DEPTH, "too-deep"),
+    "deep objects, never closed": (b'{"a":' * DEPTH, "too-deep"),
+    "deep objects": (b'{"a":' * DEPTH + b"1" + b"}" * DEPTH, "too-deep"),
+    "deep arrays inside": (holding(b"[" * DEPTH + b"]" * DEPTH), "too-deep"),
+    "deep unknown property": (GOOD[:-1] + b',"x":' + b"[" * DEPTH + b"]" * DEPTH + b"}", "too-deep"),
+    "trailing bytes": (GOOD + b"x", "trailing-data"),
+    "trailing NUL": (GOOD + b"\x00", "trailing-data"),
+    "a second message": (GOOD + b"\n" + GOOD, "trailing-data"),
+    "random bytes": (b"\x93\x01\x02\xa3abc", "invalid-json"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_bytes_have_their_code(form: Format, name: str) -> None:
+    """Bytes that are no JSON are refused with the code that says why, as message and as key."""
+    data, code = HOSTILE[name]
+    with pytest.raises(cw.DecodeError) as caught:
+        form.codec.decode(data)
+    assert caught.value.code == code
+    with pytest.raises(cw.DecodeError) as caught:
+        form.codec.decode_key(data)
+    assert caught.value.code == code
+    (refused,) = form.codec.decode_all(data)
+    assert (refused.code, refused.element) == (code, 0)
+    assert [issue.code for issue in form.codec.validate(data)] == [code]
+    assert cw.detect(data) is None
+
+
+def test_the_good_message_is_good() -> None:
+    """What the hostile bytes are made from is a message."""
+    assert cw.decode(GOOD, format="aerospike-json").msg == "write"
+
+
+@pytest.mark.parametrize("number", [2**63, 2**64 - 1, 2**64, -(2**63) - 1, 10**4000])
+def test_integers_of_any_size_are_kept_inside_collections(number: int) -> None:
+    """An integer beyond 64 bits is exact where the schema takes any value, unknown ones too."""
+    codec = cw.codec("aerospike-json")
+    data = holding(str(number).encode())[:-1] + b',"new":%d}' % number
+    model = codec.decode(data)
+    assert model.bins[0].value == [number]
+    assert codec.decode(codec.encode(model)) == model
+
+
+@pytest.mark.parametrize("deep", [400, 700, 850, 900, 930, 960, 990, 1010])
+def test_no_depth_is_special(form: Format, deep: int) -> None:
+    """At every depth a message decodes, and encodes again, or is refused as too deep."""
+    data = holding(b"[" * deep + b"]" * deep)[:-1] + b',"new":' + b"[" * deep + b"]" * deep + b"}"
+    for wire in (data, data.replace(b'"name"', b'"new":1,"name"'), data.replace(b"list", b"int")):
+        try:
+            model = form.codec.decode(wire)
+        except cw.DecodeError as error:
+            codes = {error.code}
+        else:
+            codes = set()
+            try:
+                form.codec.encode(model)
+            except cw.EncodeError as error:
+                codes = {error.code}
+        assert codes <= {"too-deep", "wrong-type"}
+
+
+def attempt(form: Format, data: Any, role: str) -> str:  # noqa: ANN401 - bytes or text
+    """Return the code of the refusal; an empty string where there is none."""
+    try:
+        form.read(data, role)
+    except cw.DecodeError as error:
+        return error.code
+    return ""
+
+
+@pytest.mark.parametrize(("name", "path"), golden("valid"), ids=name_of)
+def test_every_truncation(name: str, path: Path) -> None:
+    """No part of a message, from its start, is a message; it never raises anything else."""
+    form, data, role = FORMATS[name], path.read_bytes().strip(), role_of(path)
+    role = "message" if role == "batch" else role
+    codes = {attempt(form, data[:length], role) for length in range(len(data))}
+    assert codes <= {"empty", "truncated", "invalid-json", "invalid-unicode"}
+
+
+@pytest.mark.parametrize(("name", "path"), golden("valid"), ids=name_of)
+def test_every_change_of_one_byte(name: str, path: Path) -> None:
+    """A message with one byte changed is a message or is refused with a code that is documented."""
+    form, data, role = FORMATS[name], path.read_bytes(), role_of(path)
+    codes: set[str] = set()
+    for place, byte in enumerate(data):
+        for other in {byte ^ flip for flip in BYTES[:8]} | set(BYTES[8:]):
+            changed = data[:place] + bytes([other]) + data[place + 1 :]
+            if role == "batch":
+                codes |= {getattr(item, "code", "") for item in form.codec.decode_all(changed)}
+            else:
+                codes.add(attempt(form, changed, role))
+    assert codes - {""} <= cw.CODES.keys()
+    assert "invalid-json" in codes
+
+
+@pytest.mark.parametrize(("name", "role"), ROLES)
+@given(data=st.binary(max_size=200) | st.text(max_size=100) | st.text('{}[]",:0e-\\u d8"', max_size=60))
+@example(data="\ud800")
+@example(data='{"msg":"\udfff"}')
+def test_random_bytes_and_text(name: str, role: str, data: bytes | str) -> None:
+    """Bytes and text at random are decoded or refused."""
+    if role == "batch":
+        assert isinstance(FORMATS[name].codec.decode_all(data), list)
+    else:
+        assert attempt(FORMATS[name], data, role) in {"", *cw.CODES}
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview, bytes.decode, msgspec.Raw])
+def test_kinds_of_input(form: Format, kind: Any) -> None:  # noqa: ANN401 - makes an input
+    """Bytes, their views and text give the same message, with the same refusals."""
+    for role, path in [(role_of(path), path) for path in form.golden("valid")]:
+        data = path.read_bytes()
+        assert form.read(kind(data), role) == form.read(data, role)
+        cut = kind(data.strip()[:-1])
+        assert attempt(form, cut, "message") == "truncated"
+        assert form.codec.decode_all(cut)[0].byte_offset == len(data.strip()) - 1
+
+
+def test_views_with_gaps(form: Format) -> None:
+    """A memoryview that is not contiguous is read as the bytes that it shows."""
+    for path in form.golden("valid"):
+        data, role = path.read_bytes(), role_of(path)
+        spread = memoryview(b"".join(bytes([byte, 0]) for byte in data))[::2]
+        assert form.read(spread, role) == form.read(data, role)
+
+
+BOMB = """
+import resource, sys
+import changewire as cw
+data = sys.argv[1].encode() * (10**8 // len(sys.argv[1]))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for attempt in (cw.decode, cw.decode_all, cw.decode_key):
+    try:
+        (refusal,) = attempt(data, format="aerospike-json")
+    except cw.DecodeError as error:
+        refusal = error
+    print(refusal.code)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+"""
+
+
+@pytest.mark.parametrize("unit", ["[", '{"a":', '[{"a":', " "])
+def test_a_hundred_megabytes_of_nothing(unit: str) -> None:
+    """100 MB that never become a message take a bounded time, and memory for one copy at most."""
+    limits = (resource.RLIMIT_CPU, (30, 30))
+    done = subprocess.run(
+        [sys.executable, "-c", BOMB, unit],
+        capture_output=True,
+        text=True,
+        check=True,
+        preexec_fn=lambda: resource.setrlimit(*limits),
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    *codes, megabytes = done.stdout.split()
+    assert codes == [("empty" if unit == " " else "too-deep")] * 3
+    assert int(megabytes) < 250
+
+
+def test_refusals_keep_no_memory(form: Format) -> None:
+    """Nothing of a refused message lives on when its error is gone."""
+    data = json.dumps([[["x" * 99] * 999]] * 9).encode()
+    attempt(form, data, "message")
+    tracemalloc.start()
+    for _ in range(20):
+        attempt(form, data, "message")
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < len(data)

@@ -1,0 +1,109 @@
+"""What is decoded and encoded again is the same message, whatever it holds."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import changewire as cw
+from changewire_messages import drawing
+from tests.runtime.codec.formats import FORMATS, ROLES, Format, dumps, property_names, same
+
+roles = pytest.mark.parametrize(("name", "role"), ROLES)
+
+
+@st.composite
+def grown(draw: st.DrawFn, form: Format, valid: Any) -> Any:  # noqa: ANN401 - a parsed message
+    """Draw a valid message, with properties that its schema does not name at random places."""
+    message = draw(valid)
+    known = set(property_names(form.schema("message")))
+    names = st.text().filter(lambda name: name not in known)
+    for obj in form.objects(message):
+        obj.update(draw(st.dictionaries(names, drawing.json_values(), max_size=2)))
+        items = draw(st.permutations(list(obj.items())))
+        obj.clear()
+        obj.update(items)
+    return message
+
+
+@st.composite
+def written(draw: st.DrawFn, values: Any) -> tuple[Any, bytes]:  # noqa: ANN401 - a strategy
+    """Draw a value, and bytes of it as some writer puts them: pretty or not, escaped or not."""
+    value = draw(values)
+    indent, escaped = draw(st.sampled_from([None, 0, 3])), draw(st.booleans())
+    text = json.dumps(value, indent=indent, ensure_ascii=escaped)
+    return value, draw(st.sampled_from(["", " \r\n\t"])).encode() + text.encode("utf-8")
+
+
+def test_every_format_is_tested() -> None:
+    """The table of formats that the tests run over has all of them."""
+    assert sorted(FORMATS) == cw.formats()
+
+
+@roles
+@given(data=st.data())
+def test_models_come_back(name: str, role: str, data: st.DataObject) -> None:
+    """Decoding what was encoded gives an equal model, of the same type."""
+    form = FORMATS[name]
+    model = form.read(dumps(data.draw(form.strategy(role))), role)
+    again = form.read(form.codec.encode(model), role)
+    assert again == model
+    assert repr(again) == repr(model)
+
+
+@roles
+@given(data=st.data())
+def test_wire_values_come_back(name: str, role: str, data: st.DataObject) -> None:
+    """Encoding what was decoded gives the same wire value, however that was written."""
+    form = FORMATS[name]
+    value, wire = data.draw(written(form.strategy(role)))
+    assert same(json.loads(form.codec.encode(form.read(wire, role))), value)
+
+
+@given(data=st.data())
+def test_unknown_properties_come_back(form: Format, data: st.DataObject) -> None:
+    """Properties that the schema does not name come back, at the root and inside, in any order."""
+    value, wire = data.draw(written(grown(form, form.strategy("message"))))
+    model = form.codec.decode(wire)
+    again = form.codec.encode(model)
+    assert same(json.loads(again), value)
+    assert form.codec.decode(again) == model
+
+
+@given(data=st.data())
+def test_batches_with_unknown_properties_come_back(form: Format, data: st.DataObject) -> None:
+    """The elements of a batch keep each its own unknown properties."""
+    value = data.draw(st.lists(grown(form, form.strategy("message")), max_size=3))
+    models = form.codec.decode_all(dumps(value))
+    assert same(json.loads(form.codec.encode(models)), value)
+
+
+@given(data=st.data())
+def test_the_order_of_messages_changes_nothing(form: Format, data: st.DataObject) -> None:
+    """A message gives the same model whatever unknown properties came in messages before it."""
+    values = st.lists(grown(form, form.strategy("message")) | form.strategy("message"), max_size=6)
+    wires = [dumps(value) for value in data.draw(values)]
+    models = [form.codec.decode(wire) for wire in wires]
+    backwards = [form.codec.decode(wire) for wire in reversed(wires)]
+    assert models == backwards[::-1]
+
+
+def test_more_unknown_names_than_are_learned_come_back(form: Format) -> None:
+    """A producer that invents a name for every message is read rightly for ever."""
+    (path, *_) = [path for path in form.golden("valid") if path.name.startswith("message")]
+    message = json.loads(path.read_bytes())
+    for i in range(100):
+        value = {**message, f"new-{i}": i}
+        assert same(json.loads(form.codec.encode(form.codec.decode(dumps(value)))), value)
+
+
+@given(wire=st.sampled_from(["QR==", "QUJDREVG\\/w==", "\\u0051Q=="]))
+def test_spellings_of_base64_come_back_as_the_canonical_one(wire: str) -> None:
+    """Unused bits and escapes of Base64 text are not kept: the bytes are what it means."""
+    codec = cw.codec("aerospike-json")
+    value = f'{{"name":"b","type":"blob","value":"{wire}"}}'
+    head = '{"msg":"write","key":["n",null,"YWJjZGVmZ2hpamtsbW5vcHFyc3Q=",null],"gen":1,"exp":0,"lut":1,"bins":['
+    model = codec.decode(f"{head}{value}]}}")
+    assert codec.decode(codec.encode(model)) == model

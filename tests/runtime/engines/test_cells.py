@@ -1,0 +1,105 @@
+"""Values to the Spark types of typed columns: exactly, or not at all."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timezone
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from pyspark.sql.types import CalendarIntervalType, DataType, StructType
+
+from changewire.engines.spark.cells import CellError, cell
+
+NOW = datetime(2024, 1, 2, tzinfo=timezone.utc)
+
+FITS = [
+    ("boolean", True, True),
+    ("tinyint", -128, -128),
+    ("smallint", 32767, 32767),
+    ("int", 2**31 - 1, 2**31 - 1),
+    ("bigint", -(2**63), -(2**63)),
+    ("double", 1.5, 1.5),
+    ("double", 3, 3.0),
+    ("double", "Infinity", float("inf")),
+    ("float", 0.5, 0.5),
+    ("decimal(10,2)", "12345678.90", Decimal("12345678.90")),
+    ("decimal(10,2)", 1.25, Decimal("1.25")),
+    ("decimal(38,0)", 10**37, Decimal(10**37)),
+    ("string", "é", "é"),
+    ("binary", b"\x00", b"\x00"),
+    ("timestamp", NOW, NOW),
+    ("date", date(2024, 1, 2), date(2024, 1, 2)),
+    ("array<int>", [1, None], [1, None]),
+    ("map<string,bigint>", {"a": 1, "b": None}, {"a": 1, "b": None}),
+    ("struct<a: int, b: string>", {"a": 1}, {"a": 1}),
+]
+
+REFUSED: list[tuple[str, Any, str]] = [
+    ("boolean", 1, ""),
+    ("boolean", "true", ""),
+    ("tinyint", 128, ""),
+    ("int", 2**31, ""),
+    ("int", 1.0, ""),
+    ("int", True, ""),
+    ("bigint", 2**63, ""),
+    ("bigint", "17", ""),
+    ("double", "1.5", ""),
+    ("double", 2**53 + 1, ""),
+    ("double", True, ""),
+    ("float", 0.1, ""),
+    ("float", 1e300, ""),
+    ("double", 10**400, ""),
+    ("decimal(10,2)", "1.239", ""),
+    ("decimal(10,2)", 10**8, ""),
+    ("decimal(10,2)", "NaN", ""),
+    ("decimal(10,2)", "ten", ""),
+    ("decimal(10,2)", True, ""),
+    ("string", 5, ""),
+    ("string", {"a": 1}, ""),
+    ("binary", "QQ==", ""),
+    ("timestamp", 1617167159548, ""),
+    ("date", NOW, ""),
+    ("array<int>", "x", ""),
+    ("array<int>", [1, "x"], "/1"),
+    ("map<string,int>", [1], ""),
+    ("map<string,int>", {"a/b": "x"}, "/a~1b"),
+    ("struct<a: int>", 1, ""),
+    ("struct<a: int>", {"b": 1}, "/b"),
+    ("struct<a: array<int>>", {"a": [True]}, "/a/0"),
+]
+
+
+def spark_type(text: str) -> DataType:
+    """Return the type of a DDL text."""
+    row = DataType.fromDDL(f"c {text}")
+    assert isinstance(row, StructType)
+    return row["c"].dataType
+
+
+@pytest.mark.parametrize(("kind", "value", "held"), FITS)
+def test_a_value_that_fits_is_held_exactly(
+    spark: object, kind: str, value: object, held: object
+) -> None:
+    """A column holds the very value."""
+    del spark
+    found = cell(spark_type(kind))(value, "")
+    assert (found, type(found)) == (held, type(held))
+
+
+@pytest.mark.parametrize(("kind", "value", "pointer"), REFUSED)
+def test_a_value_that_does_not_fit_is_refused(
+    spark: object, kind: str, value: object, pointer: str
+) -> None:
+    """Nothing is rounded, cut, parsed or turned into NULL; the place is named."""
+    del spark
+    fit = cell(spark_type(kind))
+    with pytest.raises(CellError) as caught:
+        fit(value, "")
+    assert caught.value.issue.pointer == pointer
+
+
+def test_a_type_that_no_value_can_have_is_refused() -> None:
+    """A row type with an impossible column is refused where it is given."""
+    with pytest.raises(ValueError, match="a row has no column of type interval"):
+        cell(CalendarIntervalType())

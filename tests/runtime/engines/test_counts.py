@@ -1,0 +1,70 @@
+"""The counts of a run, and the law that they obey."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from changewire.engines.counts import NO_TABLE, NO_TIME, OTHER_TABLES, ConservationError, Counts
+
+
+def group(kind: str | None = "change", **values: Any) -> dict[str, Any]:
+    """Return a group of one row."""
+    defaults = {
+        "op": "upsert",
+        "database": "d",
+        "schema": None,
+        "table": "t",
+        "hour": 0,
+        "code": None,
+    }
+    return {"kind": kind, **defaults, "rows": 1, "messages": 1, "elements": 1, **values}
+
+
+def counted(*groups: dict[str, Any]) -> Counts:
+    """Return checked counts of groups."""
+    counts = Counts()
+    for item in groups:
+        counts.add(item)
+    return counts.checked()
+
+
+def test_elements_are_changes_controls_and_dead_letters() -> None:
+    """The three kinds add up to the elements."""
+    counts = counted(group(), group("control", op="empty"), group("dead_letter", code="truncated"))
+    assert counts.elements == counts.changes + counts.controls + counts.dead_letters == 3
+
+
+@pytest.mark.parametrize(
+    "wrong", [group(rows=2), group(elements=2), group("lost"), group(kind=None)]
+)
+def test_a_lost_or_doubled_element_is_refused(wrong: dict[str, Any]) -> None:
+    """Counts that do not add up stop the run."""
+    with pytest.raises(ConservationError, match="the messages have"):
+        counted(group(), wrong)
+
+
+def test_tables_are_named_by_their_parts() -> None:
+    """A table is named by database, schema and table; an event of no table says so."""
+    counts = counted(group(schema="s"), group(database=None, table=None))
+    assert counts.as_dict()["by_table"] == {NO_TABLE: 1, "d.s.t": 1}
+
+
+def test_hours_are_in_utc_and_in_order() -> None:
+    """Event times are counted by the hour, those without time apart."""
+    counts = counted(group(hour=448_000), group(hour=1), group(hour=None))
+    assert counts.as_dict()["by_hour"] == {
+        NO_TIME: 1,
+        "1970-01-01 01:00": 1,
+        "2021-02-08 16:00": 1,
+    }
+
+
+def test_the_number_of_tables_in_a_report_is_bounded() -> None:
+    """A stream with very many tables gives a bounded report that still adds up."""
+    counts = counted(*(group(table=f"t{i}") for i in range(1500)))
+    tables = counts.as_dict()["by_table"]
+    assert len(tables) == 1001
+    assert sum(tables.values()) == 1500
+    assert tables[OTHER_TABLES] == 500

@@ -1,0 +1,96 @@
+"""What both engines do to a batch of records."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+
+import pyarrow as pa
+import pytest
+from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
+
+from changewire.engines.decode import Decoder, decoded_schema
+from changewire.engines.python.batches import batches, to_batch
+from changewire.framing import Position, Record
+
+
+def records() -> list[Record]:
+    """Return the mixed messages with positions."""
+    return [
+        Record(key=b"k", value=value, position=Position(topic="t", partition=0, offset=i))
+        for i, value in enumerate(mixed_messages())
+    ]
+
+
+def decoded() -> pa.RecordBatch:
+    """Return the decoded mixed messages."""
+    return Decoder(FORMAT)(to_batch(records()))
+
+
+def test_every_element_is_one_row_of_one_kind() -> None:
+    """Each element of each message becomes a change, a control event or a dead letter."""
+    kinds = Counter(decoded().column("kind").to_pylist())
+    assert kinds == {"change": 9, "control": 2, "dead_letter": 4}
+
+
+def test_a_message_declares_its_elements_once() -> None:
+    """The first element of a message says how many there are, the others say 0."""
+    rows = decoded()
+    assert sum(rows.column("elements").to_pylist()) == len(rows) == MIXED_COUNTS["elements"]
+
+
+def test_rows_keep_where_their_record_stood() -> None:
+    """All elements of a batch have the offset of the record, and their own index."""
+    rows = decoded().select(["offset", "element", "kind"]).to_pylist()
+    assert [(r["element"], r["kind"]) for r in rows if r["offset"] == 7] == [
+        (0, "change"),
+        (1, "dead_letter"),
+        (2, "change"),
+    ]
+
+
+def test_only_dead_letters_carry_the_message() -> None:
+    """A dead letter keeps the raw value, any other row has none; both keep the record key."""
+    for row in decoded().to_pylist():
+        assert (row["value"] is not None) == (row["kind"] == "dead_letter")
+        assert row["record_key"] == b"k"
+
+
+def test_a_record_without_value_is_a_control_event() -> None:
+    """A Kafka tombstone is an empty control event, never a dead letter."""
+    (row,) = [r for r in decoded().to_pylist() if r["offset"] == 9]
+    assert (row["kind"], row["op"], row["attributes"]) == (
+        "control",
+        "empty",
+        '{"null_value":true}',
+    )
+
+
+def test_two_bins_of_one_name_are_a_dead_letter() -> None:
+    """A record that names a bin twice is refused with the place of the second one."""
+    (row,) = [r for r in decoded().to_pylist() if r["offset"] == 12]
+    assert (row["code"], row["pointer"]) == ("duplicate-column", "/bins/1/name")
+
+
+def test_no_rows_have_the_columns_of_all_rows() -> None:
+    """The columns do not depend on what was decoded."""
+    assert decoded().schema == decoded_schema()
+    assert Decoder(FORMAT)(to_batch(records()).slice(0, 0)).schema == decoded_schema()
+
+
+def test_a_decoder_pickles() -> None:
+    """Workers get a copy of the decoder that decodes alike."""
+    copy = pickle.loads(pickle.dumps(Decoder(FORMAT)))  # noqa: S301 - our own object
+    assert copy(to_batch(records())) == decoded()
+
+
+def test_an_unknown_format_is_refused_at_once() -> None:
+    """A decoder for a format that is not there is refused where it is made."""
+    with pytest.raises(ValueError, match="no format 'nope'"):
+        Decoder("nope")
+
+
+def test_batches_are_bounded_by_bytes() -> None:
+    """Large messages make small batches, so that memory stays flat."""
+    large = [Record(None, b"x" * 3_000_000, Position()) for _ in range(7)]
+    assert [len(batch) for batch in batches(large)] == [3, 3, 1]

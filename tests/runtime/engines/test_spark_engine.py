@@ -1,0 +1,185 @@
+"""The engine in Spark: DataFrames of messages to changes, control events and dead letters."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
+from pyspark.sql.types import (
+    BinaryType,
+    DoubleType,
+    LongType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+)
+from tests.samples import FORMAT, MIXED_COUNTS, examples, mixed_messages
+
+import changewire.spark as cws
+from changewire.engines.counts import ConservationError
+from changewire.engines.layout import CHANGES_TABLE, DEAD_LETTERS_TABLE
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@pytest.fixture(scope="module")
+def messages(spark: SparkSession) -> DataFrame:
+    """The mixed messages as Spark's Kafka source gives them."""
+    time = datetime(2024, 1, 2, 3, 4, 5, 678000, tzinfo=timezone.utc)
+    rows = [
+        (b"k%d" % i, value, "topic", 3, i, time, [("h", b"v")])
+        for i, value in enumerate(mixed_messages())
+    ]
+    kafka = (
+        "key binary, value binary, topic string, partition int, offset long, timestamp timestamp, "
+        "headers array<struct<key string, value binary>>"
+    )
+    return spark.createDataFrame(rows, kafka).cache()
+
+
+@pytest.fixture(scope="module")
+def decoded(messages: DataFrame) -> cws.Decoded:
+    """The decoded mixed messages."""
+    found = cws.decode(messages, format=FORMAT)
+    return cws.Decoded(found.rows.cache())
+
+
+def test_counts_are_those_of_the_messages(decoded: cws.Decoded) -> None:
+    """Every element is counted once, by what became of it."""
+    counts = decoded.counts.as_dict()
+    assert {name: counts[name] for name in MIXED_COUNTS} == MIXED_COUNTS
+    assert counts["by_operation"] == {"upsert": 5, "delete": 4, "empty": 2}
+
+
+def test_each_output_has_its_columns(decoded: cws.Decoded) -> None:
+    """Changes and control events have the columns of a change, dead letters their own."""
+    assert tuple(decoded.changes.columns) == tuple(decoded.controls.columns) == CHANGES_TABLE
+    assert tuple(decoded.dead_letters.columns) == DEAD_LETTERS_TABLE
+
+
+def test_kafka_columns_are_kept(decoded: cws.Decoded) -> None:
+    """Topic, partition, offset, timestamp, headers and key of the record stay with the change."""
+    row = decoded.changes.where("offset = 1").first()
+    assert row is not None
+    assert (row["topic"], row["partition"], bytes(row["record_key"])) == ("topic", 3, b"k1")
+    assert (
+        row["timestamp"].timestamp()
+        == datetime(2024, 1, 2, 3, 4, 5, 678000, timezone.utc).timestamp()
+    )
+    assert [(item["key"], bytes(item["value"])) for item in row["headers"]] == [("h", b"v")]
+
+
+def test_dead_letters_keep_the_raw_message(decoded: cws.Decoded) -> None:
+    """A dead letter has the bytes as they came, the element's index, code and pointer."""
+    row = decoded.dead_letters.where("offset = 7").first()
+    assert row is not None
+    assert (row["element"], row["code"], row["pointer"]) == (1, "missing-property", "/key")
+    assert bytes(row["value"]) == mixed_messages()[7]
+
+
+def test_text_values_decode_like_bytes(spark: SparkSession) -> None:
+    """A string column `value` alone is enough."""
+    frame = spark.createDataFrame([(json.dumps(examples("delete")[0]),)], "value string")
+    row = cws.decode(frame, format=FORMAT).changes.first()
+    assert row is not None
+    assert (row["op"], row["topic"], row["record_key"]) == ("delete", None, None)
+
+
+def test_comments_of_the_schema_reach_the_table(decoded: cws.Decoded) -> None:
+    """Columns carry the descriptions of the change schema."""
+    assert decoded.changes.schema["op"].metadata["comment"].startswith("What happened.")
+
+
+def test_variant_rows_can_be_reached_into(messages: DataFrame) -> None:
+    """With rows="variant" the columns of a row are read without parsing text."""
+    changes = cws.decode(messages, format=FORMAT, rows="variant").changes
+    found = changes.select(F.variant_get("after", "$.count", "bigint").alias("count"))
+    assert [row["count"] for row in found.where("count is not null").collect()] == [-(2**63)]
+
+
+ROW = StructType(
+    [
+        StructField("myString", StringType()),
+        StructField("myBlob", BinaryType()),
+        StructField("myMap", MapType(StringType(), DoubleType())),
+        StructField("count", LongType()),
+        StructField("ratio", DoubleType()),
+    ]
+)
+
+
+def test_typed_rows_hold_typed_values(messages: DataFrame) -> None:
+    """With a StructType the columns of a row have its types, bytes and 64-bit integers included."""
+    changes = cws.decode(messages, format=FORMAT, rows=ROW).changes
+    row = changes.where("offset = 1").select("after.count", "after.ratio", "after.myBlob").first()
+    assert row is not None
+    assert (row["count"], str(row["ratio"]), row["myBlob"]) == (-(2**63), "nan", None)
+
+
+def test_columns_that_the_type_lacks_are_kept(messages: DataFrame) -> None:
+    """What a row type does not name goes to the attributes, and is not lost."""
+    changes = cws.decode(messages, format=FORMAT, rows=ROW).changes
+    row = changes.where("offset = 1").first()
+    assert row is not None
+    assert json.loads(row["attributes"])["undeclared"] == {"after": {"flag": True}}
+
+
+def test_a_value_that_does_not_fit_is_a_dead_letter(messages: DataFrame) -> None:
+    """A map whose entry is a list does not fit a map of doubles: the place is named."""
+    letters = cws.decode(messages, format=FORMAT, rows=ROW).dead_letters
+    row = letters.where("offset = 0").first()
+    assert row is not None
+    assert (row["code"], row["pointer"]) == ("wrong-type", "/after/myMap/l")
+
+
+@pytest.mark.parametrize("column", ["text", "value int"])
+def test_a_frame_without_values_is_refused(spark: SparkSession, column: str) -> None:
+    """A DataFrame without binary or string column `value` is refused at once."""
+    frame = spark.createDataFrame([], f"{column} string" if column == "text" else column)
+    with pytest.raises(TypeError, match="column 'value'"):
+        cws.decode(frame, format=FORMAT)
+
+
+def test_unknown_rows_are_refused(messages: DataFrame) -> None:
+    """Rows are JSON text, VARIANT or a StructType, and nothing else."""
+    with pytest.raises(ValueError, match="rows is 'json'"):
+        cws.decode(messages, format=FORMAT, rows="xml")  # type: ignore[arg-type]
+
+
+def test_nothing_is_written_when_an_element_is_lost(decoded: cws.Decoded, tmp_path: Path) -> None:
+    """A difference between elements and rows fails the job before anything is committed."""
+    lossy = cws.Decoded(decoded.rows.where("offset <> 7 or element <> 1"))
+    with pytest.raises(ConservationError, match="15 elements, decoded were 14"):
+        cws.write(lossy, str(tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_outputs_can_have_any_format(
+    decoded: cws.Decoded, spark: SparkSession, tmp_path: Path
+) -> None:
+    """The sink is any batch format of Spark."""
+    cws.write(decoded, str(tmp_path), sink="json")
+    assert spark.read.json(str(tmp_path / "dead_letters")).count() == MIXED_COUNTS["dead_letters"]
+
+
+def test_one_task_reads_one_file(spark: SparkSession, tmp_path: Path) -> None:
+    """Each file is read by a task of its own, and each record knows its file and number."""
+    for i in range(5):
+        (tmp_path / f"{i}.jsonl").write_bytes(b'{"a": 1}\n{"a": 2}\n')
+    frame = cws.read_files(spark, [str(tmp_path)])
+    rows = frame.withColumn("task", F.spark_partition_id()).collect()
+    assert len({row["task"] for row in rows}) == 5
+    assert {(Path(row["path"]).name, row["number"]) for row in rows} == {
+        (f"{i}.jsonl", number) for i in range(5) for number in (0, 1)
+    }
+
+
+def test_a_session_of_the_caller_is_used(spark: SparkSession) -> None:
+    """Where a session is active, no other one is started."""
+    assert cws.session() is spark
