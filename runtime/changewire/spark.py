@@ -13,10 +13,8 @@ cws.write(decoded, "/lake/customers")
 from __future__ import annotations
 
 try:
-    import pyspark  # noqa: F401 - only to say what to install
+    from changewire.engines.spark import Decoded, RowsAs, decode, read_files, run, session, write
 except ImportError as error:
     raise ImportError('changewire.spark needs PySpark: pip install "changewire[spark]"') from error
-
-from changewire.engines.spark import Decoded, RowsAs, decode, read_files, run, session, write
 
 __all__ = ["Decoded", "RowsAs", "decode", "read_files", "run", "session", "write"]

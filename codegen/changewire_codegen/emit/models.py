@@ -23,7 +23,10 @@ from changewire_codegen.nodes import Choice, Family, Object, Property, Row
 from changewire_codegen.writer import quoted_docstring
 
 TEMPLATES = Path(__file__).with_name("templates")
-IMPORTS = ["typing.ClassVar", "msgspec.UNSET", "msgspec.UnsetType", "msgspec.field"]
+IMPORTS = [
+    *("typing.Annotated", "typing.ClassVar", "typing.Literal"),
+    *("msgspec.Meta", "msgspec.UNSET", "msgspec.UnsetType", "msgspec.field"),
+]
 TEXT_WIDTH = 92
 
 

@@ -116,7 +116,7 @@ def _draw(kind: Type, owner: str, family: Family) -> str:  # noqa: PLR0911 - one
     if isinstance(kind, Anything):
         return "drawing.json_values()"
     name = _function(kind.name)
-    return f"st.deferred({name})" if reaches(kind.name, owner, family) else f"{name}()"
+    return f"drawing.later({name})" if reaches(kind.name, owner, family) else f"{name}()"
 
 
 def _draw_scalar(scalar: Scalar) -> str:
@@ -198,7 +198,7 @@ def _spoil(kind: Type, owner: str, family: Family) -> str:
     if isinstance(kind, Anything):
         return "drawing.NOTHING"
     name = f"broken_{snake(kind.name)}"
-    return f"st.deferred({name})" if reaches(kind.name, owner, family) else f"{name}()"
+    return f"drawing.later({name})" if reaches(kind.name, owner, family) else f"{name}()"
 
 
 def _spoil_scalars(kind: Scalar | Choice) -> str:

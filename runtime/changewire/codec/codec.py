@@ -1,5 +1,6 @@
 """One format in both directions: bytes to models, models to bytes."""
 
+from contextlib import suppress
 from typing import Any, cast
 
 import msgspec
@@ -213,12 +214,11 @@ class Codec:
             obj = self._parse(msgspec.json.encode(model, enc_hook=write_unknown))
         except _REFUSALS:
             raise EncodeError(self.format, [first_unencodable(model)]) from None
-        unplaced: list[Issue] = []
-        try:
-            self._family.put_back(obj, role)
-        except _REFUSALS:
-            unplaced = [misplaced(model)]
-        issues = [as_sent(issue, model) for issue in self._family.errors(obj, role)] or unplaced
+        issues = misplaced(model)
+        if not issues:
+            with suppress(*_REFUSALS):  # of a value of the wrong shape, which errors() reports
+                self._family.put_back(obj, role)
+            issues = [as_sent(issue, model) for issue in self._family.errors(obj, role)]
         if issues:
             raise EncodeError(self.format, issues)
         data = self._write(obj)

@@ -29,16 +29,14 @@ def first_unencodable(value: object) -> Issue:
     return Issue("", "not-encodable", "encode", _EXPECTED, value)
 
 
-def misplaced(model: object) -> Issue:
-    """Return an issue for the first property of ``extra`` that cannot be put back."""
-    for at, message in _messages(model):
-        bare = msgspec.structs.replace(message, extra=msgspec.UNSET)
-        for pointer in map(str, message.extra):
-            parent = value_at(bare, pointer.rpartition("/")[0])
-            is_new = value_at(bare, pointer) is msgspec.UNSET
-            if not (is_new and pointer and isinstance(parent, (msgspec.Struct, dict))):
-                return Issue(at + pointer, "not-encodable", "extra", _NEW_PLACE)
-    return Issue("", "not-encodable", "encode", _EXPECTED, model)
+def misplaced(model: object) -> list[Issue]:
+    """Return an issue for each property of ``extra`` that cannot be put back."""
+    return [
+        Issue(at + pointer, "not-encodable", "extra", _NEW_PLACE)
+        for at, message in _messages(model)
+        for pointer in map(str, message.extra)
+        if not _is_new_place(msgspec.structs.replace(message, extra=msgspec.UNSET), pointer)
+    ]
 
 
 def as_sent(issue: Issue, model: object) -> Issue:
@@ -68,6 +66,14 @@ def _messages(model: object) -> Iterator[tuple[str, Any]]:
             yield at, item
 
 
+def _is_new_place(message: object, pointer: str) -> bool:
+    """Tell whether a pointer names a property that an object of a message does not have yet."""
+    before, slash, _ = pointer.rpartition("/")
+    parent = value_at(message, before)
+    is_object = isinstance(parent, msgspec.Struct) and not parent.__struct_config__.array_like
+    return bool(slash) and is_object and value_at(message, pointer) is msgspec.UNSET
+
+
 def _differences(sent: Any, received: Any, at: str) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
     """Yield (pointer, sent value) of each leaf that differs."""
     mine, theirs = dict(_children(sent)), dict(_children(received))
@@ -85,19 +91,27 @@ def _differences(sent: Any, received: Any, at: str) -> Iterator[tuple[str, Any]]
 def _children(value: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
     """Yield (pointer, child) of a struct, a list or a dictionary."""
     if isinstance(value, msgspec.Struct):
-        for i, field in enumerate(msgspec.structs.fields(value)):
-            child = getattr(value, field.name)
-            if isinstance(child, Extra):
-                yield from child.items()
-            else:
-                name = str(i) if value.__struct_config__.array_like else field.encode_name
-                yield f"/{pointer_token(name.removeprefix('@'))}", child
+        yield from _fields(value)
     elif isinstance(value, (list, tuple)):
         for i, item in enumerate(cast("list[Any]", value)):
             yield f"/{i}", item
     elif _is_dict(value):
         for key, item in value.items():
             yield f"/{pointer_token(str(key))}", item
+
+
+def _fields(value: msgspec.Struct) -> Iterator[tuple[str, Any]]:
+    """Yield (pointer, value) of what a struct has on the wire."""
+    config = value.__struct_config__
+    found: dict[str, Any] = {f"/{config.tag_field}": config.tag} if config.tag_field else {}
+    for i, field in enumerate(msgspec.structs.fields(value)):
+        child = getattr(value, field.name)
+        if isinstance(child, Extra):
+            found.update(child)
+        elif child is not msgspec.UNSET:
+            name = str(i) if config.array_like else field.encode_name.removeprefix("@")
+            found[f"/{pointer_token(name)}"] = child
+    yield from found.items()
 
 
 def _has_other_keys(value: object) -> bool:
@@ -110,7 +124,7 @@ def _is_dict(value: object) -> TypeGuard[dict[Any, Any]]:
 
 def _encodable(value: object) -> bool:
     try:
-        msgspec.json.encode(value, enc_hook=write_unknown)
-    except (TypeError, ValueError, OverflowError):
+        msgspec.json.decode(msgspec.json.encode(value, enc_hook=write_unknown))
+    except (TypeError, ValueError, OverflowError, msgspec.MsgspecError):
         return False
     return True

@@ -76,7 +76,7 @@ class Decoder:
         """Check that the format is there."""
         codec(format)
         self.format = format
-        self.image = image
+        self.image: Image = image
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return a row for each element of each message.

@@ -1,0 +1,49 @@
+"""All commands in one place."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from changewire.cli.commands import changes, decode, detect, doctor, formats, run, validate
+from changewire.version import VERSION
+
+app = typer.Typer(
+    name="changewire",
+    help="Change-data-capture messages from Kafka: look into them, check them, make tables of them.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    no_args_is_help=True,
+    pretty_exceptions_show_locals=False,  # they hold messages
+    rich_markup_mode=None,
+)
+
+
+def _show_version(*, wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"changewire {VERSION}")
+        raise typer.Exit
+
+
+@app.callback(epilog="Exit code: 0 if every message was good, 1 if not, 2 if there was no telling.")
+def _root(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
+    ] = False,
+) -> None:
+    pass
+
+
+_COMMANDS = (
+    (decode, "Messages to lines of JSON."),
+    (validate, "Every issue of every message."),
+    (changes, "Messages to changes, as lines of JSON."),
+    (detect, "Count the messages of each format."),
+    (formats, "List formats and their messages."),
+    (run, "Messages to tables, with a report."),
+    (doctor, "Look for what is missing."),
+)
+for command, short_help in _COMMANDS:
+    app.command(short_help=short_help)(command)

@@ -1,0 +1,13 @@
+"""The commands, one to a module."""
+
+from __future__ import annotations
+
+from changewire.cli.commands.changes import changes
+from changewire.cli.commands.decode import decode
+from changewire.cli.commands.detect import detect
+from changewire.cli.commands.doctor import doctor
+from changewire.cli.commands.formats import formats
+from changewire.cli.commands.run import run
+from changewire.cli.commands.validate import validate
+
+__all__ = ["changes", "decode", "detect", "doctor", "formats", "run", "validate"]

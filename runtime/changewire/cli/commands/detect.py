@@ -1,0 +1,66 @@
+"""``changewire detect``."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from typing import Annotated
+
+import msgspec
+import typer
+
+from changewire.cli.ending import GOOD, REFUSED, ending
+from changewire.cli.lines import Lines
+from changewire.cli.options import Inputs, Json, Shape
+from changewire.cli.records import place_of, records
+from changewire.cli.talk import counted, say
+from changewire.codec import detect as detect_format
+
+UNKNOWN = "(unknown)"
+EMPTY = "(no value)"
+
+
+class Detected(msgspec.Struct, frozen=True):
+    """The format that a message says it has; None where it says none."""
+
+    format: str | None
+
+
+class Totals(msgspec.Struct, frozen=True):
+    """Messages of each format, of none, and those without a value."""
+
+    formats: dict[str, int]
+    unknown: int
+    no_value: int
+
+
+@ending
+def detect(
+    inputs: Inputs = None,
+    *,
+    each: Annotated[bool, typer.Option("--each", help="Write a line of JSON a message.")] = False,
+    as_json: Json = False,
+    shape: Shape = "auto",
+) -> int:
+    """Count the messages of each format.
+
+    A message of a known format may still be refused: `changewire validate` tells.
+
+    Example: changewire detect topic.jsonl
+    """
+    lines = Lines()
+    counts: Counter[str] = Counter()
+    for record in records(inputs, shape):
+        found = None if record.value is None else detect_format(record.value)
+        counts[EMPTY if record.value is None else found or UNKNOWN] += 1
+        if each:
+            lines.write(place_of(record.position), Detected(found))
+    if as_json and not each:
+        unknown, empty = counts.pop(UNKNOWN, 0), counts.pop(EMPTY, 0)
+        lines.write(Totals(dict(sorted(counts.items())), unknown, empty))
+        return REFUSED if unknown else GOOD
+    if not each:
+        for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+            sys.stdout.write(f"{count:>10}  {name}\n")
+    say(counted(counts.total(), "message"))
+    return REFUSED if counts[UNKNOWN] else GOOD

@@ -1,0 +1,69 @@
+"""``changewire formats``."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import get_args
+
+import msgspec
+from changewire_messages import FORMATS
+from rich.table import Table
+
+from changewire.cli.ending import GOOD, ending
+from changewire.cli.lines import Lines
+from changewire.cli.options import Json
+from changewire.cli.talk import console
+
+
+class Variant(msgspec.Struct, frozen=True):
+    """One kind of message, and what its schema says of it."""
+
+    name: str
+    description: str
+
+
+class Format(msgspec.Struct, frozen=True):
+    """A format: its name, how its messages are written, and their kinds."""
+
+    format: str
+    encoding: str
+    record_key: bool
+    batches: bool
+    variants: list[Variant]
+
+
+@ending
+def formats(*, as_json: Json = False) -> int:
+    """List the formats and the kinds of messages that each of them has.
+
+    Example: changewire formats --json
+    """
+    found = [_format(module) for _, module in sorted(FORMATS.items())]
+    if as_json:
+        lines = Lines()
+        for item in found:
+            lines.write(item)
+        return GOOD
+    table = Table("format", "variant", "what it is", box=None, pad_edge=False, header_style="bold")
+    for item in found:
+        for i, variant in enumerate(item.variants):
+            table.add_row("" if i else item.format, variant.name, variant.description)
+    console(on_stdout=True).print(table, soft_wrap=False)
+    return GOOD
+
+
+def _format(module: str) -> Format:
+    family = import_module(module)
+    message = getattr(family, family.ROLES["message"])
+    variants = get_args(message) or (message,)
+    return Format(
+        family.FORMAT,
+        family.ENCODING,
+        "key" in family.ROLES,
+        "batch" in family.ROLES,
+        [Variant(v.__name__, _first_sentence(v.__doc__ or "")) for v in variants],
+    )
+
+
+def _first_sentence(text: str) -> str:
+    return " ".join(text.split()).partition(". ")[0].removesuffix(".") + "."

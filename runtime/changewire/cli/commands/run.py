@@ -1,0 +1,119 @@
+"""``changewire run``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from changewire.cli.commands.changes import ImageOption
+from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
+from changewire.cli.options import Format, Inputs, Json, Shape, one_of
+from changewire.cli.records import given
+from changewire.cli.talk import console, counted, say
+from changewire.report.text import visible
+
+if TYPE_CHECKING:
+    from changewire.changes import Image
+    from changewire.engines.job import Engine
+    from changewire.engines.outcome import Outcome
+
+ENGINES = ("auto", "spark", "python")
+_CODES = 3
+
+
+@ending
+def run(
+    inputs: Inputs = None,
+    *,
+    format: Format,  # noqa: A002
+    output: Annotated[
+        str,
+        typer.Option("--output", "-o", metavar="DIR", help="Folder for tables and report."),
+    ],
+    engine: Annotated[
+        str,
+        typer.Option(
+            metavar="ENGINE",
+            help="auto (Spark where it can run), spark or python.",
+            callback=one_of(ENGINES),
+        ),
+    ] = "auto",
+    image: ImageOption = "full",
+    shape: Shape = "auto",
+    show_values: Annotated[
+        bool, typer.Option("--show-values", help="Show the start of refused messages in the report.")
+    ] = False,
+    as_json: Json = False,
+) -> int:
+    """Turn messages into tables of changes, control events and dead letters, with a report.
+
+    In DIR, changes, controls, dead_letters, report.json and report.html are replaced.
+
+    Example: changewire run -f aerospike-json topic/ --output tables/
+    """
+    from changewire.engines import job  # noqa: PLC0415 - pyarrow is heavy
+    from changewire.engines.counts import ConservationError  # noqa: PLC0415
+
+    try:
+        with _progress() as progress:
+            outcome = job.run(
+                given(inputs),
+                output,
+                format=format,
+                engine=cast("Engine", engine),
+                image=cast("Image", image),
+                shape=shape,
+                show_values=show_values,
+                progress=progress,
+                notice=say,
+            )
+    except (job.JobError, ConservationError) as error:
+        say(str(error))
+        return UNABLE
+    if as_json:
+        sys.stdout.write(Path(output, "report.json").read_text(encoding="utf-8"))
+    _say_counts(outcome)
+    return REFUSED if outcome.counts.dead_letters else GOOD
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int], None]]:
+    """Show on a terminal that work is done, and how many messages were read so far."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    talk = console()
+    with Progress(*columns, console=talk, transient=True, disable=not talk.is_terminal) as bar:
+        task = bar.add_task("reading and decoding", total=None)
+
+        def advance(messages: int) -> None:
+            bar.update(task, description=counted(messages, "message"))
+
+        yield advance
+
+
+def _say_counts(outcome: Outcome) -> None:
+    """Say what became of the messages, and where the report is."""
+    counts = outcome.counts
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(justify="right")
+    table.add_column()
+    for number, what in (
+        (counts.messages, "messages"),
+        (counts.elements, "elements"),
+        (counts.changes, "changes"),
+        (counts.controls, "control events"),
+    ):
+        table.add_row(f"{number:,}", what)
+    reasons = ", ".join(f"{code} {count:,}" for code, count in counts.by_error_code.most_common(_CODES))
+    style = "red" if counts.dead_letters else ""
+    letters = f"dead letters ({reasons})" if reasons else "dead letters"
+    table.add_row(Text(f"{counts.dead_letters:,}", style), Text(letters, style))
+    console().print(table)
+    say(f"{outcome.seconds:.1f} s with {outcome.engine}; report: {Path(outcome.output, 'report.html')}")

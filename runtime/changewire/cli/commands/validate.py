@@ -1,0 +1,91 @@
+"""``changewire validate``."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import msgspec
+import typer
+from msgspec import UNSET, UnsetType
+
+from changewire.cli.ending import GOOD, REFUSED, ending
+from changewire.cli.lines import Lines
+from changewire.cli.options import Format, Inputs, Json, Shape
+from changewire.cli.records import Place, place_of, records
+from changewire.cli.talk import counted, say
+from changewire.codec import Issue, codec
+from changewire.report.text import NAME, visible
+
+_SHOWN = 60
+
+
+class Found(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An issue as JSON; ``actual`` is the start of the value as text, where it may be shown."""
+
+    pointer: str
+    code: str
+    rule: str
+    expected: str
+    actual_type: str
+    actual: str | UnsetType = UNSET
+
+
+@ending
+def validate(
+    inputs: Inputs = None,
+    *,
+    format: Format,  # noqa: A002
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Also refuse properties that the schema lacks.")
+    ] = False,
+    no_values: Annotated[
+        bool, typer.Option("--no-values", help="Show the types of wrong values only.")
+    ] = False,
+    as_json: Json = False,
+    shape: Shape = "auto",
+) -> int:
+    """Write every issue of every message: place, JSON Pointer, rule, what was expected and found.
+
+    Example: changewire validate -f aerospike-json --strict users.jsonl
+    """
+    checker, lines = codec(format), Lines()
+    messages = wrong = found = 0
+    for record in records(inputs, shape):
+        messages += 1
+        if record.value is None:
+            continue
+        issues = checker.validate(record.value, closed=strict)
+        wrong += bool(issues)
+        found += len(issues)
+        place = place_of(record.position)
+        for issue in issues:
+            if as_json:
+                lines.write(place, _found(issue, shown=not no_values))
+            else:
+                sys.stdout.write(f"{_sentence(place, issue, shown=not no_values)}\n")
+    say(f"{counted(messages, 'message')}, {wrong:,} with {counted(found, 'issue')}")
+    return REFUSED if wrong else GOOD
+
+
+def _found(issue: Issue, *, shown: bool) -> Found:
+    actual = _value(issue) if shown and issue.actual is not UNSET else UNSET
+    return Found(
+        visible(issue.pointer), issue.code, issue.rule, issue.expected, issue.actual_type, actual
+    )
+
+
+def _sentence(place: Place, issue: Issue, *, shown: bool) -> str:
+    found = f"found {issue.actual_type}"
+    if shown and issue.actual is not UNSET:
+        found += f" {_value(issue)}"
+    at = f"{visible(issue.pointer)}: " if issue.pointer else ""
+    expected = visible(issue.expected)
+    return f"{visible(str(place))}: {at}expected {expected}, {found} ({issue.code}, {issue.rule})"
+
+
+def _value(issue: Issue) -> str:
+    """Return the start of a value, as JSON where it is a scalar."""
+    if isinstance(issue.actual, (dict, list)):
+        return visible(repr(issue.actual)[: NAME * 2], _SHOWN)
+    return visible(repr(issue.actual), _SHOWN)

@@ -1,0 +1,46 @@
+"""Lines of JSON on standard output, fit for a program and for a terminal."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any
+
+import msgspec
+from changewire_messages.support import Extra
+
+# What acts on a terminal or turns text around, in UTF-8: DEL and C1 controls, direction marks,
+# line separators. JSON allows it in text, and its escape means the same.
+_ACTIVE = re.compile(
+    rb"\x7f|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf"
+)
+
+
+class Lines:
+    """Writes values, each as JSON on a line of its own."""
+
+    def __init__(self) -> None:
+        """Look at where standard output leads to."""
+        self._write = sys.stdout.buffer.write
+        self._encode = msgspec.json.Encoder(enc_hook=_plain).encode
+        self._at_once = sys.stdout.isatty()
+
+    def write(self, *parts: object) -> None:
+        """Write one line: the properties of all parts, in one object.
+
+        Args:
+            parts: Objects; none of them is empty.
+        """
+        texts = [self._encode(part)[1:-1] for part in parts]
+        self._write(_ACTIVE.sub(_escaped, b"{" + b",".join(texts) + b"}\n"))
+        if self._at_once:
+            sys.stdout.flush()
+
+
+def _escaped(found: re.Match[bytes]) -> bytes:
+    return f"\\u{ord(found[0].decode()):04x}".encode()
+
+
+def _plain(value: Any) -> object:  # noqa: ANN401 - what JSON has no type for
+    """Encode what only a model holds: unknown properties, or an open tag."""
+    return dict(value) if isinstance(value, Extra) else str(value)

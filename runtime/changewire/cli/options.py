@@ -1,0 +1,57 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, TypeAlias
+
+import typer
+
+from changewire.codec import formats
+from changewire.framing import SHAPES
+
+
+def one_of(names: Sequence[str]) -> Callable[[str], str]:
+    """Return a callback that refuses an option's value if it is none of some names."""
+
+    def check(value: str) -> str:
+        if value not in names:
+            text = f"{value!r} is none of: {', '.join(names)}"
+            raise typer.BadParameter(text)
+        return value
+
+    return check
+
+
+Inputs: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="INPUT",
+        help="Files or folders, also .gz and .zst; - is standard input, the default in a pipe.",
+        show_default=False,
+    ),
+]
+
+Format: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="FORMAT",
+        help="Format of the messages; `changewire formats` lists them, `changewire detect` guesses.",
+        callback=one_of(formats()),
+        autocompletion=formats,
+        show_default=False,
+    ),
+]
+
+Shape: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        metavar="SHAPE",
+        help=f"How messages stand in the input: auto, {', '.join(SHAPES)}.",
+        callback=one_of(("auto", *SHAPES)),
+    ),
+]
+
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]

@@ -1,0 +1,254 @@
+"""Generated code of the golden cases, imported and used."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from pyspark.sql.pandas.types import to_arrow_type
+
+from tests.codegen.helpers import CASES, PACKAGE, VARIANTS, copied, decode, encode, errors, module
+
+pytestmark = pytest.mark.usefixtures("generated")
+
+REFUSED = (msgspec.MsgspecError, LookupError, TypeError, AttributeError)
+QUICK = settings(
+    max_examples=25,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def strategy(family: str, variant: str, *, broken: bool = False) -> st.SearchStrategy[Any]:
+    """Return the strategy of a variant, by the name that ``__all__`` promises."""
+    strategies = module(family, "strategies")
+    plain = [name for name in strategies.__all__ if not name.startswith("broken_")]
+    name = next(name for name in plain if name.replace("_", "") == variant.lower())
+    name = f"broken_{name.rstrip('_')}" if broken else name
+    assert name in strategies.__all__
+    drawn: st.SearchStrategy[Any] = getattr(strategies, name)()
+    return drawn
+
+
+def canonical(rendered: Mapping[str, str], family: str, variant: str) -> Any:
+    """Return the canonical schema of a variant."""
+    found = [json.loads(t) for p, t in rendered.items() if p.startswith(f"{family}/schemas/")]
+    return next(schema for schema in found if schema["title"] == variant)
+
+
+@pytest.mark.parametrize(("family", "variant"), VARIANTS)
+def test_drawn_messages_are_valid(
+    family: str, variant: str, rendered: Mapping[str, str]
+) -> None:
+    """What a strategy draws passes validator, model and canonical schema, and comes back as it was."""
+    schema = Draft202012Validator(canonical(rendered, family, variant))
+
+    @QUICK
+    @given(strategy(family, variant))
+    def holds(obj: object) -> None:
+        assert errors(family, variant, obj, closed=True) == []
+        assert schema.is_valid(obj)
+        model = decode(family, variant, obj)
+        again = encode(family, variant, model)
+        assert errors(family, variant, again, closed=True) == []
+        assert decode(family, variant, again) == model
+
+    holds()
+
+
+@pytest.mark.parametrize(("family", "variant"), VARIANTS)
+def test_spoilt_messages_are_refused(family: str, variant: str) -> None:
+    """What a strategy spoils at one place, both the validator and the model refuse."""
+    drawn = strategy(family, variant, broken=True)
+
+    @QUICK
+    @given(drawn)
+    def holds(obj: object) -> None:
+        found = errors(family, variant, obj)
+        assert found
+        assert all(len(issue) == 4 for issue in found)
+        with pytest.raises(REFUSED):
+            decode(family, variant, obj)
+
+    holds()
+
+
+@pytest.mark.parametrize(("family", "variant"), VARIANTS)
+def test_examples_are_read_by_generated_code(
+    family: str, variant: str, rendered: Mapping[str, str]
+) -> None:
+    """The examples of a schema are valid by it, and by the code that it becomes."""
+    schema = canonical(rendered, family, variant)
+    for example in schema["examples"]:
+        assert Draft202012Validator(schema).is_valid(example)
+        assert errors(family, variant, example, closed=True) == []
+        assert decode(family, variant, example) is not None
+
+
+@pytest.mark.parametrize(("family", "variant"), VARIANTS)
+def test_columns_have_the_type_that_spark_is_told(family: str, variant: str) -> None:
+    """The Arrow columns of examples have the names and types that the StructType says."""
+    arrow, spark = module(family, "arrow"), module(family, "spark")
+    name = next((n for n in spark.__all__ if n.replace("_", "") == variant.upper()), None)
+    if name is None:
+        assert not hasattr(arrow, f"{variant.lower()}_array")
+        return
+    build = getattr(arrow, f"{name.lower()}_array")
+    files = CASES.joinpath(family).glob("*.json")
+    schemas = [json.loads(path.read_text(encoding="utf-8")) for path in files]
+    (examples,) = [s["examples"] for s in schemas if s["title"] == variant and "examples" in s]
+    array = build([decode(family, variant, example) for example in examples])
+    assert len(array) == len(examples)
+    expected = to_arrow_type(getattr(spark, name), timestamp_utc=True)
+    assert shape(array.type) == shape(expected)
+
+
+def shape(kind: Any) -> object:
+    """Return an Arrow type without what Spark's own conversion adds: names of items, not null."""
+    if pa.types.is_struct(kind):
+        return [(field.name, shape(field.type)) for field in kind]
+    if pa.types.is_list(kind):
+        return [shape(kind.value_type)]
+    if pa.types.is_map(kind):
+        return {str(kind.key_type): shape(kind.item_type)}
+    return str(kind)
+
+
+def test_unknown_properties_come_back_where_they_were() -> None:
+    """A property that no schema names is kept at any depth, and reported only by a closed check."""
+    obj = {"inner": {"a": 1, "new": [1]}, "list": [{"a": 2}, {"a": 3, "x/y": None}], "more": 0}
+    assert errors("open_objects", "Outer", obj) == []
+    pointers = ["/inner/new", "/list/1/x~1y", "/more"]
+    assert sorted(i[0] for i in errors("open_objects", "Outer", obj, closed=True)) == pointers
+    model = decode("open_objects", "Outer", obj)
+    assert dict(model.extra) == {"/inner/new": [1], "/list/1/x~1y": None, "/more": 0}
+    assert encode("open_objects", "Outer", model) == obj
+
+
+def test_unknown_tag_goes_to_the_open_arm_and_back() -> None:
+    """An object of a kind yet unknown is the open arm's, and is written as it was."""
+    obj = {"fields": [{"type": "text", "value": "a"}, {"type": "new", "value": {"b": 1}}]}
+    model = decode("open_arm", "Packet", obj)
+    assert [type(field).__name__ for field in model.fields] == ["TextField", "OtherField"]
+    assert model.fields[1].type == "new"
+    assert encode("open_arm", "Packet", model) == obj
+
+
+def test_enum_tag_gives_one_model_for_each_value() -> None:
+    """Which of several tags an object has is known from its class."""
+    models = module("enum_tag", "models")
+    assert decode("enum_tag", "Event", {"op": "insert", "row": "a"}) == models.ChangeInsert(row="a")
+    model = decode("enum_tag", "Event", {"op": "hard-delete", "row": "a"})
+    assert model == models.ChangeHardDelete(row="a")
+    assert model.op == "hard-delete"
+
+
+PAYMENTS = [
+    ({"method": "cash", "amount": 1}, True),
+    ({"method": "cash", "amount": 1, "number": "1"}, True),
+    ({"method": "card", "amount": 1, "number": "1"}, True),
+    ({"method": "card", "amount": 1}, False),
+]
+TRANSFERS = [
+    ({"from": ["a", 1], "to": ["b", 2], "state": "new"}, True),
+    ({"from": ["a", 15], "to": ["b", 2], "state": "new"}, False),
+    ({"from": ["a", 21], "to": ["b", 2], "state": "new"}, True),
+    ({"from": ["a", 1], "to": None, "state": "new"}, False),
+    ({"from": ["a", 1], "to": None, "state": "done"}, True),
+    ({"from": ["a", 1], "to": None, "state": "done", "fee": 1.5}, True),
+    ({"from": ["a", 1], "to": None, "state": "done", "fee": None}, False),
+    ({"from": ["a", 15], "to": None, "state": "failed", "fee": 2}, True),
+]
+
+
+@pytest.mark.parametrize(
+    ("variant", "obj", "valid"),
+    [("Payment", *row) for row in PAYMENTS] + [("Transfer", *row) for row in TRANSFERS],
+)
+def test_rules_hold_in_validator_and_model(
+    variant: str, obj: Any, *, valid: bool, rendered: Mapping[str, str]
+) -> None:
+    """The two readings of a rule, and JSON Schema's own, agree."""
+    schema = Draft202012Validator(canonical(rendered, "rules", variant))
+    assert schema.is_valid(obj) is valid
+    assert [issue[1] for issue in errors("rules", variant, obj)] == ([] if valid else ["then"])
+    if valid:
+        assert decode("rules", variant, obj).extra is msgspec.UNSET
+    else:
+        with pytest.raises(msgspec.ValidationError, match=f"if/then of {variant}"):
+            decode("rules", variant, obj)
+
+
+@pytest.mark.parametrize(
+    ("obj", "used"),
+    [
+        ({"value": 1.5}, []),
+        ({"value": "1.5"}, ["quoted-value"]),
+        ({"value": 1, "time": -1}, ["negative-time"]),
+        ({"value": 1, "parts": [{}, {"name": "a"}, {}]}, ["part-without-name"] * 2),
+        ({"value": "1", "new": 0}, ["unknown-property", "quoted-value"]),
+    ],
+)
+def test_leniencies_are_counted_by_use(obj: object, used: list[str]) -> None:
+    """A message tells which leniencies it needed, as often as it needed them."""
+    found = module("leniencies", "leniencies").leniencies(decode("leniencies", "Sample", obj))
+    assert found == used
+
+
+def test_names_that_python_does_not_take_are_reached_by_others() -> None:
+    """A property has its wire name in messages and columns, and a Python name in models."""
+    (example,) = json.loads((CASES / "names/class.json").read_text(encoding="utf-8"))["examples"]
+    model = decode("names", "Class", example)
+    assert (model.class_, model.a_b, model.row_id, model.int_, model.list_) == ("x", 1, "y", 5, ["z"])
+    assert getattr(model, "用户") == "w"
+    assert encode("names", "Class", model) == example
+    assert module("names", "models").Class.__doc__ == (
+        'A description with """ and a \\ and \\n, and one at its end: "'
+    )
+    (column,) = [f for f in module("names", "arrow").class_array([model]).type if f.name == "a b"]
+    assert str(column.type) == "int64"
+
+
+def test_issues_within_nested_lists_name_the_place() -> None:
+    """The pointer of an issue counts each list that it passes through."""
+    obj = {
+        "items": [{"name": "a"}],
+        "grid": [[1], [2, "x"]],
+        "shelves": {"a/b": [{"name": "c"}, {"name": 3}]},
+    }
+    found = errors("lists_and_maps", "Basket", obj)
+    assert [issue[0] for issue in found] == ["/grid/1/1", "/shelves/a~1b/1/name"]
+
+
+def test_what_is_missing_is_named_with_its_type() -> None:
+    """An issue about a missing reference says what to put there, and whose it is."""
+    (issue,) = errors("references", "Parcel", {"receiver": {"city": "Oslo"}, "weight": 1})
+    assert issue == ("/sender", "required", "object (Party)", msgspec.UNSET)
+    found = errors("rules", "Transfer", {"state": "done"})
+    assert [issue[2] for issue in found] == ["array (Account)", "array (Account) or null"]
+
+
+def test_validating_changes_no_message() -> None:
+    """Who validates a message has it unchanged afterwards."""
+    obj = {"inner": {"a": 1, "b": 2}, "list": [{}], "more": 0}
+    before = copied(obj)
+    assert [issue[0] for issue in errors("open_objects", "Outer", obj)] == ["/list/0/a"]
+    assert obj == before
+
+
+def test_everything_promised_is_there(rendered: Mapping[str, str]) -> None:
+    """Each name in ``__all__`` of a generated module can be imported from it."""
+    for path in rendered:
+        if path.endswith(".py"):
+            name = f"{PACKAGE}.{path.removesuffix('.py').replace('/', '.')}"
+            imported = __import__(name.removesuffix(".__init__"), fromlist=["__all__"])
+            assert [n for n in getattr(imported, "__all__", []) if not hasattr(imported, n)] == []
