@@ -23,7 +23,9 @@ class SchemaError(Exception):
 
     def __str__(self) -> str:
         """Return ``file#pointer: reason``."""
-        return f"{self.file}#{self.pointer}: {self.reason}"
+        place = f"{self.file}#{self.pointer}"
+        shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in place)
+        return f"{shown}: {self.reason}"
 
 
 class OutputError(Exception):

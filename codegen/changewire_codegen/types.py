@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
@@ -102,15 +103,16 @@ def _single(node: Node, name: str, place: Place) -> Type:
         return MapOf(
             build_type(node.get("additionalProperties", {}), place.at("additionalProperties"))
         )
-    return _scalar(node, name)
+    return _scalar(node, name, place)
 
 
-def _scalar(node: Node, name: str) -> Scalar:
+def _scalar(node: Node, name: str, place: Place) -> Scalar:
     if name == "string" and "contentEncoding" in node:
         return Scalar("bytes", min_length=node.get("x-minBytes"), max_length=node.get("x-maxBytes"))
     if name == "string" and "format" in node:
         return Scalar("datetime")
     if name == "string":
+        _check_pattern(node.get("pattern", ""), place)
         return Scalar(
             "string",
             min_length=node.get("minLength"),
@@ -122,6 +124,13 @@ def _scalar(node: Node, name: str) -> Scalar:
     if name == "number":
         return Scalar("number", node.get("minimum"), node.get("maximum"))
     return Scalar(_PLAIN[name])
+
+
+def _check_pattern(pattern: str, place: Place) -> None:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        place.at("pattern").refuse(f"no regular expression: {error}")
 
 
 def _enumeration(node: Node, place: Place) -> Scalar:

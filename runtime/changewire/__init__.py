@@ -59,17 +59,17 @@ __all__ = [
 ]
 
 
-def decode(data: Data, *, format: str) -> Any:  # noqa: A002, ANN401 - the words of the API
+def decode(data: Data, *, format: str) -> Any:
     """Return the model of one message; see `Codec.decode`."""
     return codec(format).decode(data)
 
 
-def decode_all(data: Data, *, format: str) -> list[Any]:  # noqa: A002
+def decode_all(data: Data, *, format: str) -> list[Any]:
     """Return the elements of a message that may be a batch; see `Codec.decode_all`."""
     return codec(format).decode_all(data)
 
 
-def decode_key(data: Data, *, format: str) -> Any:  # noqa: A002, ANN401
+def decode_key(data: Data, *, format: str) -> Any:
     """Return the model of a Kafka record key; see `Codec.decode_key`."""
     return codec(format).decode_key(data)
 
@@ -79,7 +79,7 @@ def encode(model: object) -> bytes:
     return codec_of(model).encode(model)
 
 
-def validate(data: object, *, format: str, closed: bool = False) -> list[Issue]:  # noqa: A002
+def validate(data: object, *, format: str, closed: bool = False) -> list[Issue]:
     """Return every issue of a message; see `Codec.validate`."""
     return codec(format).validate(data, closed=closed)
 

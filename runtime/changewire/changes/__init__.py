@@ -51,7 +51,7 @@ def changes(
     return adapter(message, image)
 
 
-def empty_message(format: str, *, null_value: bool) -> Change:  # noqa: A002 - the word of the API
+def empty_message(format: str, *, null_value: bool) -> Change:
     """Return the control event of a message that holds nothing.
 
     Args:

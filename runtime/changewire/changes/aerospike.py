@@ -83,7 +83,7 @@ def _columns(bins: list[wire.Bin], attributes: dict[str, Any]) -> dict[str, Any]
     return columns
 
 
-def _note(item: Any) -> dict[str, Any]:  # noqa: ANN401 - a bin that is not plain
+def _note(item: Any) -> dict[str, Any]:
     """Return what the value of a bin does not show of its type."""
     field = _ORDERS.get(type(item))
     if field is None:

@@ -18,7 +18,7 @@ def main() -> None:
         SystemExit: Always; with 0 only where every message was good.
     """
     try:
-        from changewire.cli.app import app  # noqa: PLC0415 - what it needs may be missing
+        from changewire.cli.app import app
 
         app()
     except ImportError as error:

@@ -11,7 +11,7 @@ from changewire.version import VERSION
 
 app = typer.Typer(
     name="changewire",
-    help="Change-data-capture messages from Kafka: look into them, check them, make tables of them.",
+    help="Change-data-capture messages from Kafka: to look into, to check, to make tables of.",
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,  # they hold messages

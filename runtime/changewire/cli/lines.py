@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 import msgspec
+
 from changewire_messages.support import Extra
 
 # What acts on a terminal or turns text around, in UTF-8: DEL and C1 controls, direction marks,
@@ -41,6 +42,6 @@ def _escaped(found: re.Match[bytes]) -> bytes:
     return f"\\u{ord(found[0].decode()):04x}".encode()
 
 
-def _plain(value: Any) -> object:  # noqa: ANN401 - what JSON has no type for
+def _plain(value: Any) -> object:
     """Encode what only a model holds: unknown properties, or an open tag."""
     return dict(value) if isinstance(value, Extra) else str(value)

@@ -38,7 +38,7 @@ Format: TypeAlias = Annotated[
         "--format",
         "-f",
         metavar="FORMAT",
-        help="Format of the messages; `changewire formats` lists them, `changewire detect` guesses.",
+        help="Format of the messages; `changewire formats` lists, `changewire detect` guesses.",
         callback=one_of(formats()),
         autocompletion=formats,
         show_default=False,

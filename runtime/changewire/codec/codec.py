@@ -50,7 +50,7 @@ class Codec:
         """Return the call that gives this codec."""
         return f"codec({self.format!r})"
 
-    def decode(self, data: Data) -> Any:  # noqa: ANN401 - the model depends on the format
+    def decode(self, data: Data) -> Any:
         """Return the model of one message.
 
         Args:
@@ -83,7 +83,7 @@ class Codec:
         except DecodeError as error:
             return [rejection(error)]
 
-    def decode_key(self, data: Data) -> Any:  # noqa: ANN401
+    def decode_key(self, data: Data) -> Any:
         """Return the model of a Kafka record key: one key, or a list of the keys of a batch.
 
         Raises:
@@ -147,10 +147,10 @@ class Codec:
         except DecodeError:
             return False
 
-    def _parse(self, data: Data) -> Any:  # noqa: ANN401 - any JSON value
+    def _parse(self, data: Data) -> Any:
         return parse_json(data, self.format)
 
-    def _plain(self, data: object) -> Any:  # noqa: ANN401 - any JSON value
+    def _plain(self, data: object) -> Any:
         """Return a message as dictionaries and lists, whatever it was given as."""
         if isinstance(data, (bytes, bytearray, memoryview, str, msgspec.Raw)):
             return self._parse(cast("Data", data))
@@ -166,14 +166,14 @@ class Codec:
         except PARSER_ERRORS:
             return None
 
-    def _element(self, raw: msgspec.Raw, index: int) -> Any:  # noqa: ANN401
+    def _element(self, raw: msgspec.Raw, index: int) -> Any:
         try:
             return self.decode(raw)
         except DecodeError as error:
             # An offset within the element would be taken for one within the message.
             return rejection(DecodeError(self.format, error.issues), index)
 
-    def _decode_again(self, data: Data, *, learn: bool) -> Any:  # noqa: ANN401
+    def _decode_again(self, data: Data, *, learn: bool) -> Any:
         """Return the model of what was refused at first, or say what is wrong with it."""
         if learn:
             try:
@@ -189,14 +189,14 @@ class Codec:
             raise DecodeError(self.format, [_BATCH])
         return self._model(obj, "message", data)
 
-    def _read_unknown(self, data: Data) -> Any:  # noqa: ANN401
+    def _read_unknown(self, data: Data) -> Any:
         """Decode a message that is expected to have unknown properties at its root."""
         model = self._unknown.decode(data)
         if model.extra is msgspec.UNSET:
             self._read = self._decode_as["message"]
         return model
 
-    def _model(self, obj: Any, role: str, data: Data) -> Any:  # noqa: ANN401
+    def _model(self, obj: Any, role: str, data: Data) -> Any:
         """Return the model of a parsed message, or say what is wrong with it."""
         try:
             return self._family.build(obj, role)

@@ -47,7 +47,7 @@ def as_sent(issue: Issue, model: object) -> Issue:
     return Issue(issue.pointer, issue.code, issue.rule, issue.expected, value)
 
 
-def value_at(model: object, pointer: str) -> Any:  # noqa: ANN401 - whatever the model holds
+def value_at(model: object, pointer: str) -> Any:
     """Return what a model holds at a JSON Pointer; UNSET where the pointer leads nowhere."""
     if not pointer:
         return model
@@ -74,7 +74,7 @@ def _is_new_place(message: object, pointer: str) -> bool:
     return bool(slash) and is_object and value_at(message, pointer) is msgspec.UNSET
 
 
-def _differences(sent: Any, received: Any, at: str) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+def _differences(sent: Any, received: Any, at: str) -> Iterator[tuple[str, Any]]:
     """Yield (pointer, sent value) of each leaf that differs."""
     mine, theirs = dict(_children(sent)), dict(_children(received))
     if not mine or type(sent) is not type(received) or _has_other_keys(sent):
@@ -88,7 +88,7 @@ def _differences(sent: Any, received: Any, at: str) -> Iterator[tuple[str, Any]]
             yield at + pointer, child
 
 
-def _children(value: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+def _children(value: Any) -> Iterator[tuple[str, Any]]:
     """Yield (pointer, child) of a struct, a list or a dictionary."""
     if isinstance(value, msgspec.Struct):
         yield from _fields(value)

@@ -38,7 +38,7 @@ class Family:
         raw = self._validators.errors(obj, self.roles[role], closed=closed)
         return [issue_of(item) for item in raw]
 
-    def build(self, obj: object, role: str) -> Any:  # noqa: ANN401 - the model of the role
+    def build(self, obj: object, role: str) -> Any:
         """Return the model of a parsed message, with what models do not know where they keep it.
 
         The parsed message is changed, and may become part of the model. Where it is no valid one,
@@ -47,7 +47,7 @@ class Family:
         self._extras.take_out(obj, self.roles[role])
         return msgspec.convert(obj, self._type_of(obj, role), dec_hook=read_unknown)
 
-    def _type_of(self, obj: Any, role: str) -> Any:  # noqa: ANN401 - a type to decode
+    def _type_of(self, obj: Any, role: str) -> Any:
         # To msgspec, converting to one model is several times cheaper than to a union of them.
         arm = self._arm_of.get(obj[self._tag]) if role == "message" and self._tag else None
         return arm or self.types[role]
@@ -72,11 +72,11 @@ class Family:
             return "key_batch" if is_key else "batch"
         return "key" if is_key else "message"
 
-    def is_batch(self, obj: Any) -> bool:  # noqa: ANN401 - any JSON value
+    def is_batch(self, obj: Any) -> bool:
         """Tell whether a parsed message is a batch."""
         return "batch" in self.roles and isinstance(obj, list)
 
-    def is_key_batch(self, obj: Any) -> bool:  # noqa: ANN401
+    def is_key_batch(self, obj: Any) -> bool:
         """Tell whether a parsed record key is that of a batch: an array of arrays."""
         if "key_batch" not in self.roles or not isinstance(obj, list):
             return False
@@ -99,7 +99,7 @@ class Family:
         return import_module(f"{self._module.__name__}.extras")
 
 
-def first_of(value: Any) -> Any:  # noqa: ANN401 - a model, a JSON value, or a list of these
+def first_of(value: Any) -> Any:
     """Return the first item of a list that has one, otherwise the value itself."""
     return value[0] if _is_list(value) and value else value
 

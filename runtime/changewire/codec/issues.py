@@ -148,7 +148,7 @@ class CodecError(ValueError):
 
     def __init__(
         self,
-        format: str,  # noqa: A002 - the word of the API
+        format: str,
         issues: Sequence[Issue],
         byte_offset: int | None = None,
     ) -> None:
@@ -179,7 +179,7 @@ class CodecError(ValueError):
         return self.issues[0].expected
 
     @property
-    def actual(self) -> Any:  # noqa: ANN401 - whatever the message held
+    def actual(self) -> Any:
         """The value at the first issue's place; UNSET where there is none."""
         return self.issues[0].actual
 

@@ -15,7 +15,7 @@ def formats() -> list[str]:
 
 
 @cache
-def codec(format: str) -> Codec:  # noqa: A002 - the word of the API
+def codec(format: str) -> Codec:
     """Return the codec of a format; the same object each time.
 
     Raises:

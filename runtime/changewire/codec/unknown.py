@@ -41,7 +41,7 @@ class UnknownProperties:
         self._members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
         self._twins = _twins(arms, frozenset())
 
-    def decode(self, data: Any) -> Any:  # noqa: ANN401 - bytes or text to a model
+    def decode(self, data: Any) -> Any:
         """Return the model; its ``extra`` is unset where every property is known.
 
         Raises:
@@ -60,7 +60,7 @@ class UnknownProperties:
             values["extra"] = Extra(extra)
         return arm(**values)
 
-    def learn(self, data: Any) -> Any:  # noqa: ANN401
+    def learn(self, data: Any) -> Any:
         """Return the model of a message whose names may be new.
 
         Raises:
@@ -86,7 +86,7 @@ def _twins(arms: tuple[Any, ...], names: frozenset[str]) -> _Twins:
     return msgspec.json.Decoder(Union[tuple(made_of)]).decode, made_of  # noqa: UP007 - of values
 
 
-def _twin(arm: Any, names: list[str]) -> type[msgspec.Struct]:  # noqa: ANN401 - a struct class
+def _twin(arm: Any, names: list[str]) -> type[msgspec.Struct]:
     """Return a model that also has properties of the names."""
     fields = [
         (_field(i), Any, msgspec.field(default=UNSET, name=name)) for i, name in enumerate(names)
@@ -101,7 +101,7 @@ def _field(i: int) -> str:
     return f"_unknown_{i}"
 
 
-def _wire_names(arm: Any) -> frozenset[str]:  # noqa: ANN401 - a struct class
+def _wire_names(arm: Any) -> frozenset[str]:
     """Return the names that a model reads; the one of ``extra`` is among them."""
     names = {field.encode_name for field in msgspec.structs.fields(arm)}
     return frozenset(names | {arm.__struct_config__.tag_field})

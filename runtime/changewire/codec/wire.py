@@ -34,7 +34,7 @@ Data = bytes | bytearray | memoryview | str | msgspec.Raw
 """What a message may be given as."""
 
 
-def parse_json(data: Data, format: str) -> Any:  # noqa: A002, ANN401 - the word of the API; JSON
+def parse_json(data: Data, format: str) -> Any:
     """Return the JSON value of bytes.
 
     Raises:
@@ -77,7 +77,7 @@ def unexplained(error: BaseException) -> Issue:
     return _OUT_OF_RANGE if "out of range" in str(error) else _DISAGREES
 
 
-def _bytes(data: Any) -> bytes:  # noqa: ANN401 - text, or whatever gives its bytes
+def _bytes(data: Any) -> bytes:
     return data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
 
 

@@ -185,11 +185,9 @@ def _files(inputs: Sequence[str]) -> list[str]:
     """Return the files that the inputs stand for; the tables hold their names."""
     files = expand(inputs)
     for file in files:
-        try:
-            file.encode()
-        except UnicodeEncodeError as error:
+        if file != file.encode("utf-8", "replace").decode():
             reason = "the name of the file is not UTF-8; rename it"
-            raise FramingError(file, None, reason) from error
+            raise FramingError(file, None, reason)
     return files
 
 

@@ -36,7 +36,7 @@ _TIME_HEIGHT: Final = 190
 _DPI: Final = 72
 _INK, _QUIET, _BAR = "#010101", "#020202", "#030303"
 _CLASSES: Final = {_INK: "ink", _QUIET: "quiet", _BAR: "bar"}
-_SETTINGS: Final[dict[str, Any]] = {
+_SETTINGS: Final[Any] = {  # Matplotlib types each setting by its name
     "font.size": 12,
     "svg.fonttype": "none",  # text stays text: the page sets its font
     "svg.hashsalt": "changewire",
@@ -59,8 +59,8 @@ def ranking(counts: Sequence[tuple[str, int]]) -> str:
     places = range(len(shown))
     axes.barh(places, [c / most for _, c in shown], height=0.62, color=_BAR)
     for place, (name, count) in enumerate(shown):
-        _text(axes, -0.03, place, fitted(visible(name)), _INK, "right")
-        _text(axes, count / most + 0.02, place, short(count), _QUIET, "left")
+        _text(axes, (-0.03, place), fitted(visible(name)), _INK, "right")
+        _text(axes, (count / most + 0.02, place), short(count), _QUIET, "left")
     return _svg(figure)
 
 
@@ -81,12 +81,12 @@ def timeline(steps: Sequence[tuple[str, int]]) -> str:
     end = axes.get_xlim()[1]
     side = "left" if peak < end / 3 else "right" if peak > end * 2 / 3 else "center"
     at = {"left": -0.4, "right": 0.4, "center": 0}[side]
-    _text(axes, peak + at, 1.09, short(steps[peak][1]) if steps else "0", _QUIET, side)
+    _text(axes, (peak + at, 1.09), short(steps[peak][1]) if steps else "0", _QUIET, side)
     if steps:
-        _text(axes, -0.5, -0.11, steps[0][0], _QUIET, "left")
+        _text(axes, (-0.5, -0.11), steps[0][0], _QUIET, "left")
     if len(steps) > 1:
         side = "right" if len(steps) > end / 2 else "left"
-        _text(axes, len(steps) - 0.5, -0.11, steps[-1][0], _QUIET, side)
+        _text(axes, (len(steps) - 0.5, -0.11), steps[-1][0], _QUIET, side)
     return _svg(figure)
 
 
@@ -115,9 +115,9 @@ def _figure(height: int) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _text(axes: Axes, x: float, y: float, text: str, color: str, side: str) -> None:  # noqa: PLR0913 - a place and a look
+def _text(axes: Axes, place: tuple[float, float], text: str, color: str, side: str) -> None:
     # Without parse_math a table named $\frac$ is a formula, and one that fails.
-    axes.text(x, y, text, color=color, ha=side, va="center", parse_math=False, clip_on=False)
+    axes.text(*place, text, color=color, ha=side, va="center", parse_math=False, clip_on=False)
 
 
 def _svg(figure: Figure) -> str:

@@ -53,5 +53,5 @@ def _letter(letter: Mapping[str, Any]) -> dict[str, Any]:
     return shown
 
 
-def _text(value: Any) -> Any:  # noqa: ANN401 - text or a number
+def _text(value: Any) -> Any:
     return visible(value) if isinstance(value, str) else value

@@ -36,17 +36,20 @@ class Format:
     @property
     def roles(self) -> Mapping[str, str]:
         """Title of the schema for each part of a Kafka record."""
-        return import_module(PACKAGES[self.name]).ROLES
+        roles: Mapping[str, str] = import_module(PACKAGES[self.name]).ROLES
+        return roles
 
     @property
     def folder(self) -> str:
         """Name of the folder of the format, in the corpus as in the schemas."""
         return PACKAGES[self.name].rpartition(".")[2]
 
-    def strategy(self, role: str, *, broken: bool = False) -> Any:  # noqa: ANN401 - of Hypothesis
+    def strategy(self, role: str, *, broken: bool = False) -> Any:
         """Return the strategy for parsed messages in a role, valid ones or broken ones."""
         strategies = import_module(f"{PACKAGES[self.name]}.strategies")
-        return getattr(strategies, f"broken_{_snake(self.roles[role])}" if broken else _snake(self.roles[role]))()
+        return getattr(
+            strategies, f"broken_{_snake(self.roles[role])}" if broken else _snake(self.roles[role])
+        )()
 
     def schema(self, role: str) -> dict[str, Any]:
         """Return the bundled schema of a role."""
@@ -60,7 +63,7 @@ class Format:
         issues: list[Any] = validators.errors(obj, self.roles[role])
         return issues
 
-    def read(self, data: Any, role: str) -> Any:  # noqa: ANN401 - a model, or a list of models
+    def read(self, data: Any, role: str) -> Any:
         """Return what the codec makes of bytes in a role; raise the error of the first rejection.
 
         Raises:

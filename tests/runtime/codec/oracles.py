@@ -8,7 +8,6 @@ from typing import Any
 
 import jsonschema
 from jsonschema import Draft202012Validator, validators
-
 from tests.runtime.codec.formats import FORMATS
 
 _TEXT = re.compile(r"[A-Za-z0-9+/]*={0,2}", re.ASCII)
@@ -25,7 +24,7 @@ def _is_integer(_: object, value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _rule(holds: Callable[[Any, str], bool]) -> Any:  # noqa: ANN401 - what jsonschema calls a keyword
+def _rule(holds: Callable[[Any, str], bool]) -> Any:
     def keyword(
         _: object, limit: object, value: object, __: object
     ) -> Iterator[jsonschema.ValidationError]:
@@ -56,7 +55,8 @@ RULES: dict[str, Callable[[Any, str], bool]] = {
 }
 """What our dialect asks of text beyond JSON Schema."""
 
-_Extended: Any = validators.extend(
+_extend: Any = validators.extend  # it has no types
+_Extended = _extend(
     Draft202012Validator,
     {name: _rule(holds) for name, holds in RULES.items()},
     type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer),

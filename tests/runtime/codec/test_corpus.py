@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.runtime.codec.formats import FORMATS, Format, golden, name_of, role_of
 
 import changewire as cw
-from tests.runtime.codec.formats import FORMATS, Format, golden, name_of, role_of
 
 UPDATE = bool(os.environ.get("CHANGEWIRE_UPDATE_CORPUS"))
 
@@ -46,7 +46,7 @@ def story(form: Format, path: Path) -> Iterator[str]:
             yield from _changes(element) if path.parent.name == "valid" else ()
 
 
-def _changes(model: Any) -> Iterator[str]:  # noqa: ANN401 - a message or a key
+def _changes(model: Any) -> Iterator[str]:
     if type(model).__name__ != "Key":
         for change in cw.changes(model):
             yield msgspec.json.format(msgspec.json.encode(change), indent=1).decode("utf-8")

@@ -16,18 +16,18 @@ KEY = aero.Key("ns", "set", b"abcdefghijklmnopqrst", None)
 CODEC = cw.codec("aerospike-json")
 
 
-def write(*bins: Any, **fields: Any) -> aero.Write:  # noqa: ANN401 - also what is wrong
+def write(*bins: Any, **fields: Any) -> aero.Write:
     """Return a write of bins."""
     given: dict[str, Any] = {"key": KEY, "gen": 1, "exp": 0, "lut": 5, "bins": list(bins), **fields}
     return aero.Write(**given)
 
 
-def any_bin(value: Any) -> aero.ListBin:  # noqa: ANN401 - whatever a user puts there
+def any_bin(value: Any) -> aero.ListBin:
     """Return a bin in which any value may stand, and this one does."""
     return aero.ListBin(name="any", value=["before", {"in": value}])
 
 
-def bad(kind: type, value: Any) -> Any:  # noqa: ANN401 - a bin
+def bad(kind: type, value: Any) -> Any:
     """Return a bin with a value that is not of its type."""
     return kind(name="bad", value=value)
 
@@ -86,7 +86,7 @@ def test_unknown_properties_that_json_does_not_have(value: object) -> None:
     ("item", "pointer", "code"),
     [
         (bad(aero.IntBin, "1"), "/bins/0/value", "wrong-type"),
-        (bad(aero.IntBin, True), "/bins/0/value", "wrong-type"),
+        (bad(aero.IntBin, value=True), "/bins/0/value", "wrong-type"),
         (bad(aero.IntBin, 1.0), "/bins/0/value", "wrong-type"),
         (bad(aero.IntBin, 2**63), "/bins/0/value", "out-of-range"),
         (bad(aero.IntBin, 2**64), "/bins/0/value", "out-of-range"),
@@ -124,7 +124,9 @@ def test_bins_of_wrong_types(item: object, pointer: str, code: str) -> None:
     if isinstance(item, aero.Delete):
         with pytest.raises(cw.EncodeError) as caught:
             CODEC.encode(write(item))
-        assert {issue.pointer.partition("/name")[0][:7] for issue in caught.value.issues} == {pointer}
+        assert {issue.pointer.partition("/name")[0][:7] for issue in caught.value.issues} == {
+            pointer
+        }
         return
     issue = refusal(write(item))
     assert (issue.pointer, issue.code) == (pointer, code)
@@ -184,13 +186,15 @@ def test_extra_that_leads_nowhere_or_to_what_is_there(pointer: str) -> None:
 
 
 @pytest.mark.parametrize("extra", [5, [1], "x", {"/a": {}, "/a/b": 1}, {1: 2}])
-def test_extra_that_is_none(extra: Any) -> None:  # noqa: ANN401 - what is wrong
+def test_extra_that_is_none(extra: Any) -> None:
     """What is no mapping of pointers to properties is refused as `extra`."""
     made = Extra(extra) if isinstance(extra, dict) else extra
     assert refusal(write(extra=made)).code == "not-encodable"
 
 
-@pytest.mark.parametrize("pointer", ["/new", "/bins/0/new", "/~0~1", "/", "/@extra", "/@x", "/durable"])
+@pytest.mark.parametrize(
+    "pointer", ["/new", "/bins/0/new", "/~0~1", "/", "/@extra", "/@x", "/durable"]
+)
 def test_extra_that_leads_to_a_new_place(pointer: str) -> None:
     """A property of `extra` that is new to an object of the message is sent, and comes back."""
     model = write(aero.IntBin(name="a", value=1), extra=Extra({pointer: {"x": [None]}}))
@@ -215,12 +219,14 @@ def test_unknown_bins_with_unknown_types(word: str) -> None:
 
 
 @pytest.mark.parametrize("word", [5, None, ["x"]])
-def test_unknown_bins_without_a_word(word: Any) -> None:  # noqa: ANN401 - what is wrong
+def test_unknown_bins_without_a_word(word: Any) -> None:
     """An unknown bin whose type is no text is refused."""
     assert refusal(write(aero.UnknownBin(name="u", type=word, value=1))).pointer == "/bins/0/type"
 
 
-@pytest.mark.parametrize("model", [object(), 5, "x", {"msg": "write"}, None, aero.StrBin(name="a", value="")])
+@pytest.mark.parametrize(
+    "model", [object(), 5, "x", {"msg": "write"}, None, aero.StrBin(name="a", value="")]
+)
 def test_what_is_no_message(model: object) -> None:
     """What is no model of a message is refused by the codec."""
     with pytest.raises(cw.EncodeError):

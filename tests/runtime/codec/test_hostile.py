@@ -13,9 +13,9 @@ import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.runtime.codec.formats import FORMATS, ROLES, Format, dumps, golden, name_of, role_of
 
 import changewire as cw
-from tests.runtime.codec.formats import FORMATS, ROLES, Format, dumps, golden, name_of, role_of
 
 DEPTH = 100_000
 GOOD = dumps(
@@ -72,7 +72,10 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "deep objects, never closed": (b'{"a":' * DEPTH, "too-deep"),
     "deep objects": (b'{"a":' * DEPTH + b"1" + b"}" * DEPTH, "too-deep"),
     "deep arrays inside": (holding(b"[" * DEPTH + b"]" * DEPTH), "too-deep"),
-    "deep unknown property": (GOOD[:-1] + b',"x":' + b"[" * DEPTH + b"]" * DEPTH + b"}", "too-deep"),
+    "deep unknown property": (
+        GOOD[:-1] + b',"x":' + b"[" * DEPTH + b"]" * DEPTH + b"}",
+        "too-deep",
+    ),
     "trailing bytes": (GOOD + b"x", "trailing-data"),
     "trailing NUL": (GOOD + b"\x00", "trailing-data"),
     "a second message": (GOOD + b"\n" + GOOD, "trailing-data"),
@@ -129,7 +132,7 @@ def test_no_depth_is_special(form: Format, deep: int) -> None:
         assert codes <= {"too-deep", "wrong-type"}
 
 
-def attempt(form: Format, data: Any, role: str) -> str:  # noqa: ANN401 - bytes or text
+def attempt(form: Format, data: Any, role: str) -> str:
     """Return the code of the refusal; an empty string where there is none."""
     try:
         form.read(data, role)
@@ -164,7 +167,9 @@ def test_every_change_of_one_byte(name: str, path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "role"), ROLES)
-@given(data=st.binary(max_size=200) | st.text(max_size=100) | st.text('{}[]",:0e-\\u d8"', max_size=60))
+@given(
+    data=st.binary(max_size=200) | st.text(max_size=100) | st.text('{}[]",:0e-\\u d8"', max_size=60)
+)
 @example(data="\ud800")
 @example(data='{"msg":"\udfff"}')
 def test_random_bytes_and_text(name: str, role: str, data: bytes | str) -> None:
@@ -176,7 +181,7 @@ def test_random_bytes_and_text(name: str, role: str, data: bytes | str) -> None:
 
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview, bytes.decode, msgspec.Raw])
-def test_kinds_of_input(form: Format, kind: Any) -> None:  # noqa: ANN401 - makes an input
+def test_kinds_of_input(form: Format, kind: Any) -> None:
     """Bytes, their views and text give the same message, with the same refusals."""
     for role, path in [(role_of(path), path) for path in form.golden("valid")]:
         data = path.read_bytes()

@@ -8,9 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-import changewire as cw
-from changewire_messages import drawing
 from tests.runtime.codec.formats import (
     FORMATS,
     ROLES,
@@ -23,10 +20,13 @@ from tests.runtime.codec.formats import (
 )
 from tests.runtime.codec.oracles import jsonschema_of, jsonschema_rs_of
 
+import changewire as cw
+from changewire_messages import drawing
+
 roles = pytest.mark.parametrize(("name", "role"), ROLES)
 
 
-def scalars(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any JSON value
+def scalars(value: Any) -> Iterator[Any]:
     """Yield every scalar in a JSON value."""
     if isinstance(value, (dict, list)):
         for item in value.values() if isinstance(value, dict) else value:
@@ -35,12 +35,12 @@ def scalars(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any JSON value
         yield value
 
 
-def has_integral_float(value: Any) -> bool:  # noqa: ANN401
+def has_integral_float(value: Any) -> bool:
     """Tell whether a JSON value holds a number such as 1.0."""
     return any(isinstance(item, float) and item.is_integer() for item in scalars(value))
 
 
-def has_huge_integer(value: Any) -> bool:  # noqa: ANN401
+def has_huge_integer(value: Any) -> bool:
     """Tell whether a JSON value holds an integer beyond what binary64 reaches."""
     return any(isinstance(item, int) and abs(item) >= 2**1024 for item in scalars(value))
 
@@ -54,7 +54,7 @@ EXCLUDED: dict[str, Callable[[Any], bool]] = {
 """On which values a judge is not heard, and why."""
 
 
-def verdicts(name: str, role: str, value: Any) -> dict[str, bool]:  # noqa: ANN401
+def verdicts(name: str, role: str, value: Any) -> dict[str, bool]:
     """Return what each judge says of a value."""
     form = FORMATS[name]
     found = {
@@ -66,11 +66,11 @@ def verdicts(name: str, role: str, value: Any) -> dict[str, bool]:  # noqa: ANN4
     return {judge: verdict for judge, verdict in found.items() if not _is_excluded(judge, value)}
 
 
-def _is_excluded(judge: str, value: Any) -> bool:  # noqa: ANN401
+def _is_excluded(judge: str, value: Any) -> bool:
     return judge in EXCLUDED and EXCLUDED[judge](value)
 
 
-def _decodes(form: Format, role: str, value: Any) -> bool:  # noqa: ANN401
+def _decodes(form: Format, role: str, value: Any) -> bool:
     if role == "key":
         return _key_decodes(form, value)
     if role == "batch" and not isinstance(value, list):
@@ -82,7 +82,7 @@ def _decodes(form: Format, role: str, value: Any) -> bool:  # noqa: ANN401
     return True
 
 
-def _key_decodes(form: Format, value: Any) -> bool:  # noqa: ANN401
+def _key_decodes(form: Format, value: Any) -> bool:
     try:
         return not isinstance(form.codec.decode_key(dumps(value)), list)
     except cw.DecodeError:
@@ -107,17 +107,19 @@ def test_broken_messages(name: str, role: str, data: st.DataObject) -> None:
 
 
 @st.composite
-def swapped(draw: st.DrawFn, valid: Any) -> Any:  # noqa: ANN401 - a strategy to a JSON value
+def swapped(draw: st.DrawFn, valid: Any) -> Any:
     """Draw a valid value, with any JSON value put at some place of it."""
     value = draw(valid)
     places = list(_places(value))
     if places:
         holder, step = draw(st.sampled_from(places))
-        holder[step] = draw(drawing.json_values() | st.integers() | st.sampled_from(["QQ==", "key"]))
+        holder[step] = draw(
+            drawing.json_values() | st.integers() | st.sampled_from(["QQ==", "key"])
+        )
     return value
 
 
-def _places(value: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
     if isinstance(value, (dict, list)):
         for step in list(value) if isinstance(value, dict) else range(len(value)):
             yield value, step

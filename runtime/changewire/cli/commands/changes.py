@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, cast
 
 import msgspec
 import typer
@@ -40,7 +40,7 @@ class Leniencies(msgspec.Struct, frozen=True):
 def changes(
     inputs: Inputs = None,
     *,
-    format: Format,  # noqa: A002
+    format: Format,
     image: ImageOption = "full",
     shape: Shape = "auto",
 ) -> int:
@@ -53,7 +53,9 @@ def changes(
     reader, lines = codec(format), Lines()
     good = refused = 0
     for record in records(inputs, shape):
-        for number, (change, leniencies) in enumerate(_elements(record, reader, image)):
+        for number, (change, leniencies) in enumerate(
+            _elements(record, reader, cast("Image", image))
+        ):
             if isinstance(change, Rejection):
                 say_refused(record.position, change)
                 refused += 1

@@ -9,7 +9,7 @@ from changewire.cli.lines import Lines
 from changewire.cli.options import Format, Inputs, Shape
 from changewire.cli.records import place_of, records, say_refused
 from changewire.cli.talk import counted, say
-from changewire.codec import CodecError, DecodeError, codec
+from changewire.codec import codec
 from changewire_messages.change import Rejection
 
 
@@ -21,7 +21,7 @@ class Decoded(msgspec.Struct, frozen=True):
 
 
 @ending
-def decode(inputs: Inputs = None, *, format: Format, shape: Shape = "auto") -> int:  # noqa: A002
+def decode(inputs: Inputs = None, *, format: Format, shape: Shape = "auto") -> int:
     """Write each element of each message as a line of JSON, with its place and its model.
 
     Refused ones are named on standard error.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import sys
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
@@ -75,7 +74,7 @@ def doctor(*, as_json: Json = False) -> int:
 
 
 def _java() -> Finding:
-    from changewire.engines.job import JAVA, java_version  # noqa: PLC0415 - pyarrow may be missing
+    from changewire.engines.job import JAVA, java_version
 
     found = java_version()
     ok = found is not None and found >= JAVA

@@ -6,13 +6,13 @@ from importlib import import_module
 from typing import get_args
 
 import msgspec
-from changewire_messages import FORMATS
 from rich.table import Table
 
 from changewire.cli.ending import GOOD, ending
 from changewire.cli.lines import Lines
 from changewire.cli.options import Json
 from changewire.cli.talk import console
+from changewire_messages import FORMATS
 
 
 class Variant(msgspec.Struct, frozen=True):

@@ -16,9 +16,9 @@ from rich.text import Text
 from changewire.cli.commands.changes import ImageOption
 from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
 from changewire.cli.options import Format, Inputs, Json, Shape, one_of
+from changewire.cli.quiet import quieten_spark
 from changewire.cli.records import given
 from changewire.cli.talk import console, counted, say
-from changewire.report.text import visible
 
 if TYPE_CHECKING:
     from changewire.changes import Image
@@ -33,7 +33,7 @@ _CODES = 3
 def run(
     inputs: Inputs = None,
     *,
-    format: Format,  # noqa: A002
+    format: Format,
     output: Annotated[
         str,
         typer.Option("--output", "-o", metavar="DIR", help="Folder for tables and report."),
@@ -49,7 +49,8 @@ def run(
     image: ImageOption = "full",
     shape: Shape = "auto",
     show_values: Annotated[
-        bool, typer.Option("--show-values", help="Show the start of refused messages in the report.")
+        bool,
+        typer.Option("--show-values", help="Show the start of refused messages in the report."),
     ] = False,
     as_json: Json = False,
 ) -> int:
@@ -59,9 +60,10 @@ def run(
 
     Example: changewire run -f aerospike-json topic/ --output tables/
     """
-    from changewire.engines import job  # noqa: PLC0415 - pyarrow is heavy
-    from changewire.engines.counts import ConservationError  # noqa: PLC0415
+    from changewire.engines import job
+    from changewire.engines.counts import ConservationError
 
+    quieten_spark()
     try:
         with _progress() as progress:
             outcome = job.run(
@@ -111,9 +113,12 @@ def _say_counts(outcome: Outcome) -> None:
         (counts.controls, "control events"),
     ):
         table.add_row(f"{number:,}", what)
-    reasons = ", ".join(f"{code} {count:,}" for code, count in counts.by_error_code.most_common(_CODES))
+    reasons = ", ".join(
+        f"{code} {count:,}" for code, count in counts.by_error_code.most_common(_CODES)
+    )
     style = "red" if counts.dead_letters else ""
     letters = f"dead letters ({reasons})" if reasons else "dead letters"
     table.add_row(Text(f"{counts.dead_letters:,}", style), Text(letters, style))
     console().print(table)
-    say(f"{outcome.seconds:.1f} s with {outcome.engine}; report: {Path(outcome.output, 'report.html')}")
+    report = Path(outcome.output, "report.html")
+    say(f"{outcome.seconds:.1f} s with {outcome.engine}; report: {report}")

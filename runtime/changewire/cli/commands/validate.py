@@ -35,7 +35,7 @@ class Found(msgspec.Struct, frozen=True, omit_defaults=True):
 def validate(
     inputs: Inputs = None,
     *,
-    format: Format,  # noqa: A002
+    format: Format,
     strict: Annotated[
         bool, typer.Option("--strict", help="Also refuse properties that the schema lacks.")
     ] = False,

@@ -1,0 +1,39 @@
+"""`detect`: which format a message says that it has."""
+
+from pathlib import Path
+
+import pytest
+from tests.runtime.codec.formats import golden, name_of, role_of
+
+import changewire as cw
+
+
+def single(kind: str) -> list[tuple[str, Path]]:
+    """Return the messages and the batches of the corpus that have an element."""
+    found = [(name, path) for name, path in golden(kind) if role_of(path) in {"message", "batch"}]
+    return [(name, path) for name, path in found if not path.stem.endswith("-empty")]
+
+
+@pytest.mark.parametrize(("name", "path"), single("valid"), ids=name_of)
+def test_valid_messages_are_recognised(name: str, path: Path) -> None:
+    """Every valid message says what it is."""
+    assert cw.detect(path.read_bytes()) == name
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(b"", b" ", b"{", b"{}", b"[]", b"[[]]", b"null", b'"write"', b"1", b'{"msg":null}'),
+        *(b'{"msg":["write"]}', b'{"msg":{"a":1}}', b'{"msg":"upsert"}', b'[1,{"msg":"write"}]'),
+        *(b"\x93\x01\x02\x03", b'{"payload":{"op":"c"}}', b"[" * 10**5, '{"msg":"\ud800"}'),
+    ],
+)
+def test_other_things_are_not(data: bytes | str) -> None:
+    """What no format claims is of none; asking never raises."""
+    assert cw.detect(data) is None
+
+
+def test_invalid_messages_are_recognised_by_their_tag() -> None:
+    """A message that says what it is keeps its format, though it is refused."""
+    assert cw.detect(b'{"msg":"write"}') == "aerospike-json"
+    assert cw.detect(b'[{"msg":"delete"},5]') == "aerospike-json"

@@ -1,0 +1,79 @@
+"""The pages about errors and change events say what is so, and their examples do it."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import changewire as cw
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+NO_EXAMPLE = {
+    "invalid-time": "no installed format has a time as text",
+    "pattern-mismatch": "no installed format has a pattern",
+    "rule-broken": "no installed format has a rule between properties",
+    "too-large": "the memory of the machine is not ours to fill",
+}
+"""Codes without an example, and why."""
+
+
+def sections() -> dict[str, str]:
+    """Return the entry of each code on the page of errors."""
+    text = (DOCS / "errors.md").read_text(encoding="utf-8")
+    return dict(re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE))
+
+
+def blocks(text: str) -> list[str]:
+    """Return the Python blocks of a text."""
+    return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+
+
+def codes_of(example: str) -> list[str]:
+    """Run an example; return the codes of the issues that it finds or that it is refused for."""
+    names: dict[str, Any] = {"cw": cw}
+    try:
+        exec(example, names)  # noqa: S102 - our own text
+    except cw.CodecError as error:
+        return [issue.code for issue in error.issues]
+    return [issue.code for issue in names.get("issues", ())]
+
+
+def test_every_code_has_its_entry() -> None:
+    """The page has one entry for each code, in the order of the alphabet, and no other."""
+    assert list(sections()) == sorted(cw.CODES)
+
+
+@pytest.mark.parametrize("code", sorted(cw.CODES))
+def test_entries_have_cause_example_and_cure(code: str) -> None:
+    """An entry says what happened, shows a message that gives the code, and what to do."""
+    before, *rest = re.split(r"```python\n.*?```", sections()[code], flags=re.DOTALL)
+    assert len(before.strip()) > 20
+    if code in NO_EXAMPLE:
+        assert not rest
+        return
+    (after,) = rest
+    assert len(after.strip()) > 20
+    (example,) = blocks(sections()[code])
+    found = codes_of(example)
+    assert found
+    assert found[0] == code
+
+
+@pytest.mark.parametrize("page", ["errors.md", "change-events.md"])
+def test_pages_do_what_they_say(page: str) -> None:
+    """The examples that assert something run, one after the other."""
+    text = (DOCS / page).read_text(encoding="utf-8").partition("\n## batch\n")[0]
+    names: dict[str, Any] = {}
+    found = blocks(text)
+    assert found
+    for block in found:
+        exec(block, names)  # noqa: S102 - our own text
+
+
+@pytest.mark.parametrize("page", ["errors.md", "change-events.md"])
+def test_links_lead_somewhere(page: str) -> None:
+    """Every link of the pages is a file beside them."""
+    for link in re.findall(r"\]\(([^)#]+)", (DOCS / page).read_text(encoding="utf-8")):
+        assert (DOCS / link).exists()

@@ -1,0 +1,104 @@
+"""What imports what: the rooms of the runtime stand in a row, and heavy libraries stay outside."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOMS = ["framing", "codec", "changes", "tables", "report", "engines"]
+"""In the order of a message's way; the report is what engines write of theirs."""
+
+SHARED = {"version"}
+HEAVY = ["pyspark", "pyarrow", "jsonschema", "hypothesis", "confluent_kafka", "pandas", "msgpack"]
+
+
+def root_of(package: str) -> Path:
+    """Return the folder of an installed package."""
+    spec = find_spec(package)
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Yield every module that a file imports, wherever in it; a relative one begins with a dot."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = "." * node.level + (node.module or "")
+            yield base
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def rooms_used(path: Path) -> set[str]:
+    """Return the parts of the runtime that a file imports."""
+    names = [name.split(".") for name in imports(path)]
+    return {parts[1] for parts in names if parts[0] == "changewire" and len(parts) > 1}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_rooms_import_only_those_before_them(room: str) -> None:
+    """A message walks through the rooms in one direction; nothing in them calls what calls them."""
+    allowed = {*ROOMS[: ROOMS.index(room) + 1], *SHARED}
+    for path in (root_of("changewire") / room).rglob("*.py"):
+        assert rooms_used(path) <= allowed, path
+        assert "changewire" not in set(imports(path)), f"{path} imports the whole package"
+
+
+def test_the_first_three_rooms_are_there() -> None:
+    """The test above looks at rooms that exist."""
+    for room in ("framing", "codec", "changes"):
+        assert list((root_of("changewire") / room).glob("*.py"))
+
+
+def test_no_relative_imports_hide_a_room() -> None:
+    """Imports name their module in full, so that the test above sees all of them."""
+    for path in root_of("changewire").rglob("*.py"):
+        assert not [name for name in imports(path) if name.startswith(".")], path
+
+
+@pytest.mark.parametrize(
+    ("package", "strangers"),
+    [
+        ("changewire", {"changewire_codegen"}),
+        ("changewire_messages", {"changewire", "changewire_codegen"}),
+        ("changewire_codegen", {"changewire", "changewire_messages"}),
+    ],
+)
+def test_packages_do_not_know_each_other(package: str, strangers: set[str]) -> None:
+    """The runtime uses generated code; generated code and generator use nothing of ours."""
+    if find_spec(package) is None:
+        pytest.skip(f"{package} is not installed")
+    for path in root_of(package).rglob("*.py"):
+        assert not strangers & {name.partition(".")[0] for name in imports(path)}, path
+
+
+def test_codec_knows_no_vendor() -> None:
+    """Vendor words appear in schemas and adapters, never in the codec."""
+    for path in (root_of("changewire") / "codec").rglob("*.py"):
+        text = path.read_text(encoding="utf-8").lower()
+        assert not [word for word in ("aerospike", "lindorm", "dataworks") if word in text], path
+
+
+@pytest.mark.parametrize(
+    "call", ["", "cw.decode(b'', format='aerospike-json')", "cw.changes(None)"]
+)
+def test_importing_loads_nothing_heavy(call: str) -> None:
+    """Importing and using the core loads no library that belongs to an extra."""
+    code = (
+        f"import sys\nimport changewire as cw\ntry:\n    {call or 'pass'}\nexcept Exception: pass\n"
+    )
+    code += f"print(*[name for name in {HEAVY} if name in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": ":".join(sys.path)},
+    )
+    assert done.stdout.strip() == ""
