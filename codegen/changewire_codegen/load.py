@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import keyword
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -13,6 +15,7 @@ from changewire_codegen.errors import SchemaError
 from changewire_codegen.nodes import Family
 
 FAMILY_FILE = "family.json"
+FOLDER_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 
 
 def load(folder: Path) -> list[Family]:
@@ -31,7 +34,11 @@ def load(folder: Path) -> list[Family]:
 
 
 def load_family(folder: Path) -> Family:
-    """Read one family from its folder."""
+    """Read one family from its folder, whose name becomes that of a package."""
+    if not FOLDER_NAME.match(folder.name) or keyword.iskeyword(folder.name):
+        raise SchemaError(
+            folder.name, "", "a folder of schemas is named a-z, 0-9, _: it is imported"
+        )
     documents = {path.name: _read(path) for path in sorted(folder.glob("*.json"))}
     meta = documents.pop(FAMILY_FILE)
     check_family_file(f"{folder.name}/{FAMILY_FILE}", meta)

@@ -59,9 +59,9 @@ def quoted_docstring(paragraphs: tuple[str, ...], width: int) -> list[str]:
 
 def _escape(text: str) -> str:
     """Return text as it may stand between triple quotes: no escape, no end, nothing invisible."""
-    text = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
-    if text.endswith('"'):
-        text = text[:-1] + '\\"'
+    body = text.rstrip('"')
+    quotes = len(text) - len(body)
+    text = body.replace("\\", "\\\\").replace('"""', '\\"\\"\\"') + '\\"' * quotes
     return "".join(
         c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text
     )

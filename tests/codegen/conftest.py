@@ -6,11 +6,11 @@ import sys
 from collections.abc import Iterator, Mapping
 
 import pytest
+from tests.codegen.helpers import CASES, PACKAGE
 
 from changewire_codegen.load import load
 from changewire_codegen.nodes import Family
 from changewire_codegen.render import render, render_pages
-from tests.codegen.helpers import CASES, PACKAGE
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-
 from tests.codegen.helpers import CASE_NAMES, CASES, ROOT, SCHEMAS
 
 UPDATE = "UPDATE_GOLDEN"
@@ -27,7 +26,13 @@ SHOWN = {
     "names": ("models.py", "arrow.py", "spark.py", "page.md"),
     "open_arm": ("models.py", "validators.py", "extras.py", "strategies.py"),
     "open_objects": ("extras.py", "validators.py"),
-    "optional_and_nullable": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
+    "optional_and_nullable": (
+        "models.py",
+        "validators.py",
+        "strategies.py",
+        "arrow.py",
+        "spark.py",
+    ),
     "recursion": ("models.py", "validators.py", "extras.py", "strategies.py", "arrow.py"),
     "references": ("models.py", "schemas/parcel.json"),
     "rows": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
@@ -55,8 +60,8 @@ def test_case_becomes_the_files_beside_it(name: str, rendered: Mapping[str, str]
 
 def _update(name: str, texts: Mapping[str, str]) -> None:
     folder = CASES / name / "expected"
-    for path in [path for path in folder.rglob("*") if path.is_file()]:
-        path.unlink()
+    for old in [file for file in folder.rglob("*") if file.is_file()]:
+        old.unlink()
     for path, text in texts.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(text.encode())

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from tests.codegen.helpers import CASES, REFUSALS
 
 from changewire_codegen.command import main
 from changewire_codegen.errors import SchemaError
 from changewire_codegen.load import load, load_family
 from changewire_codegen.render import render
-from tests.codegen.helpers import CASES, REFUSALS
 
 NAMES = sorted(path.name for path in REFUSALS.iterdir())
 
@@ -28,9 +28,7 @@ def test_schema_outside_the_dialect_is_refused(name: str) -> None:
     assert caught.value.file.startswith(f"{name}/")
 
 
-def test_command_says_what_it_refuses(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_command_says_what_it_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A bad schema ends the command with 2 and the message, and nothing is written."""
     shutil.copytree(REFUSALS / "anonymous_object", tmp_path / "schemas" / "anonymous_object")
     out, pages = tmp_path / "out", tmp_path / "pages"
@@ -53,6 +51,14 @@ def test_package_name_is_checked(package: str, capsys: pytest.CaptureFixture[str
     """A package name is never a path, nor code."""
     assert main(["--schemas", str(CASES), "--package", package, "--out", "/nonexistent"]) == 2
     assert "a package name is lower case letters" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["my-family", "Family", 'x"""', "class", "2nd"])
+def test_folder_name_is_checked(name: str, tmp_path: Path) -> None:
+    """A family is imported by the name of its folder."""
+    shutil.copytree(CASES / "scalars", tmp_path / name)
+    with pytest.raises(SchemaError, match="a folder of schemas is named"):
+        load(tmp_path)
 
 
 KEYWORDS: Mapping[str, object] = {

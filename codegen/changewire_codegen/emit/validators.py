@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from changewire_codegen.emit.conditions import WireView, compile_condition
 from changewire_codegen.emit.head import UNTYPED, module_docstring
 from changewire_codegen.emit.scalars import (
@@ -13,6 +11,7 @@ from changewire_codegen.emit.scalars import (
     type_test,
     type_words,
 )
+from changewire_codegen.emit.silent import silent_names, without
 from changewire_codegen.names import escape_pointer, inner, snake
 from changewire_codegen.nodes import (
     Alias,
@@ -48,14 +47,10 @@ def validators(family: Family, package: str) -> str:
     names = "Issue, bytes_length, is_datetime, pointer_token, unknown_properties"
     writer(f"from {package}.support import {names}")
     writer("__all__ = ['Issue', 'errors']")
-    silent = {
-        name
-        for name, definition in family.definitions.items()
-        if isinstance(definition, Alias) and definition.type == Anything()
-    }
+    silent = silent_names(family)
     for definition in family.definitions.values():
         if definition.name not in silent:
-            _function(_without(silent, definition), family, writer)
+            _function(without(silent, definition), family, writer)
     for definition in family.definitions.values():
         if isinstance(definition, Union):
             _arms(definition, writer)
@@ -98,31 +93,6 @@ def _function(definition: Definition, family: Family, writer: Writer) -> None:
             _object(definition, family, writer)
         else:
             _row(definition, writer)
-
-
-def _without(silent: set[str], definition: Definition) -> Definition:
-    """Return a definition in which what takes any value is not looked at."""
-    if isinstance(definition, Object):
-        own = tuple(replace(p, type=_simple(p.type, silent)) for p in definition.properties)
-        return replace(definition, properties=own)
-    if isinstance(definition, Row):
-        own = tuple(replace(p, type=_simple(p.type, silent)) for p in definition.positions)
-        return replace(definition, positions=own)
-    if isinstance(definition, Alias):
-        return replace(definition, type=_simple(definition.type, silent))
-    return definition
-
-
-def _simple(kind: Type, silent: set[str]) -> Type:
-    if isinstance(kind, RefTo):
-        return Anything() if kind.name in silent else kind
-    if isinstance(kind, Nullable):
-        return replace(kind, of=_simple(kind.of, silent))
-    if isinstance(kind, ArrayOf):
-        return replace(kind, items=_simple(kind.items, silent))
-    if isinstance(kind, MapOf):
-        return replace(kind, values=_simple(kind.values, silent))
-    return kind
 
 
 def _signature(name: str) -> str:

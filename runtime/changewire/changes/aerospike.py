@@ -1,8 +1,7 @@
 """Aerospike messages to changes: bins become columns, the digest becomes the key."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta, timezone
-from operator import attrgetter
 from typing import Any
 
 from msgspec import UNSET
@@ -15,7 +14,6 @@ KEY_COLUMN = "aerospike_digest"
 """Column that holds the digest. Bin names are shorter, so no bin can have this name."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_NAME_AND_VALUE: Callable[[wire.Bin], tuple[str, Any]] = attrgetter("name", "value")
 _PLAIN = frozenset({wire.StrBin, wire.BoolBin, wire.IntBin, wire.FloatBin})
 """Bins whose value shows their type, and that have nothing more to say."""
 
@@ -73,13 +71,16 @@ def aerospike_changes(message: wire.Message, image: str) -> list[Change]:
 
 def _columns(bins: list[wire.Bin], attributes: dict[str, Any]) -> dict[str, Any]:
     """Return the columns of a record; what their values do not show goes to the attributes."""
-    columns = dict(map(_NAME_AND_VALUE, bins))
+    columns: dict[str, Any] = {}
+    notes: dict[str, Any] = {}
+    for item in bins:
+        columns[item.name] = item.value
+        if type(item) not in _PLAIN and (note := _note(item)):
+            notes[item.name] = note
     if len(columns) < len(bins):
         raise DecodeError(wire.FORMAT, [_duplicate(bins)])
-    notes = {item.name: _note(item) for item in bins if type(item) not in _PLAIN}
-    noted = {name: note for name, note in notes.items() if note}
-    if noted:
-        attributes["bins"] = noted
+    if notes:
+        attributes["bins"] = notes
     return columns
 
 

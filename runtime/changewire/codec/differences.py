@@ -1,6 +1,7 @@
 """Where two models differ: the place at which encoding would have rewritten a value."""
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, TypeGuard, cast
 
 import msgspec
@@ -102,16 +103,26 @@ def _children(value: Any) -> Iterator[tuple[str, Any]]:
 
 def _fields(value: msgspec.Struct) -> Iterator[tuple[str, Any]]:
     """Yield (pointer, value) of what a struct has on the wire."""
-    config = value.__struct_config__
-    found: dict[str, Any] = {f"/{config.tag_field}": config.tag} if config.tag_field else {}
-    for i, field in enumerate(msgspec.structs.fields(value)):
-        child = getattr(value, field.name)
+    tag, steps = _layout(type(value))
+    found = dict(tag)
+    for name, step in steps:
+        child = getattr(value, name)
         if isinstance(child, Extra):
             found.update(child)
         elif child is not msgspec.UNSET:
-            name = str(i) if config.array_like else field.encode_name.removeprefix("@")
-            found[f"/{pointer_token(name)}"] = child
+            found[step] = child
     yield from found.items()
+
+
+@cache
+def _layout(kind: Any) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """Return the tag of a struct by its pointer, and (name, pointer) of each field."""
+    config = kind.__struct_config__
+    tag = {f"/{config.tag_field}": config.tag} if config.tag_field else {}
+    fields = msgspec.structs.fields(kind)
+    names = [field.encode_name.removeprefix("@") for field in fields]
+    steps = range(len(fields)) if config.array_like else map(pointer_token, names)
+    return tag, [(field.name, f"/{step}") for field, step in zip(fields, steps, strict=True)]
 
 
 def _has_other_keys(value: object) -> bool:

@@ -4,9 +4,9 @@ from datetime import datetime, timezone
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from tests.runtime.codec.formats import dumps
+from tests.runtime.codec.formats import dumps, thorough
 
 import changewire as cw
 from changewire_messages import aerospike_json as aero
@@ -160,7 +160,7 @@ def test_duplicate_bins_are_refused() -> None:
     assert (caught.value.code, caught.value.pointer) == ("duplicate-column", "/bins/3/name")
 
 
-@settings(max_examples=200)
+@thorough
 @given(wire=strategies.message(), image=st.sampled_from(["full", "patch", "keys"]))
 def test_every_message_is_one_change(wire: Any, image: Any) -> None:
     """A message that decodes has exactly one change, unless two of its bins have one name."""

@@ -8,8 +8,25 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from hypothesis import HealthCheck, settings
+
 import changewire as cw
 from changewire_messages import FORMATS as PACKAGES
+
+modest = settings(
+    deadline=None,
+    max_examples=60,
+    suppress_health_check=[
+        HealthCheck.data_too_large,
+        HealthCheck.filter_too_much,
+        HealthCheck.function_scoped_fixture,
+        HealthCheck.too_slow,
+    ],
+)
+"""For tests that draw whole messages, which are large."""
+
+thorough = settings(modest, max_examples=200)
+"""For tests that look for a rare disagreement."""
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 Json = Any

@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.runtime.codec.formats import Format, dumps, role_of
+from tests.runtime.codec.formats import Format, dumps, modest, role_of
 
 import changewire as cw
 
 
+@modest
 @given(data=st.data())
 def test_good_elements_survive_bad_ones(form: Format, data: st.DataObject) -> None:
     """A bad element costs itself only, and its rejection names its place in the batch."""

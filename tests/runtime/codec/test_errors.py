@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.runtime.codec.formats import Format, dumps
+from tests.runtime.codec.formats import Format, dumps, modest
 
 import changewire as cw
 from changewire_messages import aerospike_json as aero
@@ -40,6 +40,7 @@ def _texts(error: cw.CodecError) -> Iterator[str]:
     yield repr(pickle.dumps(error))
 
 
+@modest
 @given(data=st.data())
 def test_no_text_holds_a_value(form: Format, data: st.DataObject) -> None:
     """A secret in every value of a message is in no error text, traceback, pickle or rejection."""

@@ -1,11 +1,5 @@
 """Whatever the bytes are, they end as a message or as a DecodeError."""
 
-import json
-import os
-import resource
-import subprocess
-import sys
-import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +7,16 @@ import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.runtime.codec.formats import FORMATS, ROLES, Format, dumps, golden, name_of, role_of
+from tests.runtime.codec.formats import (
+    FORMATS,
+    ROLES,
+    Format,
+    dumps,
+    golden,
+    modest,
+    name_of,
+    role_of,
+)
 
 import changewire as cw
 
@@ -167,6 +170,7 @@ def test_every_change_of_one_byte(name: str, path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "role"), ROLES)
+@modest
 @given(
     data=st.binary(max_size=200) | st.text(max_size=100) | st.text('{}[]",:0e-\\u d8"', max_size=60)
 )
@@ -197,47 +201,3 @@ def test_views_with_gaps(form: Format) -> None:
         data, role = path.read_bytes(), role_of(path)
         spread = memoryview(b"".join(bytes([byte, 0]) for byte in data))[::2]
         assert form.read(spread, role) == form.read(data, role)
-
-
-BOMB = """
-import resource, sys
-import changewire as cw
-data = sys.argv[1].encode() * (10**8 // len(sys.argv[1]))
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-for attempt in (cw.decode, cw.decode_all, cw.decode_key):
-    try:
-        (refusal,) = attempt(data, format="aerospike-json")
-    except cw.DecodeError as error:
-        refusal = error
-    print(refusal.code)
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
-"""
-
-
-@pytest.mark.parametrize("unit", ["[", '{"a":', '[{"a":', " "])
-def test_a_hundred_megabytes_of_nothing(unit: str) -> None:
-    """100 MB that never become a message take a bounded time, and memory for one copy at most."""
-    limits = (resource.RLIMIT_CPU, (30, 30))
-    done = subprocess.run(
-        [sys.executable, "-c", BOMB, unit],
-        capture_output=True,
-        text=True,
-        check=True,
-        preexec_fn=lambda: resource.setrlimit(*limits),
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    *codes, megabytes = done.stdout.split()
-    assert codes == [("empty" if unit == " " else "too-deep")] * 3
-    assert int(megabytes) < 250
-
-
-def test_refusals_keep_no_memory(form: Format) -> None:
-    """Nothing of a refused message lives on when its error is gone."""
-    data = json.dumps([[["x" * 99] * 999]] * 9).encode()
-    attempt(form, data, "message")
-    tracemalloc.start()
-    for _ in range(20):
-        attempt(form, data, "message")
-    kept, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert kept < len(data)

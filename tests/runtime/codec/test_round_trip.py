@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.runtime.codec.formats import FORMATS, ROLES, Format, dumps, property_names, same
+from tests.runtime.codec.formats import FORMATS, ROLES, Format, dumps, modest, property_names, same
 
 import changewire as cw
 from changewire_messages import drawing
@@ -43,6 +43,7 @@ def test_every_format_is_tested() -> None:
 
 
 @roles
+@modest
 @given(data=st.data())
 def test_models_come_back(name: str, role: str, data: st.DataObject) -> None:
     """Decoding what was encoded gives an equal model, of the same type."""
@@ -54,6 +55,7 @@ def test_models_come_back(name: str, role: str, data: st.DataObject) -> None:
 
 
 @roles
+@modest
 @given(data=st.data())
 def test_wire_values_come_back(name: str, role: str, data: st.DataObject) -> None:
     """Encoding what was decoded gives the same wire value, however that was written."""
@@ -62,6 +64,7 @@ def test_wire_values_come_back(name: str, role: str, data: st.DataObject) -> Non
     assert same(json.loads(form.codec.encode(form.read(wire, role))), value)
 
 
+@modest
 @given(data=st.data())
 def test_unknown_properties_come_back(form: Format, data: st.DataObject) -> None:
     """Properties that the schema does not name come back, at the root and inside, in any order."""
@@ -72,6 +75,7 @@ def test_unknown_properties_come_back(form: Format, data: st.DataObject) -> None
     assert form.codec.decode(again) == model
 
 
+@modest
 @given(data=st.data())
 def test_batches_with_unknown_properties_come_back(form: Format, data: st.DataObject) -> None:
     """The elements of a batch keep each its own unknown properties."""
@@ -80,6 +84,7 @@ def test_batches_with_unknown_properties_come_back(form: Format, data: st.DataOb
     assert same(json.loads(form.codec.encode(models)), value)
 
 
+@modest
 @given(data=st.data())
 def test_the_order_of_messages_changes_nothing(form: Format, data: st.DataObject) -> None:
     """A message gives the same model whatever unknown properties came in messages before it."""
@@ -99,6 +104,7 @@ def test_more_unknown_names_than_are_learned_come_back(form: Format) -> None:
         assert same(json.loads(form.codec.encode(form.codec.decode(dumps(value)))), value)
 
 
+@modest
 @given(wire=st.sampled_from(["QR==", "QUJDREVG\\/w==", "\\u0051Q=="]))
 def test_spellings_of_base64_come_back_as_the_canonical_one(wire: str) -> None:
     """Unused bits and escapes of Base64 text are not kept: the bytes are what it means."""

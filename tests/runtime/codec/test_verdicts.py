@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.runtime.codec.formats import (
     FORMATS,
@@ -15,8 +15,10 @@ from tests.runtime.codec.formats import (
     Refused,
     dumps,
     golden,
+    modest,
     name_of,
     role_of,
+    thorough,
 )
 from tests.runtime.codec.oracles import jsonschema_of, jsonschema_rs_of
 
@@ -90,6 +92,7 @@ def _key_decodes(form: Format, value: Any) -> bool:
 
 
 @roles
+@modest
 @given(data=st.data())
 def test_valid_messages(name: str, role: str, data: st.DataObject) -> None:
     """Every judge accepts what is valid by construction."""
@@ -98,7 +101,7 @@ def test_valid_messages(name: str, role: str, data: st.DataObject) -> None:
 
 
 @roles
-@settings(max_examples=200)
+@thorough
 @given(data=st.data())
 def test_broken_messages(name: str, role: str, data: st.DataObject) -> None:
     """Every judge refuses a message in which one place was spoilt."""
@@ -127,7 +130,7 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 @roles
-@settings(max_examples=200)
+@thorough
 @given(data=st.data())
 def test_messages_with_anything_anywhere(name: str, role: str, data: st.DataObject) -> None:
     """The judges agree on a message in which any value stands at any place."""
@@ -149,6 +152,7 @@ def test_the_corpus(name: str, path: Path) -> None:
     assert set(found.values()) == {path.parent.name == "valid"}, found
 
 
+@modest
 @given(data=st.data())
 def test_validate_agrees_with_decode(form: Format, data: st.DataObject) -> None:
     """`validate` finds nothing in bytes exactly where `decode` accepts them, and says the same."""
@@ -165,6 +169,7 @@ def test_validate_agrees_with_decode(form: Format, data: st.DataObject) -> None:
         assert issues == refused
 
 
+@modest
 @given(data=st.data())
 def test_closed_checks_name_unknown_properties(form: Format, data: st.DataObject) -> None:
     """A closed check reports each property that the schema does not name, and nothing else."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -87,7 +87,7 @@ def run(
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[int], None]]:
+def _progress() -> Generator[Callable[[int], None], None, None]:
     """Show on a terminal that work is done, and how many messages were read so far."""
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     talk = console()

@@ -1,0 +1,181 @@
+"""The parts of the generator that are worth a test of their own: writer, names, conditions."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import msgspec
+import pytest
+from jsonschema import Draft202012Validator
+from tests.codegen.helpers import decode
+
+from changewire_codegen.emit.conditions import ModelView, WireView, compile_condition
+from changewire_codegen.emit.scalars import type_words
+from changewire_codegen.names import escape_pointer, inner, python_name, snake
+from changewire_codegen.nodes import ArrayOf, Choice, Family, Nullable, RefTo, Scalar
+from changewire_codegen.writer import Writer, quoted_docstring
+
+
+@pytest.mark.parametrize(
+    ("wire", "name"),
+    [
+        ("bins", "bins"),
+        ("opType", "op_type"),
+        ("#row_id#", "row_id"),
+        ("a b", "a_b"),
+        ("a--b", "a_b"),
+        ("2nd", "field_2nd"),
+        ("", "field_"),
+        ("###", "field_"),
+        ("class", "class_"),
+        ("None", "none"),
+        ("extra", "extra_"),
+        ("field", "field_"),
+        ("list", "list_"),
+        ("datetime", "datetime_"),
+        ("__init__", "init"),
+        ("用户", "用户"),
+        ("ﬁle", "file"),
+        ("²", "field_2"),
+    ],
+)
+def test_wire_name_becomes_an_attribute(wire: str, name: str) -> None:
+    """An attribute is an identifier that neither Python nor the class has taken."""
+    assert python_name(wire) == name
+    assert name.isidentifier()
+
+
+@pytest.mark.parametrize(
+    ("title", "name"), [("Key", "key"), ("KeyBatch", "key_batch"), ("HBaseRow2", "hbase_row2")]
+)
+def test_title_becomes_a_function(title: str, name: str) -> None:
+    """Functions that belong to a class are named after it."""
+    assert snake(title) == name
+
+
+def test_pointer_escapes_its_two_signs() -> None:
+    """A name with a slash or a tilde is one step of a JSON Pointer."""
+    assert escape_pointer("a/b~c") == "a~1b~0c"
+
+
+@pytest.mark.parametrize(("outer", "suffix"), [("value", ""), ("item", "2"), ("item2", "3")])
+def test_loops_within_loops_have_their_own_variables(outer: str, suffix: str) -> None:
+    """A loop over the variable of another does not overwrite it."""
+    assert inner(outer) == suffix
+
+
+def test_writer_indents_blocks() -> None:
+    """A line stands as deep as the blocks around it, and an empty block is no syntax error."""
+    writer = Writer()
+    with writer.block("def f():"):
+        with writer.block("if True:"):
+            pass
+        writer("return 1")
+        writer()
+    writer("x = f()")
+    assert writer.text() == "def f():\n    if True:\n        pass\n    return 1\n\nx = f()\n"
+
+
+NASTY = [
+    'ends with \\"',
+    '""""',
+    '"',
+    "plain",
+    'a "quoted" end"',
+    'three """ quotes"""',
+    "a backslash \\ and \\n and one at the end \\",
+    '\\"""; import os; """\\',
+    "'''",
+    "a bell \x07, a zero \x00 and a lone surrogate \ud800",
+    "direction \u202e turned",
+    "{x} {{ x }} {% x %} %s",
+]
+
+
+@pytest.mark.parametrize("text", NASTY)
+@pytest.mark.parametrize("paragraphs", [1, 2])
+def test_no_text_ends_a_docstring(text: str, paragraphs: int) -> None:
+    """Whatever a description holds, it is one docstring and no code, and reads as it was."""
+    literal = "\n".join(quoted_docstring((text,) * paragraphs, 100))
+    (statement,) = ast.parse(literal).body
+    assert isinstance(statement, ast.Expr)
+    value = ast.literal_eval(statement.value)
+    assert value.rstrip("\n").split("\n\n") == [text] * paragraphs
+
+
+def test_docstring_is_wrapped() -> None:
+    """A long description is broken at blanks, within the width."""
+    lines = quoted_docstring(("word " * 60,), 40)
+    assert len(lines) > 5
+    assert max(map(len, lines)) <= 40
+    assert " ".join("\n".join(lines).strip('"').split()) == ("word " * 60).strip()
+
+
+CONDITIONS: list[dict[str, Any]] = [
+    {},
+    {"properties": {"to": {"type": "null"}}},
+    {"properties": {"to": {"not": {"type": "null"}}}},
+    {"properties": {"to": {"type": "array"}}},
+    {"properties": {"from": {"type": "array", "prefixItems": [{"const": "a"}, {"minimum": 2}]}}},
+    {"properties": {"to": {"prefixItems": [{"enum": ["b", "c"]}]}}},
+    {"properties": {"state": {"type": "string"}}},
+    {"properties": {"state": {"const": "done"}}},
+    {"properties": {"state": {"const": 1}}},
+    {"properties": {"state": {"enum": ["done", 1]}}},
+    {"properties": {"fee": {"type": "number"}}},
+    {"properties": {"fee": {"type": "integer"}}},
+    {"properties": {"fee": {"const": None}}},
+    {"properties": {"fee": {"not": {"const": None}}}},
+    {"properties": {"fee": {"minimum": 2, "maximum": 3}}},
+    {"properties": {"fee": {"type": "number", "minimum": 2}}},
+    {"required": ["fee"]},
+    {"not": {"required": ["fee"]}},
+    {"type": "object", "required": ["fee", "to"]},
+    {"type": "array"},
+    {"anyOf": [{"required": ["fee"]}, {"properties": {"to": {"type": "null"}}}]},
+    {"not": {"anyOf": [{"type": "array"}, {"properties": {"state": {"const": "done"}}}]}},
+]
+TRANSFERS: list[dict[str, Any]] = [
+    {"from": ["a", 1], "to": ["b", 2], "state": "new"},
+    {"from": ["b", 2], "to": None, "state": "done"},
+    {"from": ["a", 2], "to": None, "state": "done", "fee": None},
+    {"from": ["a", 3], "to": ["c", 1], "state": "done", "fee": 2.5},
+    {"from": ["a", 1], "to": ["d", 2], "state": "x", "fee": 3.5},
+]
+
+
+@pytest.mark.usefixtures("generated")
+@pytest.mark.parametrize("condition", CONDITIONS, ids=repr)
+def test_condition_means_the_same_of_message_and_model(
+    condition: dict[str, Any], families: dict[str, Family]
+) -> None:
+    """A condition compiled for parsed JSON and for models gives the verdict of JSON Schema."""
+    view = ModelView(RefTo("Transfer"), families["rules"], ("transfer.json", ""))
+    for obj in TRANSFERS:
+        expected = Draft202012Validator(condition).is_valid(obj)
+        model = decode("rules", "Transfer", obj) if _keeps_the_rule(obj) else None
+        assert verdict(compile_condition(condition, "value", WireView()), obj) is expected
+        if model is not None:
+            assert verdict(compile_condition(condition, "value", view), model) is expected
+
+
+def verdict(expression: str, value: object) -> object:
+    """Return what a compiled condition says of a value."""
+    return eval(expression, {"value": value, "UNSET": msgspec.UNSET})  # noqa: S307 - what we compiled
+
+
+def _keeps_the_rule(obj: dict[str, Any]) -> bool:
+    selected = obj["to"] is None or 10 <= obj["from"][1] <= 20
+    return not selected or (obj["state"] in {"done", "failed"} and obj.get("fee", 0) is not None)
+
+
+def test_words_for_types_name_type_and_definition(families: dict[str, Family]) -> None:
+    """What is asked for is said by its JSON type, with the name of a definition behind it."""
+    family = families["rows"]
+    assert type_words(RefTo("Point"), family) == "array (Point)"
+    assert type_words(Nullable(RefTo("Point")), family) == "array (Point) or null"
+    assert type_words(RefTo("Path"), family) == "array"
+    assert type_words(ArrayOf(RefTo("Point")), family) == "array"
+    choice = Choice((Scalar("bytes"), Scalar("integer"), Scalar("null")))
+    assert type_words(choice, family) == "Base64 text or integer or null"

@@ -1,0 +1,100 @@
+"""The schemas of the repository: their examples, their texts, and the dialect they are in."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from tests.codegen.helpers import SCHEMAS
+
+from changewire_codegen.canonical import canonical_schemas, digest
+from changewire_codegen.load import load
+
+FAMILIES = {family.name: family for family in load(SCHEMAS)}
+FILES = sorted(path for path in SCHEMAS.glob("*/*.json") if path.name != "family.json")
+DIALECT = json.loads((SCHEMAS / "dialect.json").read_text(encoding="utf-8"))
+
+
+def read(path: Path) -> Any:
+    """Return a parsed file."""
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def identify(path: Path) -> str:
+    """Return family and stem of a schema file."""
+    return f"{path.parent.name}-{path.stem}"
+
+
+def test_dialect_is_a_schema_itself() -> None:
+    """The metaschema is valid JSON Schema, so that any validator can check by it."""
+    Draft202012Validator.check_schema(DIALECT)
+
+
+@pytest.mark.parametrize("path", FILES, ids=identify)
+def test_schema_is_in_the_dialect(path: Path) -> None:
+    """Each file passes the metaschema, and is plain JSON Schema beside that."""
+    schema = read(path)
+    assert list(Draft202012Validator(DIALECT).iter_errors(schema)) == []
+    Draft202012Validator.check_schema(schema)
+    assert schema["$id"].endswith(f"/schemas/{path.parent.name}/{path.name}")
+
+
+@pytest.mark.parametrize("path", FILES, ids=identify)
+def test_examples_are_valid(path: Path) -> None:
+    """Each example passes the canonical schema and the generated validator, closed as well."""
+    family = FAMILIES[path.parent.name]
+    schema = json.loads(canonical_schemas(family)[path.name])
+    validators = importlib.import_module(f"changewire_messages.{family.name}.validators")
+    assert schema["examples"] == read(path)["examples"]
+    for example in schema["examples"]:
+        assert [error.message for error in Draft202012Validator(schema).iter_errors(example)] == []
+        assert validators.errors(example, schema["title"], closed=True) == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=identify)
+def test_digest_is_that_of_the_bundled_schema(path: Path) -> None:
+    """The package says by which schema its code was made, and brings that schema along."""
+    family = FAMILIES[path.parent.name]
+    package = importlib.import_module(f"changewire_messages.{family.name}")
+    bundled = Path(str(package.__file__)).parent / "schemas" / path.name
+    assert package.DIGESTS[read(path)["title"]] == digest(bundled.read_text(encoding="utf-8"))
+
+
+def described(node: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every definition, property and position of a schema, with its place."""
+    if "properties" in node:
+        for name, child in node["properties"].items():
+            yield f"{pointer}/properties/{name}", child
+    for i, child in enumerate(node.get("prefixItems", ())):
+        yield f"{pointer}/prefixItems/{i}", child
+    for name, child in node.get("$defs", {}).items():
+        yield f"{pointer}/$defs/{name}", child
+        yield from described(child, f"{pointer}/$defs/{name}")
+
+
+@pytest.mark.parametrize("path", FILES, ids=identify)
+def test_everything_is_described(path: Path) -> None:
+    """Each object, property and position has a description that is a sentence."""
+    schema = read(path)
+    nodes = {"": schema, **dict(described(schema))}
+    assert [at for at, node in nodes.items() if not node["description"].endswith((".", "`"))] == []
+
+
+def test_formats_are_told_by_the_package() -> None:
+    """Each family that is a wire format is found under its public name."""
+    package = importlib.import_module("changewire_messages")
+    expected = {f.format: f"changewire_messages.{f.name}" for f in FAMILIES.values() if f.format}
+    assert expected == package.FORMATS
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_exported_names_are_the_titles(name: str) -> None:
+    """A generated family exports each of its definitions, and its constants."""
+    package = importlib.import_module(f"changewire_messages.{name}")
+    constants = {"DIGESTS", "ENCODING", "FORMAT", "ROLES"}
+    assert set(package.__all__) == {*FAMILIES[name].definitions, *constants}

@@ -1,0 +1,43 @@
+"""``changewire changes``: messages to changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from changewire.engines.python import run
+
+from tests.runtime.cli.conftest import Ended, json_lines
+from tests.samples import FORMAT, MIXED_COUNTS
+
+Cli = Callable[..., Ended]
+
+
+def test_each_change_is_a_line(cli: Cli, mixed: Path, tmp_path: Path) -> None:
+    """Changes and control events are the rows that a run puts into its tables."""
+    ended = cli("changes", "-f", FORMAT, mixed)
+    found = json_lines(ended.stdout)
+    counts = run([str(mixed)], str(tmp_path / "out"), format=FORMAT).counts
+    assert (ended.exit_code, len(found)) == (1, MIXED_COUNTS["changes"] + 1)
+    assert {op: [line["op"] for line in found].count(op) for op in counts.by_operation} == dict(
+        counts.by_operation
+    )
+    assert sum(len(line["leniencies"]) for line in found) == counts.leniencies.total()
+
+
+def test_a_change_has_its_place(cli: Cli, kcat: Path) -> None:
+    """The line of a change says where it stood, a tombstone is an empty event."""
+    change, empty = json_lines(cli("changes", "-f", FORMAT, kcat).stdout)
+    assert (change["topic"], change["offset"], change["op"]) == ("t", 0, "delete")
+    assert (empty["offset"], empty["op"], empty["attributes"]) == (1, "empty", {"null_value": True})
+
+
+def test_image_is_passed_on(cli: Cli, good: Path) -> None:
+    """What a write holds of its row is what the user says."""
+    found = json_lines(cli("changes", "-f", FORMAT, "--image", "patch", good).stdout)
+    assert found[0]["attributes"]["image"] == "patch"
+
+
+def test_a_message_that_contradicts_itself_is_refused(cli: Cli, mixed: Path) -> None:
+    """Two bins of one name are no change: the place is named on standard error."""
+    assert "record 11: duplicate-column at /bins/1/name" in cli("changes", "-f", FORMAT, mixed).stderr

@@ -1,0 +1,84 @@
+"""Both engines on the same input: the same rows, the same counts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from changewire.engines import job
+from changewire.engines.layout import OUTPUTS
+from changewire.framing import FramingError
+
+from tests.samples import FORMAT, examples, mixed_messages
+
+if TYPE_CHECKING:
+    from pyspark.sql import Row, SparkSession
+
+ENGINES: tuple[job.Engine, ...] = ("python", "spark")
+MAY_DIFFER = {"engine", "seconds", "messages_per_second", "output"}
+
+
+@pytest.fixture(scope="module")
+def outputs(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The output folders of both engines for the same files: lines, and what kcat prints."""
+    assert spark is not None
+    folder = tmp_path_factory.mktemp("engines")
+    source = folder / "in put"
+    source.mkdir()
+    lines = [message for message in mixed_messages() if message is not None]
+    lenient = {**examples("write")[0], "exp": -1, "lut": 0, "newer": [1]}
+    (source / "a.jsonl").write_bytes(b"\n".join([*lines, json.dumps(lenient).encode()]))
+    records = [
+        {"topic": "t", "partition": i % 2, "offset": i, "ts": 1700000000123, "key": f"k{i}", "headers": ["h", "v"],
+         "payload": None if message is None else message.decode("utf-8", "replace")}
+        for i, message in enumerate(mixed_messages())
+    ]
+    (source / "b.jsonl").write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    found: dict[str, Path] = {}
+    for engine in ENGINES:
+        found[engine] = folder / engine
+        job.run([str(source)], str(found[engine]), format=FORMAT, engine=engine, show_values=True)
+    return found
+
+
+def rows(spark: SparkSession, path: Path) -> list[Row]:
+    """Return the rows of a table, by position."""
+    return spark.read.parquet(str(path)).orderBy("path", "number", "element").collect()
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_rows_are_the_same(spark: SparkSession, outputs: dict[str, Path], name: str) -> None:
+    """Each output has the same columns, and the same rows to the last value."""
+    by_python, by_spark = (rows(spark, outputs[engine] / name) for engine in ENGINES)
+    assert len(by_python) == len(by_spark) > 0
+    assert by_python[0].__fields__ == by_spark[0].__fields__
+    for left, right in zip(by_python, by_spark, strict=True):
+        assert left == right
+
+
+def test_reports_are_the_same(outputs: dict[str, Path]) -> None:
+    """All counts and the first dead letters are equal; only engine, time and folder differ."""
+    reports: list[dict[str, Any]] = [
+        json.loads((outputs[engine] / "report.json").read_text(encoding="utf-8"))
+        for engine in ENGINES
+    ]
+    left, right = ({k: v for k, v in r.items() if k not in MAY_DIFFER} for r in reports)
+    assert left == right
+    assert [report["engine"].split()[0] for report in reports] == list(ENGINES)
+
+
+def test_damage_is_the_same_error(spark: SparkSession, tmp_path: Path) -> None:
+    """A file that is cut off fails both engines with the same error, and leaves no output."""
+    assert spark is not None
+    path = tmp_path / "in.gz"
+    path.write_bytes(b"\x1f\x8b\x08 damaged")
+    errors: list[FramingError] = []
+    for engine in ENGINES:
+        with pytest.raises(FramingError) as caught:
+            job.run([str(path)], str(tmp_path / engine), format=FORMAT, engine=engine)
+        errors.append(caught.value)
+        assert not (tmp_path / engine / "changes").exists()
+    assert str(errors[0]) == str(errors[1])
+    assert (errors[0].path, errors[0].number) == (errors[1].path, errors[1].number)

@@ -1,0 +1,159 @@
+"""The main job: which engine runs, what the output may be, what fails."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+from changewire.engines import job
+from changewire.framing import FramingError
+
+from tests.samples import FORMAT
+
+
+def java(folder: Path, answer: str) -> None:
+    """Write a program that answers as ``java -version`` does."""
+    program = folder / "bin" / "java"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho '{answer}' >&2\n", encoding="utf-8")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        ('openjdk version "17.0.15" 2025-04-15', 17),
+        ('java version "1.8.0_391"', 8),
+        ('openjdk version "25" 2025-09-16', 25),
+        ("Unable to locate a Java Runtime.", None),
+    ],
+)
+def test_java_is_asked_for_its_version(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, answer: str, found: int | None
+) -> None:
+    """The Java in JAVA_HOME, which Spark would start, says how old it is."""
+    java(tmp_path, answer)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert job.java_version() == found
+
+
+def test_no_java_is_no_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Neither a JAVA_HOME that is gone nor an empty path raises."""
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert job.java_version() is None
+    monkeypatch.delenv("JAVA_HOME")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert job.java_version() is None
+
+
+def test_auto_takes_spark_where_it_can_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With PySpark, pandas below 3 and Java 17 there is nothing to say."""
+    monkeypatch.setattr(job, "spark_lacks", lambda: None)
+    assert job.choose("auto", ["a"]) == ("spark", None)
+    assert job.choose("spark", ["a"]) == ("spark", None)
+    assert job.choose("python", ["a"]) == ("python", None)
+
+
+def test_auto_says_why_it_does_without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where Spark cannot run, one sentence says so and that the result is the same."""
+    monkeypatch.setattr(job, "java_version", lambda: 11)
+    monkeypatch.setattr(job, "major_of", lambda _: 2)
+    sentence = "No Java 17 or newer was found: running without Spark, with the same result."
+    assert job.choose("auto", ["a"]) == ("python", sentence)
+
+
+def test_spark_needs_pandas_below_three(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PySpark cannot use pandas 3, which is said before it is started."""
+    monkeypatch.setattr(job, "major_of", lambda _: 3)
+    assert job.spark_lacks() == "pandas 3 or newer is installed, which PySpark cannot use"
+
+
+def test_standard_input_is_read_by_the_python_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spark's workers have no standard input: auto goes without, and spark is refused."""
+    monkeypatch.setattr(job, "spark_lacks", lambda: None)
+    assert job.choose("auto", ["-"])[0] == "python"
+    with pytest.raises(job.JobError, match="standard input"):
+        job.choose("spark", ["-"])
+
+
+def test_an_unknown_engine_is_refused() -> None:
+    """There are three names, and the error says which."""
+    with pytest.raises(ValueError, match="auto, spark, python"):
+        job.choose("flink", [])
+
+
+def start(source: Path, output: Path | str) -> None:
+    """Run the job in Python."""
+    job.run([str(source)], str(output), format=FORMAT, engine="python")
+
+
+def test_foreign_files_stay(mixed: Path, tmp_path: Path) -> None:
+    """A run replaces its own outputs, twice, and leaves everything else alone."""
+    output = tmp_path / "out"
+    output.mkdir()
+    (output / "notes.txt").write_text("mine", encoding="utf-8")
+    start(mixed, output)
+    start(mixed, output)
+    assert (output / "notes.txt").read_text(encoding="utf-8") == "mine"
+    assert sorted(path.name for path in output.iterdir()) == [
+        "changes",
+        "controls",
+        "dead_letters",
+        "notes.txt",
+        "report.html",
+        "report.json",
+    ]
+
+
+def test_outputs_of_spark_can_be_replaced(mixed: Path, tmp_path: Path) -> None:
+    """The files that Spark writes beside the data do not count as foreign."""
+    folder = tmp_path / "out" / "changes"
+    folder.mkdir(parents=True)
+    for name in ("_SUCCESS", "._SUCCESS.crc", "part-00000-a.snappy.parquet", ".part-00000-a.crc"):
+        (folder / name).write_bytes(b"")
+    start(mixed, tmp_path / "out")
+    assert [path.name for path in folder.iterdir()] == ["part-00000.parquet"]
+
+
+@pytest.mark.parametrize("foreign", ["changes/source.py", "controls/part-0/x", "report.html/x"])
+def test_a_folder_that_no_run_wrote_is_not_replaced(
+    mixed: Path, tmp_path: Path, foreign: str
+) -> None:
+    """Who has a folder of this name with something else in it keeps it."""
+    path = tmp_path / "out" / foreign
+    path.parent.mkdir(parents=True)
+    path.write_text("mine", encoding="utf-8")
+    with pytest.raises(job.JobError, match="no run wrote this"):
+        start(mixed, tmp_path / "out")
+    assert path.read_text(encoding="utf-8") == "mine"
+
+
+def test_a_link_is_not_followed(mixed: Path, tmp_path: Path) -> None:
+    """An output that is a link to another folder is not replaced."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "changes").symlink_to(tmp_path)
+    with pytest.raises(job.JobError, match="no run wrote this"):
+        start(mixed, tmp_path / "out")
+
+
+def test_a_run_does_not_replace_its_input(mixed: Path, tmp_path: Path) -> None:
+    """Tables of an earlier run cannot be the input of a run into the same folder."""
+    start(mixed, tmp_path / "out")
+    with pytest.raises(job.JobError, match="replace its own input"):
+        start(tmp_path / "out" / "changes", tmp_path / "out")
+
+
+@pytest.mark.parametrize("output", ["s3://bucket/out", "{mixed}"])
+def test_an_output_is_a_local_folder(mixed: Path, output: str) -> None:
+    """Neither an address nor a file can hold the tables."""
+    with pytest.raises(job.JobError, match="must be a"):
+        start(mixed, output.format(mixed=mixed))
+
+
+def test_a_name_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    """The tables hold the names of files as text, so a name in other bytes is refused."""
+    path = tmp_path / "in\udcff"
+    path.write_bytes(b"{}")
+    with pytest.raises(FramingError, match="not UTF-8"):
+        start(path, tmp_path / "out")

@@ -1,0 +1,107 @@
+"""``changewire run``: messages to tables, with a report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from changewire.cli.quiet import quieten_spark
+from changewire.engines import job
+
+from tests.runtime.cli.conftest import Ended
+from tests.samples import FORMAT, MIXED_COUNTS
+
+Cli = Callable[..., Ended]
+
+
+def test_a_run_writes_tables_and_report(cli: Cli, mixed: Path, tmp_path: Path) -> None:
+    """Tables and reports lie in the output, the counts are said on standard error."""
+    output = tmp_path / "out"
+    ended = cli("run", "-f", FORMAT, mixed, "--output", output, "--engine", "python")
+    assert (ended.exit_code, ended.stdout) == (1, "")
+    assert pq.read_table(output / "dead_letters").num_rows == MIXED_COUNTS["dead_letters"]
+    words = " ".join(ended.stderr.split())
+    assert f"{MIXED_COUNTS['changes']} changes" in words
+    assert f"report: {output}/report.html" in words
+    report = json.loads((output / "report.json").read_text(encoding="utf-8"))
+    assert (report["changes"], report["input"]) == (MIXED_COUNTS["changes"], [str(mixed)])
+
+
+def test_a_report_goes_to_programs(cli: Cli, good: Path, tmp_path: Path) -> None:
+    """With --json standard output is the report, and the exit code 0 where all was good."""
+    output = tmp_path / "out"
+    ended = cli("run", "-f", FORMAT, good, "-o", output, "--engine", "python", "--json")
+    assert ended.exit_code == 0
+    assert ended.stdout == (output / "report.json").read_text(encoding="utf-8")
+
+
+def test_values_are_shown_only_when_asked(cli: Cli, mixed: Path, tmp_path: Path) -> None:
+    """A report holds no value of a refused message, except with --show-values."""
+    arguments = ("run", "-f", FORMAT, mixed, "-o", tmp_path / "out", "--engine", "python", "--json")
+    letters = json.loads(cli(*arguments).stdout)["first_dead_letters"]
+    assert all("value" not in letter for letter in letters)
+    letters = json.loads(cli(*arguments, "--show-values").stdout)["first_dead_letters"]
+    assert letters[1]["value"] == "{"
+
+
+def test_a_fallback_is_one_sentence(
+    cli: Cli, good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without Java the run goes on in Python and says so once."""
+    monkeypatch.setattr(job, "spark_lacks", lambda: "No Java 17 or newer was found")
+    ended = cli("run", "-f", FORMAT, good, "-o", tmp_path / "out")
+    sentence = "No Java 17 or newer was found: running without Spark, with the same result."
+    assert ended.exit_code == 0
+    assert ended.stderr.count(sentence) == ended.stderr.count("Spark") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--engine", "spark", "-o", "out", "-"), "Spark cannot read standard input"),
+        (("--engine", "flink", "-o", "out", "-"), "'flink' is none of"),
+        (("-o", "s3://bucket/x", "-"), "must be a local folder"),
+        (("-o", "out", "missing"), "there is no such file"),
+        (("-",), "--output"),
+    ],
+)
+def test_what_cannot_be_run_gives_two(
+    cli: Cli,
+    arguments: tuple[str, ...],
+    sentence: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """A sentence says what is wrong, and nothing is written."""
+    monkeypatch.chdir(tmp_path)
+    ended = cli("run", "-f", FORMAT, *arguments, data=b"{}")
+    assert ended.exit_code == 2
+    assert sentence in " ".join(ended.stderr.split())
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_output_that_cannot_be_written_is_one_sentence(
+    cli: Cli, good: Path, tmp_path: Path
+) -> None:
+    """Where no folder can be made, the path and the reason are said."""
+    ended = cli("run", "-f", FORMAT, good, "-o", good / "below", "--engine", "python")
+    assert ended.exit_code == 2
+    assert str(good / "below") in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+    assert tmp_path.exists()
+
+
+def test_spark_is_kept_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spark gets our log settings, unless the user has some."""
+    monkeypatch.delenv("SPARK_CONF_DIR", raising=False)
+    monkeypatch.setenv("SPARK_SUBMIT_OPTS", "-Dmine")
+    quieten_spark()
+    assert job.os.environ["SPARK_SUBMIT_OPTS"] == "-Dmine"
+    monkeypatch.delenv("SPARK_SUBMIT_OPTS")
+    quieten_spark()
+    settings = job.os.environ["SPARK_SUBMIT_OPTS"].partition("file:")[2].rstrip('"')
+    assert "rootLogger.level = fatal" in Path(settings).read_text(encoding="utf-8")
+    monkeypatch.delenv("SPARK_SUBMIT_OPTS")
