@@ -54,7 +54,7 @@ class _Rejoined(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any writable buffer
+    def readinto(self, buffer: Any) -> int:
         size = min(len(buffer), self._most)
         data = self._head[:size] or self._rest.read1(size)
         self._head = self._head[len(data) :]
@@ -86,7 +86,7 @@ def _zstd(stream: io.BufferedIOBase, size: int) -> Iterator[bytes]:
     return _zstd_chunks(arrow.CompressedInputStream(file, "zstd"), size)
 
 
-def _zstd_chunks(inflated: Any, size: int) -> Iterator[bytes]:  # noqa: ANN401 - pyarrow is untyped
+def _zstd_chunks(inflated: Any, size: int) -> Iterator[bytes]:
     chunk = bytearray()
     try:
         while data := inflated.read(ZSTD_OUT_BYTES):

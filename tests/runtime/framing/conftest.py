@@ -38,7 +38,7 @@ class Pipe(io.RawIOBase):
         """Return True."""
         return True
 
-    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any writable buffer
+    def readinto(self, buffer: Any) -> int:
         """Read into the buffer."""
         return self._data.readinto(buffer)
 

@@ -22,7 +22,7 @@ LINE: dict[str, Any] = {
 }
 
 
-def line(**changes: Any) -> bytes:  # noqa: ANN401 - any JSON
+def line(**changes: Any) -> bytes:
     """Return a line with some keys changed, or left out where they are `...`."""
     changed = LINE | changes
     return json.dumps({key: value for key, value in changed.items() if value is not ...}).encode()
@@ -66,7 +66,7 @@ def test_absent(
 
 
 @pytest.mark.parametrize(("ts", "expected"), [(-1, None), (..., None), (None, None), (0, 0)])
-def test_timestamp(write: Write, ts: Any, expected: int | None) -> None:  # noqa: ANN401
+def test_timestamp(write: Write, ts: Any, expected: int | None) -> None:
     """A timestamp of -1, or none, is None."""
     assert only(write(line(ts=ts))).position.timestamp == expected
 
@@ -80,7 +80,7 @@ def test_timestamp(write: Write, ts: Any, expected: int | None) -> None:  # noqa
         ({"a": ["1", None], "b": ["2"]}, (("a", b"1"), ("a", None), ("b", b"2"))),
     ],
 )
-def test_headers(write: Write, headers: Any, expected: tuple[object, ...]) -> None:  # noqa: ANN401
+def test_headers(write: Write, headers: Any, expected: tuple[object, ...]) -> None:
     """Headers may be absent, or a map from name to values, as kcat prints them by an option."""
     assert only(write(line(headers=headers))).headers == expected
 

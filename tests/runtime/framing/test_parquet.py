@@ -33,7 +33,7 @@ COLUMNS: dict[str, Any] = {
 }
 
 
-def file(columns: dict[str, Any], **options: Any) -> bytes:  # noqa: ANN401 - of write_table
+def file(columns: dict[str, Any], **options: Any) -> bytes:
     """Return a Parquet file with these columns."""
     out = io.BytesIO()
     pq.write_table(pa.table(columns), out, **options)
@@ -78,7 +78,7 @@ def test_compressed(write: Write) -> None:
     [pa.binary(), pa.large_binary(), pa.string(), pa.large_string(), pa.binary_view()],
     ids=str,
 )
-def test_value_only(write: Write, kind: Any) -> None:  # noqa: ANN401 - a type of Arrow
+def test_value_only(write: Write, kind: Any) -> None:
     """A column `value` of any binary or string type is enough."""
     path = write(file({"value": pa.array(["é", None, ""], pa.string()).cast(kind)}))
     assert [(r.key, r.value, r.headers) for r in read(path)] == [
@@ -98,7 +98,7 @@ def test_value_only(write: Write, kind: Any) -> None:  # noqa: ANN401 - a type o
         (pa.array([MOMENT, None, None]), {"use_deprecated_int96_timestamps": True}),
     ],
 )
-def test_timestamp(write: Write, column: Any, options: dict[str, Any]) -> None:  # noqa: ANN401
+def test_timestamp(write: Write, column: Any, options: dict[str, Any]) -> None:
     """A timestamp is an Arrow timestamp of any unit, or integer milliseconds; -1 is none."""
     path = write(file({"value": pa.array([b"", b"", b""]), "timestamp": column}, **options))
     assert [r.position.timestamp for r in read(path)] == [MILLISECONDS, None, None]

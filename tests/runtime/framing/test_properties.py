@@ -188,7 +188,7 @@ class Endless(io.RawIOBase):
         """Return True."""
         return True
 
-    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any writable buffer
+    def readinto(self, buffer: Any) -> int:
         """Write the next part, or as much of it as there is room for."""
         part = self._rest or b"".join(itertools.islice(self._parts, 1000))
         part, self._rest = part[: len(buffer)], part[len(buffer) :]
@@ -204,7 +204,7 @@ class Endless(io.RawIOBase):
         ("json-concatenated", b"1", b"", b"1"),
     ],
 )
-def test_memory_is_flat(  # noqa: PLR0913, PLR0917 - fixtures and the parts of a stream
+def test_memory_is_flat(  # noqa: PLR0917 - fixtures and the parts of a stream
     stdin: Stdin,
     chunk_bytes: Callable[[int], None],
     shape: str,
