@@ -17,7 +17,7 @@ from pathlib import Path
 import nox
 
 nox.needs_version = ">=2025.2.9"
-nox.options.default_venv_backend = "venv"
+nox.options.default_venv_backend = "virtualenv"  # comes with nox, and is quicker than venv
 nox.options.error_on_missing_interpreters = True
 nox.options.reuse_venv = "yes"
 nox.options.sessions = ["lint", "codegen_check", "typing", "tests", "build"]

@@ -24,44 +24,46 @@ from changewire_messages.change.arrow import change_array, rejection_array
 from changewire_messages.columns import spread
 
 
+PART = 512
+"""Messages that are decoded together: so few that their models stay in the processor's cache."""
+
+
 class Elements:
-    """The elements of some messages, as columns.
+    """The elements of some messages, in their order.
 
     Attributes:
-        places: Index of the message that an element is of.
-        numbers: Index of the element in its message.
-        counts: How many elements the message has, in its first element; otherwise 0.
-        kinds: What became of the element.
-        changes: The change or control event; None for a dead letter.
-        rejections: The rejection of a dead letter; otherwise None.
-        leniencies: Names of the leniencies that the element needed.
+        sizes: How many elements each message has.
+        results: The change or control event that an element is, or its rejection.
+        leniencies: Names of the leniencies that each element needed.
     """
 
     def __init__(self) -> None:
         """Start without elements."""
-        self.places: list[int] = []
-        self.numbers: list[int] = []
-        self.counts: list[int] = []
-        self.kinds: list[str] = []
-        self.changes: list[Change | None] = []
-        self.rejections: list[Rejection | None] = []
+        self.sizes: list[int] = []
+        self.results: list[Change | Rejection] = []
         self.leniencies: list[list[str]] = []
 
-    def add(self, place: int, results: list[tuple[Any, list[str]]]) -> None:
-        """Add the elements of one message: a change or a rejection, and its leniencies, each."""
-        for number, (result, leniencies) in enumerate(results):
-            self.places.append(place)
-            self.numbers.append(number)
-            self.counts.append(0 if number else len(results))
-            self.leniencies.append(leniencies)
-            if type(result) is Rejection:
-                self.kinds.append(DEAD_LETTER)
-                self.changes.append(None)
-                self.rejections.append(result)
-            else:
-                self.kinds.append(CHANGE if result.op in CHANGE_OPS else CONTROL)
-                self.changes.append(result)
-                self.rejections.append(None)
+    @property
+    def changes(self) -> list[Change | None]:
+        """The change or control event of each element; None for a dead letter."""
+        return [None if type(result) is Rejection else result for result in self.results]
+
+    @property
+    def rejections(self) -> list[Rejection | None]:
+        """The rejection of each element; None where it is no dead letter."""
+        return [result if type(result) is Rejection else None for result in self.results]
+
+    @property
+    def kinds(self) -> list[str]:
+        """What became of each element."""
+        return [
+            DEAD_LETTER
+            if type(result) is Rejection
+            else CHANGE
+            if result.op in CHANGE_OPS
+            else CONTROL
+            for result in self.results
+        ]
 
 
 class Decoder:
@@ -82,24 +84,35 @@ class Decoder:
         """Return a row for each element of each message.
 
         Args:
-            batch: The columns of `layout.INPUT_COLUMNS`.
+            batch: Columns of `layout.INPUT_COLUMNS`; one that is not there is NULL.
         """
-        elements = Elements()
-        reader = codec(self.format)
-        for place, value in enumerate(batch.column("value").to_pylist()):
-            elements.add(place, self._message(value, reader))
+        starts = range(0, len(batch) or 1, PART)
+        parts = [self._part(batch.slice(start, PART)) for start in starts]
+        if len(parts) == 1:
+            return parts[0]
+        (rows,) = pa.Table.from_batches(parts).combine_chunks().to_batches()
+        return rows
+
+    def _part(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        elements, reader = Elements(), codec(self.format)
+        results, leniencies = elements.results, elements.leniencies
+        for value in batch.column("value").to_pylist():
+            models = self._models(value, reader)
+            elements.sizes.append(len(models))
+            for number, model in enumerate(models):
+                result, used = self._element(model, number, reader)
+                results.append(result)
+                leniencies.append(used)
         return pa.RecordBatch.from_pydict(self._columns(batch, elements))
 
-    def _message(self, value: bytes | None, reader: Codec) -> list[tuple[Any, list[str]]]:
+    def _models(self, value: bytes | None, reader: Codec) -> list[Any]:
+        """Return the elements of a message; an empty one is one control event."""
         if value is None:
-            return [(empty_message(self.format, null_value=True), [])]
-        models = reader.decode_all(value)
-        if not models:
-            return [(empty_message(self.format, null_value=False), [])]
-        return [self._element(model, i, reader) for i, model in enumerate(models)]
+            return [empty_message(self.format, null_value=True)]
+        return reader.decode_all(value) or [empty_message(self.format, null_value=False)]
 
     def _element(self, model: Any, number: int, reader: Codec) -> tuple[Any, list[str]]:
-        if type(model) is Rejection:
+        if type(model) in _FINISHED:
             return model, []
         try:
             (change,) = changes(model, image=self.image)
@@ -111,23 +124,44 @@ class Decoder:
         return columns(batch, elements)
 
 
+_FINISHED = frozenset({Change, Rejection})
+
+
 def columns(batch: pa.RecordBatch, elements: Elements) -> dict[str, pa.Array]:
     """Join the elements with the columns of the records that they came in."""
-    places = pa.array(elements.places, pa.int64())
-    records = batch if len(places) == len(batch) else batch.take(places)
-    is_dead = pa.array([kind == DEAD_LETTER for kind in elements.kinds], pa.bool_())
-    change = spread(elements.changes, change_array)
-    dead = spread(elements.rejections, rejection_array)
+    kinds = elements.kinds
+    has_dead = DEAD_LETTER in kinds
+    record = _records(batch, elements.sizes)
+    change = spread(elements.changes, change_array) if has_dead else change_array(elements.results)
+    dead = spread(elements.rejections, rejection_array) if has_dead else pa.nulls(len(kinds), _DEAD)
+    is_dead = pa.array([kind == DEAD_LETTER for kind in kinds], pa.bool_())
     return {
-        "kind": pa.array(elements.kinds, pa.string()),
-        "element": pa.array(elements.numbers, pa.int32()),
-        "elements": pa.array(elements.counts, pa.int32()),
+        "kind": pa.array(kinds, pa.string()),
+        "element": pa.array([i for size in elements.sizes for i in range(size)], pa.int32()),
+        "elements": pa.array(
+            [0 if i else size for size in elements.sizes for i in range(size)], pa.int32()
+        ),
         "leniencies": pa.array(elements.leniencies, pa.list_(pa.string())),
         **_fields(change, CHANGE_COLUMNS),
         **_fields(dead, REJECTION_COLUMNS),
-        "record_key": records.column("key"),
-        "value": pc.if_else(is_dead, records.column("value"), None),
-        **{name: records.column(name) for name in RECORD_COLUMNS},
+        "record_key": record["key"],
+        "value": pc.if_else(is_dead, record["value"], None),
+        **{name: record[name] for name in RECORD_COLUMNS},
+    }
+
+
+_DEAD = rejection_array([]).type
+
+
+def _records(batch: pa.RecordBatch, sizes: list[int]) -> dict[str, pa.Array]:
+    """Return the columns of the records, a row for each element."""
+    if any(size != 1 for size in sizes):
+        places = [place for place, size in enumerate(sizes) for _ in range(size)]
+        batch = batch.take(pa.array(places, pa.int64()))
+    found = dict(zip(batch.schema.names, batch.columns, strict=True))
+    return {
+        name: found[name] if name in found else pa.nulls(len(batch), kind)
+        for name, kind in INPUT_COLUMNS.items()
     }
 
 

@@ -55,7 +55,7 @@ def ranking(counts: Sequence[tuple[str, int]]) -> str:
     figure, axes = _figure(_BAR_HEIGHT * max(len(shown), 1))
     axes.set_position((0, 0, 1, 1))
     axes.set_xlim(-0.73, 1.21)
-    axes.set_ylim(len(shown) - 0.5, -0.5)
+    axes.set_ylim(max(len(shown), 1) - 0.5, -0.5)
     places = range(len(shown))
     axes.barh(places, [c / most for _, c in shown], height=0.62, color=_BAR)
     for place, (name, count) in enumerate(shown):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 import changewire as cw
 import pytest
-from changewire.cli.commands import doctor
 from changewire.engines import job
 
 from tests.runtime.cli.conftest import Ended, json_lines
@@ -79,7 +79,9 @@ def test_doctor_refuses_unfit_versions(
     advice: str,
 ) -> None:
     """A version that does not fit has an advice; only what Spark needs decides the exit code."""
-    monkeypatch.setattr(doctor, "version", lambda name: versions.get(name, "19.0" if name == "pyarrow" else {"pyspark": "4.0.1", "pandas": "2.3.3"}.get(name, "9.0")))
+    fitting = {"pyspark": "4.0.1", "pandas": "2.3.3", "pyarrow": "19.0"}
+    module = import_module("changewire.cli.commands.doctor")
+    monkeypatch.setattr(module, "version", lambda name: {**fitting, **versions}.get(name, "9.0"))
     monkeypatch.setattr(job, "java_version", lambda: 21)
     ended = cli("doctor", "--json")
     (unfit,) = [item for item in json_lines(ended.stdout) if not item["ok"]]

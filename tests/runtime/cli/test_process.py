@@ -53,7 +53,7 @@ def test_an_interrupt_ends_cleanly() -> None:
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
         assert process.stdin is not None
         assert process.stderr is not None
-        process.stdin.write(b"{\n")
+        process.stdin.write(b'{"msg": \n')
         process.stdin.flush()
         assert b"truncated" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
