@@ -70,7 +70,7 @@ def run(
         ImportError: A library is missing; its extra is ``cli`` or ``spark``.
         ValueError: There is no such format, image, shape or engine.
     """
-    from changewire.report import write
+    from changewire.report.write import write
 
     files = _files(inputs)
     _check_output(Path(output), files)
@@ -193,7 +193,7 @@ def _files(inputs: Sequence[str]) -> list[str]:
 
 def _check_output(output: Path, files: Sequence[str]) -> None:
     """Refuse an output in which a run would replace what no run wrote, or its own input."""
-    if "://" in str(output) or re.match(r"[a-z0-9]+:/", str(output)):
+    if re.match(r"\w{2,}:", str(output)):
         raise JobError(f"{output}: the output must be a local folder")
     if output.exists() and not output.is_dir():
         raise JobError(f"{output}: the output must be a folder, and this is a file")
@@ -210,8 +210,10 @@ def _check_output(output: Path, files: Sequence[str]) -> None:
 def _foreign(output: Path) -> Iterator[Path]:
     """Yield what stands where a run writes and is not of the kind that a run writes."""
     yield from (output / name for name in REPORTS if (output / name).is_dir())
-    for name in OUTPUTS:
-        folder = output / name
+    staging = output / "_staging"
+    if staging.is_dir():
+        yield from (path for path in staging.iterdir() if path.name not in OUTPUTS)
+    for folder in (below / name for below in (output, staging) for name in OUTPUTS):
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
             yield folder
         elif folder.is_dir():

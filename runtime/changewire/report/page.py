@@ -29,7 +29,7 @@ def page(report: Mapping[str, Any]) -> str:
     It has no script and loads nothing: its policy forbids both, whatever a message smuggles in.
 
     Args:
-        report: What `changewire.report.summary` returns.
+        report: What `changewire.report.summary.summary` returns.
     """
     time = series(report["by_hour"])
     return _template().render(

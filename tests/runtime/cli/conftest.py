@@ -10,18 +10,29 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
-from changewire.cli.app import app
+from tests.samples import examples, mixed_messages
 from typer.testing import CliRunner
 
-from tests.samples import examples, mixed_messages
+from changewire.cli.app import app
 
 
 class Ended(Protocol):
     """A command that has ended."""
 
-    exit_code: int
-    stdout: str
-    stderr: str
+    @property
+    def exit_code(self) -> int:
+        """Its exit code."""
+        ...
+
+    @property
+    def stdout(self) -> str:
+        """What it wrote to standard output."""
+        ...
+
+    @property
+    def stderr(self) -> str:
+        """What it wrote to standard error."""
+        ...
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from changewire.engines.python import run
-
 from tests.runtime.cli.conftest import Ended, json_lines
 from tests.samples import FORMAT, MIXED_COUNTS
+
+from changewire.engines.python import run
 
 Cli = Callable[..., Ended]
 
@@ -40,4 +40,6 @@ def test_image_is_passed_on(cli: Cli, good: Path) -> None:
 
 def test_a_message_that_contradicts_itself_is_refused(cli: Cli, mixed: Path) -> None:
     """Two bins of one name are no change: the place is named on standard error."""
-    assert "record 11: duplicate-column at /bins/1/name" in cli("changes", "-f", FORMAT, mixed).stderr
+    assert (
+        "record 11: duplicate-column at /bins/1/name" in cli("changes", "-f", FORMAT, mixed).stderr
+    )

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.samples import FORMAT, examples, mixed_messages
+
 from changewire.engines import job
 from changewire.engines.layout import OUTPUTS
 from changewire.framing import FramingError
-
-from tests.samples import FORMAT, examples, mixed_messages
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -31,8 +31,15 @@ def outputs(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> di
     lenient = {**examples("write")[0], "exp": -1, "lut": 0, "newer": [1]}
     (source / "a.jsonl").write_bytes(b"\n".join([*lines, json.dumps(lenient).encode()]))
     records = [
-        {"topic": "t", "partition": i % 2, "offset": i, "ts": 1700000000123, "key": f"k{i}", "headers": ["h", "v"],
-         "payload": None if message is None else message.decode("utf-8", "replace")}
+        {
+            "topic": "t",
+            "partition": i % 2,
+            "offset": i,
+            "ts": 1700000000123,
+            "key": f"k{i}",
+            "headers": ["h", "v"],
+            "payload": None if message is None else message.decode("utf-8", "replace"),
+        }
         for i, message in enumerate(mixed_messages())
     ]
     (source / "b.jsonl").write_text("\n".join(map(json.dumps, records)), encoding="utf-8")

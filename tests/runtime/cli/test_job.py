@@ -6,10 +6,10 @@ import stat
 from pathlib import Path
 
 import pytest
+from tests.samples import FORMAT
+
 from changewire.engines import job
 from changewire.framing import FramingError
-
-from tests.samples import FORMAT
 
 
 def java(folder: Path, answer: str) -> None:
@@ -58,14 +58,14 @@ def test_auto_takes_spark_where_it_can_run(monkeypatch: pytest.MonkeyPatch) -> N
 def test_auto_says_why_it_does_without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where Spark cannot run, one sentence says so and that the result is the same."""
     monkeypatch.setattr(job, "java_version", lambda: 11)
-    monkeypatch.setattr(job, "major_of", lambda _: 2)
+    monkeypatch.setattr(job, "major_of", {"pandas": 2}.get)
     sentence = "No Java 17 or newer was found: running without Spark, with the same result."
     assert job.choose("auto", ["a"]) == ("python", sentence)
 
 
 def test_spark_needs_pandas_below_three(monkeypatch: pytest.MonkeyPatch) -> None:
     """PySpark cannot use pandas 3, which is said before it is started."""
-    monkeypatch.setattr(job, "major_of", lambda _: 3)
+    monkeypatch.setattr(job, "major_of", {"pandas": 3}.get)
     assert job.spark_lacks() == "pandas 3 or newer is installed, which PySpark cannot use"
 
 
@@ -116,7 +116,9 @@ def test_outputs_of_spark_can_be_replaced(mixed: Path, tmp_path: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ["part-00000.parquet"]
 
 
-@pytest.mark.parametrize("foreign", ["changes/source.py", "controls/part-0/x", "report.html/x"])
+@pytest.mark.parametrize(
+    "foreign", ["_staging/x", "changes/source.py", "controls/part-0/x", "report.html/x"]
+)
 def test_a_folder_that_no_run_wrote_is_not_replaced(
     mixed: Path, tmp_path: Path, foreign: str
 ) -> None:

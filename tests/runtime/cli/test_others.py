@@ -7,12 +7,12 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-import changewire as cw
 import pytest
-from changewire.engines import job
-
 from tests.runtime.cli.conftest import Ended, json_lines
 from tests.samples import FORMAT
+
+import changewire as cw
+from changewire.engines import job
 
 Cli = Callable[..., Ended]
 
@@ -20,7 +20,10 @@ Cli = Callable[..., Ended]
 def test_detect_counts_formats(cli: Cli, kcat: Path) -> None:
     """Messages are counted by format, with those of none and those without value."""
     ended = cli("detect", kcat)
-    counts = {name: int(count) for count, name in (line.split(None, 1) for line in ended.stdout.splitlines())}
+    counts = {
+        name: int(count)
+        for count, name in (line.split(None, 1) for line in ended.stdout.splitlines())
+    }
     assert counts == {FORMAT: 1, "(no value)": 1, "(unknown)": 1}
     assert ended.exit_code == 1
     found = json.loads(cli("detect", "--json", kcat).stdout)
@@ -30,7 +33,11 @@ def test_detect_counts_formats(cli: Cli, kcat: Path) -> None:
 def test_detect_tells_each_message(cli: Cli, kcat: Path) -> None:
     """With --each a line says which format a message has."""
     found = json_lines(cli("detect", "--each", kcat).stdout)
-    assert [(line["number"], line["format"]) for line in found] == [(0, FORMAT), (1, None), (2, None)]
+    assert [(line["number"], line["format"]) for line in found] == [
+        (0, FORMAT),
+        (1, None),
+        (2, None),
+    ]
 
 
 def test_detect_gives_zero_for_known_formats(cli: Cli, good: Path) -> None:
@@ -81,7 +88,12 @@ def test_doctor_refuses_unfit_versions(
     """A version that does not fit has an advice; only what Spark needs decides the exit code."""
     fitting = {"pyspark": "4.0.1", "pandas": "2.3.3", "pyarrow": "19.0"}
     module = import_module("changewire.cli.commands.doctor")
-    monkeypatch.setattr(module, "version", lambda name: {**fitting, **versions}.get(name, "9.0"))
+    found = {**fitting, **versions}
+
+    def version(name: str) -> str:
+        return found.get(name, "9.0")
+
+    monkeypatch.setattr(module, "version", version)
     monkeypatch.setattr(job, "java_version", lambda: 21)
     ended = cli("doctor", "--json")
     (unfit,) = [item for item in json_lines(ended.stdout) if not item["ok"]]

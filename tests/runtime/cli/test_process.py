@@ -9,10 +9,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import changewire
 import pytest
-
 from tests.samples import FORMAT, examples
+
+import changewire
 
 Program = Callable[..., "subprocess.CompletedProcess[bytes]"]
 COMMAND = [sys.executable, "-m", "changewire.cli"]
@@ -53,9 +53,9 @@ def test_an_interrupt_ends_cleanly() -> None:
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
         assert process.stdin is not None
         assert process.stderr is not None
-        process.stdin.write(b'{"msg": \n')
+        process.stdin.write(b'{"msg": 1}\n')
         process.stdin.flush()
-        assert b"truncated" in process.stderr.readline()
+        assert b"record 0" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         assert process.stderr.read() == b""
     assert process.returncode == 130
@@ -85,7 +85,9 @@ def test_a_missing_extra_is_named(library: str) -> None:
     script = f"import sys; sys.modules['{library}'] = None; from changewire.cli import main; main()"
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
     assert ended.returncode == 2
-    assert ended.stderr.decode() == 'the command line needs an extra: pip install "changewire[cli]"\n'
+    assert (
+        ended.stderr.decode() == 'the command line needs an extra: pip install "changewire[cli]"\n'
+    )
 
 
 def test_a_library_missing_for_the_report_is_named(tmp_path: Path) -> None:
@@ -101,11 +103,14 @@ def test_a_library_missing_for_the_report_is_named(tmp_path: Path) -> None:
 
 def test_help_loads_no_engine() -> None:
     """Asking for help, or decoding, waits for neither Spark nor Arrow nor Matplotlib."""
-    script = (
-        "import sys; sys.argv = ['changewire', '--help']\n"
-        "from changewire.cli import main\n"
-        "try: main()\n"
-        "except SystemExit: print(sorted({'pyarrow', 'pyspark', 'matplotlib', 'jinja2'} & set(sys.modules)))"
-    )
+    script = """
+import sys
+sys.argv = ["changewire", "--help"]
+from changewire.cli import main
+try:
+    main()
+finally:
+    print(sorted({"pyarrow", "pyspark", "matplotlib", "jinja2"} & set(sys.modules)))
+"""
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
     assert ended.stdout.decode().splitlines()[-1] == "[]"

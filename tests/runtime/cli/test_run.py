@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from changewire.cli.quiet import quieten_spark
-from changewire.engines import job
-
 from tests.runtime.cli.conftest import Ended
 from tests.samples import FORMAT, MIXED_COUNTS
+
+from changewire.cli.quiet import quieten_spark
+from changewire.engines import job
 
 Cli = Callable[..., Ended]
 
@@ -99,9 +100,9 @@ def test_spark_is_kept_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SPARK_CONF_DIR", raising=False)
     monkeypatch.setenv("SPARK_SUBMIT_OPTS", "-Dmine")
     quieten_spark()
-    assert job.os.environ["SPARK_SUBMIT_OPTS"] == "-Dmine"
+    assert os.environ["SPARK_SUBMIT_OPTS"] == "-Dmine"
     monkeypatch.delenv("SPARK_SUBMIT_OPTS")
     quieten_spark()
-    settings = job.os.environ["SPARK_SUBMIT_OPTS"].partition("file:")[2].rstrip('"')
+    settings = os.environ["SPARK_SUBMIT_OPTS"].partition("file:")[2].rstrip('"')
     assert "rootLogger.level = fatal" in Path(settings).read_text(encoding="utf-8")
     monkeypatch.delenv("SPARK_SUBMIT_OPTS")

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from tests.runtime.cli.conftest import Ended, json_lines
 from tests.samples import FORMAT, examples
 
@@ -48,9 +47,10 @@ def test_values_can_be_hidden(cli: Cli, wrong: Path) -> None:
 
 def test_issues_as_json(cli: Cli, wrong: Path) -> None:
     """With --json each issue is an object on a line."""
-    found = {line["pointer"]: line for line in json_lines(
-        cli("validate", "-f", FORMAT, "--json", wrong).stdout
-    )}
+    found = {
+        line["pointer"]: line
+        for line in json_lines(cli("validate", "-f", FORMAT, "--json", wrong).stdout)
+    }
     assert found["/gen"] == {
         "path": str(wrong),
         "number": 1,
@@ -87,6 +87,6 @@ def test_unknown_properties_are_issues_where_asked(cli: Cli, tmp_path: Path) -> 
 
 def test_a_tombstone_is_valid(cli: Cli, kcat: Path) -> None:
     """A record without value has no message that could be wrong."""
-    assert [line["number"] for line in json_lines(
-        cli("validate", "-f", FORMAT, "--json", kcat).stdout
-    )] == [2]
+    assert [
+        line["number"] for line in json_lines(cli("validate", "-f", FORMAT, "--json", kcat).stdout)
+    ] == [2]

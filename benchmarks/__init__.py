@@ -1,0 +1,1 @@
+"""Changewire beside its peers, in one run: ``python -m benchmarks``."""

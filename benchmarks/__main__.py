@@ -1,0 +1,83 @@
+"""Run the benchmarks: print tables, and write them with their figures to ``build/bench/``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timezone
+from importlib.metadata import version
+from pathlib import Path
+
+from benchmarks.tables import Result
+
+OUTPUT = Path("build", "bench")
+PACKAGES = ("msgspec", "orjson", "jsonschema", "jsonschema-rs", "pydantic", "pyarrow", "pyspark")
+
+
+def main() -> None:
+    """Run what was asked for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the work: does it run?")
+    parser.add_argument(
+        "--only", choices=["codec", "imports", "memory", "spark"], help="one of them"
+    )
+    options = parser.parse_args()
+    chosen = [options.only] if options.only else list(benchmarks(quick=options.quick))
+    results: list[Result] = []
+    print(machine(), "\n")
+    for name in chosen:
+        for result in benchmarks(quick=options.quick)[name]():
+            print(result.markdown())
+            results.append(result)
+    write(results)
+
+
+def benchmarks(*, quick: bool) -> Mapping[str, Callable[[], Iterator[Result]]]:
+    """Return what can be run, by name; each is imported when it runs."""
+
+    def codec() -> Iterator[Result]:
+        from benchmarks.codec import run
+
+        return run(rounds=2 if quick else 15, seconds=0.02 if quick else 0.15)
+
+    def imports() -> Iterator[Result]:
+        from benchmarks.imports import run
+
+        return run(rounds=2 if quick else 15)
+
+    def memory() -> Iterator[Result]:
+        from benchmarks.memory import run
+
+        return run(megabytes=50 if quick else 1024)
+
+    def spark() -> Iterator[Result]:
+        from benchmarks.in_spark import run
+
+        return run(count=20_000 if quick else 200_000, rounds=2 if quick else 5)
+
+    return {"codec": codec, "imports": imports, "memory": memory, "spark": spark}
+
+
+def machine() -> str:
+    """Return one line on where and with what this runs."""
+    packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    day = datetime.now(tz=timezone.utc).date()
+    return f"{day}, {os.cpu_count()} cores {platform.machine()}, Python {platform.python_version()}, {packages}"
+
+
+def write(results: list[Result]) -> None:
+    """Write the tables, and the figures behind them."""
+    OUTPUT.mkdir(parents=True, exist_ok=True)
+    tables = "\n".join(result.markdown() for result in results)
+    (OUTPUT / "tables.md").write_text(f"{machine()}\n\n{tables}", encoding="utf-8")
+    data = [{"title": r.title, "target": r.target, **r.data} for r in results]
+    text = json.dumps({"machine": machine(), "results": data}, indent=2)
+    (OUTPUT / "figures.json").write_text(text, encoding="utf-8")
+    print(f"tables and figures are in {OUTPUT}")
+
+
+if __name__ == "__main__":
+    main()

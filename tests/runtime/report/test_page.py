@@ -1,0 +1,162 @@
+"""The page: self-contained, without script, whatever the messages hold."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from tests.runtime.report.conftest import HOSTILE
+
+from changewire.engines.counts import Counts
+from changewire.engines.outcome import Outcome
+from changewire.report.page import duration, page, reason
+from changewire.report.summary import summary
+
+OURS = {
+    *("html", "head", "meta", "title", "style", "body", "main", "header", "section", "div"),
+    *("h1", "h2", "p", "b", "i", "span", "bdi", "br", "code", "pre", "small", "figure", "svg"),
+    *("path", "text", "details", "summary", "table", "tr", "th", "td", "dl", "dt", "dd", "ol"),
+    "li",
+}
+LOADING = {"src", "href", "srcset", "action", "data", "poster", "style"}
+
+
+class Reader(HTMLParser):
+    """Collects tags, attributes and text of a page."""
+
+    def __init__(self, text: str) -> None:
+        """Read the page."""
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.declarations: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep a tag."""
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        """Keep a text."""
+        self.texts.append(data)
+
+    def handle_decl(self, decl: str) -> None:
+        """Keep a declaration."""
+        self.declarations.append(decl)
+
+    def handle_comment(self, data: str) -> None:
+        """Keep a comment with the declarations: a page has neither but one."""
+        self.declarations.append(data)
+
+
+@pytest.fixture
+def text(hostile: Outcome) -> str:
+    """The page of the hostile outcome."""
+    return page(summary(hostile))
+
+
+def test_only_our_tags_are_there(text: str) -> None:
+    """No name opens a tag, an attribute that loads or runs anything, or a comment."""
+    reader = Reader(text)
+    assert {tag for tag, _ in reader.tags} <= OURS
+    names = {name for _, attributes in reader.tags for name in attributes}
+    assert not names & LOADING
+    assert not [name for name in names if name.startswith("on")]
+    assert reader.declarations == ["DOCTYPE html"]
+
+
+def test_no_script_and_no_address(text: str) -> None:
+    """The file has no script, and no address stands in it outside of a name's own text."""
+    assert "<script" not in text
+    assert "javascript:" not in text
+    assert "xmlns" not in text
+    assert set(re.findall(r"https?://[^/&<]*", text)) == {"https://evil.example"}
+    assert "url(" not in text
+    assert "@import" not in text
+
+
+def test_hostile_names_are_shown_as_text(text: str) -> None:
+    """Every name can be read on the page, as far as it prints."""
+    shown = "".join(Reader(text).texts)
+    for name in HOSTILE:
+        if name.isprintable() and len(name) < 80:
+            assert name in shown
+    assert r"two\nlines\r\x00\x1b[31m" in shown
+    assert r"\u202egnp.exe" in shown
+    assert "x" * 301 not in shown
+
+
+def test_the_policy_allows_the_style_sheet_alone(text: str) -> None:
+    """A browser that follows the policy runs and loads nothing, and takes our one style sheet."""
+    (policy,) = [
+        attributes["content"]
+        for tag, attributes in Reader(text).tags
+        if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in policy
+
+
+def test_template_syntax_in_names_is_text(text: str) -> None:
+    """A name that looks like a template is not evaluated."""
+    assert "{{ 7 * 7 }}" in "".join(Reader(text).texts)
+
+
+def test_the_page_is_small(text: str) -> None:
+    """Names of ten kilobytes do not make a page large."""
+    assert len(text) < 120_000
+
+
+@pytest.mark.parametrize(
+    ("numbers", "headline"),
+    [
+        ({}, "There was no message"),
+        ({"messages": 2, "elements": 2, "changes": 2}, "Every message was good"),
+        ({"messages": 1, "elements": 1, "dead_letters": 1}, "1 of 1 elements was refused"),
+        ({"messages": 1, "elements": 9999, "dead_letters": 2}, "2 of 9,999 elements were refused"),
+    ],
+)
+def test_the_headline_says_how_it_went(
+    hostile: Outcome, numbers: dict[str, Any], headline: str
+) -> None:
+    """Who reads one line knows whether something is wrong."""
+    outcome = replace(hostile, counts=Counts(**numbers), first_dead_letters=[])
+    assert f"<h1>{headline}</h1>" in page(summary(outcome))
+
+
+def test_the_page_shows_conservation(hostile: Outcome) -> None:
+    """Elements stand as the sum of changes, control events and dead letters."""
+    counts = Counts(messages=5, elements=1234, changes=1200, controls=30, dead_letters=4)
+    shown = re.sub(r"<[^>]*>", " ", page(summary(replace(hostile, counts=counts))))
+    equation = "1,234 elements = 1,200 changes + 30 control events + 4 dead letters"
+    assert equation in " ".join(shown.split())
+
+
+def test_long_tables_are_bounded(hostile: Outcome) -> None:
+    """A thousand tables are a hundred rows, and a word on where the others are."""
+    hostile.counts.by_table.update({f"table {i}": 1 for i in range(1000)})
+    text = page(summary(hostile))
+    assert "The others are in report.json." in text
+    assert text.count("table 9") < 120
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.1234, "0.12 s"), (7.06, "7.1 s"), (200, "3 min 20 s")]
+)
+def test_durations_are_read_at_a_glance(seconds: float, text: str) -> None:
+    """A duration has the digits that matter."""
+    assert duration(seconds) == text
+
+
+def test_a_reason_is_not_said_twice() -> None:
+    """What stands beside the reason, code and pointer, is left out of it."""
+    message = (
+        "aerospike-json: at /gen: expected integer, found string (wrong-type) and 1 more issue"
+    )
+    letter = {"message": message, "pointer": "/gen", "code": "wrong-type"}
+    assert reason(letter) == "expected integer, found string and 1 more issue"
