@@ -65,7 +65,8 @@ def machine() -> str:
     """Return one line on where and with what this runs."""
     packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     day = datetime.now(tz=timezone.utc).date()
-    return f"{day}, {os.cpu_count()} cores {platform.machine()}, Python {platform.python_version()}, {packages}"
+    hardware = f"{os.cpu_count()} cores {platform.machine()}"
+    return f"{day}, {hardware}, Python {platform.python_version()}, {packages}"
 
 
 def write(results: list[Result]) -> None:

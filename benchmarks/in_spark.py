@@ -125,7 +125,7 @@ def _table(count: int) -> Any:
     delete = messages.schema("delete")["examples"][0]
     lines = []
     for i in range(count):
-        if random.random() < 0.1:
+        if random.randrange(10) == 0:
             lines.append(messages.wire({**delete, "lut": 1617167159548 + i}))
             continue
         write = messages.small()

@@ -25,7 +25,7 @@ class Timing:
         return min(self.rounds)
 
     def ratio(self, other: Timing) -> tuple[float, float, float]:
-        """Return best/best, and the least and the largest ratio of a round to the same of another."""
+        """Return the ratio of the best rounds, and the least and largest of equal rounds."""
         each = [mine / theirs for mine, theirs in zip(self.rounds, other.rounds, strict=True)]
         return self.best / other.best, min(each), max(each)
 

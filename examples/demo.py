@@ -20,9 +20,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from changewire.engines.job import run
 from changewire.engines.outcome import Outcome
 from changewire.framing import read
+from changewire.job import run
 
 INPUTS: Final = Path(__file__).resolve().parent / "aerospike_json"
 OUTPUT: Final = Path("build", "demo")
@@ -71,7 +71,8 @@ def show(console: Console, outcome: Outcome, notes: Sequence[str]) -> None:
 
 def rows_of(folder: Path) -> list[Row]:
     """Return the rows of an output, whichever engine wrote it."""
-    return pq.read_table(folder).to_pylist()
+    rows: list[Row] = pq.read_table(folder).to_pylist()
+    return rows
 
 
 def in_order(rows: list[Row]) -> list[Row]:

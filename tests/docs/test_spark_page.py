@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
-
 from tests.samples import mixed_messages
 
 PAGE = Path(__file__).parents[2] / "docs" / "spark.md"

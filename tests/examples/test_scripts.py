@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from examples import demo
 
-from changewire.engines import job
+from changewire import job
 
 ROOT = Path(demo.__file__).parent.parent
 

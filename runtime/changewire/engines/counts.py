@@ -11,10 +11,11 @@ from typing import Any
 from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_TABLES = 1000
-"""Tables that a report names at most; a hostile stream has as many as it likes."""
+_NAMED = 1000
+"""Tables, or hours, that a report names at most; a hostile stream has as many as it likes."""
 
 OTHER_TABLES = "(other tables)"
+OTHER_HOURS = "(other hours)"
 NO_TABLE = "(no table)"
 NO_TIME = "(no time)"
 
@@ -99,8 +100,8 @@ class Counts:
             "controls": self.controls,
             "dead_letters": self.dead_letters,
             "by_operation": _largest(self.by_operation),
-            "by_table": _largest(_bounded(self.by_table)),
-            "by_hour": dict(sorted(self.by_hour.items())),
+            "by_table": _largest(_bounded(self.by_table, OTHER_TABLES)),
+            "by_hour": dict(sorted(_bounded(self.by_hour, OTHER_HOURS).items())),
             "by_error_code": _largest(self.by_error_code),
             "leniencies": _largest(self.leniencies),
         }
@@ -117,11 +118,11 @@ def _hour(hours: int | None) -> str:
     return (_EPOCH + timedelta(hours=hours)).strftime("%Y-%m-%d %H:00")
 
 
-def _bounded(tables: Counter[str]) -> Counter[str]:
-    if len(tables) <= _TABLES:
-        return tables
-    kept = Counter(dict(tables.most_common(_TABLES)))
-    kept[OTHER_TABLES] = sum(tables.values()) - sum(kept.values())
+def _bounded(counter: Counter[str], rest: str) -> Counter[str]:
+    if len(counter) <= _NAMED:
+        return counter
+    kept = Counter(dict(counter.most_common(_NAMED)))
+    kept[rest] = sum(counter.values()) - sum(kept.values())
     return kept
 
 

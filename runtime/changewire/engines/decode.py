@@ -23,7 +23,6 @@ from changewire_messages.change import Change, Rejection
 from changewire_messages.change.arrow import change_array, rejection_array
 from changewire_messages.columns import spread
 
-
 PART = 1024
 """Messages that are decoded together: so few that their models stay in the processor's cache."""
 

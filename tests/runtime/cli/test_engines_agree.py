@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.samples import FORMAT, examples, mixed_messages
 
-from changewire.engines import job
+from changewire import job
 from changewire.engines.layout import OUTPUTS
 from changewire.framing import FramingError
 

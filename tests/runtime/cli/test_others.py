@@ -12,7 +12,7 @@ from tests.runtime.cli.conftest import Ended, json_lines
 from tests.samples import FORMAT
 
 import changewire as cw
-from changewire.engines import job
+from changewire import job
 
 Cli = Callable[..., Ended]
 

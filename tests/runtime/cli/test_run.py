@@ -12,8 +12,8 @@ import pytest
 from tests.runtime.cli.conftest import Ended
 from tests.samples import FORMAT, MIXED_COUNTS
 
+from changewire import job
 from changewire.cli.quiet import quieten_spark
-from changewire.engines import job
 
 Cli = Callable[..., Ended]
 

@@ -6,7 +6,14 @@ from typing import Any
 
 import pytest
 
-from changewire.engines.counts import NO_TABLE, NO_TIME, OTHER_TABLES, ConservationError, Counts
+from changewire.engines.counts import (
+    NO_TABLE,
+    NO_TIME,
+    OTHER_HOURS,
+    OTHER_TABLES,
+    ConservationError,
+    Counts,
+)
 
 
 def group(kind: str | None = "change", **values: Any) -> dict[str, Any]:
@@ -68,3 +75,9 @@ def test_the_number_of_tables_in_a_report_is_bounded() -> None:
     assert len(tables) == 1001
     assert sum(tables.values()) == 1500
     assert tables[OTHER_TABLES] == 500
+
+
+def test_the_number_of_hours_in_a_report_is_bounded() -> None:
+    """So is the number of hours."""
+    hours = counted(*(group(hour=i) for i in range(1500))).as_dict()["by_hour"]
+    assert (len(hours), sum(hours.values()), hours[OTHER_HOURS]) == (1001, 1500, 500)

@@ -74,7 +74,7 @@ def doctor(*, as_json: Json = False) -> int:
 
 
 def _java() -> Finding:
-    from changewire.engines.job import JAVA, java_version
+    from changewire.job import JAVA, java_version
 
     found = java_version()
     ok = found is not None and found >= JAVA

@@ -22,8 +22,8 @@ from changewire.cli.talk import console, counted, say
 
 if TYPE_CHECKING:
     from changewire.changes import Image
-    from changewire.engines.job import Engine
     from changewire.engines.outcome import Outcome
+    from changewire.job import Engine
 
 ENGINES = ("auto", "spark", "python")
 _CODES = 3
@@ -60,7 +60,7 @@ def run(
 
     Example: changewire run -f aerospike-json topic/ --output tables/
     """
-    from changewire.engines import job
+    from changewire import job
     from changewire.engines.counts import ConservationError
 
     quieten_spark()

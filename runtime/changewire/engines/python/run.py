@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import platform
 import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -59,7 +60,8 @@ def run(
     started = time.perf_counter()
     decoder, counts = Decoder(format, image), Counts()
     first: list[tuple[Any, dict[str, Any]]] = []
-    staging = Path(output) / "_staging"
+    Path(output).mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix="_staging-", dir=output))
     try:
         with Tables(staging) as tables:
             for rows in _decoded(inputs, shape, decoder):

@@ -210,10 +210,7 @@ def _check_output(output: Path, files: Sequence[str]) -> None:
 def _foreign(output: Path) -> Iterator[Path]:
     """Yield what stands where a run writes and is not of the kind that a run writes."""
     yield from (output / name for name in REPORTS if (output / name).is_dir())
-    staging = output / "_staging"
-    if staging.is_dir():
-        yield from (path for path in staging.iterdir() if path.name not in OUTPUTS)
-    for folder in (below / name for below in (output, staging) for name in OUTPUTS):
+    for folder in (output / name for name in OUTPUTS):
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
             yield folder
         elif folder.is_dir():
