@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 import pyarrow as pa
+from msgspec import UNSET
 
 from changewire_messages.support import Extra
 
@@ -59,9 +60,8 @@ def json_texts(values: Sequence[object], *, nullable: bool = False) -> Array:
 
     Bytes become Base64 text, times ISO 8601 text, decimals text with every digit.
     """
-    if nullable:
-        values = [msgspec.UNSET if value is None else value for value in values]
-    texts = [None if value is msgspec.UNSET else _json(value) for value in values]
+    absent = None if nullable else UNSET
+    texts = [None if value is absent or value is UNSET else _json(value) for value in values]
     array: Array = untyped.array(texts, BYTES).cast(STRING)
     return array
 

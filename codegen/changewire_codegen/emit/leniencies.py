@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from changewire_codegen.emit.conditions import ModelView, compile_condition
 from changewire_codegen.emit.head import UNTYPED, module_docstring
 from changewire_codegen.names import inner, snake
@@ -21,12 +23,14 @@ from changewire_codegen.nodes import (
 from changewire_codegen.order import references
 from changewire_codegen.writer import Writer
 
+Definition = Object | Row | Union | Alias
+
 UNKNOWN_PROPERTY = "unknown-property"
 
 
 def leniencies(family: Family, package: str) -> str:
     """Return the source of the module, unformatted."""
-    lenient = _lenient(family)
+    lenient = {name: family.definitions[name] for name in _lenient(family)}
     writer = Writer()
     writer(module_docstring("Leniencies", family))
     writer(UNTYPED)
@@ -38,7 +42,8 @@ def leniencies(family: Family, package: str) -> str:
     roots = [n for n in family.variants.values() if isinstance(family.definitions[n], Object)]
     called = [family.definitions[name] for name in _called(family, roots, lenient)]
     for definition in called:
-        _function(definition, family, lenient, writer)
+        if not isinstance(definition, Union):
+            _function(definition, family, lenient, writer)
     for definition in called:
         if isinstance(definition, Union):
             _arms(definition, lenient, writer)
@@ -96,7 +101,7 @@ def _lenient(family: Family) -> set[str]:
         found = more
 
 
-def _called(family: Family, roots: list[str], lenient: set[str]) -> list[str]:
+def _called(family: Family, roots: list[str], lenient: Mapping[str, Definition]) -> list[str]:
     """Return the definitions whose functions are called, each after those that it calls."""
     found: set[str] = set()
     todo = [name for name in roots if name in lenient]
@@ -109,11 +114,8 @@ def _called(family: Family, roots: list[str], lenient: set[str]) -> list[str]:
 
 
 def _function(
-    definition: Object | Row | Union | Alias, family: Family, lenient: set[str], writer: Writer
+    definition: Definition, family: Family, lenient: Mapping[str, Definition], writer: Writer
 ) -> None:
-    if isinstance(definition, Union):
-        _union(definition, writer)
-        return
     writer()
     with writer.block(f"def _{snake(definition.name)}(value: Any, used: list[str]) -> None:"):
         if isinstance(definition, Alias):
@@ -142,16 +144,14 @@ def _use(name: str, condition: str, writer: Writer) -> None:
         writer(f"used.append({name!r})")
 
 
-def _union(union: Union, writer: Writer) -> None:
-    name = f"_{snake(union.name)}"
-    writer()
-    with writer.block(f"def {name}(value: Any, used: list[str]) -> None:"):
-        writer(f"check = {name.upper()}_ARMS.get(type(value))")
-        with writer.block("if check is not None:"):
-            writer("check(value, used)")
+def _choose(union: str, expression: str, writer: Writer) -> None:
+    """Write the call of the function of an arm; in place, as it is made for every item of a list."""
+    writer(f"check = _{snake(union).upper()}_ARMS.get(type({expression}))")
+    with writer.block("if check is not None:"):
+        writer(f"check({expression}, used)")
 
 
-def _arms(union: Union, lenient: set[str], writer: Writer) -> None:
+def _arms(union: Union, lenient: Mapping[str, Definition], writer: Writer) -> None:
     """Write the function of each arm; after all functions, which may call each other."""
     writer()
     head = (
@@ -164,11 +164,13 @@ def _arms(union: Union, lenient: set[str], writer: Writer) -> None:
     writer("}")
 
 
-def _walk(kind: Type, expression: str, lenient: set[str], writer: Writer) -> None:
+def _walk(kind: Type, expression: str, lenient: Mapping[str, Definition], writer: Writer) -> None:
     """Go on into a value, where a leniency may be used below it."""
     if not any(name in lenient for name in references(Alias("", "", "", "", kind))):
         return
-    if isinstance(kind, RefTo):
+    if isinstance(kind, RefTo) and isinstance(lenient[kind.name], Union):
+        _choose(kind.name, expression, writer)
+    elif isinstance(kind, RefTo):
         writer(f"_{snake(kind.name)}({expression}, used)")
     elif isinstance(kind, Nullable):
         with writer.block(f"if {expression}:"):

@@ -23,12 +23,6 @@ def _unknown_bin(value: Any, used: list[str]) -> None:
     used.append("unknown-bin-type")
 
 
-def _bin(value: Any, used: list[str]) -> None:
-    check = _BIN_ARMS.get(type(value))
-    if check is not None:
-        check(value, used)
-
-
 def _write(value: Any, used: list[str]) -> None:
     if value.extra is not UNSET:
         used.append("unknown-property")
@@ -37,7 +31,9 @@ def _write(value: Any, used: list[str]) -> None:
     if type(value.exp) is int and value.exp == -1:
         used.append("expiry-minus-one")
     for item in value.bins:
-        _bin(item, used)
+        check = _BIN_ARMS.get(type(item))
+        if check is not None:
+            check(item, used)
 
 
 def _delete(value: Any, used: list[str]) -> None:

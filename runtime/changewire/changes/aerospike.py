@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta, timezone
+from functools import lru_cache
 from typing import Any
 
 from msgspec import UNSET
@@ -55,7 +56,7 @@ def aerospike_changes(message: wire.Message, image: str) -> list[Change]:
     return [
         Change(
             op="delete" if after is None else "upsert",
-            source=Source(system="aerospike", database=key.namespace, schema=None, table=key.set),
+            source=_source(key.namespace, key.set),
             key={KEY_COLUMN: key.digest},
             before_key=None,
             before=None,
@@ -67,6 +68,12 @@ def aerospike_changes(message: wire.Message, image: str) -> list[Change]:
             attributes=attributes,
         )
     ]
+
+
+@lru_cache(maxsize=256)
+def _source(namespace: str, set_name: str | None) -> Source:
+    """Return the place of a record; most messages of a topic come from few of them."""
+    return Source(system="aerospike", database=namespace, schema=None, table=set_name)
 
 
 def _columns(bins: list[wire.Bin], attributes: dict[str, Any]) -> dict[str, Any]:

@@ -66,6 +66,11 @@ class UnknownProperties:
         Raises:
             msgspec.MsgspecError, UnicodeError: It is no valid message, or the names are too many.
         """
+        if self._names:
+            try:
+                return self.decode(data)
+            except msgspec.ValidationError:
+                pass  # these are other names
         names = self._names.union(self._members(data))
         unknown = names - self._known
         if len(unknown) > MOST_NAMES or not all(map(_USUAL.fullmatch, unknown)):

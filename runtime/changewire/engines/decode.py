@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -45,24 +48,23 @@ class Elements:
     @property
     def changes(self) -> list[Change | None]:
         """The change or control event of each element; None for a dead letter."""
-        return [None if type(result) is Rejection else result for result in self.results]
+        return [None if isinstance(result, Rejection) else result for result in self.results]
 
     @property
     def rejections(self) -> list[Rejection | None]:
         """The rejection of each element; None where it is no dead letter."""
-        return [result if type(result) is Rejection else None for result in self.results]
+        return [result if isinstance(result, Rejection) else None for result in self.results]
 
     @property
     def kinds(self) -> list[str]:
         """What became of each element."""
-        return [
-            DEAD_LETTER
-            if type(result) is Rejection
-            else CHANGE
-            if result.op in CHANGE_OPS
-            else CONTROL
-            for result in self.results
-        ]
+        return [_kind(result) for result in self.results]
+
+
+def _kind(result: Change | Rejection) -> str:
+    if isinstance(result, Rejection):
+        return DEAD_LETTER
+    return CHANGE if result.op in CHANGE_OPS else CONTROL
 
 
 class Decoder:
@@ -86,7 +88,8 @@ class Decoder:
             batch: Columns of `layout.INPUT_COLUMNS`; one that is not there is NULL.
         """
         starts = range(0, len(batch) or 1, PART)
-        parts = [self._part(batch.slice(start, PART)) for start in starts]
+        with _collector_paused():
+            parts = [self._part(batch.slice(start, PART)) for start in starts]
         if len(parts) == 1:
             return parts[0]
         (rows,) = pa.Table.from_batches(parts).combine_chunks().to_batches()
@@ -126,13 +129,24 @@ class Decoder:
 _FINISHED = frozenset({Change, Rejection})
 
 
+@contextmanager
+def _collector_paused() -> Generator[None, None, None]:
+    """Keep the garbage collector from looking for cycles among models, which have none."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 def columns(batch: pa.RecordBatch, elements: Elements) -> dict[str, pa.Array]:
     """Join the elements with the columns of the records that they came in."""
     kinds = elements.kinds
-    has_dead = DEAD_LETTER in kinds
     record = _records(batch, elements.sizes)
-    change = spread(elements.changes, change_array) if has_dead else change_array(elements.results)
-    dead = spread(elements.rejections, rejection_array) if has_dead else pa.nulls(len(kinds), _DEAD)
+    change = spread(elements.changes, change_array)
+    dead = spread(elements.rejections, rejection_array)
     is_dead = pa.array([kind == DEAD_LETTER for kind in kinds], pa.bool_())
     return {
         "kind": pa.array(kinds, pa.string()),
@@ -147,9 +161,6 @@ def columns(batch: pa.RecordBatch, elements: Elements) -> dict[str, pa.Array]:
         "value": pc.if_else(is_dead, record["value"], None),
         **{name: record[name] for name in RECORD_COLUMNS},
     }
-
-
-_DEAD = rejection_array([]).type
 
 
 def _records(batch: pa.RecordBatch, sizes: list[int]) -> dict[str, pa.Array]:
