@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
@@ -31,7 +31,7 @@ class Timing:
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def quiet() -> Generator[None, None, None]:
     """Keep to one core where the system lets us, and put off garbage collection."""
     cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set[int]()
     if cores:

@@ -145,7 +145,7 @@ def _use(name: str, condition: str, writer: Writer) -> None:
 
 
 def _choose(union: str, expression: str, writer: Writer) -> None:
-    """Write the call of the function of an arm; in place, as it is made for every item of a list."""
+    """Write the call of an arm's function; in place, for it is made for every item of a list."""
     writer(f"check = _{snake(union).upper()}_ARMS.get(type({expression}))")
     with writer.block("if check is not None:"):
         writer(f"check({expression}, used)")
