@@ -109,7 +109,7 @@ def typing(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Test the built wheel, with all extras."""
-    install_wheel(session, tuple(EXTRAS), ("tests",))
+    install_wheel(session, tuple(EXTRAS), ("bench", "tests"))
     session.run("pytest", *session.posargs)
 
 

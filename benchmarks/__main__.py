@@ -22,7 +22,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the work: does it run?")
     parser.add_argument(
-        "--only", choices=["codec", "imports", "memory", "spark"], help="one of them"
+        "--only", choices=["codec", "stages", "imports", "memory", "spark"], help="one of them"
     )
     options = parser.parse_args()
     chosen = [options.only] if options.only else list(benchmarks(quick=options.quick))
@@ -43,6 +43,11 @@ def benchmarks(*, quick: bool) -> Mapping[str, Callable[[], Iterator[Result]]]:
 
         return run(rounds=2 if quick else 15, seconds=0.02 if quick else 0.15)
 
+    def stages() -> Iterator[Result]:
+        from benchmarks.stages import run
+
+        return run(rounds=2 if quick else 15, seconds=0.02 if quick else 0.15)
+
     def imports() -> Iterator[Result]:
         from benchmarks.imports import run
 
@@ -58,7 +63,13 @@ def benchmarks(*, quick: bool) -> Mapping[str, Callable[[], Iterator[Result]]]:
 
         return run(count=20_000 if quick else 200_000, rounds=2 if quick else 5)
 
-    return {"codec": codec, "imports": imports, "memory": memory, "spark": spark}
+    return {
+        "codec": codec,
+        "stages": stages,
+        "imports": imports,
+        "memory": memory,
+        "spark": spark,
+    }
 
 
 def machine() -> str:
