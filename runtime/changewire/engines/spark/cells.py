@@ -31,6 +31,7 @@ from pyspark.sql.types import (
 )
 
 from changewire.codec import Issue
+from changewire_messages.support import pointer_token
 
 Cell = Callable[[Any, str], Any]
 """Takes a value and its JSON Pointer; returns what the column holds."""
@@ -159,7 +160,9 @@ def _map(item: Cell) -> Cell:
     def fit(value: Any, at: str) -> dict[str, Any]:
         if type(value) is not dict:
             raise CellError(at, "map", value)
-        return {k: None if v is None else item(v, f"{at}/{_token(k)}") for k, v in value.items()}
+        return {
+            k: None if v is None else item(v, f"{at}/{pointer_token(k)}") for k, v in value.items()
+        }
 
     return fit
 
@@ -172,15 +175,11 @@ def _struct(kind: StructType) -> Cell:
             raise CellError(at, "struct", value)
         for name in value:
             if name not in cells:
-                raise CellError(f"{at}/{_token(name)}", "no field of this name", value[name])
+                raise CellError(f"{at}/{pointer_token(name)}", "no field of this name", value[name])
         return {
-            name: fit_cell(value[name], f"{at}/{_token(name)}")
+            name: fit_cell(value[name], f"{at}/{pointer_token(name)}")
             for name, fit_cell in cells.items()
             if value.get(name) is not None
         }
 
     return fit
-
-
-def _token(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")
