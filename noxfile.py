@@ -60,7 +60,7 @@ def install_wheel(
 
 @nox.session
 def demo(session: nox.Session) -> None:
-    """Show what changewire does, on example messages: in Spark, or without it if Java lacks."""
+    """Show what changewire does, on example messages: in Spark, or without it where Java lacks."""
     install_wheel(session, ("cli", "spark"))
     session.run("python", "examples/demo.py", *session.posargs)
 
