@@ -204,8 +204,8 @@ def show_next(console: Console, output: Path) -> None:
     console.print(Padding(lies, (0, 2, 1, 2), expand=False))
     users = os.path.relpath(INPUTS / "users.jsonl")
     for command in (
-        f"changewire validate {users}",
-        f"changewire changes {users} | head -n 3",
+        f"changewire validate -f {FORMAT} {users}",
+        f"changewire changes -f {FORMAT} {users} | head",
         "python examples/quickstart.py",
     ):
         indented(console, f"$ {command}", "bold")
