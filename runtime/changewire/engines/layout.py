@@ -10,6 +10,8 @@ from typing import Final
 
 import pyarrow as pa
 
+from changewire_messages.change import Change
+
 CHANGE: Final = "change"
 CONTROL: Final = "control"
 DEAD_LETTER: Final = "dead_letter"
@@ -37,19 +39,9 @@ INPUT_COLUMNS: Final[dict[str, pa.DataType]] = {
 }
 """What is decoded; a column that the input lacks is NULL."""
 
-CHANGE_COLUMNS: Final = (
-    "op",
-    "source",
-    "key",
-    "before_key",
-    "before",
-    "after",
-    "event_time",
-    "sequence",
-    "ddl",
-    "schema_fingerprint",
-    "attributes",
-)
+CHANGE_COLUMNS: Final = tuple(name for name in Change.__struct_fields__ if name != "extra")
+"""The properties of the change schema."""
+
 REJECTION_COLUMNS: Final = ("code", "pointer", "message", "byte_offset", "reasons", "format")
 
 CHANGES_TABLE: Final = (
