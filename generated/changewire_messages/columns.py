@@ -11,12 +11,14 @@ from typing import Any, TypeAlias
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec import UNSET
 
 from changewire_messages.support import Extra
 
 # The published stubs of pyarrow know its types for one column at a time, and no column of any type.
 untyped: Any = pa
+untyped_compute: Any = pc
 
 Array: TypeAlias = "pa.Array[Any]"
 Structs: TypeAlias = pa.StructArray
@@ -48,11 +50,13 @@ def structs(columns: Mapping[str, Array]) -> Structs:
 
 
 def _unknown(value: object) -> object:
-    """Encode what only generated models hold: an open tag, or unknown properties."""
+    """Encode what only generated models hold: an open tag, unknown properties, or no value."""
+    if value is UNSET:
+        return None
     return dict(value) if isinstance(value, Extra) else str(value)
 
 
-_json = msgspec.json.Encoder(enc_hook=_unknown).encode
+_json_lines = msgspec.json.Encoder(enc_hook=_unknown).encode_lines
 
 
 def json_texts(values: Sequence[object], *, nullable: bool = False) -> Array:
@@ -61,21 +65,35 @@ def json_texts(values: Sequence[object], *, nullable: bool = False) -> Array:
     Bytes become Base64 text, times ISO 8601 text, decimals text with every digit.
     """
     absent = None if nullable else UNSET
-    texts = [None if value is absent or value is UNSET else _json(value) for value in values]
-    array: Array = untyped.array(texts, BYTES).cast(STRING)
+    is_absent = [value is absent or value is UNSET for value in values]
+    if all(is_absent):
+        return nulls(len(values), STRING)
+    # JSON text holds no line feed: one text for all values, cut by Arrow, takes half the time.
+    lines = untyped.array([_json_lines(values)], BYTES).cast(STRING)
+    texts: Array = untyped_compute.split_pattern(lines, "\n").flatten().slice(0, len(values))
+    if any(is_absent):
+        texts = untyped_compute.if_else(untyped.array(is_absent), None, texts)
+    return texts
+
+
+def nulls(size: int, kind: object) -> Array:
+    """Return an array of NULL."""
+    array: Array = untyped.nulls(size, kind)
     return array
 
 
 def spread(values: Sequence[Any], build: Build) -> Array:
     """Return the array of values of which some are None, for a builder that takes no None."""
     present = [value for value in values if value is not None]
+    array = build(present)
     if len(present) == len(values):
-        return build(present)
+        return array
+    if not present:
+        return nulls(len(values), array.type)
     places = iter(range(len(present)))
     indices = [None if value is None else next(places) for value in values]
-    present_array: Any = build(present)
-    array: Array = present_array.take(pa.array(indices, INTEGER))
-    return array
+    taken: Array = untyped_compute.take(array, pa.array(indices, INTEGER))
+    return taken
 
 
 def lists(values: Sequence[Sequence[Any] | None], build: Build) -> Array:

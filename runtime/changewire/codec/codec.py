@@ -1,5 +1,6 @@
 """One format in both directions: bytes to models, models to bytes."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, cast
 
@@ -136,9 +137,10 @@ class Codec:
             return [unexplained(error)]
         return []
 
-    def leniencies(self, model: object) -> list[str]:
-        """Return the names of the leniencies that a message needed, once for each use."""
-        return self._family.leniencies(model)
+    @property
+    def leniencies(self) -> Callable[[object], list[str]]:
+        """The function from a model to the names of the leniencies it needed, one for each use."""
+        return self._family.leniencies
 
     def recognises(self, data: Data) -> bool:
         """Tell whether a message, or the first of a batch, says that it is of this format."""

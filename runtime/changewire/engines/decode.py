@@ -35,36 +35,23 @@ class Elements:
 
     Attributes:
         sizes: How many elements each message has.
-        results: The change or control event that an element is, or its rejection.
+        changes: The change or control event that each element is; None for a dead letter.
+        rejections: The rejection of each element; None where it is no dead letter.
         leniencies: Names of the leniencies that each element needed.
     """
 
     def __init__(self) -> None:
         """Start without elements."""
         self.sizes: list[int] = []
-        self.results: list[Change | Rejection] = []
+        self.changes: list[Change | None] = []
+        self.rejections: list[Rejection | None] = []
         self.leniencies: list[list[str]] = []
 
-    @property
-    def changes(self) -> list[Change | None]:
-        """The change or control event of each element; None for a dead letter."""
-        return [None if isinstance(result, Rejection) else result for result in self.results]
-
-    @property
-    def rejections(self) -> list[Rejection | None]:
-        """The rejection of each element; None where it is no dead letter."""
-        return [result if isinstance(result, Rejection) else None for result in self.results]
-
-    @property
-    def kinds(self) -> list[str]:
-        """What became of each element."""
-        return [_kind(result) for result in self.results]
-
-
-def _kind(result: Change | Rejection) -> str:
-    if isinstance(result, Rejection):
-        return DEAD_LETTER
-    return CHANGE if result.op in CHANGE_OPS else CONTROL
+    def add(self, result: Change | Rejection, leniencies: list[str]) -> None:
+        """Add what became of the next element."""
+        self.changes.append(None if isinstance(result, Rejection) else result)
+        self.rejections.append(result if isinstance(result, Rejection) else None)
+        self.leniencies.append(leniencies)
 
 
 class Decoder:
@@ -97,14 +84,20 @@ class Decoder:
 
     def _part(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         elements, reader = Elements(), codec(self.format)
-        results, leniencies = elements.results, elements.leniencies
+        leniencies = reader.leniencies
         for value in batch.column("value").to_pylist():
             models = self._models(value, reader)
             elements.sizes.append(len(models))
             for number, model in enumerate(models):
-                result, used = self._element(model, number, reader)
-                results.append(result)
-                leniencies.append(used)
+                if type(model) in _FINISHED:
+                    elements.add(model, [])
+                    continue
+                try:
+                    change = self._change(model)
+                except DecodeError as error:
+                    elements.add(rejection(error, number), [])
+                else:
+                    elements.add(change, leniencies(model))
         return pa.RecordBatch.from_pydict(self._columns(batch, elements))
 
     def _models(self, value: bytes | None, reader: Codec) -> list[Any]:
@@ -113,14 +106,14 @@ class Decoder:
             return [empty_message(self.format, null_value=True)]
         return reader.decode_all(value) or [empty_message(self.format, null_value=False)]
 
-    def _element(self, model: Any, number: int, reader: Codec) -> tuple[Any, list[str]]:
-        if type(model) in _FINISHED:
-            return model, []
-        try:
-            (change,) = changes(model, image=self.image)
-        except DecodeError as error:
-            return rejection(error, number), []
-        return change, reader.leniencies(model)
+    def _change(self, model: Any) -> Change:
+        """Return the one change that an element is.
+
+        Raises:
+            DecodeError: The element contradicts itself.
+        """
+        (change,) = changes(model, image=self.image)
+        return change
 
     def _columns(self, batch: pa.RecordBatch, elements: Elements) -> dict[str, pa.Array]:
         return columns(batch, elements)
@@ -143,24 +136,34 @@ def _collector_paused() -> Generator[None, None, None]:
 
 def columns(batch: pa.RecordBatch, elements: Elements) -> dict[str, pa.Array]:
     """Join the elements with the columns of the records that they came in."""
-    kinds = elements.kinds
     record = _records(batch, elements.sizes)
-    change = spread(elements.changes, change_array)
-    dead = spread(elements.rejections, rejection_array)
-    is_dead = pa.array([kind == DEAD_LETTER for kind in kinds], pa.bool_())
+    change = _fields(spread(elements.changes, change_array), CHANGE_COLUMNS)
+    dead = _fields(spread(elements.rejections, rejection_array), REJECTION_COLUMNS)
+    is_dead = pc.is_valid(dead["code"])
     return {
-        "kind": pa.array(kinds, pa.string()),
-        "element": pa.array([i for size in elements.sizes for i in range(size)], pa.int32()),
-        "elements": pa.array(
-            [0 if i else size for size in elements.sizes for i in range(size)], pa.int32()
-        ),
+        "kind": pc.if_else(is_dead, DEAD_LETTER, _kinds(change["op"])),
+        **_numbers(elements.sizes),
         "leniencies": pa.array(elements.leniencies, pa.list_(pa.string())),
-        **_fields(change, CHANGE_COLUMNS),
-        **_fields(dead, REJECTION_COLUMNS),
+        **change,
+        **dead,
         "record_key": record["key"],
         "value": pc.if_else(is_dead, record["value"], None),
         **{name: record[name] for name in RECORD_COLUMNS},
     }
+
+
+def _kinds(ops: pa.Array) -> pa.Array:
+    return pc.if_else(pc.is_in(ops, pa.array(sorted(CHANGE_OPS))), CHANGE, CONTROL)
+
+
+def _numbers(sizes: list[int]) -> dict[str, pa.Array]:
+    """Return the index of each element, and how many its message has in its first one, else 0."""
+    if sizes.count(1) == len(sizes):
+        zero, one = pa.scalar(0, pa.int32()), pa.scalar(1, pa.int32())
+        return {"element": pa.repeat(zero, len(sizes)), "elements": pa.repeat(one, len(sizes))}
+    elements = [i for size in sizes for i in range(size)]
+    counts = [0 if i else size for size in sizes for i in range(size)]
+    return {"element": pa.array(elements, pa.int32()), "elements": pa.array(counts, pa.int32())}
 
 
 def _records(batch: pa.RecordBatch, sizes: list[int]) -> dict[str, pa.Array]:

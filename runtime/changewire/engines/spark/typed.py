@@ -12,7 +12,7 @@ from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import StructField, StructType
 
 from changewire.changes import Image
-from changewire.codec import Codec, DecodeError, rejection
+from changewire.codec import DecodeError
 from changewire.engines.decode import Decoder, Elements
 from changewire.engines.spark.cells import Cell, CellError, cell
 from changewire.engines.spark.types import ROWS
@@ -56,21 +56,18 @@ class TypedDecoder(Decoder):
         return {"format": self.format, "image": self.image, "_row_json": self._row_json}
 
     @cached_property
-    def _row(self) -> StructType:
+    def _type(self) -> StructType:
         return StructType.fromJson(json.loads(self._row_json))
 
     @cached_property
     def _cells(self) -> dict[str, Cell]:
-        return {field.name: cell(field.dataType) for field in self._row.fields}
+        return {field.name: cell(field.dataType) for field in self._type.fields}
 
-    def _element(self, model: Any, number: int, reader: Codec) -> tuple[Any, list[str]]:
-        change, leniencies = super()._element(model, number, reader)
-        if type(change) is not Change:
-            return change, leniencies
+    def _change(self, model: Any) -> Change:
         try:
-            return self._typed(change), leniencies
+            return self._typed(super()._change(model))
         except CellError as error:
-            return rejection(DecodeError(self.format, [error.issue]), number), []
+            raise DecodeError(self.format, [error.issue]) from None
 
     def _typed(self, change: Change) -> Change:
         undeclared: dict[str, Any] = {}
@@ -94,7 +91,7 @@ class TypedDecoder(Decoder):
 
     def _columns(self, batch: pa.RecordBatch, elements: Elements) -> dict[str, pa.Array]:
         columns = super()._columns(batch, elements)
-        kind = to_arrow_type(self._row, timestamp_utc=True)
+        kind = to_arrow_type(self._type, timestamp_utc=True)
         for name in _IMAGES:
             values = [
                 None if change is None else getattr(change, name) for change in elements.changes
