@@ -34,16 +34,25 @@ class Codec:
 
     Attributes:
         format: Public name of the format.
+        models: The models that one message can be.
     """
 
     def __init__(self, family: Family) -> None:
         """Build the decoders of a family."""
         self.format = family.format
         self._family = family
-        self._decode_as = {r: msgspec.json.Decoder(t).decode for r, t in family.types.items()}
+        hook = family.float_hook
+        self._decode_as = {
+            role: msgspec.json.Decoder(kind, float_hook=hook).decode
+            for role, kind in family.types.items()
+        }
+        self.models = family.arms
         self._split = msgspec.json.Decoder(list[msgspec.Raw]).decode
-        self._write = msgspec.json.Encoder().encode
-        self._unknown = UnknownProperties(family.arms)
+        self._write = msgspec.json.Encoder(decimal_format="number").encode
+        self._write_all = msgspec.json.Encoder(
+            enc_hook=write_unknown, decimal_format="number"
+        ).encode
+        self._unknown = UnknownProperties(family.arms, hook)
         # What the next message is expected to need; it decides what a message costs, nothing else.
         self._read: Any = self._decode_as["message"]
 
@@ -150,7 +159,7 @@ class Codec:
             return False
 
     def _parse(self, data: Data) -> Any:
-        return parse_json(data, self.format)
+        return parse_json(data, self.format, self._family.float_hook)
 
     def _plain(self, data: object) -> Any:
         """Return a message as dictionaries and lists, whatever it was given as."""
@@ -213,7 +222,7 @@ class Codec:
     def _encode_again(self, model: object, role: str) -> bytes:
         """Write what the fast path cannot, or find out why it cannot be written."""
         try:
-            obj = self._parse(msgspec.json.encode(model, enc_hook=write_unknown))
+            obj = self._parse(self._write_all(model))
         except _REFUSALS:
             raise EncodeError(self.format, [first_unencodable(model)]) from None
         issues = misplaced(model)

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from functools import cached_property
 from importlib import import_module
 from types import ModuleType
-from typing import Any, TypeGuard, cast, get_args
+from typing import Any, TypeGuard, get_args, get_type_hints
 
 import msgspec
 
 from changewire.codec.issues import Issue, issue_of
-from changewire.codec.wire import read_unknown
+from changewire.codec.wire import FloatHook, exact_number, read_unknown
 
 
 class Family:
@@ -27,6 +27,7 @@ class Family:
         self._module = module
         self.format: str = module.FORMAT
         self.roles: dict[str, str] = dict(module.ROLES)
+        self.float_hook: FloatHook = exact_number if module.EXACT else None
         self.types: dict[str, Any] = {r: getattr(module, name) for r, name in self.roles.items()}
         message = self.types["message"]
         self.arms: tuple[Any, ...] = get_args(message) or (message,)
@@ -83,12 +84,8 @@ class Family:
         return not obj or isinstance(obj[0], list)
 
     def recognises(self, obj: object) -> bool:
-        """Tell whether a parsed message, or the first of a batch, has the tag of a variant."""
-        first = first_of(obj)
-        if not isinstance(first, dict):
-            return False
-        tag = cast("dict[str, Any]", first).get(self._tag)
-        return isinstance(tag, str) and tag in self._arm_of
+        """Tell whether a parsed message, or the first of a batch, says that it is of the format."""
+        return looks_like(first_of(obj), self.types["message"])
 
     @cached_property
     def _validators(self) -> ModuleType:
@@ -99,9 +96,36 @@ class Family:
         return import_module(f"{self._module.__name__}.extras")
 
 
+def looks_like(value: object, kind: Any) -> bool:
+    """Tell whether a value has the properties of a model, and the tags of one down to any depth.
+
+    What the properties hold is not looked at otherwise.
+    """
+    arms = get_args(kind)
+    if arms:
+        return any(looks_like(value, arm) for arm in arms)
+    if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
+        return True
+    if kind.__struct_config__.array_like or not _is_dict(value):
+        return False
+    tag_field, tag = kind.__struct_config__.tag_field, kind.__struct_config__.tag
+    if tag_field and value.get(tag_field) != tag:
+        return False
+    hints = get_type_hints(kind)
+    return all(
+        field.encode_name in value and looks_like(value[field.encode_name], hints[field.name])
+        for field in msgspec.structs.fields(kind)
+        if field.required
+    )
+
+
 def first_of(value: Any) -> Any:
     """Return the first item of a list that has one, otherwise the value itself."""
     return value[0] if _is_list(value) and value else value
+
+
+def _is_dict(value: object) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)
 
 
 def _is_list(value: object) -> TypeGuard[list[Any]]:

@@ -9,6 +9,7 @@ from changewire.codec.shown import shown_pointer, shown_value
 
 CODES: Final[Mapping[str, str]] = {
     "batch": "The message is a batch, where one message was asked for.",
+    "contradicts-schema": "A value is not of the type that the message declares for it.",
     "duplicate-column": "Two bins of one record have the same name.",
     "empty": "There are no bytes, or nothing but white space.",
     "invalid-base64": "Text that stands for bytes is no Base64 text.",

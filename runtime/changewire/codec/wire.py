@@ -1,6 +1,8 @@
 """Bytes to plain Python values, and what a parser's refusal means."""
 
 import re
+from collections.abc import Callable
+from decimal import Decimal
 from typing import Any, Final
 
 import msgspec
@@ -30,20 +32,40 @@ _BLANK: Final = b" \t\r\n"
 _HALF_PAIR = re.compile(rb"(?<!\\)(?:\\\\)*\\u[dD][89abAB][0-9a-fA-F]{2}[^\\]")
 
 
+def exact_number(text: str) -> float | Decimal:
+    """Return a JSON number with fraction or exponent: as a decimal where binary64 cannot hold it.
+
+    A ``float_hook`` of msgspec. Numbers of up to 15 digits are exact in binary64 (IEEE 754).
+    """
+    number = float(text)
+    if len(text) <= _EXACT_DIGITS or Decimal(repr(number)) == Decimal(text):
+        return number
+    return Decimal(text)
+
+
+_EXACT_DIGITS: Final = 15
+
 Data = bytes | bytearray | memoryview | str | msgspec.Raw
 """What a message may be given as."""
 
+FloatHook = Callable[[str], Any] | None
 
-def parse_json(data: Data, format: str) -> Any:
+
+def parse_json(data: Data, format: str, float_hook: FloatHook = None) -> Any:
     """Return the JSON value of bytes.
+
+    Args:
+        data: The bytes, or text.
+        format: Public name of the format.
+        float_hook: What reads numbers with fraction or exponent, in place of binary64.
 
     Raises:
         DecodeError: The bytes are no JSON text, or nested too deep; never anything else.
     """
     try:
-        return msgspec.json.decode(data)
+        return msgspec.json.Decoder(float_hook=float_hook).decode(data)
     except BufferError:
-        return parse_json(_bytes(data), format)
+        return parse_json(_bytes(data), format, float_hook)
     except PARSER_ERRORS as error:
         issue, byte_offset = _refusal(_bytes(data), error)
     raise DecodeError(format, [issue], byte_offset)
