@@ -10,6 +10,7 @@ from changewire_codegen.keywords import ROOT
 from changewire_codegen.names import CLASS_NAME, RESERVED_TITLES, UNCARRIABLE, python_name, snake
 from changewire_codegen.nodes import (
     Alias,
+    AnyDefinition,
     Family,
     Nullable,
     Object,
@@ -19,16 +20,19 @@ from changewire_codegen.nodes import (
     Rule,
     Tag,
     Union,
+    with_arms,
 )
 from changewire_codegen.order import in_order
-from changewire_codegen.types import Node, Place, build_type
+from changewire_codegen.row_unions import check_rows, resolve_row_unions
+from changewire_codegen.types import LOOSE, Node, Place, build_type, is_loose
 from changewire_codegen.unions import resolve_unions
 
 LENIENT = frozenset({"x-leniency"})
 PROPERTY = LENIENT | {"x-repeated"}
+POSITION = LENIENT | {"not"}
 NOTHING: frozenset[str] = frozenset()
 
-Definitions = dict[str, Object | Row | Union | Alias]
+Definitions = dict[str, AnyDefinition]
 
 
 def build_family(folder: str, meta: Mapping[str, Any], documents: Mapping[str, Node]) -> Family:
@@ -47,7 +51,9 @@ def build_family(folder: str, meta: Mapping[str, Any], documents: Mapping[str, N
             other = definitions[definition.name]
             place.refuse(f"the title {definition.name!r} is taken by {other.file}#{other.pointer}")
         definitions[definition.name] = definition
-    resolve_unions(definitions)
+    resolve = {"json": resolve_unions, "msgpack": resolve_row_unions}
+    resolve[meta["encoding"]](definitions)
+    check_rows(definitions)
     _check_names(definitions)
     return Family(
         name=folder,
@@ -67,7 +73,7 @@ def build_family(folder: str, meta: Mapping[str, Any], documents: Mapping[str, N
 def _check_names(definitions: Definitions) -> None:
     """Refuse titles that differ, but become one name where a function is named after them."""
     taken: dict[str, str] = {}
-    for definition in definitions.values():
+    for definition in with_arms(definitions.values()):
         name = snake(definition.name)
         for function in (name, f"broken_{name}"):
             other = taken.setdefault(function, definition.name)
@@ -89,7 +95,7 @@ def _places(folder: str, documents: Mapping[str, Node]) -> list[tuple[str, str, 
     return found
 
 
-def _definition(node: Node, place: Place) -> Object | Row | Union | Alias:
+def _definition(node: Node, place: Place) -> AnyDefinition:
     head = (node["title"], node["description"], place.file, place.pointer)
     if not CLASS_NAME.match(node["title"]):
         place.refuse(f"the title {node['title']!r} is no class name: use CamelCase")
@@ -101,13 +107,17 @@ def _definition(node: Node, place: Place) -> Object | Row | Union | Alias:
     if node.get("type") == "object" and "properties" in node:
         place.check_keywords(node, own | LENIENT)
         return _object(node, head, place)
-    place.check_keywords(node, own)
+    is_row = node.get("type") == "array" and "prefixItems" in node
+    place.check_keywords(node, own | LENIENT if is_row else own)
     if "oneOf" in node:
         arms = tuple(place.resolve(arm["$ref"]) for arm in node["oneOf"])
         return Union(*head, tag="", arms=arms)
-    if node.get("type") == "array" and "prefixItems" in node:
+    if is_row:
         return _row(node, head, place)
-    return Alias(*head, build_type(node, place, own))
+    kind = build_type(node, place, own)
+    if is_loose(kind):
+        place.refuse(LOOSE)
+    return Alias(*head, kind)
 
 
 def _object(node: Node, head: tuple[str, str, str, str], place: Place) -> Object:
@@ -141,7 +151,8 @@ def _row(node: Node, head: tuple[str, str, str, str], place: Place) -> Row:
         place.at("prefixItems").refuse("two positions have the same title")
     steps = {title: str(i) for i, title in enumerate(titles)}
     children = dict(zip(titles, node["prefixItems"], strict=True))
-    return Row(*head, _properties(children, set(titles), place.at("prefixItems"), steps))
+    positions = _properties(children, set(titles), place.at("prefixItems"), steps)
+    return Row(*head, positions, leniencies=node.get("x-leniency", {}))
 
 
 def _properties(
@@ -159,7 +170,7 @@ def _properties(
         prop = Property(
             wire=wire,
             name=python_name(wire),
-            type=build_type(node, below, LENIENT if steps else PROPERTY),
+            type=build_type(node, below, POSITION if steps else PROPERTY),
             required=wire in required,
             description=node["description"],
             pointer=below.pointer,

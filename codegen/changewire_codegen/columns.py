@@ -20,6 +20,7 @@ from changewire_codegen.nodes import (
     Property,
     RefTo,
     Row,
+    RowUnion,
     Scalar,
     Type,
     Union,
@@ -55,9 +56,14 @@ class MapColumn:
 
 @dataclass(frozen=True)
 class StructColumn:
-    """A column of structs: one field for each property of the definition."""
+    """A column of structs: one field for each property of the definition, or of several."""
 
-    definition: str
+    definitions: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Name of the struct, in CamelCase."""
+        return "Or".join(self.definitions)
 
 
 Column = Leaf | ListColumn | MapColumn | StructColumn
@@ -92,49 +98,57 @@ _LEAVES: dict[Kind, LeafKind] = {
     "number": "number",
     "string": "string",
     "bytes": "bytes",
+    "binary": "bytes",
+    "double": "number",
     "datetime": "datetime",
 }
 
 
 def tables(family: Family) -> list[str]:
     """Return the definitions that get a table of their own, sorted."""
-    kinds = (Object, Row, Union)
+    kinds = (Object, Row, RowUnion, Union)
     return sorted(
         n for n in set(family.variants.values()) if isinstance(family.definitions[n], kinds)
     )
 
 
-def structs(family: Family) -> list[str]:
-    """Return the definitions that become structs, each after those it holds."""
-    found: list[str] = []
+def structs(family: Family) -> list[StructColumn]:
+    """Return all structs of a family, each after those it holds."""
+    found: list[StructColumn] = []
     for name in tables(family):
-        _collect(name, family, found)
+        _collect(StructColumn((name,)), family, found)
     return found
 
 
-def _collect(name: str, family: Family, found: list[str]) -> None:
-    if name in found:
+def _collect(struct: StructColumn, family: Family, found: list[StructColumn]) -> None:
+    if struct in found:
         return
-    for field in fields(name, family):
+    for field in fields_of(struct, family):
         for inner in _inner(field.column):
             _collect(inner, family, found)
-    found.append(name)
+    found.append(struct)
 
 
-def _inner(column: Column) -> Iterator[str]:
+def _inner(column: Column) -> Iterator[StructColumn]:
     if isinstance(column, StructColumn):
-        yield column.definition
+        yield column
     elif isinstance(column, ListColumn):
         yield from _inner(column.items)
     elif isinstance(column, MapColumn):
         yield from _inner(column.values)
 
 
-def fields(name: str, family: Family) -> list[Field]:
-    """Return the fields of the struct that a definition becomes."""
+def fields_of(struct: StructColumn, family: Family) -> list[Field]:
+    """Return the fields of a struct."""
+    if len(struct.definitions) > 1:
+        return _merged(struct.definitions, family, nested=True)
+    return _fields(struct.definitions[0], family)
+
+
+def _fields(name: str, family: Family) -> list[Field]:
     definition = family.definitions[name]
-    if isinstance(definition, Union):
-        return _union_fields(definition, family)
+    if isinstance(definition, (RowUnion, Union)):
+        return _merged(definition.arms, family, nested=isinstance(definition, RowUnion))
     assert isinstance(definition, (Object, Row))  # noqa: S101 - aliases are resolved before
     children = definition.properties if isinstance(definition, Object) else definition.positions
     found = [_field(child, name, family) for child in children]
@@ -164,14 +178,17 @@ def _field(prop: Property, owner: str, family: Family) -> Field:
     )
 
 
-def _union_fields(union: Union, family: Family) -> list[Field]:
-    """Merge the fields of all arms; a field on whose type they differ becomes JSON text."""
-    arms = [{field.name: field for field in fields(arm, family)} for arm in union.arms]
+def _merged(names: tuple[str, ...], family: Family, *, nested: bool) -> list[Field]:
+    """Merge the fields of all arms; a field on whose type they differ becomes JSON text.
+
+    Where ``nested``, structs on which they differ become one struct in turn.
+    """
+    arms = [{field.name: field for field in _fields(arm, family)} for arm in names]
     merged: dict[str, Field] = {}
     for name in dict.fromkeys(name for arm in arms for name in arm):
         found = [arm[name] for arm in arms if name in arm]
         everywhere = len(found) == len(arms)
-        column = found[0].column if len({field.column for field in found}) == 1 else JSON
+        column = _joined([field.column for field in found], nested=nested)
         nullable = not everywhere or any(field.nullable for field in found)
         texts = list(dict.fromkeys(field.description for field in found))
         text = texts[0] if len(texts) == 1 else " / ".join(texts)
@@ -179,6 +196,16 @@ def _union_fields(union: Union, family: Family) -> list[Field]:
         merged[name] = Field(name, found[0].attribute, column, text, everywhere, optional, nullable)
     extra = merged.pop(EXTRA, None)
     return [*merged.values(), *([extra] if extra else [])]
+
+
+def _joined(columns: list[Column], *, nested: bool) -> Column:
+    distinct = list(dict.fromkeys(columns))
+    structs_only = [column for column in distinct if isinstance(column, StructColumn)]
+    if len(distinct) == 1:
+        return distinct[0]
+    if nested and len(structs_only) == len(distinct):
+        return StructColumn(tuple(name for column in structs_only for name in column.definitions))
+    return JSON
 
 
 def column_of(kind: Type, family: Family, owners: tuple[str, ...]) -> Column:  # noqa: PLR0911 - one for each kind of type
@@ -210,7 +237,7 @@ def _reference(kind: RefTo, family: Family, owners: tuple[str, ...]) -> Column:
     if isinstance(definition, Alias):
         return column_of(definition.type, family, owners)
     recursive = kind.name in owners or reaches(kind.name, kind.name, family)
-    return JSON if recursive else StructColumn(kind.name)
+    return JSON if recursive else StructColumn((kind.name,))
 
 
 def reaches(name: str, target: str, family: Family, path: tuple[str, ...] = ()) -> bool:

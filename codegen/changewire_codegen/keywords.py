@@ -10,16 +10,25 @@ Node = Mapping[str, Any]
 ANNOTATIONS = frozenset({"title", "description", "$comment", "examples"})
 ROOT = frozenset({"$schema", "$id", "$defs"})
 
+DATE_TIME = "date-time"
+"""The format of a date and time with an offset, as text."""
+
+BINARY = "binary"
+"""The format of what a MessagePack message holds as bin."""
+
+DOUBLE = "double"
+"""The format of a number that is written as a float, whatever its value."""
+
 _TYPES: Mapping[str, frozenset[str]] = {
     "null": frozenset(),
     "boolean": frozenset(),
     "integer": frozenset({"minimum", "maximum"}),
     "number": frozenset({"minimum", "maximum"}),
     "array": frozenset({"items", "minItems", "maxItems"}),
-    "object": frozenset({"additionalProperties"}),
+    "object": frozenset({"additionalProperties", "x-mapKeys"}),
 }
 _TEXT = frozenset({"minLength", "maxLength", "pattern"})
-_BYTES = frozenset({"contentEncoding", "x-minBytes", "x-maxBytes"})
+_BYTES = frozenset({"x-minBytes", "x-maxBytes"})
 
 
 def meaningless(node: Node, place: frozenset[str]) -> str | None:
@@ -49,8 +58,12 @@ def _of_form(node: Node) -> frozenset[str]:
 def _of_type(node: Node, name: str) -> frozenset[str]:
     if name == "string":
         if "contentEncoding" in node:
-            return _BYTES
-        return frozenset({"format"}) if "format" in node else _TEXT | {"not"}
+            return _BYTES | {"contentEncoding"}
+        if node.get("format") == BINARY:
+            return _BYTES | {"format"}
+        return frozenset({"format"}) if node.get("format") == DATE_TIME else _TEXT | {"not"}
+    if name == "number" and node.get("format") == DOUBLE:
+        return frozenset({"format"})
     if name == "array" and "prefixItems" in node:
         return _TYPES[name] | {"prefixItems"}
     if name == "object" and "properties" in node:

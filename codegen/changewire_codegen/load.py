@@ -11,7 +11,9 @@ from typing import Any, cast
 
 from changewire_codegen.build import build_family
 from changewire_codegen.dialect import check_family_file, check_schema
+from changewire_codegen.encodings import check_encoding
 from changewire_codegen.errors import SchemaError
+from changewire_codegen.examples import check_examples
 from changewire_codegen.nodes import Family
 
 FAMILY_FILE = "family.json"
@@ -44,6 +46,8 @@ def load_family(folder: Path) -> Family:
     check_family_file(f"{folder.name}/{FAMILY_FILE}", meta)
     for name, schema in documents.items():
         check_schema(f"{folder.name}/{name}", schema)
+        check_encoding(f"{folder.name}/{name}", schema, meta["encoding"])
+        check_examples(f"{folder.name}/{name}", schema, meta["encoding"])
     return build_family(folder.name, meta, documents)
 
 

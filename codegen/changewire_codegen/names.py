@@ -30,7 +30,7 @@ RESERVED_TITLES = frozenset(
             "FORMAT",
             "Final",
         ),
-        *("Literal", "Mapping", "Meta", "OpenTag", "ROLES", "Raw", "Struct", "TypeAlias", "UNSET"),
+        *("Literal", "MapKey", "Mapping", "Meta", "OpenTag", "ROLES", "Raw", "Struct", "TypeAlias", "UNSET"),
         "UnsetType",
     }
 )

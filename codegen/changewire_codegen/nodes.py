@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -13,12 +13,21 @@ def _nothing() -> dict[str, Mapping[str, Any]]:
 
 INT64 = (-(2**63), 2**63 - 1)
 
-Kind = Literal["null", "boolean", "integer", "number", "string", "bytes", "datetime"]
+Kind = Literal[
+    "null", "boolean", "integer", "number", "double", "string", "bytes", "binary", "datetime"
+]
 
 
 @dataclass(frozen=True)
 class Scalar:
-    """One JSON scalar with its bounds; lengths count characters, or bytes for ``bytes``."""
+    """One scalar with its bounds; lengths count characters, or bytes.
+
+    ``bytes`` stand in Base64 text. ``binary`` and ``double`` are what JSON has no type for: bytes
+    themselves, and a number that is written as a float.
+
+    Attributes:
+        excluded: Integers that it is none of; only the tag of an open arm has such.
+    """
 
     kind: Kind
     minimum: float | None = None
@@ -27,6 +36,7 @@ class Scalar:
     max_length: int | None = None
     pattern: str | None = None
     enum: tuple[str | int, ...] | None = None
+    excluded: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -47,9 +57,10 @@ class ArrayOf:
 
 @dataclass(frozen=True)
 class MapOf:
-    """An object whose property names are data."""
+    """An object whose property names are data; with ``any_keys`` they need not be text."""
 
     values: Type
+    any_keys: bool = False
 
 
 @dataclass(frozen=True)
@@ -156,6 +167,46 @@ class Row(Definition):
     """An array whose positions have names."""
 
     positions: tuple[Property, ...]
+    leniencies: Mapping[str, Mapping[str, Any]] = field(default_factory=_nothing)
+
+
+@dataclass(frozen=True)
+class TaggedRow(Row):
+    """Several arrays with the same positions as one model: the tag says what the others hold.
+
+    Attributes:
+        positions: What all arms allow at each position.
+        tag: Index of the position that tells the arms apart.
+        arms: The arrays; they are no models of their own.
+        tags: Values of the tag in each arm; none in the open arm, which takes all others.
+    """
+
+    tag: int = 0
+    arms: tuple[Row, ...] = ()
+    tags: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def open_arm(self) -> Row | None:
+        """The arm that takes what no other knows; None where there is none."""
+        return next((a for a, t in zip(self.arms, self.tags, strict=True) if not t), None)
+
+
+@dataclass(frozen=True)
+class RowUnion(Definition):
+    """One of several arrays, each a model of its own.
+
+    Attributes:
+        arms: Names of the arrays; all have the same number of positions.
+        tags: Indices of the positions that hold a constant in each arm.
+        nested: Index of a position whose number of positions tells apart what the tags do not;
+            None where they tell all.
+        keys: For each arm the values of its tags, in their order.
+    """
+
+    arms: tuple[str, ...]
+    tags: tuple[int, ...] = ()
+    nested: int | None = None
+    keys: tuple[tuple[tuple[int, ...], ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -184,6 +235,17 @@ class Alias(Definition):
     type: Type
 
 
+AnyDefinition = Object | Row | RowUnion | Union | Alias
+
+
+def with_arms(definitions: Iterable[AnyDefinition]) -> Iterator[AnyDefinition]:
+    """Yield each definition, after the arms that are no definitions of their own."""
+    for definition in definitions:
+        if isinstance(definition, TaggedRow):
+            yield from definition.arms
+        yield definition
+
+
 @dataclass(frozen=True)
 class Family:
     """All variants of one format.
@@ -207,6 +269,6 @@ class Family:
     exact: bool
     roles: Mapping[str, str]
     differences: tuple[str, ...]
-    definitions: Mapping[str, Object | Row | Union | Alias]
+    definitions: Mapping[str, AnyDefinition]
     schemas: Mapping[str, Mapping[str, Any]]
     variants: Mapping[str, str]

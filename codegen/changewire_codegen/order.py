@@ -7,18 +7,20 @@ from collections.abc import Callable, Iterator
 from changewire_codegen.errors import SchemaError
 from changewire_codegen.nodes import (
     Alias,
+    AnyDefinition,
     ArrayOf,
     Family,
     MapOf,
     Nullable,
     Object,
     RefTo,
-    Row,
+    RowUnion,
+    TaggedRow,
     Type,
     Union,
 )
 
-Definitions = dict[str, Object | Row | Union | Alias]
+Definitions = dict[str, AnyDefinition]
 
 
 def in_order(definitions: Definitions) -> Definitions:
@@ -37,10 +39,12 @@ def in_order(definitions: Definitions) -> Definitions:
     return done
 
 
-def references(definition: Object | Row | Union | Alias) -> list[str]:
+def references(definition: AnyDefinition) -> list[str]:
     """Return the names that a definition refers to, in its own order."""
-    if isinstance(definition, Union):
+    if isinstance(definition, (RowUnion, Union)):
         return list(definition.arms)
+    if isinstance(definition, TaggedRow):
+        return [name for arm in definition.arms for name in references(arm)]
     if isinstance(definition, Alias):
         return list(_names(definition.type))
     children = definition.properties if isinstance(definition, Object) else definition.positions
@@ -65,7 +69,7 @@ def parsed_apart(family: Family) -> set[str]:
     return below - _reached(roots, family, _held)
 
 
-def has_extra(definition: Object | Row | Union | Alias, family: Family) -> bool:
+def has_extra(definition: AnyDefinition, family: Family) -> bool:
     """Tell whether a model keeps the properties that its schema does not name."""
     return isinstance(definition, Object) and definition.name in messages(family)
 
@@ -79,14 +83,14 @@ def messages(family: Family) -> set[str]:
     todo = list(family.roles.values() or family.variants.values())
     while todo:
         definition = family.definitions[todo.pop()]
-        if isinstance(definition, (Union, Alias)):
+        if isinstance(definition, (RowUnion, Union, Alias)):
             todo += references(definition)
         else:
             found.add(definition.name)
     return found
 
 
-def _held(definition: Object | Row | Union | Alias) -> list[str]:
+def _held(definition: AnyDefinition) -> list[str]:
     """Return the names that a definition refers to, but not as text."""
     if not isinstance(definition, Object):
         return references(definition)
@@ -97,7 +101,7 @@ def _held(definition: Object | Row | Union | Alias) -> list[str]:
 def _reached(
     starts: list[str],
     family: Family,
-    names: Callable[[Object | Row | Union | Alias], list[str]],
+    names: Callable[[AnyDefinition], list[str]],
 ) -> set[str]:
     found: set[str] = set()
     todo = list(starts)
@@ -132,6 +136,6 @@ def _visit(name: str, path: tuple[str, ...], definitions: Definitions, done: Def
         return
     for other in references(definition):
         _visit(other, (*path, name), definitions, done)
-    read_at_once = isinstance(definition, (Alias, Union))
+    read_at_once = isinstance(definition, (Alias, RowUnion, Union))
     if not read_at_once or all(other in done for other in references(definition)):
         done[name] = definition

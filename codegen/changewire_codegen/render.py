@@ -7,6 +7,7 @@ from pathlib import Path
 
 from changewire_codegen.canonical import canonical_schemas
 from changewire_codegen.emit.arrow import arrow
+from changewire_codegen.emit.dispatch import dispatch
 from changewire_codegen.emit.extras import extras
 from changewire_codegen.emit.leniencies import leniencies
 from changewire_codegen.emit.models import models
@@ -32,6 +33,12 @@ EMITTERS: Mapping[str, Emitter] = {
 }
 """The modules of a family."""
 
+OF_ENCODING: Mapping[str, Mapping[str, Emitter]] = {
+    "json": {},
+    "msgpack": {"dispatch.py": dispatch},
+}
+"""The modules that only a family of an encoding has."""
+
 SHARED = ("columns.py", "drawing.py", "support.py")
 """Modules that all families of a package share."""
 
@@ -48,7 +55,7 @@ def render(families: Sequence[Family], package: str) -> dict[str, str]:
         template = (TEMPLATES / f"{name}.txt").read_text(encoding="utf-8")
         sources[name] = template.replace("PACKAGE", package)
     for family in families:
-        for name, emit in EMITTERS.items():
+        for name, emit in {**EMITTERS, **OF_ENCODING[family.encoding]}.items():
             sources[f"{family.name}/{name}"] = emit(family, package)
     files = {"py.typed": "", **formatted(sources, package)}
     for family in families:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from changewire_codegen.errors import SchemaError
-from changewire_codegen.keywords import meaningless
+from changewire_codegen.keywords import BINARY, DATE_TIME, DOUBLE, meaningless
 from changewire_codegen.names import escape_pointer
 from changewire_codegen.nodes import (
     INT64,
@@ -23,6 +23,9 @@ from changewire_codegen.nodes import (
 )
 
 Node = Mapping[str, Any]
+
+LOOSE = "a double, and text beside bytes, stand at a position of an array: there the model checks"
+"""Why a type for which there is no exact annotation is refused elsewhere."""
 
 ON_THE_WIRE = {"bytes": "string", "datetime": "string"}
 _PYTHON_KINDS: Mapping[type, Kind] = {str: "string", int: "integer"}
@@ -95,21 +98,38 @@ def _single(node: Node, name: str, place: Place) -> Type:
     if name == "array":
         if "prefixItems" in node:
             place.refuse("a positional array needs a title in $defs")
-        items = build_type(node.get("items", {}), place.at("items"))
+        items = _below(node.get("items", {}), place.at("items"))
         return ArrayOf(items, node.get("minItems"), node.get("maxItems"))
     if name == "object":
         if "properties" in node:
             place.refuse("anonymous object: give it a title in $defs and refer to it")
-        return MapOf(
-            build_type(node.get("additionalProperties", {}), place.at("additionalProperties"))
-        )
+        values = _below(node.get("additionalProperties", {}), place.at("additionalProperties"))
+        return MapOf(values, any_keys="x-mapKeys" in node)
     return _scalar(node, name, place)
 
 
+def _below(node: Node, place: Place) -> Type:
+    kind = build_type(node, place)
+    if is_loose(kind):
+        place.refuse(LOOSE)
+    return kind
+
+
+def is_loose(kind: Type) -> bool:
+    """Tell whether msgspec has no type for the values of a scalar, and for no others.
+
+    It reads an integer as a float, and takes no type that is text and bytes.
+    """
+    options = kind.options if isinstance(kind, Choice) else (kind,)
+    kinds = {option.kind for option in options if isinstance(option, Scalar)}
+    return ("double" in kinds and "integer" not in kinds) or {"binary", "string"} <= kinds
+
+
 def _scalar(node: Node, name: str, place: Place) -> Scalar:
-    if name == "string" and "contentEncoding" in node:
-        return Scalar("bytes", min_length=node.get("x-minBytes"), max_length=node.get("x-maxBytes"))
-    if name == "string" and "format" in node:
+    if name == "string" and ("contentEncoding" in node or node.get("format") == BINARY):
+        kind: Kind = "bytes" if "contentEncoding" in node else "binary"
+        return Scalar(kind, min_length=node.get("x-minBytes"), max_length=node.get("x-maxBytes"))
+    if name == "string" and node.get("format") == DATE_TIME:
         return Scalar("datetime")
     if name == "string":
         _check_pattern(node.get("pattern", ""), place)
@@ -120,7 +140,10 @@ def _scalar(node: Node, name: str, place: Place) -> Scalar:
             pattern=node.get("pattern"),
         )
     if name == "integer":
-        return Scalar("integer", node.get("minimum", INT64[0]), node.get("maximum", INT64[1]))
+        bounds = (node.get("minimum", INT64[0]), node.get("maximum", INT64[1]))
+        return Scalar("integer", *bounds, excluded=tuple(node.get("not", {}).get("enum", ())))
+    if name == "number" and node.get("format") == DOUBLE:
+        return Scalar("double")
     if name == "number":
         return Scalar("number", node.get("minimum"), node.get("maximum"))
     return Scalar(_PLAIN[name])
@@ -149,7 +172,7 @@ def _join(arms: list[Type], place: Place) -> Type:
     scalars = [arm for arm in arms if isinstance(arm, Scalar)]
     others = [arm for arm in arms if not isinstance(arm, Scalar)]
     words = [ON_THE_WIRE.get(scalar.kind, scalar.kind) for scalar in scalars]
-    if len(words) > len(set(words)):
+    if len(words) > len(set(words)) or {"number", "double"} <= set(words):
         place.refuse("ambiguous union: two arms have the same JSON type")
     if not others:
         return Choice(tuple(scalars))

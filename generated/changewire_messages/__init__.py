@@ -11,6 +11,7 @@ from typing import Final
 __all__ = ["FORMATS"]
 FORMATS: Final[Mapping[str, str]] = {
     "aerospike-json": "changewire_messages.aerospike_json",
+    "aerospike-msgpack": "changewire_messages.aerospike_msgpack",
     "dataworks-json": "changewire_messages.dataworks_json",
     "lindorm-json": "changewire_messages.lindorm_json",
 }

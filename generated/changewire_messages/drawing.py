@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import timezone
 from typing import Any, TypeAlias
 
+import msgspec
 from hypothesis import strategies as st
 
 from changewire_messages.support import bytes_length
@@ -20,6 +21,9 @@ NOTHING: Strategy = st.nothing()  # pyright: ignore[reportUnknownMemberType, rep
 """Stands for the broken values of a type that takes every value."""
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
+
+
+_PLAIN = st.none() | st.booleans() | INT64
 
 
 def later(build: Callable[[], Strategy]) -> Strategy:
@@ -33,12 +37,43 @@ def later(build: Callable[[], Strategy]) -> Strategy:
 
 def json_values() -> Strategy:
     """Draw any JSON value: integers of 64 bits, finite numbers, nested to a small depth."""
-    scalars = st.none() | st.booleans() | INT64 | numbers() | st.text()
     return st.recursive(
-        scalars,
+        _PLAIN | numbers() | st.text(),
         lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
         max_leaves=8,
     )
+
+
+def msgpack_values(*, allow_nan: bool = False) -> Strategy:
+    """Draw any MessagePack value: as JSON, with bytes, infinities, extensions and other keys.
+
+    Args:
+        allow_nan: Whether a float may be NaN, which equals nothing.
+    """
+    scalars = _PLAIN | doubles(allow_nan=allow_nan) | st.text() | binaries()
+    return st.recursive(
+        scalars,
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(map_keys(), inner, max_size=4),
+        max_leaves=8,
+    )
+
+
+def binaries() -> Strategy:
+    """Draw what MessagePack has and JSON has not: bytes and extensions.
+
+    The code of an extension is from 0 to 127; those below are of MessagePack itself.
+    """
+    return st.binary() | st.builds(msgspec.msgpack.Ext, st.integers(0, 127), st.binary())
+
+
+def map_keys() -> Strategy:
+    """Draw keys of a map that are no two of them equal in Python: integers, text and bytes."""
+    return INT64 | st.text() | st.binary()
+
+
+def doubles(*, allow_nan: bool = False) -> Strategy:
+    """Draw binary64 numbers, infinities among them."""
+    return st.floats(allow_nan=allow_nan)
 
 
 def numbers(minimum: float | None = None, maximum: float | None = None) -> Strategy:
@@ -77,8 +112,9 @@ def not_of(*types: str) -> Strategy:
         "array": st.lists(json_values(), max_size=2),
         "object": st.dictionaries(st.text(), json_values(), max_size=2),
     }
-    also = ("integer",) if "number" in types else ()
-    return st.one_of([pool for name, pool in pools.items() if name not in (*types, *also)])
+    also = {"number": ("integer",), "double": ("number",)}
+    excluded = {*types, *(name for kind in types for name in also.get(kind, ()))}
+    return st.one_of([pool for name, pool in pools.items() if name not in excluded])
 
 
 def not_null(strategy: Strategy) -> Strategy:
@@ -102,6 +138,11 @@ def broken_row(valid: Strategy, spoilt: Mapping[int, Strategy]) -> Strategy:
     choices.append(valid.map(lambda value: [*value, None]))
     choices += [_with_position(valid, i, strategy) for i, strategy in spoilt.items()]
     return st.one_of(choices)
+
+
+def not_as_long(values: Strategy, lengths: Sequence[int]) -> Strategy:
+    """Draw from a strategy what is no array of one of these lengths."""
+    return values.filter(lambda value: type(value) is not list or len(value) not in lengths)
 
 
 def broken_tag(valid: Strategy, tag: str, other: Strategy) -> Strategy:

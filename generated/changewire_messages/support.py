@@ -136,6 +136,11 @@ def pointer_token(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")
 
 
+def key_token(key: object) -> str:
+    """Return the reference token of a key that need not be text, for a pointer to its value."""
+    return pointer_token(key if isinstance(key, str) else repr(key))
+
+
 def insert(obj: Any, pointer: str, value: object) -> None:
     """Add a property at a JSON Pointer into a parsed message, in place.
 

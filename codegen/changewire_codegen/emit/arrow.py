@@ -11,7 +11,8 @@ from changewire_codegen.columns import (
     LeafKind,
     ListColumn,
     MapColumn,
-    fields,
+    StructColumn,
+    fields_of,
     structs,
     tables,
 )
@@ -40,6 +41,7 @@ def arrow(family: Family, package: str) -> str:
     writer(f"from {package}.{family.name} import models")
     names = [
         "column",
+        "exact_texts",
         "json_texts",
         "known",
         "lists",
@@ -51,9 +53,9 @@ def arrow(family: Family, package: str) -> str:
     ]
     writer(f"from {package}.columns import {', '.join([*_TYPES.values(), *names])}")
     writer(f"__all__ = {[_function(name, family) for name in tables(family)]!r}")
-    for name in structs(family):
+    for struct in structs(family):
         writer()
-        _builder(name, family, writer)
+        _builder(struct, family, writer)
     return writer.text()
 
 
@@ -61,15 +63,15 @@ def _function(name: str, family: Family) -> str:
     return f"{snake(name)}_array" if name in tables(family) else f"_{snake(name)}_array"
 
 
-def _builder(name: str, family: Family, writer: Writer) -> None:
-    with writer.block(
-        f"def {_function(name, family)}(values: Sequence[models.{name}]) -> Structs:"
-    ):
+def _builder(struct: StructColumn, family: Family, writer: Writer) -> None:
+    name = struct.name
+    kinds = " | ".join(f"models.{arm}" for arm in struct.definitions)
+    with writer.block(f"def {_function(name, family)}(values: Sequence[{kinds}]) -> Structs:"):
         if name in tables(family):
             text = f"Return one struct for each {name}; `spark` has its type under the same name."
             writer.docstring(text)
         with writer.block("return structs({"):
-            for field in fields(name, family):
+            for field in fields_of(struct, family):
                 writer(f"{field.name!r}: {_array(field, family)},")
         writer("})")
 
@@ -82,7 +84,7 @@ def _array(field: Field, family: Family) -> str:
         value = f"getattr(value, {field.attribute!r}, UNSET)"
     values = f"[{value} for value in values]"
     if isinstance(column, Leaf) and column.kind == "json":
-        return f"json_texts({values}, nullable={field.nullable})"
+        return f"{_texts(family)}({values}, nullable={field.nullable})"
     if isinstance(column, Leaf) and column.kind == "text":
         return f"raw_texts({values})"
     if field.optional:
@@ -105,8 +107,13 @@ def _build(column: Column, family: Family) -> str:
     """Return the function from a list of values to their array."""
     if isinstance(column, Leaf):
         if column.kind == "json":
-            return "json_texts"
+            return _texts(family)
         return f"lambda items: column(items, {_TYPES[column.kind]})"
     if isinstance(column, (ListColumn, MapColumn)):
         return f"lambda items: {_nested('items', column, family, nullable=True)}"
-    return _function(column.definition, family)
+    return _function(column.name, family)
+
+
+def _texts(family: Family) -> str:
+    """Return the function from values of any type to JSON text."""
+    return "json_texts" if family.encoding == "json" else "exact_texts"

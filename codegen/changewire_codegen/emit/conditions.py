@@ -131,6 +131,8 @@ WIRE_TYPES: Mapping[str, str] = {
     "integer": "type({}) is int",
     "number": "type({}) in (int, float)",
     "string": "type({}) is str",
+    "binary": "type({}) is bytes",
+    "double": "type({}) is float",
     "array": "type({}) is list",
     "object": "type({}) is dict",
 }
@@ -172,7 +174,7 @@ class ModelView:
             if name in {"object", "array"} and same:
                 return f"{value} is not None" if isinstance(self.type, Nullable) else "True"
             return f"{value} is None" if name == "null" else "False"
-        if name == "string":
+        if name == "string" and self.family.encoding == "json":
             return f"type({value}) in (str, bytes)"
         return WIRE_TYPES[name].format(value)
 

@@ -9,6 +9,7 @@ from changewire_codegen.emit.head import UNTYPED, module_docstring
 from changewire_codegen.names import inner, snake
 from changewire_codegen.nodes import (
     Alias,
+    AnyDefinition,
     ArrayOf,
     Family,
     MapOf,
@@ -17,13 +18,15 @@ from changewire_codegen.nodes import (
     Property,
     RefTo,
     Row,
+    TaggedRow,
     Type,
     Union,
+    with_arms,
 )
 from changewire_codegen.order import has_extra, references
 from changewire_codegen.writer import Writer
 
-Definition = Object | Row | Union | Alias
+Definition = AnyDefinition
 
 UNKNOWN_PROPERTY = "unknown-property"
 
@@ -39,14 +42,22 @@ def leniencies(family: Family, package: str) -> str:
     writer("from typing import Any")
     writer("from msgspec import UNSET")
     writer(f"from {package}.{family.name} import models")
-    roots = [n for n in family.variants.values() if isinstance(family.definitions[n], Object)]
+    roots = [
+        name
+        for name in family.variants.values()
+        if name in lenient and isinstance(lenient[name], (Object, Row))
+    ]
     called = [family.definitions[name] for name in _called(family, roots, lenient)]
     for definition in called:
-        if not isinstance(definition, Union):
+        if isinstance(definition, TaggedRow):
+            _tagged_row(definition, family, lenient, writer)
+        elif not isinstance(definition, Union):
             _function(definition, family, lenient, writer)
     for definition in called:
         if isinstance(definition, Union):
             _arms(definition, lenient, writer)
+        if isinstance(definition, TaggedRow):
+            _tags(definition, lenient, writer)
     with writer.block("_CHECKS: Mapping[type, Callable[[Any, list[str]], None]] = {"):
         for name in sorted(roots):
             writer(f"models.{name}: _{snake(name)},")
@@ -55,7 +66,7 @@ def leniencies(family: Family, package: str) -> str:
     with writer.block("def leniencies(message: object) -> list[str]:"):
         writer.docstring(
             "Return the names of the leniencies that a message needed, once for each use.",
-            f"`{UNKNOWN_PROPERTY}` stands for the properties in `extra`.",
+            *_about_extra(family),
         )
         writer("used: list[str] = []")
         writer("check = _CHECKS.get(type(message))")
@@ -65,11 +76,17 @@ def leniencies(family: Family, package: str) -> str:
     return writer.text()
 
 
+def _about_extra(family: Family) -> list[str]:
+    if any(has_extra(definition, family) for definition in family.definitions.values()):
+        return [f"`{UNKNOWN_PROPERTY}` stands for the properties in `extra`."]
+    return []
+
+
 def named_leniencies(family: Family) -> dict[str, list[str]]:
     """Return the name of each leniency with the places in the schema that allow it."""
     found: dict[str, list[str]] = {}
-    for definition in family.definitions.values():
-        if isinstance(definition, Object):
+    for definition in with_arms(family.definitions.values()):
+        if isinstance(definition, (Object, Row)):
             for name in definition.leniencies:
                 found.setdefault(name, []).append(definition.name)
         for prop in _children(definition):
@@ -78,7 +95,7 @@ def named_leniencies(family: Family) -> dict[str, list[str]]:
     return dict(sorted(found.items()))
 
 
-def _children(definition: Object | Row | Union | Alias) -> tuple[Property, ...]:
+def _children(definition: AnyDefinition) -> tuple[Property, ...]:
     if isinstance(definition, Object):
         return definition.properties
     return definition.positions if isinstance(definition, Row) else ()
@@ -92,13 +109,19 @@ def _lenient(family: Family) -> set[str]:
         more = {
             name
             for name, definition in family.definitions.items()
-            if (isinstance(definition, Object) and (definition.leniencies or name in roots))
-            or any(prop.leniencies for prop in _children(definition))
+            if (isinstance(definition, Object) and name in roots)
+            or any(_is_lenient(own) for own in with_arms([definition]))
             or any(other in found for other in references(definition))
         }
         if more == found:
             return found
         found = more
+
+
+def _is_lenient(definition: Definition) -> bool:
+    """Tell whether a definition itself, or one of its children, has a leniency."""
+    own = isinstance(definition, (Object, Row)) and definition.leniencies
+    return bool(own) or any(prop.leniencies for prop in _children(definition))
 
 
 def _called(family: Family, roots: list[str], lenient: Mapping[str, Definition]) -> list[str]:
@@ -113,17 +136,68 @@ def _called(family: Family, roots: list[str], lenient: Mapping[str, Definition])
     return [name for name in family.definitions if name in found]
 
 
-def _function(
-    definition: Definition, family: Family, lenient: Mapping[str, Definition], writer: Writer
+def _tagged_row(
+    row: TaggedRow, family: Family, lenient: Mapping[str, Definition], writer: Writer
 ) -> None:
+    """Write a function for each arm that needs one, and the one that chooses."""
+    chosen = _chosen(row, lenient)
+    for arm in dict.fromkeys(chosen.values()):
+        _function(arm, family, lenient, writer, model=row.name)
+    writer()
+    with writer.block(f"def _{snake(row.name)}(value: Any, used: list[str]) -> None:"):
+        tag = f"value.{row.positions[row.tag].name}"
+        table = f"_{snake(row.name).upper()}_ARMS"
+        opened = chosen.get(row.open_arm.name) if row.open_arm else None
+        if opened is not None and len(chosen) == len(row.arms):
+            writer(f"{table}.get({tag}, _{snake(opened.name)})(value, used)")
+            return
+        other = f", _{snake(opened.name)}" if opened is not None else ""
+        writer(f"check = {table}.get({tag}{other})")
+        with writer.block("if check is not None:"):
+            writer("check(value, used)")
+
+
+def _tags(row: TaggedRow, lenient: Mapping[str, Definition], writer: Writer) -> None:
+    """Write the function of each tag; after all functions, which may call each other."""
+    writer()
+    head = f"_{snake(row.name).upper()}_ARMS: Mapping[int, Callable[[Any, list[str]], None]] = {{"
+    with writer.block(head):
+        chosen = _chosen(row, lenient)
+        for arm, tags in zip(row.arms, row.tags, strict=True):
+            for tag in tags if arm.name in chosen else ():
+                writer(f"{tag}: _{snake(chosen[arm.name].name)},")
+    writer("}")
+
+
+def _chosen(row: TaggedRow, lenient: Mapping[str, Definition]) -> dict[str, Row]:
+    """Return for each arm below which a leniency may be used the first one that has the same."""
+    first: dict[str, Row] = {}
+    chosen: dict[str, Row] = {}
+    for arm in row.arms:
+        below = [name for name in references(arm) if name in lenient]
+        if below or _is_lenient(arm):
+            same = repr((arm.leniencies, [p.leniencies for p in arm.positions]))
+            chosen[arm.name] = first.setdefault(arm.name if below else same, arm)
+    return chosen
+
+
+def _function(
+    definition: Definition,
+    family: Family,
+    lenient: Mapping[str, Definition],
+    writer: Writer,
+    *,
+    model: str | None = None,
+) -> None:
+    """Write the function of a definition, which may be part of another model."""
     writer()
     with writer.block(f"def _{snake(definition.name)}(value: Any, used: list[str]) -> None:"):
         if isinstance(definition, Alias):
             _walk(definition.type, "value", lenient, writer)
             return
-        if isinstance(definition, Object):
+        if isinstance(definition, (Object, Row)):
             place = (definition.file, definition.pointer)
-            view = ModelView(RefTo(definition.name), family, place)
+            view = ModelView(RefTo(model or definition.name), family, place)
             for name, condition in definition.leniencies.items():
                 _use(name, compile_condition(condition, "value", view), writer)
             if has_extra(definition, family):

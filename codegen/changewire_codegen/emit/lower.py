@@ -10,6 +10,7 @@ from typing import Any
 
 from changewire_codegen.nodes import (
     Alias,
+    AnyDefinition,
     Anything,
     ArrayOf,
     Choice,
@@ -19,16 +20,21 @@ from changewire_codegen.nodes import (
     Object,
     RefTo,
     Row,
+    RowUnion,
     Scalar,
     Type,
     Union,
 )
+from changewire_codegen.types import is_loose
 
 OPEN_TAG = "@open"
 """Tag of an open arm inside a struct; on the wire there is the unknown tag itself."""
 
 ROOT = "Unused"
 """Name of a type that the schema needs and nobody else."""
+
+ANY_KEY = "MapKey"
+"""Name of the type of keys that need not be text."""
 
 _TAG = "tag"
 _ANY = {"title": "Anything"}
@@ -40,13 +46,15 @@ Schema = dict[str, Any]
 def lower(family: Family) -> Schema:
     """Return one schema whose ``$defs`` are the definitions of the family."""
     definitions = {name: _definition(d) for name, d in family.definitions.items()}
+    if any(_has_any_key(d) for d in family.definitions.values()):
+        definitions[ANY_KEY] = {}
     # The root needs a type: without one the generator would add an alias for anything.
     root = next(name for name in definitions)
     return {**_ref(root), "$defs": definitions}
 
 
-def _definition(definition: Object | Row | Union | Alias) -> Schema:
-    if isinstance(definition, Union):
+def _definition(definition: AnyDefinition) -> Schema:
+    if isinstance(definition, (RowUnion, Union)):
         return {"oneOf": [_ref(name) for name in definition.arms]}
     if isinstance(definition, Alias):
         return lower_type(definition.type)
@@ -71,6 +79,23 @@ def _definition(definition: Object | Row | Union | Alias) -> Schema:
     }
 
 
+def _has_any_key(definition: AnyDefinition) -> bool:
+    if isinstance(definition, (RowUnion, Union)):
+        return False
+    if isinstance(definition, Alias):
+        return _is_by_any_key(definition.type)
+    children = definition.positions if isinstance(definition, Row) else definition.properties
+    return any(_is_by_any_key(child.type) for child in children)
+
+
+def _is_by_any_key(kind: Type) -> bool:
+    if isinstance(kind, MapOf):
+        return kind.any_keys or _is_by_any_key(kind.values)
+    if isinstance(kind, ArrayOf):
+        return _is_by_any_key(kind.items)
+    return isinstance(kind, Nullable) and _is_by_any_key(kind.of)
+
+
 def neutral_name(index: int) -> str:
     """Return the name under which a property is handed over; no name of a schema is."""
     return f"property_{index}"
@@ -82,14 +107,15 @@ def lower_type(kind: Type) -> Schema:  # noqa: PLR0911 - one for each kind of ty
         return _ref(kind.name)
     if isinstance(kind, Nullable):
         return {"anyOf": [lower_type(kind.of), {"type": "null"}]}
-    if isinstance(kind, Choice):
+    if isinstance(kind, Choice) and not is_loose(kind):
         return _choice(kind)
     if isinstance(kind, ArrayOf):
         bounds = {"minItems": kind.min_items, "maxItems": kind.max_items}
         return {"type": "array", "items": lower_type(kind.items), **_given(bounds)}
     if isinstance(kind, MapOf):
-        return {"type": "object", "additionalProperties": lower_type(kind.values) or _ANY}
-    if isinstance(kind, Anything):
+        keys = {"propertyNames": _ref(ANY_KEY)} if kind.any_keys else {}
+        return {"type": "object", "additionalProperties": lower_type(kind.values) or _ANY, **keys}
+    if isinstance(kind, Anything) or is_loose(kind):
         return {}
     return _scalar(kind)
 
@@ -116,7 +142,7 @@ def exact_hint(choice: Choice) -> str | None:
     integer, so its bounds hold for all of them, which is what the dialect says.
     """
     options = [option for option in choice.options if option.kind != "null"]
-    if len(options) == 1 or all(_unbounded(option) == _scalar(option) for option in options):
+    if len(options) == 1 or is_loose(choice) or all(_unbounded(option) == _scalar(option) for option in options):
         return None
     parts = [_annotation(option) for option in options]
     return " | ".join([*parts, "None"] if len(options) < len(choice.options) else parts)
@@ -126,6 +152,7 @@ def _annotation(scalar: Scalar) -> str:
     if scalar.enum is not None:
         return f"Literal[{', '.join(map(repr, scalar.enum))}]"
     names = {"integer": "int", "number": "float", "string": "str", "boolean": "bool"}
+    names |= {"binary": "bytes", "double": "float"}
     bounds = _scalar(scalar)
     words = {"minimum": "ge", "maximum": "le", "minLength": "min_length", "maxLength": "max_length"}
     words["pattern"] = "pattern"
@@ -147,6 +174,7 @@ def _scalar(scalar: Scalar) -> Schema:
         }
     )
     words = {"bytes": ("string", "binary"), "datetime": ("string", "date-time")}
+    words |= {"binary": ("string", "binary"), "double": ("number", "double")}
     if scalar.kind in words:
         word, form = words[scalar.kind]
         return {"type": word, "format": form, **bounds}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,11 @@ from datamodel_code_generator import (
 from datamodel_code_generator.enums import DataModelType
 from datamodel_code_generator.format import DatetimeClassType
 
+from changewire_codegen.emit.checks import check_tables, row_checks
 from changewire_codegen.emit.head import module_docstring
 from changewire_codegen.emit.lower import OPEN_TAG, exact_hint, lower, neutral_name
 from changewire_codegen.emit.repeated import class_tail, readers, repeated_row
-from changewire_codegen.nodes import Choice, Family, Object, Property, Row
+from changewire_codegen.nodes import Choice, Family, Object, Property, Row, Scalar
 from changewire_codegen.order import has_extra, parsed_apart
 from changewire_codegen.writer import quoted_docstring
 
@@ -28,6 +30,7 @@ IMPORTS = [
     *("typing.Annotated", "typing.ClassVar", "typing.Literal"),
     *(
         "collections.abc.Callable",
+        "collections.abc.Mapping",
         "msgspec.Raw",
         "msgspec.Meta",
         "msgspec.UNSET",
@@ -47,7 +50,7 @@ def models(family: Family, package: str) -> str:
         package: Import name of the generated package.
     """
     structs = [d for d in family.definitions.values() if isinstance(d, (Object, Row))]
-    tail = "\n".join(readers(family))
+    tail = "\n".join([*readers(family), *check_tables(family)])
     body = _generate(lower(family), {d.name: _class_data(d, family) for d in structs}, package)
     names = sorted(family.definitions)
     exported = ",\n    ".join(map(repr, names))
@@ -57,6 +60,13 @@ def models(family: Family, package: str) -> str:
 
 def _generate(schema: dict[str, Any], data: dict[str, Any], package: str) -> str:
     """Call datamodel-code-generator; nothing else of this project sees it."""
+    with warnings.catch_warnings():
+        # Of a union of messages in MessagePack, whose reader chooses the arm before it decodes.
+        warnings.filterwarnings("ignore", message="msgspec cannot decode the union")
+        return _generated(schema, data, package)
+
+
+def _generated(schema: dict[str, Any], data: dict[str, Any], package: str) -> str:
     output = generate(
         json.dumps(schema),
         input_file_type=InputFileType.JsonSchema,
@@ -86,7 +96,7 @@ def _class_data(definition: Object | Row, family: Family) -> dict[str, Any]:
     options["forbid_unknown_fields"] = definition.name not in parsed_apart(family)
     if isinstance(definition, Row):
         options["array_like"] = True
-    else:
+    if isinstance(definition, Object) or _defaults(definition):
         options["kw_only"] = True
     if tag is not None:
         options["tag_field"] = repr(tag.wire)
@@ -98,8 +108,23 @@ def _class_data(definition: Object | Row, family: Family) -> dict[str, Any]:
         "options": options,
         "doc": quoted_docstring((definition.description,), TEXT_WIDTH),
         "rows": rows,
-        "tail": class_tail(definition, family) if isinstance(definition, Object) else [],
+        "tail": class_tail(definition, family)
+        if isinstance(definition, Object)
+        else row_checks(definition),
     }
+
+
+def _defaults(row: Row) -> dict[str, str]:
+    """Return the constant of each position that has one.
+
+    The last position gets none: a default would let a shorter array pass.
+    """
+    found: dict[str, str] = {}
+    for prop in row.positions[:-1]:
+        values = prop.type.enum if isinstance(prop.type, Scalar) else None
+        if values is not None and len(values) == 1:
+            found[prop.wire] = repr(values[0])
+    return found
 
 
 _EXTRA = {
@@ -123,6 +148,9 @@ def _row(index: int, prop: Property, owner: Object | Row) -> dict[str, Any]:
         if tag.value is None:
             return {**row, "hint": "OpenTag", "value": f"field(name={'@' + tag.wire!r})"}
         return {**row, "hint": f"ClassVar[Literal[{tag.value!r}]]", "value": repr(tag.value)}
+    if isinstance(owner, Row):
+        default = _defaults(owner).get(prop.wire)
+        row |= {} if default is None else {"value": default}
     if isinstance(prop.type, Choice):
         hint = exact_hint(prop.type)
         if hint is not None:

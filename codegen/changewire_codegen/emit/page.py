@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import json
-
 from changewire_codegen.emit.head import COMMAND
 from changewire_codegen.emit.leniencies import named_leniencies
+from changewire_codegen.emit.row_page import row_union_lines, tag_lines
 from changewire_codegen.emit.scalars import type_words
-from changewire_codegen.nodes import Alias, Family, Object, Property, Row, Union
-from changewire_codegen.writer import WIDTH
-
-Definition = Object | Row | Union | Alias
-
+from changewire_codegen.examples import example_lines
+from changewire_codegen.nodes import (
+    Alias,
+    AnyDefinition,
+    Family,
+    Object,
+    Property,
+    Row,
+    RowUnion,
+    TaggedRow,
+    Union,
+)
 
 def page(family: Family) -> str:
     """Return the page's text."""
@@ -59,13 +65,15 @@ def _leniencies(family: Family) -> list[str]:
     return [*lines, ""]
 
 
-def _definition(definition: Definition, family: Family, stem: str | None) -> list[str]:
+def _definition(definition: AnyDefinition, family: Family, stem: str | None) -> list[str]:
     lines = [f"## {definition.name}", "", _text(definition.description), ""]
     if isinstance(definition, Union):
         lines += [f"Told apart by `{definition.tag}`:", ""]
         pairs = zip(definition.arms, definition.tags, strict=True)
         lines += [f"- {_tag(tag)}: [{arm}](#{arm.lower()})" for arm, tag in pairs]
         lines.append("")
+    elif isinstance(definition, RowUnion):
+        lines += ["Told apart by:", "", *_table(row_union_lines(definition, family))]
     elif isinstance(definition, Alias):
         lines += [f"Type: {type_words(definition.type, family)}.", ""]
     else:
@@ -77,9 +85,15 @@ def _definition(definition: Definition, family: Family, stem: str | None) -> lis
         ]
         lines += [_row(child, family) for child in children]
         lines.append("")
+    if isinstance(definition, TaggedRow):
+        lines += _table(tag_lines(definition, family))
     if stem is not None:
-        lines += _examples(family, stem)
+        lines += ["Examples:", "", *example_lines(family, stem)]
     return lines
+
+
+def _table(rows: list[list[str]]) -> list[str]:
+    return [*("| " + " | ".join(map(_cell, row)) + " |" for row in rows), ""]
 
 
 def _tag(tag: str | None) -> str:
@@ -96,15 +110,6 @@ def _row(prop: Property, family: Family) -> str:
         prop.description,
     ]
     return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
-
-
-def _examples(family: Family, stem: str) -> list[str]:
-    lines: list[str] = []
-    for example in family.schemas[f"{stem}.json"]["examples"]:
-        text = json.dumps(example, indent=2, ensure_ascii=False)
-        compact = json.dumps(example, ensure_ascii=False)
-        lines += ["```json", compact if len(compact) <= WIDTH else text, "```", ""]
-    return ["Examples:", "", *lines]
 
 
 def _cell(text: str) -> str:

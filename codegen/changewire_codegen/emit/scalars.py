@@ -13,6 +13,7 @@ from changewire_codegen.nodes import (
     Nullable,
     RefTo,
     Row,
+    RowUnion,
     Scalar,
     Type,
 )
@@ -21,7 +22,12 @@ from changewire_codegen.types import ON_THE_WIRE
 Check = tuple[str, str, str]
 """The test for a violation, the keyword that is broken, and what the keyword asks for."""
 
-_WORDS = {"bytes": "Base64 text", "datetime": "date-time text"}
+_WORDS = {
+    "binary": "bytes",
+    "bytes": "Base64 text",
+    "datetime": "date-time text",
+    "double": "float",
+}
 
 
 def exact(pattern: str) -> str:
@@ -50,7 +56,8 @@ def type_words(kind: Type, family: Family) -> str:
         definition = family.definitions[kind.name]
         if isinstance(definition, Alias):
             return type_words(definition.type, family)
-        return f"{'array' if isinstance(definition, Row) else 'object'} ({kind.name})"
+        word = "array" if isinstance(definition, (Row, RowUnion)) else "object"
+        return f"{word} ({kind.name})"
     names: dict[type, str] = {ArrayOf: "array", MapOf: "object", Anything: "any value"}
     return names[type(kind)]
 
@@ -65,7 +72,10 @@ def scalar_checks(scalar: Scalar, value: str) -> list[Check]:
     """Return the checks of a value that already has the right JSON type."""
     if scalar.enum is not None:
         return [_enumeration(scalar.enum, value)]
-    if scalar.kind == "bytes":
+    if scalar.excluded:
+        words = "none of " + ", ".join(map(str, scalar.excluded))
+        return [*_bounds(scalar, value), (f"{value} in {scalar.excluded!r}", "not", words)]
+    if scalar.kind in {"binary", "bytes"}:
         return _bytes_checks(scalar, value)
     if scalar.kind == "datetime":
         return [(f"not is_datetime({value})", "format", "a date and time with offset (RFC 3339)")]
@@ -102,13 +112,16 @@ def _text_checks(scalar: Scalar, value: str) -> list[Check]:
 
 
 def _bytes_checks(scalar: Scalar, value: str) -> list[Check]:
-    size = f"bytes_length({value})"
-    checks = [(f"{size} < 0", "contentEncoding", "Base64 text (RFC 4648, section 4)")]
+    is_text = scalar.kind == "bytes"
+    size = f"bytes_length({value})" if is_text else f"len({value})"
+    checks: list[Check] = []
+    if is_text:
+        checks.append((f"{size} < 0", "contentEncoding", "Base64 text (RFC 4648, section 4)"))
     if scalar.min_length is not None and scalar.min_length == scalar.max_length:
-        test = f"{size} not in (-1, {scalar.min_length})"
+        test = f"{size} not in (-1, {scalar.min_length})" if is_text else f"{size} != {scalar.min_length}"
         return [*checks, (test, "x-minBytes", f"{scalar.min_length} bytes")]
     if scalar.min_length is not None:
-        test = f"-1 < {size} < {scalar.min_length}"
+        test = f"-1 < {size} < {scalar.min_length}" if is_text else f"{size} < {scalar.min_length}"
         checks.append((test, "x-minBytes", f"at least {scalar.min_length} bytes"))
     if scalar.max_length is not None:
         test = f"{size} > {scalar.max_length}"

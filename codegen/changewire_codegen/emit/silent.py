@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from changewire_codegen.nodes import (
     Alias,
+    AnyDefinition,
     Anything,
     ArrayOf,
     Family,
@@ -15,10 +16,9 @@ from changewire_codegen.nodes import (
     RefTo,
     Row,
     Type,
-    Union,
 )
 
-Definition = Object | Row | Union | Alias
+Definition = AnyDefinition
 
 
 def silent_names(family: Family) -> set[str]:

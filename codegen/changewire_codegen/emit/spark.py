@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from changewire_codegen.columns import Column, Leaf, ListColumn, MapColumn, fields, structs, tables
+from changewire_codegen.columns import Column, Leaf, ListColumn, MapColumn, fields_of, structs, tables
 from changewire_codegen.emit.head import module_docstring
 from changewire_codegen.names import snake
 from changewire_codegen.nodes import Family
@@ -35,18 +35,20 @@ def spark(family: Family, package: str) -> str:
     writer(")")
     public = [constant(name) for name in tables(family)]
     writer(f"__all__ = {public!r}")
-    for name in structs(family):
+    for struct in structs(family):
         writer()
+        name = struct.name
         target = constant(name) if name in tables(family) else f"_{constant(name)}"
         with writer.block(f"{target} = StructType(["):
-            for field in fields(name, family):
+            for field in fields_of(struct, family):
                 comment = {"comment": field.description}
                 arguments = (
                     f"{field.name!r}, {_type(field.column, family)}, nullable={field.nullable}"
                 )
                 writer(f"StructField({arguments}, metadata={comment!r}),")
         writer("])")
-        writer.docstring(family.definitions[name].description)
+        texts = [family.definitions[arm].description for arm in struct.definitions]
+        writer.docstring(" / ".join(texts))
     return writer.text()
 
 
@@ -62,5 +64,5 @@ def _type(column: Column, family: Family) -> str:
         return f"ArrayType({_type(column.items, family)})"
     if isinstance(column, MapColumn):
         return f"MapType(StringType(), {_type(column.values, family)})"
-    public = column.definition in tables(family)
-    return constant(column.definition) if public else f"_{constant(column.definition)}"
+    public = column.name in tables(family)
+    return constant(column.name) if public else f"_{constant(column.name)}"

@@ -4,32 +4,47 @@ from __future__ import annotations
 
 import keyword
 import math
+from collections.abc import Mapping
+from functools import partial
 
 from changewire_codegen.columns import reaches
 from changewire_codegen.emit.conditions import WireView, compile_condition
 from changewire_codegen.emit.head import module_docstring
+from changewire_codegen.emit.row_strategies import broken_row_union, broken_tagged_row
 from changewire_codegen.emit.scalars import exact
 from changewire_codegen.names import snake
 from changewire_codegen.nodes import (
     INT64,
     Alias,
+    AnyDefinition,
     Anything,
     ArrayOf,
     Choice,
     Family,
+    Kind,
     MapOf,
     Nullable,
     Object,
     Property,
     Row,
+    RowUnion,
     Scalar,
+    TaggedRow,
     Type,
     Union,
+    with_arms,
 )
 from changewire_codegen.types import ON_THE_WIRE
 from changewire_codegen.writer import Writer
 
 _TAKEN = {"cache", "drawing", "list", "re", "st"}
+
+_SIZED: Mapping[Kind, str] = {
+    "string": "st.text",
+    "bytes": "drawing.base64_texts",
+    "binary": "st.binary",
+}
+"""What is drawn between two lengths."""
 
 STRATEGY = "st.SearchStrategy[Any]"
 
@@ -47,7 +62,7 @@ def strategies(family: Family, package: str) -> str:
     roots = set(family.variants.values())
     names = [*map(_function, roots), *(f"broken_{snake(name)}" for name in roots)]
     writer(f"__all__ = {sorted(names)!r}")
-    for definition in family.definitions.values():
+    for definition in with_arms(family.definitions.values()):
         _valid(definition, family, writer)
         _broken(definition, family, writer)
     return writer.text()
@@ -59,13 +74,13 @@ def _function(title: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) or name in _TAKEN else name
 
 
-def _valid(definition: Object | Row | Union | Alias, family: Family, writer: Writer) -> None:
+def _valid(definition: AnyDefinition, family: Family, writer: Writer) -> None:
     writer()
     writer("@cache")
     with writer.block(f"def {_function(definition.name)}() -> {STRATEGY}:"):
         writer.docstring(f"Draw a valid {definition.name}, as parsed from the wire.")
-        if isinstance(definition, Union):
-            arms = ", ".join(f"{_function(arm)}()" for arm in definition.arms)
+        if isinstance(definition, (RowUnion, TaggedRow, Union)):
+            arms = ", ".join(f"{_function(arm)}()" for arm in _arms(definition))
             writer(f"return st.one_of({arms})")
         elif isinstance(definition, Alias):
             writer(f"return {_draw(definition.type, definition.name, family)}")
@@ -74,6 +89,10 @@ def _valid(definition: Object | Row | Union | Alias, family: Family, writer: Wri
             writer(f"return st.tuples({values}).map(list)")
         else:
             _valid_object(definition, family, writer)
+
+
+def _arms(union: RowUnion | TaggedRow | Union) -> list[str]:
+    return [arm if isinstance(arm, str) else arm.name for arm in union.arms]
 
 
 def _valid_object(definition: Object, family: Family, writer: Writer) -> None:
@@ -112,9 +131,10 @@ def _draw(kind: Type, owner: str, family: Family) -> str:  # noqa: PLR0911 - one
         sizes = f"min_size={kind.min_items or 0}, max_size={most}"
         return f"st.lists({_draw(kind.items, owner, family)}, {sizes})"
     if isinstance(kind, MapOf):
-        return f"st.dictionaries(st.text(), {_draw(kind.values, owner, family)}, max_size=4)"
+        keys = "drawing.map_keys()" if kind.any_keys else "st.text()"
+        return f"st.dictionaries({keys}, {_draw(kind.values, owner, family)}, max_size=4)"
     if isinstance(kind, Anything):
-        return "drawing.json_values()"
+        return f"drawing.{family.encoding}_values()"
     name = _function(kind.name)
     return f"drawing.later({name})" if reaches(kind.name, owner, family) else f"{name}()"
 
@@ -125,27 +145,36 @@ def _draw_scalar(scalar: Scalar) -> str:
     if scalar.kind == "string" and scalar.pattern is not None:
         ascii_only = "alphabet=st.characters(codec='ascii')"
         return f"st.from_regex({exact(scalar.pattern)}, {ascii_only})"
-    if scalar.kind in {"string", "bytes"}:
-        function = "st.text" if scalar.kind == "string" else "drawing.base64_texts"
-        return f"{function}(min_size={scalar.min_length or 0}, max_size={scalar.max_length})"
+    if scalar.kind in _SIZED:
+        sizes = f"min_size={scalar.min_length or 0}, max_size={scalar.max_length}"
+        return f"{_SIZED[scalar.kind]}({sizes})"
     if scalar.kind in {"integer", "number"}:
         function = "st.integers" if scalar.kind == "integer" else "drawing.numbers"
-        return f"{function}({scalar.minimum}, {scalar.maximum})"
+        drawn = f"{function}({scalar.minimum}, {scalar.maximum})"
+        known = scalar.excluded
+        return f"{drawn}.filter(lambda value: value not in {known!r})" if known else drawn
     words = {
         "null": "st.none()",
+        "double": "drawing.doubles()",
         "boolean": "st.booleans()",
         "datetime": "drawing.datetime_texts()",
     }
     return words[scalar.kind]
 
 
-def _broken(definition: Object | Row | Union | Alias, family: Family, writer: Writer) -> None:
+def _broken(definition: AnyDefinition, family: Family, writer: Writer) -> None:
     writer()
     writer("@cache")
     with writer.block(f"def broken_{snake(definition.name)}() -> {STRATEGY}:"):
         writer.docstring(f"Draw what is a {definition.name} but for one place, and no valid one.")
         if isinstance(definition, Union):
             _broken_union(definition, writer)
+        elif isinstance(definition, RowUnion):
+            spoil = partial(_spoil, family=family)
+            broken_row_union(definition, family, spoil, _function, writer)
+        elif isinstance(definition, TaggedRow):
+            broken = [f"broken_{snake(arm)}" for arm in _arms(definition)]
+            broken_tagged_row(definition, (_function(definition.name), broken), writer)
         elif isinstance(definition, Alias):
             writer(f"return {_spoil(definition.type, definition.name, family)}")
         else:
@@ -167,13 +196,14 @@ def _broken_union(union: Union, writer: Writer) -> None:
 def _broken_members(definition: Object | Row, family: Family, writer: Writer) -> None:
     is_object = isinstance(definition, Object)
     tag = definition.tag.wire if isinstance(definition, Object) and definition.tag else None
+    arm_tag = _arm_tag(definition.name, family)
     children = definition.properties if isinstance(definition, Object) else definition.positions
     helper = "broken_object" if is_object else "broken_row"
     with writer.block(f"return drawing.{helper}("):
         writer(f"{_function(definition.name)}(),")
         with writer.block("{"):
             for i, prop in enumerate(children):
-                if prop.wire != tag:
+                if prop.wire != tag and i != arm_tag:
                     key = repr(prop.wire) if is_object else str(i)
                     writer(f"{key}: {_spoil(prop.type, definition.name, family)},")
         writer("},")
@@ -183,10 +213,17 @@ def _broken_members(definition: Object | Row, family: Family, writer: Writer) ->
     writer(")")
 
 
+def _arm_tag(name: str, family: Family) -> int | None:
+    """Return the position that makes an array an arm: with another tag it may be another arm."""
+    rows = [d for d in family.definitions.values() if isinstance(d, TaggedRow)]
+    return next((row.tag for row in rows if name in _arms(row)), None)
+
+
 def _spoil(kind: Type, owner: str, family: Family) -> str:
     """Return the strategy for values that are not of a type."""
     if isinstance(kind, (Scalar, Choice)):
-        return _spoil_scalars(kind)
+        foreign = " | drawing.binaries()" if _is_foreign(kind, family) else ""
+        return f"{_spoil_scalars(kind)}{foreign}"
     if isinstance(kind, Nullable):
         return f"drawing.not_null({_spoil(kind.of, owner, family)})"
     if isinstance(kind, ArrayOf):
@@ -199,6 +236,12 @@ def _spoil(kind: Type, owner: str, family: Family) -> str:
         return "drawing.NOTHING"
     name = f"broken_{snake(kind.name)}"
     return f"drawing.later({name})" if reaches(kind.name, owner, family) else f"{name}()"
+
+
+def _is_foreign(kind: Scalar | Choice, family: Family) -> bool:
+    """Tell whether bytes and extensions exist in the encoding, and are not of the type."""
+    options = kind.options if isinstance(kind, Choice) else (kind,)
+    return family.encoding == "msgpack" and all(option.kind != "binary" for option in options)
 
 
 def _spoil_scalars(kind: Scalar | Choice) -> str:
@@ -217,6 +260,8 @@ def _out_of_bounds(scalar: Scalar) -> list[str]:
         return [f"{drawn}.filter(lambda value: value not in {scalar.enum!r})"]
     if scalar.kind == "datetime":
         return ["st.just('yesterday')"]
+    if scalar.kind == "binary":
+        return _broken_sizes("st.binary", scalar)
     if scalar.kind == "bytes":
         return [f"drawing.not_base64_texts({scalar.min_length or 0}, {scalar.max_length})"]
     if scalar.kind == "string":
@@ -236,12 +281,17 @@ def _out_of_range(scalar: Scalar) -> list[str]:
     return [part for part in (below, above) if part is not None]
 
 
-def _broken_texts(scalar: Scalar) -> list[str]:
+def _broken_sizes(function: str, scalar: Scalar) -> list[str]:
     parts: list[str] = []
     if scalar.min_length:
-        parts.append(f"st.text(max_size={scalar.min_length - 1})")
+        parts.append(f"{function}(max_size={scalar.min_length - 1})")
     if scalar.max_length is not None:
-        parts.append(f"st.text(min_size={scalar.max_length + 1})")
+        parts.append(f"{function}(min_size={scalar.max_length + 1})")
+    return parts
+
+
+def _broken_texts(scalar: Scalar) -> list[str]:
+    parts = _broken_sizes("st.text", scalar)
     if scalar.pattern is not None:
         parts.append(f"st.text().filter(lambda text: not re.search({exact(scalar.pattern)}, text))")
     return parts

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from changewire_codegen.emit.conditions import WireView, compile_condition
 from changewire_codegen.emit.head import UNTYPED, module_docstring
+from changewire_codegen.emit.reports import (
+    CHECK,
+    below,
+    refuse_length,
+    refuse_type,
+    report,
+    signature,
+)
+from changewire_codegen.emit.row_validators import key_table, row_union, tag_table, tagged_row
 from changewire_codegen.emit.scalars import (
     not_type_test,
     scalar_checks,
@@ -12,9 +21,10 @@ from changewire_codegen.emit.scalars import (
     type_words,
 )
 from changewire_codegen.emit.silent import silent_names, without
-from changewire_codegen.names import escape_pointer, inner, snake
+from changewire_codegen.names import inner, snake
 from changewire_codegen.nodes import (
     Alias,
+    AnyDefinition,
     Anything,
     ArrayOf,
     Choice,
@@ -24,14 +34,17 @@ from changewire_codegen.nodes import (
     Object,
     RefTo,
     Row,
+    RowUnion,
     Scalar,
+    TaggedRow,
     Type,
     Union,
+    with_arms,
 )
 from changewire_codegen.writer import Writer
 
-Definition = Object | Row | Union | Alias
-ARMS = "Mapping[str, Callable[[Any, str, bool, list[Issue]], None]]"
+Definition = AnyDefinition
+ARMS = f"Mapping[str, {CHECK}]"
 
 
 def validators(family: Family, package: str) -> str:
@@ -44,16 +57,20 @@ def validators(family: Family, package: str) -> str:
     writer("from collections.abc import Callable, Mapping")
     writer("from typing import Any")
     writer("from msgspec import UNSET")
-    names = "Issue, bytes_length, is_datetime, pointer_token, unknown_properties"
+    names = "Issue, bytes_length, is_datetime, key_token, pointer_token, unknown_properties"
     writer(f"from {package}.support import {names}")
     writer("__all__ = ['Issue', 'errors']")
     silent = silent_names(family)
-    for definition in family.definitions.values():
+    for definition in with_arms(family.definitions.values()):
         if definition.name not in silent:
             _function(without(silent, definition), family, writer)
     for definition in family.definitions.values():
         if isinstance(definition, Union):
             _arms(definition, writer)
+        if isinstance(definition, TaggedRow):
+            tag_table(definition, writer)
+        if isinstance(definition, RowUnion):
+            key_table(definition, family, writer)
     _entry(family, writer)
     return writer.text()
 
@@ -86,7 +103,13 @@ def _function(definition: Definition, family: Family, writer: Writer) -> None:
     if isinstance(definition, Union):
         _union(definition, writer)
         return
-    with writer.block(f"def {_signature(definition.name)}:"):
+    if isinstance(definition, TaggedRow):
+        tagged_row(definition, writer)
+        return
+    if isinstance(definition, RowUnion):
+        row_union(definition, family, writer)
+        return
+    with writer.block(f"def {signature(definition.name)}:"):
         if isinstance(definition, Alias):
             _check(definition.type, "value", "at", writer)
         elif isinstance(definition, Object):
@@ -95,28 +118,8 @@ def _function(definition: Definition, family: Family, writer: Writer) -> None:
             _row(definition, writer)
 
 
-def _signature(name: str) -> str:
-    return f"_{snake(name)}(value: Any, at: str, closed: bool, out: list[Issue]) -> None"
-
-
-def _report(pointer: str, rule: str, expected: str, actual: str, writer: Writer) -> None:
-    writer(f"out.append(({pointer}, {rule!r}, {expected!r}, {actual}))")
-
-
-def _below(name: str) -> str:
-    """Return the expression of the pointer to a child."""
-    return f"at + {'/' + escape_pointer(name)!r}"
-
-
-def _refuse_type(word: str, writer: Writer) -> None:
-    python_type = {"array": "list", "object": "dict"}[word]
-    with writer.block(f"if type(value) is not {python_type}:"):
-        _report("at", "type", word, "value", writer)
-        writer("return")
-
-
 def _object(definition: Object, family: Family, writer: Writer) -> None:
-    _refuse_type("object", writer)
+    refuse_type("object", writer)
     names = tuple(prop.wire for prop in definition.properties)
     for prop in definition.properties:
         key = prop.wire
@@ -125,10 +128,10 @@ def _object(definition: Object, family: Family, writer: Writer) -> None:
         with writer.block(f"if {key!r} in value:"):
             if not isinstance(prop.type, Anything):
                 writer(f"child = value[{key!r}]")
-                _check(prop.type, "child", _below(prop.wire), writer)
+                _check(prop.type, "child", below(prop.wire), writer)
         if prop.required:
             with writer.block("else:"):
-                _report(_below(key), "required", type_words(prop.type, family), "UNSET", writer)
+                report(below(key), "required", type_words(prop.type, family), "UNSET", writer)
     with writer.block("if closed:"):
         writer(f"out.extend(unknown_properties(value, {names!r}, at))")
     for rule in definition.rules:
@@ -136,25 +139,21 @@ def _object(definition: Object, family: Family, writer: Writer) -> None:
         consequence = compile_condition(rule.consequence, "value", WireView())
         with writer.block(f"if ({condition}) and not ({consequence}):"):
             words = f"what the if/then of {definition.name} asks for"
-            _report("at", "then", words, "value", writer)
+            report("at", "then", words, "value", writer)
 
 
 def _row(definition: Row, writer: Writer) -> None:
-    _refuse_type("array", writer)
-    count = len(definition.positions)
-    with writer.block(f"if len(value) != {count}:"):
-        _report("at", "prefixItems", f"{count} positions", "value", writer)
-        writer("return")
+    refuse_length(len(definition.positions), writer)
     for i, prop in enumerate(definition.positions):
-        _check(prop.type, f"value[{i}]", _below(str(i)), writer)
+        _check(prop.type, f"value[{i}]", below(str(i)), writer)
 
 
 def _union(union: Union, writer: Writer) -> None:
     name = snake(union.name)
     words = "one of " + ", ".join(tag for _, tag in _closed_arms(union))
     expected = "string" if union.open_arm else words
-    with writer.block(f"def {_signature(union.name)}:"):
-        _refuse_type("object", writer)
+    with writer.block(f"def {signature(union.name)}:"):
+        refuse_type("object", writer)
         writer(f"tag = value.get({union.tag!r}, UNSET)")
         writer(f"check = _{name.upper()}_ARMS.get(tag) if type(tag) is str else None")
         with writer.block("if check is not None:"):
@@ -163,9 +162,9 @@ def _union(union: Union, writer: Writer) -> None:
             with writer.block("elif type(tag) is str:"):
                 writer(f"_{snake(union.open_arm)}(value, at, closed, out)")
         with writer.block("elif tag is UNSET:"):
-            _report(_below(union.tag), "required", expected, "UNSET", writer)
+            report(below(union.tag), "required", expected, "UNSET", writer)
         with writer.block("else:"):
-            _report(_below(union.tag), "oneOf", expected, "tag", writer)
+            report(below(union.tag), "oneOf", expected, "tag", writer)
 
 
 def _arms(union: Union, writer: Writer) -> None:
@@ -200,7 +199,7 @@ def _check(kind: Type, value: str, at: str, writer: Writer) -> None:
 
 def _array(kind: ArrayOf, value: str, at: str, writer: Writer) -> None:
     with writer.block(f"if type({value}) is not list:"):
-        _report(at, "type", "array", value, writer)
+        report(at, "type", "array", value, writer)
     for bound, rule, test in (
         (kind.min_items, "minItems", "<"),
         (kind.max_items, "maxItems", ">"),
@@ -208,7 +207,7 @@ def _array(kind: ArrayOf, value: str, at: str, writer: Writer) -> None:
         if bound is not None:
             with writer.block(f"elif len({value}) {test} {bound}:"):
                 words = f"at {'least' if test == '<' else 'most'} {bound} elements"
-                _report(at, rule, words, value, writer)
+                report(at, rule, words, value, writer)
     if not isinstance(kind.items, Anything):
         n = inner(value)
         with writer.block("else:"), writer.block(f"for i{n}, item{n} in enumerate({value}):"):
@@ -217,11 +216,12 @@ def _array(kind: ArrayOf, value: str, at: str, writer: Writer) -> None:
 
 def _map(kind: MapOf, value: str, at: str, writer: Writer) -> None:
     with writer.block(f"if type({value}) is not dict:"):
-        _report(at, "type", "object", value, writer)
+        report(at, "type", "object", value, writer)
     if not isinstance(kind.values, Anything):
         n = inner(value)
+        token = "key_token" if kind.any_keys else "pointer_token"
         with writer.block("else:"), writer.block(f"for name{n}, item{n} in {value}.items():"):
-            _check(kind.values, f"item{n}", f"{at} + '/' + pointer_token(name{n})", writer)
+            _check(kind.values, f"item{n}", f"{at} + '/' + {token}(name{n})", writer)
 
 
 def _scalars(kind: Scalar | Choice, value: str, at: str, writer: Writer) -> None:
@@ -237,8 +237,8 @@ def _scalars(kind: Scalar | Choice, value: str, at: str, writer: Writer) -> None
         with writer.block(f"{branch} {type_test(option, value)}:"):
             for test, rule, expected in checks:
                 with writer.block(f"if {test}:"):
-                    _report(at, rule, expected, value, writer)
+                    report(at, rule, expected, value, writer)
         branch = "elif"
     head = f"{branch} {' and '.join(plain)}:" if plain else "else:"
     with writer.block(head):
-        _report(at, "type", scalar_words(kind), value, writer)
+        report(at, "type", scalar_words(kind), value, writer)

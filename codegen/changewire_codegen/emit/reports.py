@@ -1,0 +1,40 @@
+"""What generated checks are made of: their signature, and the lines that report an issue."""
+
+from __future__ import annotations
+
+from changewire_codegen.names import escape_pointer, snake
+from changewire_codegen.writer import Writer
+
+CHECK = "Callable[[Any, str, bool, list[Issue]], None]"
+"""Type of a check: value, its JSON Pointer, whether the check is closed, where issues go."""
+
+
+def signature(name: str) -> str:
+    """Return the signature of the check of a definition."""
+    return f"_{snake(name)}(value: Any, at: str, closed: bool, out: list[Issue]) -> None"
+
+
+def report(pointer: str, rule: str, expected: str, actual: str, writer: Writer) -> None:
+    """Write the line that adds an issue; ``pointer`` and ``actual`` are expressions."""
+    writer(f"out.append(({pointer}, {rule!r}, {expected!r}, {actual}))")
+
+
+def below(name: str) -> str:
+    """Return the expression of the pointer to a child."""
+    return f"at + {'/' + escape_pointer(name)!r}"
+
+
+def refuse_type(word: str, writer: Writer) -> None:
+    """Write the check that the value is an array or an object."""
+    python_type = {"array": "list", "object": "dict"}[word]
+    with writer.block(f"if type(value) is not {python_type}:"):
+        report("at", "type", word, "value", writer)
+        writer("return")
+
+
+def refuse_length(count: int, writer: Writer) -> None:
+    """Write the check that the value is an array with a number of positions."""
+    refuse_type("array", writer)
+    with writer.block(f"if len(value) != {count}:"):
+        report("at", "prefixItems", f"{count} positions", "value", writer)
+        writer("return")

@@ -1,0 +1,108 @@
+"""Checks of unions of arrays: which arm an array is, and what is wrong where it is none."""
+
+from __future__ import annotations
+
+from changewire_codegen.emit.reports import CHECK, below, refuse_length, report, signature
+from changewire_codegen.names import snake
+from changewire_codegen.nodes import Family, RefTo, Row, RowUnion, TaggedRow
+from changewire_codegen.writer import Writer
+
+
+def tagged_row(row: TaggedRow, writer: Writer) -> None:
+    """Write the check of an array whose tag says what the other positions hold."""
+    known = [tag for tags in row.tags for tag in tags]
+    expected = "integer" if row.open_arm else _one_of(known)
+    with writer.block(f"def {signature(row.name)}:"):
+        refuse_length(len(row.positions), writer)
+        writer(f"tag = value[{row.tag}]")
+        other = "None" if row.open_arm is None else f"_{snake(row.open_arm.name)}"
+        writer(f"check = {_table(row.name)}.get(tag, {other}) if type(tag) is int else None")
+        with writer.block("if check is not None:"):
+            writer("check(value, at, closed, out)")
+        with writer.block("else:"):
+            rule = "type" if row.open_arm else "oneOf"
+            report(below(str(row.tag)), rule, expected, "tag", writer)
+
+
+def tag_table(row: TaggedRow, writer: Writer) -> None:
+    """Write the check of each tag; after all functions."""
+    writer()
+    with writer.block(f"{_table(row.name)}: Mapping[int, {CHECK}] = {{"):
+        for arm, tags in zip(row.arms, row.tags, strict=True):
+            for tag in tags:
+                writer(f"{tag}: _{snake(arm.name)},")
+    writer("}")
+
+
+def row_union(union: RowUnion, family: Family, writer: Writer) -> None:
+    """Write the check of an array that constants, and the length of an inner array, tell apart."""
+    arms = row_arms(union, family)
+    with writer.block(f"def {signature(union.name)}:"):
+        refuse_length(len(arms[0].positions), writer)
+        for place, i in enumerate(union.tags):
+            known = sorted({key[place] for keys in union.keys for key in keys})
+            broken = f"!= {known[0]}" if len(known) == 1 else f"not in {tuple(known)}"
+            rule = "const" if len(known) == 1 else "oneOf"
+            with writer.block(f"if type(value[{i}]) is not int or value[{i}] {broken}:"):
+                report(below(str(i)), rule, _one_of(known), f"value[{i}]", writer)
+                writer("return")
+        tags = tuple_of([f"value[{i}]" for i in union.tags])
+        writer(f"checks = {_table(union.name)}.get({tags}, {{}})")
+        with writer.block("if not checks:"):
+            report("at", "oneOf", "constants of one variant", "value", writer)
+        with writer.block("elif len(checks) == 1:"):
+            writer("next(iter(checks.values()))(value, at, closed, out)")
+        if union.nested is not None:
+            _choose_by_length(union.nested, writer)
+
+
+def _choose_by_length(nested: int, writer: Writer) -> None:
+    inner, at = f"value[{nested}]", below(str(nested))
+    with writer.block(f"elif type({inner}) is not list:"):
+        report(at, "type", "array", inner, writer)
+    with writer.block(f"elif len({inner}) not in checks:"):
+        writer("words = ' or '.join(map(str, sorted(checks))) + ' positions'")
+        writer(f"out.append(({at}, 'prefixItems', words, {inner}))")
+    with writer.block("else:"):
+        writer(f"checks[len({inner})](value, at, closed, out)")
+
+
+def key_table(union: RowUnion, family: Family, writer: Writer) -> None:
+    """Write the checks of each set of constants, by the length of the inner array."""
+    writer()
+    found: dict[tuple[int, ...], list[tuple[int, str]]] = {}
+    for arm, keys in zip(row_arms(union, family), union.keys, strict=True):
+        for key in keys:
+            found.setdefault(key, []).append((nested_length(arm, union, family), arm.name))
+    with writer.block(f"{_table(union.name)}: Mapping[tuple[int, ...], Mapping[int, {CHECK}]] = {{"):
+        for key, arms in sorted(found.items()):
+            checks = ", ".join(f"{length}: _{snake(name)}" for length, name in sorted(arms))
+            writer(f"{key!r}: {{{checks}}},")
+    writer("}")
+
+
+def nested_length(arm: Row, union: RowUnion, family: Family) -> int:
+    """Return the number of positions of the inner array of an arm; 0 where no arm has one."""
+    kind = None if union.nested is None else arm.positions[union.nested].type
+    inner = family.definitions[kind.name] if isinstance(kind, RefTo) else None
+    return len(inner.positions) if isinstance(inner, Row) else 0
+
+
+def row_arms(union: RowUnion, family: Family) -> list[Row]:
+    """Return the arms of a union."""
+    arms = [family.definitions[name] for name in union.arms]
+    return [arm for arm in arms if isinstance(arm, Row)]
+
+
+def tuple_of(items: list[str]) -> str:
+    """Return the expression of a tuple."""
+    return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+
+
+def _table(name: str) -> str:
+    return f"_{snake(name).upper()}_ARMS"
+
+
+def _one_of(values: list[int]) -> str:
+    words = ", ".join(map(str, sorted(values)))
+    return words if len(values) == 1 else f"one of {words}"

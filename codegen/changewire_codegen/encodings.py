@@ -1,0 +1,72 @@
+"""What an encoding can hold: a keyword that belongs to the other one is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from changewire_codegen.errors import SchemaError
+from changewire_codegen.names import escape_pointer
+
+Node = Mapping[str, Any]
+
+_FOREIGN: Mapping[str, Mapping[tuple[str, str | None], str]] = {
+    "json": {
+        ("format", "binary"): "JSON has no bytes: use contentEncoding",
+        ("format", "double"): "JSON does not tell 1.0 from 1: leave it out",
+        ("x-mapKeys", None): "the names of a JSON object are text",
+    },
+    "msgpack": {
+        ("contentEncoding", None): 'MessagePack has bytes: use "format": "binary"',
+        ("format", "date-time"): "the dialect has no times in MessagePack",
+        ("properties", None): "in MessagePack an array with positions holds what has names",
+    },
+}
+"""For each encoding the keywords, some with one value, that it has no use for."""
+
+_BELOW = ("$defs", "properties")
+_IN_ORDER = ("prefixItems", "anyOf", "oneOf")
+_ONE = ("items", "additionalProperties")
+
+
+def check_encoding(path: str, schema: Node, encoding: str) -> None:
+    """Refuse what the encoding of a family has no use for.
+
+    Args:
+        path: Schema file, relative to the schema folder.
+        schema: What it holds; it has passed the metaschema.
+        encoding: That of the family.
+
+    Raises:
+        SchemaError: The schema has a keyword that belongs to another encoding.
+    """
+    for pointer, node in _nodes(schema, ""):
+        for (keyword, value), reason in _FOREIGN[encoding].items():
+            if keyword in node and value in {None, node.get(keyword)}:
+                raise SchemaError(path, f"{pointer}/{escape_pointer(keyword)}", reason)
+        if encoding == "msgpack" and _is_map(node) and "x-mapKeys" not in node:
+            raise SchemaError(path, pointer, 'in MessagePack a map says "x-mapKeys": "any"')
+
+
+def _is_map(node: Node) -> bool:
+    kind = node.get("type")
+    return kind == "object" or (isinstance(kind, list) and "object" in kind)
+
+
+def _nodes(node: Node, pointer: str) -> Iterator[tuple[str, Node]]:
+    """Yield every place where a schema stands, with its JSON Pointer."""
+    yield pointer, node
+    for keyword, step, child in _children(node):
+        yield from _nodes(child, f"{pointer}/{keyword}{step}")
+
+
+def _children(node: Node) -> Iterator[tuple[str, str, Node]]:
+    for keyword in _BELOW:
+        for name, child in node.get(keyword, {}).items():
+            yield keyword, f"/{escape_pointer(name)}", child
+    for keyword in _IN_ORDER:
+        for i, child in enumerate(node.get(keyword, ())):
+            yield keyword, f"/{i}", child
+    for keyword in _ONE:
+        if isinstance(node.get(keyword), dict):
+            yield keyword, "", node[keyword]

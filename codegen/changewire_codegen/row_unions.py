@@ -1,0 +1,239 @@
+"""Unions of positional arrays: what tells their arms apart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain, product
+from typing import NoReturn
+
+from changewire_codegen.errors import SchemaError
+from changewire_codegen.nodes import (
+    INT64,
+    Alias,
+    AnyDefinition,
+    Anything,
+    ArrayOf,
+    Choice,
+    MapOf,
+    Nullable,
+    Property,
+    RefTo,
+    Row,
+    RowUnion,
+    Scalar,
+    TaggedRow,
+    Type,
+    Union,
+)
+from changewire_codegen.order import references
+
+Definitions = dict[str, AnyDefinition]
+
+
+def resolve_row_unions(definitions: Definitions) -> None:
+    """Give every union of arrays what tells its arms apart.
+
+    At the root of a file the arms stay models of their own, which the reader of a message chooses
+    from before it decodes. In ``$defs`` they become one model: msgspec decodes no union of arrays
+    that it would have to tell apart by a position behind the first.
+
+    Raises:
+        SchemaError: The arms of a union cannot be told apart, or are used without it.
+    """
+    for union in [d for d in definitions.values() if isinstance(d, Union)]:
+        arms = [_arm(union, name, definitions) for name in union.arms]
+        if union.pointer:
+            definitions[union.name] = _merged(union, arms, definitions)
+            for arm in arms:
+                del definitions[arm.name]
+    for union in [d for d in definitions.values() if isinstance(d, Union)]:
+        arms = [_arm(union, name, definitions) for name in union.arms]
+        definitions[union.name] = _separate(union, arms, definitions)
+
+
+def _arm(union: Union, name: str, definitions: Definitions) -> Row:
+    arm = definitions.get(name)
+    if not isinstance(arm, Row) or isinstance(arm, TaggedRow):
+        _refuse(union, f"ambiguous union: {name} is no array with positions of its own")
+    if union.pointer and not arm.pointer:
+        _refuse(union, f"{name} is a message of its own: the arms of this union are $defs")
+    return arm
+
+
+def _merged(union: Union, arms: list[Row], definitions: Definitions) -> TaggedRow:
+    """Return the one model for all arms."""
+    names = [prop.wire for prop in arms[0].positions]
+    for arm in arms[1:]:
+        if [prop.wire for prop in arm.positions] != names:
+            _refuse(union, f"ambiguous union: {arm.name} has other positions than {arms[0].name}")
+    columns = list(zip(*(arm.positions for arm in arms), strict=True))
+    found = [i for i, column in enumerate(columns) if _tells_apart(column)]
+    if len(found) != 1:
+        _refuse(union, f"ambiguous union: the arms need exactly {_ASKED}")
+    tag = found[0]
+    tags = tuple(_integers(arm.positions[tag].type) or () for arm in arms)
+    known = tuple(sorted(chain.from_iterable(tags)))
+    _check_open_arms(arms, tag, known)
+    head = (union.name, union.description, union.file, union.pointer)
+    kinds = [_joined([prop.type for prop in column]) for column in columns]
+    kinds[tag] = Scalar("integer", *INT64) if () in tags else Scalar("integer", enum=known)
+    positions = tuple(_position(i, columns[i], kinds[i], names[tag]) for i in range(len(names)))
+    differing = {
+        i
+        for i, column in enumerate(columns)
+        if i != tag and any(prop.type != kinds[i] for prop in column)
+    }
+    plain = tuple(_plain(arm, differing, definitions) for arm in arms)
+    return TaggedRow(*head, positions, tag=tag, arms=plain, tags=tags)
+
+
+_ASKED = "one position in common that is a const or an enum of integers, other ones in each"
+
+
+def _integers(kind: Type) -> tuple[int, ...] | None:
+    """Return the integers that a position may be; none in an open arm, None where it is no tag."""
+    if not isinstance(kind, Scalar) or kind.kind != "integer":
+        return None
+    if kind.excluded:
+        return ()
+    return None if kind.enum is None else tuple(int(value) for value in kind.enum)
+
+
+def _tells_apart(column: tuple[Property, ...]) -> bool:
+    tags = [_integers(prop.type) for prop in column]
+    known = [tag for tag in tags if tag is not None]
+    values = list(chain.from_iterable(known))
+    return len(known) == len(tags) and len(values) == len(set(values))
+
+
+def _check_open_arms(arms: list[Row], tag: int, known: tuple[int, ...]) -> None:
+    opened = [arm for arm in arms if _integers(arm.positions[tag].type) == ()]
+    for arm in opened[1:]:
+        pointer = arm.positions[tag].pointer
+        raise SchemaError(arm.file, pointer, "ambiguous union: at most one arm may be open")
+    for arm in opened:
+        kind = arm.positions[tag].type
+        if isinstance(kind, Scalar) and sorted(kind.excluded) != list(known):
+            reason = f"an open arm excludes the tags of the other arms, which are {list(known)}"
+            raise SchemaError(arm.file, f"{arm.positions[tag].pointer}/not/enum", reason)
+
+
+def _joined(kinds: list[Type]) -> Type:
+    """Return the type of a position in all arms; any value where they differ on it."""
+    first = kinds[0]
+    if all(kind == first for kind in kinds):
+        return first
+    scalars = {kind.kind for kind in kinds if isinstance(kind, Scalar)}
+    if scalars == {"integer"} and all(isinstance(kind, Scalar) for kind in kinds):
+        return Scalar("integer", *INT64)
+    return Anything()
+
+
+def _position(i: int, column: tuple[Property, ...], kind: Type, tag: str) -> Property:
+    texts = {prop.description for prop in column}
+    text = column[0].description if len(texts) == 1 else f"What it is, `{tag}` says."
+    return replace(
+        column[0], type=kind, description=text, leniencies={}, pointer=f"/positions/{i}"
+    )
+
+
+def _plain(arm: Row, differing: set[int], definitions: Definitions) -> Row:
+    """Return an arm whose positions, where they differ from the model, one test can check."""
+    own = list(arm.positions)
+    for i in differing:
+        own[i] = replace(own[i], type=_resolved(own[i].type, definitions))
+        if not _is_testable(own[i].type):
+            reason = "the arms differ here: it may be a scalar, or hold any values"
+            raise SchemaError(arm.file, own[i].pointer, reason)
+    return replace(arm, positions=tuple(own))
+
+
+def _resolved(kind: Type, definitions: Definitions, seen: tuple[str, ...] = ()) -> Type:
+    """Return a type without references to other types that have but a name."""
+    if isinstance(kind, RefTo):
+        definition = definitions.get(kind.name)
+        if not isinstance(definition, Alias) or kind.name in seen:
+            return kind
+        return _resolved(definition.type, definitions, (*seen, kind.name))
+    if isinstance(kind, Nullable):
+        return replace(kind, of=_resolved(kind.of, definitions, seen))
+    if isinstance(kind, ArrayOf):
+        return replace(kind, items=_resolved(kind.items, definitions, seen))
+    if isinstance(kind, MapOf):
+        return replace(kind, values=_resolved(kind.values, definitions, seen))
+    return kind
+
+
+def _is_testable(kind: Type) -> bool:
+    if isinstance(kind, Nullable):
+        return _is_testable(kind.of)
+    if isinstance(kind, ArrayOf):
+        return kind == ArrayOf(Anything())
+    if isinstance(kind, MapOf):
+        return kind == MapOf(Anything(), any_keys=True)
+    return isinstance(kind, (Anything, Choice, Scalar))
+
+
+def _separate(union: Union, arms: list[Row], definitions: Definitions) -> RowUnion:
+    """Return the union whose arms are models of their own."""
+    if len({len(arm.positions) for arm in arms}) > 1:
+        _refuse(union, "ambiguous union: the arms need the same number of positions")
+    columns = list(zip(*(arm.positions for arm in arms), strict=True))
+    tags = tuple(i for i, column in enumerate(columns) if all(_integers(p.type) for p in column))
+    keys = tuple(
+        tuple(product(*(_integers(arm.positions[i].type) or () for i in tags))) for arm in arms
+    )
+    nested = None
+    if len(set(chain.from_iterable(keys))) < sum(map(len, keys)):
+        nested = _nested(union, arms, keys, definitions)
+    head = (union.name, union.description, union.file, union.pointer)
+    return RowUnion(*head, union.arms, tags, nested, keys)
+
+
+def _nested(
+    union: Union, arms: list[Row], keys: tuple[tuple[tuple[int, ...], ...], ...], all_: Definitions
+) -> int:
+    """Return the position whose length tells apart the arms that have the same constants."""
+    for i in range(len(arms[0].positions)):
+        lengths = [_length(arm.positions[i].type, all_) for arm in arms]
+        told = [(key, n) for own, n in zip(keys, lengths, strict=True) for key in own]
+        if None not in lengths and len(set(told)) == len(told):
+            return i
+    return _refuse(
+        union,
+        "ambiguous union: arms with the same constants need a position that holds an array of "
+        "another length in each",
+    )
+
+
+def _length(kind: Type, definitions: Definitions) -> int | None:
+    row = definitions[kind.name] if isinstance(kind, RefTo) else None
+    return len(row.positions) if isinstance(row, Row) else None
+
+
+def check_rows(definitions: Definitions) -> None:
+    """Refuse arrays that refer to what no array can hold, or exclude what nobody tells apart."""
+    for definition in definitions.values():
+        for name in references(definition):
+            _check_reference(definition, name, definitions)
+        arms = definition.arms if isinstance(definition, TaggedRow) else (definition,)
+        for arm in [arm for arm in arms if isinstance(arm, Row)]:
+            tag = definition.tag if isinstance(definition, TaggedRow) else None
+            for i, prop in enumerate(arm.positions):
+                if i != tag and isinstance(prop.type, Scalar) and prop.type.excluded:
+                    reason = "only the tag of an open arm has a 'not'"
+                    raise SchemaError(arm.file, f"{prop.pointer}/not", reason)
+
+
+def _check_reference(definition: AnyDefinition, name: str, definitions: Definitions) -> None:
+    reason = None
+    if name not in definitions:
+        reason = f"{name} is an arm: refer to its union"
+    elif isinstance(definition, Row) and isinstance(definitions[name], RowUnion):
+        reason = f"{name} is a union of messages: an array holds none"
+    if reason is not None:
+        raise SchemaError(definition.file, definition.pointer, reason)
+
+
+def _refuse(union: Union, reason: str) -> NoReturn:
+    raise SchemaError(union.file, union.pointer, reason)
