@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from changewire_codegen.errors import SchemaError
@@ -34,6 +34,12 @@ NOTHING: frozenset[str] = frozenset()
 
 Definitions = dict[str, AnyDefinition]
 
+_RESOLVE: Mapping[str, Callable[[Definitions], None]] = {
+    "json": resolve_unions,
+    "msgpack": resolve_row_unions,
+}
+"""How the arms of unions are told apart: by a property, or by a position."""
+
 
 def build_family(folder: str, meta: Mapping[str, Any], documents: Mapping[str, Node]) -> Family:
     """Return the family that ``family.json`` and its schema files describe.
@@ -51,8 +57,7 @@ def build_family(folder: str, meta: Mapping[str, Any], documents: Mapping[str, N
             other = definitions[definition.name]
             place.refuse(f"the title {definition.name!r} is taken by {other.file}#{other.pointer}")
         definitions[definition.name] = definition
-    resolve = {"json": resolve_unions, "msgpack": resolve_row_unions}
-    resolve[meta["encoding"]](definitions)
+    _RESOLVE[meta["encoding"]](definitions)
     check_rows(definitions)
     _check_names(definitions)
     return Family(

@@ -140,9 +140,10 @@ def _inner(column: Column) -> Iterator[StructColumn]:
 
 def fields_of(struct: StructColumn, family: Family) -> list[Field]:
     """Return the fields of a struct."""
-    if len(struct.definitions) > 1:
+    first, *others = struct.definitions
+    if others:
         return _merged(struct.definitions, family, nested=True)
-    return _fields(struct.definitions[0], family)
+    return _fields(first, family)
 
 
 def _fields(name: str, family: Family) -> list[Field]:

@@ -26,14 +26,21 @@ def check_examples(path: str, schema: Mapping[str, Any], encoding: str) -> None:
         SchemaError: In MessagePack an example is no hex text, or not of one value.
     """
     for i, example in enumerate(schema["examples"] if encoding == "msgpack" else ()):
-        try:
-            parsed_example(example)
-        except (TypeError, ValueError, msgpack.UnpackException) as error:
-            reason = f"an example in MessagePack is the hex text of one value: {error}"
-            raise SchemaError(path, f"/examples/{i}", reason) from error
+        reason = _unreadable(example)
+        if reason is not None:
+            raise SchemaError(path, f"/examples/{i}", reason)
 
 
-def parsed_example(text: str) -> Any:
+def _unreadable(example: object) -> str | None:
+    try:
+        parsed_example(example)
+    except (TypeError, ValueError, msgpack.UnpackException) as error:
+        words = str(error) or type(error).__name__
+        return f"an example in MessagePack is the hex text of one value: {words}"
+    return None
+
+
+def parsed_example(text: Any) -> Any:
     """Return the value that an example in MessagePack stands for.
 
     Args:

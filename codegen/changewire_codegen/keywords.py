@@ -21,14 +21,19 @@ DOUBLE = "double"
 
 _TYPES: Mapping[str, frozenset[str]] = {
     "null": frozenset(),
+    "string": frozenset({"minLength", "maxLength", "pattern", "not"}),
     "boolean": frozenset(),
     "integer": frozenset({"minimum", "maximum"}),
     "number": frozenset({"minimum", "maximum"}),
     "array": frozenset({"items", "minItems", "maxItems"}),
     "object": frozenset({"additionalProperties", "x-mapKeys"}),
 }
-_TEXT = frozenset({"minLength", "maxLength", "pattern"})
 _BYTES = frozenset({"x-minBytes", "x-maxBytes"})
+_FORMATS: Mapping[tuple[str, str | None], frozenset[str]] = {
+    ("string", BINARY): _BYTES | {"format"},
+    ("string", DATE_TIME): frozenset({"format"}),
+    ("number", DOUBLE): frozenset({"format"}),
+}
 
 
 def meaningless(node: Node, place: frozenset[str]) -> str | None:
@@ -56,14 +61,10 @@ def _of_form(node: Node) -> frozenset[str]:
 
 
 def _of_type(node: Node, name: str) -> frozenset[str]:
-    if name == "string":
-        if "contentEncoding" in node:
-            return _BYTES | {"contentEncoding"}
-        if node.get("format") == BINARY:
-            return _BYTES | {"format"}
-        return frozenset({"format"}) if node.get("format") == DATE_TIME else _TEXT | {"not"}
-    if name == "number" and node.get("format") == DOUBLE:
-        return frozenset({"format"})
+    if name == "string" and "contentEncoding" in node:
+        return _BYTES | {"contentEncoding"}
+    if (name, node.get("format")) in _FORMATS:
+        return _FORMATS[name, node["format"]]
     if name == "array" and "prefixItems" in node:
         return _TYPES[name] | {"prefixItems"}
     if name == "object" and "properties" in node:

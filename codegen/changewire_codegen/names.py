@@ -30,7 +30,18 @@ RESERVED_TITLES = frozenset(
             "FORMAT",
             "Final",
         ),
-        *("Literal", "MapKey", "Mapping", "Meta", "OpenTag", "ROLES", "Raw", "Struct", "TypeAlias", "UNSET"),
+        *(
+            "Literal",
+            "MapKey",
+            "Mapping",
+            "Meta",
+            "OpenTag",
+            "ROLES",
+            "Raw",
+            "Struct",
+            "TypeAlias",
+            "UNSET",
+        ),
         "UnsetType",
     }
 )

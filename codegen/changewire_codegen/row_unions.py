@@ -132,9 +132,7 @@ def _joined(kinds: list[Type]) -> Type:
 def _position(i: int, column: tuple[Property, ...], kind: Type, tag: str) -> Property:
     texts = {prop.description for prop in column}
     text = column[0].description if len(texts) == 1 else f"What it is, `{tag}` says."
-    return replace(
-        column[0], type=kind, description=text, leniencies={}, pointer=f"/positions/{i}"
-    )
+    return replace(column[0], type=kind, description=text, leniencies={}, pointer=f"/positions/{i}")
 
 
 def _plain(arm: Row, differing: set[int], definitions: Definitions) -> Row:

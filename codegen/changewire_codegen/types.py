@@ -29,6 +29,12 @@ LOOSE = "a double, and text beside bytes, stand at a position of an array: there
 
 ON_THE_WIRE = {"bytes": "string", "datetime": "string"}
 _PYTHON_KINDS: Mapping[type, Kind] = {str: "string", int: "integer"}
+_FORMATS: Mapping[tuple[str, str | None], Kind] = {
+    ("string", "base64"): "bytes",
+    ("string", BINARY): "binary",
+    ("string", DATE_TIME): "datetime",
+    ("number", DOUBLE): "double",
+}
 _PLAIN: Mapping[str, Kind] = {"boolean": "boolean", "null": "null"}
 
 
@@ -126,11 +132,10 @@ def is_loose(kind: Type) -> bool:
 
 
 def _scalar(node: Node, name: str, place: Place) -> Scalar:
-    if name == "string" and ("contentEncoding" in node or node.get("format") == BINARY):
-        kind: Kind = "bytes" if "contentEncoding" in node else "binary"
-        return Scalar(kind, min_length=node.get("x-minBytes"), max_length=node.get("x-maxBytes"))
-    if name == "string" and node.get("format") == DATE_TIME:
-        return Scalar("datetime")
+    form = "base64" if "contentEncoding" in node else node.get("format")
+    if (name, form) in _FORMATS:
+        sizes = (node.get("x-minBytes"), node.get("x-maxBytes"))
+        return Scalar(_FORMATS[name, form], min_length=sizes[0], max_length=sizes[1])
     if name == "string":
         _check_pattern(node.get("pattern", ""), place)
         return Scalar(
@@ -142,8 +147,6 @@ def _scalar(node: Node, name: str, place: Place) -> Scalar:
     if name == "integer":
         bounds = (node.get("minimum", INT64[0]), node.get("maximum", INT64[1]))
         return Scalar("integer", *bounds, excluded=tuple(node.get("not", {}).get("enum", ())))
-    if name == "number" and node.get("format") == DOUBLE:
-        return Scalar("double")
     if name == "number":
         return Scalar("number", node.get("minimum"), node.get("maximum"))
     return Scalar(_PLAIN[name])

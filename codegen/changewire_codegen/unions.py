@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import NoReturn
 
 from changewire_codegen.errors import SchemaError
-from changewire_codegen.nodes import Alias, Object, Row, Scalar, Tag, Union
+from changewire_codegen.nodes import AnyDefinition, Object, Scalar, Tag, Union
 
-Definitions = dict[str, Object | Row | Union | Alias]
+Definitions = dict[str, AnyDefinition]
 
 
 def resolve_unions(definitions: Definitions) -> None:
@@ -88,7 +88,7 @@ def _arm_name(title: str, value: str) -> str:
     return words if words.startswith(title) and words != title else title + words
 
 
-def _value(definition: Object | Row | Union | Alias) -> str | None:
+def _value(definition: AnyDefinition) -> str | None:
     return definition.tag.value if isinstance(definition, Object) and definition.tag else None
 
 
@@ -100,7 +100,7 @@ def _check_tags(union: Union, tags: tuple[str | None, ...]) -> None:
         _refuse(union, f"ambiguous union: two arms have the tag {twice!r}")
 
 
-def _check_open_arm(union: Object | Row | Union | Alias, definitions: Definitions) -> None:
+def _check_open_arm(union: AnyDefinition, definitions: Definitions) -> None:
     if not isinstance(union, Union) or union.open_arm is None:
         return
     arm = definitions[union.open_arm]

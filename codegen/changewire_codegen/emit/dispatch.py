@@ -68,7 +68,9 @@ def _prefix(arm: Row, key: tuple[int, ...], union: RowUnion, family: Family) -> 
         if i in constants:
             prefix += msgspec.msgpack.encode(constants[i])
             continue
-        return prefix + (_array_header(nested_length(arm, union, family)) if i == union.nested else b"")
+        return prefix + (
+            _array_header(nested_length(arm, union, family)) if i == union.nested else b""
+        )
     return prefix
 
 

@@ -14,6 +14,7 @@ from changewire_codegen.emit.lower import OPEN_TAG
 from changewire_codegen.names import inner, snake
 from changewire_codegen.nodes import (
     Alias,
+    AnyDefinition,
     ArrayOf,
     Family,
     MapOf,
@@ -28,7 +29,7 @@ from changewire_codegen.nodes import (
 from changewire_codegen.order import has_extra, references
 from changewire_codegen.writer import Writer
 
-Definition = Object | Row | Union | Alias
+Definition = AnyDefinition
 ARMS = {
     "take": "Mapping[str, Callable[[Any, Path, dict[str, Any]], None]]",
     "put": "Mapping[str, Callable[[Any], None]]",

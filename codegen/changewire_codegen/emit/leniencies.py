@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from changewire_codegen.emit.conditions import ModelView, compile_condition
 from changewire_codegen.emit.head import UNTYPED, module_docstring
+from changewire_codegen.emit.lenient import called, children, chosen_arms, lenient_names
 from changewire_codegen.names import inner, snake
 from changewire_codegen.nodes import (
     Alias,
@@ -15,13 +16,11 @@ from changewire_codegen.nodes import (
     MapOf,
     Nullable,
     Object,
-    Property,
     RefTo,
     Row,
     TaggedRow,
     Type,
     Union,
-    with_arms,
 )
 from changewire_codegen.order import has_extra, references
 from changewire_codegen.writer import Writer
@@ -33,7 +32,7 @@ UNKNOWN_PROPERTY = "unknown-property"
 
 def leniencies(family: Family, package: str) -> str:
     """Return the source of the module, unformatted."""
-    lenient = {name: family.definitions[name] for name in _lenient(family)}
+    lenient = {name: family.definitions[name] for name in lenient_names(family)}
     writer = Writer()
     writer(module_docstring("Leniencies", family))
     writer(UNTYPED)
@@ -47,13 +46,13 @@ def leniencies(family: Family, package: str) -> str:
         for name in family.variants.values()
         if name in lenient and isinstance(lenient[name], (Object, Row))
     ]
-    called = [family.definitions[name] for name in _called(family, roots, lenient)]
-    for definition in called:
+    reached = [family.definitions[name] for name in called(family, roots, lenient)]
+    for definition in reached:
         if isinstance(definition, TaggedRow):
             _tagged_row(definition, family, lenient, writer)
         elif not isinstance(definition, Union):
             _function(definition, family, lenient, writer)
-    for definition in called:
+    for definition in reached:
         if isinstance(definition, Union):
             _arms(definition, lenient, writer)
         if isinstance(definition, TaggedRow):
@@ -82,66 +81,12 @@ def _about_extra(family: Family) -> list[str]:
     return []
 
 
-def named_leniencies(family: Family) -> dict[str, list[str]]:
-    """Return the name of each leniency with the places in the schema that allow it."""
-    found: dict[str, list[str]] = {}
-    for definition in with_arms(family.definitions.values()):
-        if isinstance(definition, (Object, Row)):
-            for name in definition.leniencies:
-                found.setdefault(name, []).append(definition.name)
-        for prop in _children(definition):
-            for name in prop.leniencies:
-                found.setdefault(name, []).append(f"{definition.name}.{prop.wire}")
-    return dict(sorted(found.items()))
-
-
-def _children(definition: AnyDefinition) -> tuple[Property, ...]:
-    if isinstance(definition, Object):
-        return definition.properties
-    return definition.positions if isinstance(definition, Row) else ()
-
-
-def _lenient(family: Family) -> set[str]:
-    """Return the definitions below which a leniency may be used."""
-    found: set[str] = set()
-    roots = set(family.variants.values())
-    while True:
-        more = {
-            name
-            for name, definition in family.definitions.items()
-            if (isinstance(definition, Object) and name in roots)
-            or any(_is_lenient(own) for own in with_arms([definition]))
-            or any(other in found for other in references(definition))
-        }
-        if more == found:
-            return found
-        found = more
-
-
-def _is_lenient(definition: Definition) -> bool:
-    """Tell whether a definition itself, or one of its children, has a leniency."""
-    own = isinstance(definition, (Object, Row)) and definition.leniencies
-    return bool(own) or any(prop.leniencies for prop in _children(definition))
-
-
-def _called(family: Family, roots: list[str], lenient: Mapping[str, Definition]) -> list[str]:
-    """Return the definitions whose functions are called, each after those that it calls."""
-    found: set[str] = set()
-    todo = [name for name in roots if name in lenient]
-    while todo:
-        name = todo.pop()
-        if name not in found:
-            found.add(name)
-            todo += [n for n in references(family.definitions[name]) if n in lenient]
-    return [name for name in family.definitions if name in found]
-
-
 def _tagged_row(
     row: TaggedRow, family: Family, lenient: Mapping[str, Definition], writer: Writer
 ) -> None:
     """Write a function for each arm that needs one, and the one that chooses."""
-    chosen = _chosen(row, lenient)
-    for arm in dict.fromkeys(chosen.values()):
+    chosen = chosen_arms(row, lenient)
+    for arm in {arm.name: arm for arm in chosen.values()}.values():
         _function(arm, family, lenient, writer, model=row.name)
     writer()
     with writer.block(f"def _{snake(row.name)}(value: Any, used: list[str]) -> None:"):
@@ -162,23 +107,11 @@ def _tags(row: TaggedRow, lenient: Mapping[str, Definition], writer: Writer) -> 
     writer()
     head = f"_{snake(row.name).upper()}_ARMS: Mapping[int, Callable[[Any, list[str]], None]] = {{"
     with writer.block(head):
-        chosen = _chosen(row, lenient)
+        chosen = chosen_arms(row, lenient)
         for arm, tags in zip(row.arms, row.tags, strict=True):
             for tag in tags if arm.name in chosen else ():
                 writer(f"{tag}: _{snake(chosen[arm.name].name)},")
     writer("}")
-
-
-def _chosen(row: TaggedRow, lenient: Mapping[str, Definition]) -> dict[str, Row]:
-    """Return for each arm below which a leniency may be used the first one that has the same."""
-    first: dict[str, Row] = {}
-    chosen: dict[str, Row] = {}
-    for arm in row.arms:
-        below = [name for name in references(arm) if name in lenient]
-        if below or _is_lenient(arm):
-            same = repr((arm.leniencies, [p.leniencies for p in arm.positions]))
-            chosen[arm.name] = first.setdefault(arm.name if below else same, arm)
-    return chosen
 
 
 def _function(
@@ -202,7 +135,7 @@ def _function(
                 _use(name, compile_condition(condition, "value", view), writer)
             if has_extra(definition, family):
                 _use(UNKNOWN_PROPERTY, "value.extra is not UNSET", writer)
-        for prop in _children(definition):
+        for prop in children(definition):
             expression = f"value.{prop.name}"
             view = ModelView(prop.type, family, (definition.file, prop.pointer))
             for name, condition in prop.leniencies.items():

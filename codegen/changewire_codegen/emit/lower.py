@@ -17,7 +17,6 @@ from changewire_codegen.nodes import (
     Family,
     MapOf,
     Nullable,
-    Object,
     RefTo,
     Row,
     RowUnion,
@@ -107,7 +106,9 @@ def lower_type(kind: Type) -> Schema:  # noqa: PLR0911 - one for each kind of ty
         return _ref(kind.name)
     if isinstance(kind, Nullable):
         return {"anyOf": [lower_type(kind.of), {"type": "null"}]}
-    if isinstance(kind, Choice) and not is_loose(kind):
+    if isinstance(kind, Anything) or is_loose(kind):
+        return {}
+    if isinstance(kind, Choice):
         return _choice(kind)
     if isinstance(kind, ArrayOf):
         bounds = {"minItems": kind.min_items, "maxItems": kind.max_items}
@@ -115,8 +116,6 @@ def lower_type(kind: Type) -> Schema:  # noqa: PLR0911 - one for each kind of ty
     if isinstance(kind, MapOf):
         keys = {"propertyNames": _ref(ANY_KEY)} if kind.any_keys else {}
         return {"type": "object", "additionalProperties": lower_type(kind.values) or _ANY, **keys}
-    if isinstance(kind, Anything) or is_loose(kind):
-        return {}
     return _scalar(kind)
 
 
@@ -142,7 +141,11 @@ def exact_hint(choice: Choice) -> str | None:
     integer, so its bounds hold for all of them, which is what the dialect says.
     """
     options = [option for option in choice.options if option.kind != "null"]
-    if len(options) == 1 or is_loose(choice) or all(_unbounded(option) == _scalar(option) for option in options):
+    if (
+        len(options) == 1
+        or is_loose(choice)
+        or all(_unbounded(option) == _scalar(option) for option in options)
+    ):
         return None
     parts = [_annotation(option) for option in options]
     return " | ".join([*parts, "None"] if len(options) < len(choice.options) else parts)

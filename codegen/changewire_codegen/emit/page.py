@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from changewire_codegen.emit.head import COMMAND
-from changewire_codegen.emit.leniencies import named_leniencies
+from changewire_codegen.emit.lenient import named_leniencies
 from changewire_codegen.emit.row_page import row_union_lines, tag_lines
 from changewire_codegen.emit.scalars import type_words
 from changewire_codegen.examples import example_lines
@@ -13,11 +13,11 @@ from changewire_codegen.nodes import (
     Family,
     Object,
     Property,
-    Row,
     RowUnion,
     TaggedRow,
     Union,
 )
+
 
 def page(family: Family) -> str:
     """Return the page's text."""

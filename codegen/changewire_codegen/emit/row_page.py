@@ -18,13 +18,15 @@ def row_union_lines(union: RowUnion, family: Family) -> list[list[str]]:
     for arm, keys in zip(arms, union.keys, strict=True):
         for key in keys:
             inner = [] if union.nested is None else [str(nested_length(arm, union, family))]
-            rows.append([*(f"`{tag}`" for tag in key), *inner, f"[{arm.name}](#{arm.name.lower()})"])
+            rows.append(
+                [*(f"`{tag}`" for tag in key), *inner, f"[{arm.name}](#{arm.name.lower()})"]
+            )
     return rows
 
 
 def tag_lines(row: TaggedRow, family: Family) -> list[list[str]]:
     """Return the rows of a table: what the other positions hold for each value of the tag."""
-    others = [i for i, prop in enumerate(row.positions) if i != row.tag and _differs(row, i)]
+    others = [i for i in range(len(row.positions)) if i != row.tag and _differs(row, i)]
     tag = row.positions[row.tag].wire
     head = [f"`{tag}`", *(f"`{row.positions[i].wire}`" for i in others), "meaning"]
     rows = [head, ["---"] * len(head)]

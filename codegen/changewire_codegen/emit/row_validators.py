@@ -74,7 +74,9 @@ def key_table(union: RowUnion, family: Family, writer: Writer) -> None:
     for arm, keys in zip(row_arms(union, family), union.keys, strict=True):
         for key in keys:
             found.setdefault(key, []).append((nested_length(arm, union, family), arm.name))
-    with writer.block(f"{_table(union.name)}: Mapping[tuple[int, ...], Mapping[int, {CHECK}]] = {{"):
+    with writer.block(
+        f"{_table(union.name)}: Mapping[tuple[int, ...], Mapping[int, {CHECK}]] = {{"
+    ):
         for key, arms in sorted(found.items()):
             checks = ", ".join(f"{length}: _{snake(name)}" for length, name in sorted(arms))
             writer(f"{key!r}: {{{checks}}},")

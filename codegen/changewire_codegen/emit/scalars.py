@@ -118,7 +118,11 @@ def _bytes_checks(scalar: Scalar, value: str) -> list[Check]:
     if is_text:
         checks.append((f"{size} < 0", "contentEncoding", "Base64 text (RFC 4648, section 4)"))
     if scalar.min_length is not None and scalar.min_length == scalar.max_length:
-        test = f"{size} not in (-1, {scalar.min_length})" if is_text else f"{size} != {scalar.min_length}"
+        test = (
+            f"{size} not in (-1, {scalar.min_length})"
+            if is_text
+            else f"{size} != {scalar.min_length}"
+        )
         return [*checks, (test, "x-minBytes", f"{scalar.min_length} bytes")]
     if scalar.min_length is not None:
         test = f"-1 < {size} < {scalar.min_length}" if is_text else f"{size} < {scalar.min_length}"

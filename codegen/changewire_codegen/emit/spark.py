@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from changewire_codegen.columns import Column, Leaf, ListColumn, MapColumn, fields_of, structs, tables
+from changewire_codegen.columns import (
+    Column,
+    Leaf,
+    ListColumn,
+    MapColumn,
+    fields_of,
+    structs,
+    tables,
+)
 from changewire_codegen.emit.head import module_docstring
 from changewire_codegen.names import snake
 from changewire_codegen.nodes import Family

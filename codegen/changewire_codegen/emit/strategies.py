@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import keyword
-import math
-from collections.abc import Mapping
 from functools import partial
 
 from changewire_codegen.columns import reaches
 from changewire_codegen.emit.conditions import WireView, compile_condition
 from changewire_codegen.emit.head import module_docstring
 from changewire_codegen.emit.row_strategies import broken_row_union, broken_tagged_row
-from changewire_codegen.emit.scalars import exact
+from changewire_codegen.emit.scalar_strategies import draw_scalar, spoil_scalars
 from changewire_codegen.names import snake
 from changewire_codegen.nodes import (
-    INT64,
     Alias,
     AnyDefinition,
     Anything,
     ArrayOf,
     Choice,
     Family,
-    Kind,
     MapOf,
     Nullable,
     Object,
@@ -34,17 +30,9 @@ from changewire_codegen.nodes import (
     Union,
     with_arms,
 )
-from changewire_codegen.types import ON_THE_WIRE
 from changewire_codegen.writer import Writer
 
 _TAKEN = {"cache", "drawing", "list", "re", "st"}
-
-_SIZED: Mapping[Kind, str] = {
-    "string": "st.text",
-    "bytes": "drawing.base64_texts",
-    "binary": "st.binary",
-}
-"""What is drawn between two lengths."""
 
 STRATEGY = "st.SearchStrategy[Any]"
 
@@ -121,9 +109,9 @@ def _draw_property(prop: Property, owner: Object, family: Family) -> str:
 def _draw(kind: Type, owner: str, family: Family) -> str:  # noqa: PLR0911 - one for each kind of type
     """Return the strategy for valid values of a type."""
     if isinstance(kind, Scalar):
-        return _draw_scalar(kind)
+        return draw_scalar(kind)
     if isinstance(kind, Choice):
-        return f"st.one_of({', '.join(_draw_scalar(option) for option in kind.options)})"
+        return f"st.one_of({', '.join(draw_scalar(option) for option in kind.options)})"
     if isinstance(kind, Nullable):
         return f"st.one_of(st.none(), {_draw(kind.of, owner, family)})"
     if isinstance(kind, ArrayOf):
@@ -137,29 +125,6 @@ def _draw(kind: Type, owner: str, family: Family) -> str:  # noqa: PLR0911 - one
         return f"drawing.{family.encoding}_values()"
     name = _function(kind.name)
     return f"drawing.later({name})" if reaches(kind.name, owner, family) else f"{name}()"
-
-
-def _draw_scalar(scalar: Scalar) -> str:
-    if scalar.enum is not None:
-        return f"st.sampled_from({scalar.enum!r})"
-    if scalar.kind == "string" and scalar.pattern is not None:
-        ascii_only = "alphabet=st.characters(codec='ascii')"
-        return f"st.from_regex({exact(scalar.pattern)}, {ascii_only})"
-    if scalar.kind in _SIZED:
-        sizes = f"min_size={scalar.min_length or 0}, max_size={scalar.max_length}"
-        return f"{_SIZED[scalar.kind]}({sizes})"
-    if scalar.kind in {"integer", "number"}:
-        function = "st.integers" if scalar.kind == "integer" else "drawing.numbers"
-        drawn = f"{function}({scalar.minimum}, {scalar.maximum})"
-        known = scalar.excluded
-        return f"{drawn}.filter(lambda value: value not in {known!r})" if known else drawn
-    words = {
-        "null": "st.none()",
-        "double": "drawing.doubles()",
-        "boolean": "st.booleans()",
-        "datetime": "drawing.datetime_texts()",
-    }
-    return words[scalar.kind]
 
 
 def _broken(definition: AnyDefinition, family: Family, writer: Writer) -> None:
@@ -222,8 +187,7 @@ def _arm_tag(name: str, family: Family) -> int | None:
 def _spoil(kind: Type, owner: str, family: Family) -> str:
     """Return the strategy for values that are not of a type."""
     if isinstance(kind, (Scalar, Choice)):
-        foreign = " | drawing.binaries()" if _is_foreign(kind, family) else ""
-        return f"{_spoil_scalars(kind)}{foreign}"
+        return spoil_scalars(kind, family.encoding)
     if isinstance(kind, Nullable):
         return f"drawing.not_null({_spoil(kind.of, owner, family)})"
     if isinstance(kind, ArrayOf):
@@ -236,62 +200,3 @@ def _spoil(kind: Type, owner: str, family: Family) -> str:
         return "drawing.NOTHING"
     name = f"broken_{snake(kind.name)}"
     return f"drawing.later({name})" if reaches(kind.name, owner, family) else f"{name}()"
-
-
-def _is_foreign(kind: Scalar | Choice, family: Family) -> bool:
-    """Tell whether bytes and extensions exist in the encoding, and are not of the type."""
-    options = kind.options if isinstance(kind, Choice) else (kind,)
-    return family.encoding == "msgpack" and all(option.kind != "binary" for option in options)
-
-
-def _spoil_scalars(kind: Scalar | Choice) -> str:
-    options = kind.options if isinstance(kind, Choice) else (kind,)
-    words = [ON_THE_WIRE.get(option.kind, option.kind) for option in options]
-    parts = [f"drawing.not_of({', '.join(map(repr, words))})"]
-    for option in options:
-        parts += _out_of_bounds(option)
-    return " | ".join(parts)
-
-
-def _out_of_bounds(scalar: Scalar) -> list[str]:
-    """Return strategies for values of the right JSON type that break a bound."""
-    if scalar.enum is not None:
-        drawn = "st.text()" if scalar.kind == "string" else "st.integers()"
-        return [f"{drawn}.filter(lambda value: value not in {scalar.enum!r})"]
-    if scalar.kind == "datetime":
-        return ["st.just('yesterday')"]
-    if scalar.kind == "binary":
-        return _broken_sizes("st.binary", scalar)
-    if scalar.kind == "bytes":
-        return [f"drawing.not_base64_texts({scalar.min_length or 0}, {scalar.max_length})"]
-    if scalar.kind == "string":
-        return _broken_texts(scalar)
-    return _out_of_range(scalar) if scalar.kind in {"integer", "number"} else []
-
-
-def _out_of_range(scalar: Scalar) -> list[str]:
-    low, high = scalar.minimum, scalar.maximum
-    if scalar.kind == "integer":
-        below = None if low is None else f"st.integers({INT64[0] * 2}, {math.ceil(low) - 1})"
-        above = None if high is None else f"st.integers({math.floor(high) + 1}, {INT64[1] * 2})"
-    else:
-        open_end = "allow_infinity=False, exclude"
-        below = None if low is None else f"st.floats(max_value={low}, {open_end}_max=True)"
-        above = None if high is None else f"st.floats(min_value={high}, {open_end}_min=True)"
-    return [part for part in (below, above) if part is not None]
-
-
-def _broken_sizes(function: str, scalar: Scalar) -> list[str]:
-    parts: list[str] = []
-    if scalar.min_length:
-        parts.append(f"{function}(max_size={scalar.min_length - 1})")
-    if scalar.max_length is not None:
-        parts.append(f"{function}(min_size={scalar.max_length + 1})")
-    return parts
-
-
-def _broken_texts(scalar: Scalar) -> list[str]:
-    parts = _broken_sizes("st.text", scalar)
-    if scalar.pattern is not None:
-        parts.append(f"st.text().filter(lambda text: not re.search({exact(scalar.pattern)}, text))")
-    return parts

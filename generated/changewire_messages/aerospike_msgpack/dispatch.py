@@ -37,13 +37,7 @@ def arm_of(obj: object) -> type[msgspec.Struct] | None:
         return None
     if type(obj[0]) is not int or type(obj[1]) is not int or type(obj[2]) is not list:
         return None
-    return _BY_CONSTANTS.get(
-        (
-            obj[0],
-            obj[1],
-            len(obj[2]),
-        )
-    )
+    return _BY_CONSTANTS.get((obj[0], obj[1], len(obj[2])))
 
 
 _BY_CONSTANTS: Mapping[tuple[int, ...], type[msgspec.Struct]] = {

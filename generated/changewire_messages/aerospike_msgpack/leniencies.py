@@ -23,43 +23,6 @@ def _integer_bin(value: Any, used: list[str]) -> None:
         used.append("unknown-flags")
 
 
-def _double_bin(value: Any, used: list[str]) -> None:
-    if not (type(value.flags) is int and value.flags == 0):
-        used.append("unknown-flags")
-
-
-def _string_bin(value: Any, used: list[str]) -> None:
-    if not (type(value.flags) is int and value.flags == 0):
-        used.append("unknown-flags")
-
-
-def _blob_bin(value: Any, used: list[str]) -> None:
-    if not (type(value.flags) is int and value.flags == 0):
-        used.append("unknown-flags")
-
-
-def _java_bin(value: Any, used: list[str]) -> None:
-    if not (type(value.flags) is int and value.flags == 0):
-        used.append("unknown-flags")
-
-
-def _language_bin(value: Any, used: list[str]) -> None:
-    used.append("unknown-bin-type")
-    if not (type(value.flags) is int and value.flags == 0):
-        used.append("unknown-flags")
-
-
-def _boolean_bin(value: Any, used: list[str]) -> None:
-    if not (type(value.flags) is int and value.flags == 0):
-        used.append("unknown-flags")
-
-
-def _hll_bin(value: Any, used: list[str]) -> None:
-    used.append("unknown-bin-type")
-    if not (type(value.flags) is int and value.flags == 0):
-        used.append("unknown-flags")
-
-
 def _map_bin(value: Any, used: list[str]) -> None:
     if not (type(value.flags) is int and value.flags in (0, 1, 3)):
         used.append("unknown-flags")
@@ -70,21 +33,8 @@ def _list_bin(value: Any, used: list[str]) -> None:
         used.append("unknown-flags")
 
 
-def _geojson_bin(value: Any, used: list[str]) -> None:
-    if not (type(value.flags) is int and value.flags == 0):
-        used.append("unknown-flags")
-
-
-def _unknown_bin(value: Any, used: list[str]) -> None:
-    used.append("unknown-bin-type")
-    if not (type(value.flags) is int and value.flags == 0):
-        used.append("unknown-flags")
-
-
 def _bin(value: Any, used: list[str]) -> None:
-    check = _BIN_ARMS.get(value.type, _unknown_bin)
-    if check is not None:
-        check(value, used)
+    _BIN_ARMS.get(value.type, _null_bin)(value, used)
 
 
 def _write_payload(value: Any, used: list[str]) -> None:
@@ -129,20 +79,20 @@ def _legacy_delete(value: Any, used: list[str]) -> None:
 _BIN_ARMS: Mapping[int, Callable[[Any, list[str]], None]] = {
     0: _null_bin,
     1: _integer_bin,
-    2: _double_bin,
-    3: _string_bin,
-    4: _blob_bin,
-    7: _java_bin,
-    8: _language_bin,
-    9: _language_bin,
-    10: _language_bin,
-    11: _language_bin,
-    12: _language_bin,
-    17: _boolean_bin,
-    18: _hll_bin,
+    2: _integer_bin,
+    3: _integer_bin,
+    4: _integer_bin,
+    7: _integer_bin,
+    8: _null_bin,
+    9: _null_bin,
+    10: _null_bin,
+    11: _null_bin,
+    12: _null_bin,
+    17: _integer_bin,
+    18: _null_bin,
     19: _map_bin,
     20: _list_bin,
-    23: _geojson_bin,
+    23: _integer_bin,
 }
 _CHECKS: Mapping[type, Callable[[Any, list[str]], None]] = {
     models.Delete: _delete,
@@ -152,10 +102,7 @@ _CHECKS: Mapping[type, Callable[[Any, list[str]], None]] = {
 
 
 def leniencies(message: object) -> list[str]:
-    """Return the names of the leniencies that a message needed, once for each use.
-
-    `unknown-property` stands for the properties in `extra`.
-    """
+    """Return the names of the leniencies that a message needed, once for each use."""
     used: list[str] = []
     check = _CHECKS.get(type(message))
     if check is not None:

@@ -558,19 +558,13 @@ def _message(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if len(value) != 3:
         out.append((at, "prefixItems", "3 positions", value))
         return
-    if type(value[0]) is not int or value[0] not in (1,):
-        out.append((at + "/0", "oneOf", "one of 1", value[0]))
+    if type(value[0]) is not int or value[0] != 1:
+        out.append((at + "/0", "const", "1", value[0]))
         return
     if type(value[1]) is not int or value[1] not in (1, 2):
         out.append((at + "/1", "oneOf", "one of 1, 2", value[1]))
         return
-    checks = _MESSAGE_ARMS.get(
-        (
-            value[0],
-            value[1],
-        ),
-        {},
-    )
+    checks = _MESSAGE_ARMS.get((value[0], value[1]), {})
     if not checks:
         out.append((at, "oneOf", "constants of one variant", value))
     elif len(checks) == 1:

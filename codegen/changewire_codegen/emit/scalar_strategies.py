@@ -1,0 +1,102 @@
+"""Strategies for scalars, and for what is none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from changewire_codegen.emit.scalars import exact
+from changewire_codegen.nodes import INT64, Choice, Kind, Scalar
+from changewire_codegen.types import ON_THE_WIRE
+
+_SIZED: Mapping[Kind, str] = {
+    "string": "st.text",
+    "bytes": "drawing.base64_texts",
+    "binary": "st.binary",
+}
+"""What is drawn between two lengths."""
+
+
+def draw_scalar(scalar: Scalar) -> str:
+    """Return the strategy for valid values of a scalar."""
+    if scalar.enum is not None:
+        return f"st.sampled_from({scalar.enum!r})"
+    if scalar.kind == "string" and scalar.pattern is not None:
+        ascii_only = "alphabet=st.characters(codec='ascii')"
+        return f"st.from_regex({exact(scalar.pattern)}, {ascii_only})"
+    if scalar.kind in _SIZED:
+        sizes = f"min_size={scalar.min_length or 0}, max_size={scalar.max_length}"
+        return f"{_SIZED[scalar.kind]}({sizes})"
+    if scalar.kind in {"integer", "number"}:
+        function = "st.integers" if scalar.kind == "integer" else "drawing.numbers"
+        drawn = f"{function}({scalar.minimum}, {scalar.maximum})"
+        known = scalar.excluded
+        return f"{drawn}.filter(lambda value: value not in {known!r})" if known else drawn
+    words = {
+        "null": "st.none()",
+        "double": "drawing.doubles()",
+        "boolean": "st.booleans()",
+        "datetime": "drawing.datetime_texts()",
+    }
+    return words[scalar.kind]
+
+
+def spoil_scalars(kind: Scalar | Choice, encoding: str) -> str:
+    """Return the strategy for values that are no such scalar, in what the encoding can hold."""
+    options = kind.options if isinstance(kind, Choice) else (kind,)
+    words = [ON_THE_WIRE.get(option.kind, option.kind) for option in options]
+    parts = [f"drawing.not_of({', '.join(map(repr, words))})"]
+    for option in options:
+        parts += _out_of_bounds(option)
+    if encoding == "msgpack" and "binary" not in words:
+        parts.append("drawing.binaries()")
+    return " | ".join(parts)
+
+
+def none_of(value: str, known: Sequence[str | int]) -> str:
+    """Return the test that a value is none of those that are known."""
+    return f"{value} != {known[0]!r}" if len(known) == 1 else f"{value} not in {tuple(known)!r}"
+
+
+def _out_of_bounds(scalar: Scalar) -> list[str]:
+    """Return strategies for values of the right JSON type that break a bound."""
+    if scalar.enum is not None:
+        drawn = "st.text()" if scalar.kind == "string" else "st.integers()"
+        return [f"{drawn}.filter(lambda value: {none_of('value', scalar.enum)})"]
+    if scalar.kind == "datetime":
+        return ["st.just('yesterday')"]
+    if scalar.kind == "binary":
+        return _broken_sizes("st.binary", scalar)
+    if scalar.kind == "bytes":
+        return [f"drawing.not_base64_texts({scalar.min_length or 0}, {scalar.max_length})"]
+    if scalar.kind == "string":
+        return _broken_texts(scalar)
+    return _out_of_range(scalar) if scalar.kind in {"integer", "number"} else []
+
+
+def _out_of_range(scalar: Scalar) -> list[str]:
+    low, high = scalar.minimum, scalar.maximum
+    if scalar.kind == "integer":
+        below = None if low is None else f"st.integers({INT64[0] * 2}, {math.ceil(low) - 1})"
+        above = None if high is None else f"st.integers({math.floor(high) + 1}, {INT64[1] * 2})"
+    else:
+        open_end = "allow_infinity=False, exclude"
+        below = None if low is None else f"st.floats(max_value={low}, {open_end}_max=True)"
+        above = None if high is None else f"st.floats(min_value={high}, {open_end}_min=True)"
+    return [part for part in (below, above) if part is not None]
+
+
+def _broken_sizes(function: str, scalar: Scalar) -> list[str]:
+    parts: list[str] = []
+    if scalar.min_length:
+        parts.append(f"{function}(max_size={scalar.min_length - 1})")
+    if scalar.max_length is not None:
+        parts.append(f"{function}(min_size={scalar.max_length + 1})")
+    return parts
+
+
+def _broken_texts(scalar: Scalar) -> list[str]:
+    parts = _broken_sizes("st.text", scalar)
+    if scalar.pattern is not None:
+        parts.append(f"st.text().filter(lambda text: not re.search({exact(scalar.pattern)}, text))")
+    return parts
