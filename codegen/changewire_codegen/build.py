@@ -24,7 +24,7 @@ from changewire_codegen.nodes import (
 )
 from changewire_codegen.order import in_order
 from changewire_codegen.row_unions import check_rows, resolve_row_unions
-from changewire_codegen.types import LOOSE, Node, Place, build_type, is_loose
+from changewire_codegen.types import LOOSE, Node, Place, build_type, is_by_any_key, is_loose
 from changewire_codegen.unions import resolve_unions
 
 LENIENT = frozenset({"x-leniency"})
@@ -120,7 +120,7 @@ def _definition(node: Node, place: Place) -> AnyDefinition:
     if is_row:
         return _row(node, head, place)
     kind = build_type(node, place, own)
-    if is_loose(kind):
+    if is_loose(kind) or is_by_any_key(kind):
         place.refuse(LOOSE)
     return Alias(*head, kind)
 

@@ -223,7 +223,7 @@ def column_of(kind: Type, family: Family, owners: tuple[str, ...]) -> Column:  #
         return JSON if items == JSON else ListColumn(items)
     if isinstance(kind, MapOf):
         values = column_of(kind.values, family, owners)
-        return JSON if values == JSON else MapColumn(values)
+        return JSON if kind.any_keys or values == JSON else MapColumn(values)
     if isinstance(kind, Anything):
         return JSON
     return _reference(kind, family, owners)

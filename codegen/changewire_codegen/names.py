@@ -30,18 +30,7 @@ RESERVED_TITLES = frozenset(
             "FORMAT",
             "Final",
         ),
-        *(
-            "Literal",
-            "MapKey",
-            "Mapping",
-            "Meta",
-            "OpenTag",
-            "ROLES",
-            "Raw",
-            "Struct",
-            "TypeAlias",
-            "UNSET",
-        ),
+        *("Literal", "Mapping", "Meta", "OpenTag", "ROLES", "Raw", "Struct", "TypeAlias", "UNSET"),
         "UnsetType",
     }
 )

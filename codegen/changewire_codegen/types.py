@@ -24,8 +24,8 @@ from changewire_codegen.nodes import (
 
 Node = Mapping[str, Any]
 
-LOOSE = "a double, and text beside bytes, stand at a position of an array: there the model checks"
-"""Why a type for which there is no exact annotation is refused elsewhere."""
+LOOSE = "a double, text beside bytes, and a map by any key stand at a position of an array only"
+"""Why a type that takes more than a name in its annotation is refused elsewhere."""
 
 ON_THE_WIRE = {"bytes": "string", "datetime": "string"}
 _PYTHON_KINDS: Mapping[type, Kind] = {str: "string", int: "integer"}
@@ -129,6 +129,15 @@ def is_loose(kind: Type) -> bool:
     options = kind.options if isinstance(kind, Choice) else (kind,)
     kinds = {option.kind for option in options if isinstance(option, Scalar)}
     return ("double" in kinds and "integer" not in kinds) or {"binary", "string"} <= kinds
+
+
+def is_by_any_key(kind: Type) -> bool:
+    """Tell whether a type has a map whose keys need not be text, at any depth."""
+    if isinstance(kind, MapOf):
+        return kind.any_keys or is_by_any_key(kind.values)
+    if isinstance(kind, ArrayOf):
+        return is_by_any_key(kind.items)
+    return isinstance(kind, Nullable) and is_by_any_key(kind.of)
 
 
 def _scalar(node: Node, name: str, place: Place) -> Scalar:

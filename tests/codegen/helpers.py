@@ -8,6 +8,8 @@ from types import ModuleType
 from typing import Any
 
 import msgspec
+from jsonschema import Draft202012Validator
+from tests.generated.msgpack_reference import is_valid_by
 
 ROOT = Path(__file__).parents[2]
 SCHEMAS = ROOT / "schemas"
@@ -41,6 +43,27 @@ def errors(family: str, variant: str, obj: object, *, closed: bool = False) -> l
     return found
 
 
+def encoding(family: str) -> Any:
+    """Return the module of msgspec for the encoding of a golden case."""
+    package = importlib.import_module(f"{PACKAGE}.{family}")
+    return {"json": msgspec.json, "msgpack": msgspec.msgpack}[package.ENCODING]
+
+
+def is_valid(family: str, schema: Any, obj: Any) -> bool:
+    """Tell whether a parsed message is valid by a schema, which is read as its encoding asks."""
+    if encoding(family) is msgspec.msgpack:
+        return is_valid_by(schema)(obj)
+    return Draft202012Validator(schema).is_valid(obj)
+
+
+def examples(family: str, schema: Any) -> list[Any]:
+    """Return the examples of a schema, parsed."""
+    texts: list[Any] = schema["examples"]
+    if encoding(family) is msgspec.json:
+        return texts
+    return [msgspec.msgpack.decode(bytes.fromhex(text)) for text in texts]
+
+
 def copied(obj: object) -> Any:
     """Return a copy of parsed JSON."""
     return msgspec.json.decode(msgspec.json.encode(obj))
@@ -52,19 +75,30 @@ def decode(family: str, variant: str, obj: object) -> Any:
     Raises:
         msgspec.ValidationError, LookupError, TypeError, AttributeError: It is no valid one.
     """
-    prepared = copied(obj)
-    module(family, "extras").take_out(prepared, variant)
+    wire: Any = encoding(family)
     kind = getattr(module(family, "models"), variant)
-    data = msgspec.json.encode(prepared)
-    return msgspec.json.decode(data, type=kind, dec_hook=lambda hint, value: hint(value))
+    if variant == "Batch" and wire is msgspec.msgpack and isinstance(obj, list):
+        return [decode(family, "Message", item) for item in obj]
+    if variant == "Message" and wire is msgspec.msgpack:
+        kind = module(family, "dispatch").arm_of(obj)
+        if kind is None:
+            raise LookupError(variant)
+    prepared = wire.decode(wire.encode(obj))
+    module(family, "extras").take_out(prepared, variant)
+    data = wire.encode(prepared)
+    return wire.decode(data, type=kind, dec_hook=_build)
 
 
 def encode(family: str, variant: str, model: object) -> Any:
     """Return the parsed message that a model stands for."""
-    data = msgspec.json.encode(model, enc_hook=_plain)
-    obj = msgspec.json.decode(data)
+    wire = encoding(family)
+    obj = wire.decode(wire.encode(model, enc_hook=_plain))
     module(family, "extras").put_back(obj, variant)
     return obj
+
+
+def _build(kind: Any, value: object) -> object:
+    return kind(value)
 
 
 def _plain(value: object) -> object:

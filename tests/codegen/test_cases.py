@@ -16,6 +16,7 @@ COMMAND = f"{UPDATE}=1 pytest tests/codegen/test_cases.py"
 
 SHOWN = {
     "anything": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
+    "binary": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
     "bytes_and_times": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
     "choices": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
     "constants": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
@@ -23,6 +24,7 @@ SHOWN = {
     "family_file": ("__init__.py", "page.md"),
     "leniencies": ("leniencies.py", "page.md"),
     "lists_and_maps": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
+    "map_keys": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
     "names": ("models.py", "arrow.py", "spark.py", "page.md"),
     "open_arm": ("models.py", "validators.py", "extras.py", "strategies.py"),
     "open_objects": ("extras.py", "validators.py"),
@@ -35,9 +37,26 @@ SHOWN = {
     ),
     "recursion": ("models.py", "validators.py", "extras.py", "strategies.py", "arrow.py"),
     "references": ("models.py", "schemas/parcel.json"),
+    "row_union": (
+        "models.py",
+        "dispatch.py",
+        "validators.py",
+        "strategies.py",
+        "arrow.py",
+        "page.md",
+        "schemas/drop.json",
+    ),
     "rows": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
     "rules": ("models.py", "validators.py", "strategies.py"),
     "scalars": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
+    "tagged_rows": (
+        "models.py",
+        "validators.py",
+        "leniencies.py",
+        "strategies.py",
+        "arrow.py",
+        "page.md",
+    ),
     "tagged_union": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
 }
 """The files in which the feature of a case shows."""

@@ -46,12 +46,15 @@ def test_schema_is_in_the_dialect(path: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=identify)
 def test_examples_are_valid(path: Path) -> None:
-    """Each example passes the canonical schema and the generated validator, closed as well."""
+    """Each example passes the canonical schema and the generated validator, closed as well.
+
+    Examples in MessagePack are held against both in ``tests/generated/test_msgpack.py``.
+    """
     family = FAMILIES[path.parent.name]
     schema = json.loads(canonical_schemas(family)[path.name])
     validators = importlib.import_module(f"changewire_messages.{family.name}.validators")
     assert schema["examples"] == read(path)["examples"]
-    for example in schema["examples"]:
+    for example in schema["examples"] if family.encoding == "json" else ():
         assert [error.message for error in Draft202012Validator(schema).iter_errors(example)] == []
         assert validators.errors(example, schema["title"], closed=True) == []
 

@@ -74,24 +74,20 @@ def _tagged(row: TaggedRow) -> tuple[list[str], str]:
     """
     name, tag = snake(row.name).upper(), f"self.{row.positions[row.tag].name}"
     types, checks = _by_type(row), _by_test(row)
+    known = "in" if row.open_arm else "not in"
+    joined = "and" if row.open_arm else "or"
+    broken = f"({tag} {known} _{name}_CHECKS {joined} not _{name}_CHECKS[{tag}](self))"
     if not types:
-        return [], f"not _{name}_CHECKS.get({tag}, {_other(row)})(self)"
+        return [], broken
     value = row.positions[_differing(row)[0]].name
     lines = [f"    value = self.{value}", "    kind = type(value)"]
-    broken = f"_{name}_TYPES.get({tag}) is not kind"
+    other = f"_{name}_TYPES.get({tag}) is not kind"
     if "int" in types.values():
-        broken = f"({broken} or (kind is int and not {INT64[0]} <= value <= {INT64[1]}))"
-    if checks:
-        return lines, f"{broken} and not _{name}_CHECKS.get({tag}, {_other(row)})(self)"
-    return lines, f"{broken} and {tag} in _{name}_TYPES" if row.open_arm else broken
-
-
-def _other(row: TaggedRow) -> str:
-    """Return the function for a tag without a test of its own."""
-    name, tag = snake(row.name).upper(), row.positions[row.tag].name
-    if row.open_arm is None:
-        return "bool"  # not reached by the decoder, which knows the tags
-    return f"lambda row: row.{tag} not in _{name}_TYPES" if _by_type(row) else "bool"
+        other = f"({other} or (kind is int and not {INT64[0]} <= value <= {INT64[1]}))"
+    if not row.open_arm:
+        return lines, f"{other} and {broken}" if checks else other
+    test = f"({tag} in _{name}_TYPES or {broken})" if checks else f"{tag} in _{name}_TYPES"
+    return lines, f"{other} and {test}"
 
 
 def _tables(row: TaggedRow) -> list[str]:

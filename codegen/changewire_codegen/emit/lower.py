@@ -24,16 +24,13 @@ from changewire_codegen.nodes import (
     Type,
     Union,
 )
-from changewire_codegen.types import is_loose
+from changewire_codegen.types import is_by_any_key, is_loose
 
 OPEN_TAG = "@open"
 """Tag of an open arm inside a struct; on the wire there is the unknown tag itself."""
 
 ROOT = "Unused"
 """Name of a type that the schema needs and nobody else."""
-
-ANY_KEY = "MapKey"
-"""Name of the type of keys that need not be text."""
 
 _TAG = "tag"
 _ANY = {"title": "Anything"}
@@ -45,8 +42,6 @@ Schema = dict[str, Any]
 def lower(family: Family) -> Schema:
     """Return one schema whose ``$defs`` are the definitions of the family."""
     definitions = {name: _definition(d) for name, d in family.definitions.items()}
-    if any(_has_any_key(d) for d in family.definitions.values()):
-        definitions[ANY_KEY] = {}
     # The root needs a type: without one the generator would add an alias for anything.
     root = next(name for name in definitions)
     return {**_ref(root), "$defs": definitions}
@@ -68,7 +63,8 @@ def _definition(definition: AnyDefinition) -> Schema:
         required.append(_TAG)
     for i, child in enumerate(children):
         if tag is None or tag.value is None or child.wire != tag.wire:
-            properties[neutral_name(i)] = {} if child.repeated else lower_type(child.type)
+            is_ours = child.repeated or is_by_any_key(child.type)
+            properties[neutral_name(i)] = {} if is_ours else lower_type(child.type)
             required += [neutral_name(i)] if child.required else []
     return {
         "title": definition.name,
@@ -76,23 +72,6 @@ def _definition(definition: AnyDefinition) -> Schema:
         "properties": properties,
         "required": required,
     }
-
-
-def _has_any_key(definition: AnyDefinition) -> bool:
-    if isinstance(definition, (RowUnion, Union)):
-        return False
-    if isinstance(definition, Alias):
-        return _is_by_any_key(definition.type)
-    children = definition.positions if isinstance(definition, Row) else definition.properties
-    return any(_is_by_any_key(child.type) for child in children)
-
-
-def _is_by_any_key(kind: Type) -> bool:
-    if isinstance(kind, MapOf):
-        return kind.any_keys or _is_by_any_key(kind.values)
-    if isinstance(kind, ArrayOf):
-        return _is_by_any_key(kind.items)
-    return isinstance(kind, Nullable) and _is_by_any_key(kind.of)
 
 
 def neutral_name(index: int) -> str:
@@ -114,8 +93,7 @@ def lower_type(kind: Type) -> Schema:  # noqa: PLR0911 - one for each kind of ty
         bounds = {"minItems": kind.min_items, "maxItems": kind.max_items}
         return {"type": "array", "items": lower_type(kind.items), **_given(bounds)}
     if isinstance(kind, MapOf):
-        keys = {"propertyNames": _ref(ANY_KEY)} if kind.any_keys else {}
-        return {"type": "object", "additionalProperties": lower_type(kind.values) or _ANY, **keys}
+        return {"type": "object", "additionalProperties": lower_type(kind.values) or _ANY}
     return _scalar(kind)
 
 
@@ -134,21 +112,40 @@ def _unbounded(scalar: Scalar) -> Schema:
     return {key: lowered[key] for key in ("type", "format", "enum") if key in lowered}
 
 
-def exact_hint(choice: Choice) -> str | None:
-    """Return the annotation of a union whose bounds would be dropped; None where they are kept.
+def exact_hint(kind: Type) -> str | None:
+    """Return the annotation that datamodel-code-generator would miss; None where it makes it.
 
-    An integer of 64 bits beside a number is such a union: msgspec decodes every integer as the
-    integer, so its bounds hold for all of them, which is what the dialect says.
+    It drops the bounds of unions, and knows no keys but text. An integer of 64 bits beside a
+    number is such a union: msgspec decodes every integer as the integer, so its bounds hold for
+    all of them, which is what the dialect says.
     """
-    options = [option for option in choice.options if option.kind != "null"]
-    if (
-        len(options) == 1
-        or is_loose(choice)
-        or all(_unbounded(option) == _scalar(option) for option in options)
-    ):
+    if is_by_any_key(kind):
+        return _hint(kind)
+    if not isinstance(kind, Choice) or is_loose(kind):
         return None
-    parts = [_annotation(option) for option in options]
-    return " | ".join([*parts, "None"] if len(options) < len(choice.options) else parts)
+    options = [option for option in kind.options if option.kind != "null"]
+    if len(options) == 1 or all(_unbounded(option) == _scalar(option) for option in options):
+        return None
+    return _hint(kind)
+
+
+def _hint(kind: Type) -> str:
+    """Return the annotation of a type."""
+    if isinstance(kind, RefTo):
+        return kind.name
+    if isinstance(kind, Nullable):
+        return f"{_hint(kind.of)} | None"
+    if isinstance(kind, Choice):
+        parts = [_annotation(option) for option in kind.options if option.kind != "null"]
+        return " | ".join([*parts, "None"] if len(parts) < len(kind.options) else parts)
+    if isinstance(kind, MapOf):
+        return f"dict[{'Any' if kind.any_keys else 'str'}, {_hint(kind.values)}]"
+    if isinstance(kind, ArrayOf):
+        name = f"list[{_hint(kind.items)}]"
+        bounds = {"min_length": kind.min_items, "max_length": kind.max_items}
+        given = ", ".join(f"{word}={bound}" for word, bound in _given(bounds).items())
+        return f"Annotated[{name}, Meta({given})]" if given else name
+    return _annotation(kind) if isinstance(kind, Scalar) else "Any"
 
 
 def _annotation(scalar: Scalar) -> str:

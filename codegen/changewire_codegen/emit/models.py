@@ -21,13 +21,13 @@ from changewire_codegen.emit.checks import check_tables, row_checks
 from changewire_codegen.emit.head import module_docstring
 from changewire_codegen.emit.lower import OPEN_TAG, exact_hint, lower, neutral_name
 from changewire_codegen.emit.repeated import class_tail, readers, repeated_row
-from changewire_codegen.nodes import Choice, Family, Object, Property, Row, Scalar
+from changewire_codegen.nodes import Family, Object, Property, Row, Scalar
 from changewire_codegen.order import has_extra, parsed_apart
 from changewire_codegen.writer import quoted_docstring
 
 TEMPLATES = Path(__file__).with_name("templates")
 IMPORTS = [
-    *("typing.Annotated", "typing.ClassVar", "typing.Literal"),
+    *("typing.Annotated", "typing.Any", "typing.ClassVar", "typing.Literal"),
     *(
         "collections.abc.Callable",
         "collections.abc.Mapping",
@@ -151,10 +151,9 @@ def _row(index: int, prop: Property, owner: Object | Row) -> dict[str, Any]:
     if isinstance(owner, Row):
         default = _defaults(owner).get(prop.wire)
         row |= {} if default is None else {"value": default}
-    if isinstance(prop.type, Choice):
-        hint = exact_hint(prop.type)
-        if hint is not None:
-            row["hint"] = hint if prop.required else f"{hint} | UnsetType"
+    hint = exact_hint(prop.type)
+    if hint is not None:
+        row["hint"] = hint if prop.required else f"{hint} | UnsetType"
     renamed = isinstance(owner, Object) and prop.name != prop.wire
     arguments = [f"name={prop.wire!r}"] if renamed else []
     if not prop.required:
