@@ -42,15 +42,16 @@ class Codec:
         self.format = family.format
         self._family = family
         hook = family.float_hook
+        decimals: Any = "number" if hook else "string"
         self._decode_as = {
             role: msgspec.json.Decoder(kind, float_hook=hook).decode
             for role, kind in family.types.items()
         }
         self.models = family.arms
         self._split = msgspec.json.Decoder(list[msgspec.Raw]).decode
-        self._write = msgspec.json.Encoder(decimal_format="number").encode
+        self._write = msgspec.json.Encoder(decimal_format=decimals).encode
         self._write_all = msgspec.json.Encoder(
-            enc_hook=write_unknown, decimal_format="number"
+            enc_hook=write_unknown, decimal_format=decimals
         ).encode
         self._unknown = UnknownProperties(family.arms, hook)
         # What the next message is expected to need; it decides what a message costs, nothing else.
