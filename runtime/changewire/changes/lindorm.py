@@ -161,7 +161,8 @@ def _key(
         return key_of({**named, **(row or {})}, keys)
     if not named:
         return None
-    return {**named, **{name: row[name] for name in named if name in (row or ())}}
+    typed = row or {}
+    return {name: typed.get(name, value) for name, value in named.items()}
 
 
 def _record_key(data: bytes | None) -> dict[str, Any]:
