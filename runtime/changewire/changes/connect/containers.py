@@ -1,15 +1,18 @@
 """Readers of the types of Kafka Connect that hold others: arrays, maps and structs."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from msgspec import UNSET
 
 from changewire.changes.connect.errors import ValueMismatch
+from changewire.changes.connect.logical import conversion_of
 from changewire.changes.connect.notes import DEFAULT_FOR_ABSENT, UNDECLARED_FIELD, Context
 from changewire.changes.connect.paths import Path, pointer_of
 from changewire.changes.connect.reads import Read, refusal
 from changewire.changes.connect.schema import Node
+
+_PLAIN_TYPES: Final[Mapping[str, type]] = {"boolean": bool, "string": str}
 
 
 def array(node: Node, items: Read) -> Read:
@@ -69,20 +72,26 @@ def struct(node: Node, fields: Mapping[str, Read]) -> Read:
     """
     refuse = refusal(node, "an object")
     required = frozenset(name for name, field in node.parts.items() if not field.optional)
+    # Most columns are text, of which the type is all there is to check: they cost no call.
+    plain_type_of = {name: t for name, part in node.parts.items() if (t := _plain_type(part))}.get
     reader_of = fields.get
 
     def read(value: Any, context: Context, path: Path) -> Any:
         if type(value) is not dict:
             return refuse(value, path)
-        row = {
-            name: reader_of(name, _undeclared)(item, context, (path, name))
-            for name, item in value.items()
-        }
+        row = value.copy()
+        for name, item in value.items():
+            if type(item) is not plain_type_of(name):
+                row[name] = reader_of(name, _undeclared)(item, context, (path, name))
         if not (context.partial or required <= row.keys()):
             _check_absent(node, required - row.keys(), context, path)
         return row
 
     return read
+
+
+def _plain_type(node: Node) -> type | None:
+    return None if conversion_of(node) else _PLAIN_TYPES.get(node.type)
 
 
 def _undeclared(value: Any, context: Context, path: Path) -> Any:
