@@ -10,9 +10,10 @@ from changewire.changes.connect.logical import conversion_of
 from changewire.changes.connect.notes import DEFAULT_FOR_ABSENT, UNDECLARED_FIELD, Context
 from changewire.changes.connect.paths import Path, pointer_of
 from changewire.changes.connect.reads import Read, refusal
+from changewire.changes.connect.scalars import BOUNDS
 from changewire.changes.connect.schema import Node
 
-_PLAIN_TYPES: Final[Mapping[str, type]] = {"boolean": bool, "string": str}
+_NO_BOUNDS: Final = (None, None, None)
 
 
 def array(node: Node, items: Read) -> Read:
@@ -72,8 +73,8 @@ def struct(node: Node, fields: Mapping[str, Read]) -> Read:
     """
     refuse = refusal(node, "an object")
     required = frozenset(name for name, field in node.parts.items() if not field.optional)
-    # Most columns are text, of which the type is all there is to check: they cost no call.
-    plain_type_of = {name: t for name, part in node.parts.items() if (t := _plain_type(part))}.get
+    # Most values stay as they are, which is seen here: a call for each would double the cost.
+    bounds_of = {name: _bounds(part) for name, part in node.parts.items()}.get
     reader_of = fields.get
 
     def read(value: Any, context: Context, path: Path) -> Any:
@@ -81,7 +82,8 @@ def struct(node: Node, fields: Mapping[str, Read]) -> Read:
             return refuse(value, path)
         row = value.copy()
         for name, item in value.items():
-            if type(item) is not plain_type_of(name):
+            kind, low, high = bounds_of(name, _NO_BOUNDS)
+            if type(item) is not kind or not (kind is str or low <= item <= high):
                 row[name] = reader_of(name, _undeclared)(item, context, (path, name))
         if not (context.partial or required <= row.keys()):
             _check_absent(node, required - row.keys(), context, path)
@@ -90,8 +92,8 @@ def struct(node: Node, fields: Mapping[str, Read]) -> Read:
     return read
 
 
-def _plain_type(node: Node) -> type | None:
-    return None if conversion_of(node) else _PLAIN_TYPES.get(node.type)
+def _bounds(node: Node) -> tuple[type | None, Any, Any]:
+    return _NO_BOUNDS if conversion_of(node) else BOUNDS.get(node.type, _NO_BOUNDS)
 
 
 def _undeclared(value: Any, context: Context, path: Path) -> Any:

@@ -113,22 +113,19 @@ def places(
 
 def _inner(schema: Json, value: Json) -> Iterator[tuple[str, str, Json, Any, Any]]:
     """Yield what one container holds: with the steps to it, of pointer and schema's pointer."""
-    if value is None:
-        return
-    if schema["type"] == "array":
-        for i in range(len(value)):
-            yield str(i), "items", schema["items"], value, i
-    elif schema["type"] == "map" and isinstance(value, list):
-        for i, pair in enumerate(value):
-            yield f"{i}/0", "keys", schema["keys"], pair, 0
-            yield f"{i}/1", "values", schema["values"], pair, 1
-    elif schema["type"] == "map":
-        for key in value:
-            yield _token(key), "values", schema["values"], value, key
-    elif schema["type"] == "struct":
+    type_ = schema["type"]
+    if type_ == "struct" and value is not None:
         for i, field in enumerate(schema["fields"]):
             if field["field"] in value:
                 yield _token(field["field"]), f"fields/{i}", field, value, field["field"]
+    elif type_ == "map" and isinstance(value, list):
+        for i, pair in enumerate(value):
+            yield f"{i}/0", "keys", schema["keys"], pair, 0
+            yield f"{i}/1", "values", schema["values"], pair, 1
+    elif type_ in ("array", "map") and value is not None:
+        part = "items" if type_ == "array" else "values"
+        for key in value if type_ == "map" else range(len(value)):
+            yield _token(str(key)), part, schema[part], value, key
 
 
 def _token(name: str) -> str:

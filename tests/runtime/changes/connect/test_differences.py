@@ -118,6 +118,14 @@ def test_what_is_no_schema_is_refused() -> None:
         differences(OLD, {"type": "x"})
 
 
+def test_paths_are_bounded() -> None:
+    """A long name above many columns is refused before its copies fill the memory."""
+    fields = [field(str(i), "int8") for i in range(1000)]
+    assert len(columns(struct(field("x" * 7_000, "struct", fields=fields)))) == 1001
+    with pytest.raises(SchemaError, match="8000000 characters"):
+        columns(struct(field("x" * 9_000, "struct", fields=fields)))
+
+
 @modest
 @given(schemas(), schemas())
 def test_differences_turn_around(old: Json, new: Json) -> None:
