@@ -10,8 +10,10 @@ from datetime import timedelta
 from typing import Any
 
 from hypothesis import strategies as st
-from tests.runtime.changes.connect.helpers import CONNECT, TIME, Json
+from tests.runtime.changes.connect.helpers import CONNECT, DATA, TIME, Json
 from tests.runtime.changes.connect.writer import EPOCH, SCALE, UTC, unscaled
+
+from changewire.changes.connect.logical import CONVERSIONS, DECIMAL, PLAIN
 
 names = st.text(st.characters(codec="utf-8"), max_size=5)
 texts = st.text(st.characters(codec="utf-8"), max_size=8)
@@ -54,6 +56,12 @@ SCALARS: dict[tuple[str, str], st.SearchStrategy[Json]] = {
 """JSON values of every scalar, by type and logical name."""
 
 
+LOGICAL_TYPES = sorted([DECIMAL, *CONVERSIONS, *PLAIN])
+LOGICAL_NAMES = st.sampled_from([name for name, _ in LOGICAL_TYPES])
+
+_PARTS = ("items", "keys", "values")
+
+
 @st.composite
 def nodes(draw: st.DrawFn, inner: st.SearchStrategy[Json] | None = None) -> Json:
     """Draw a scalar, or a container of what `inner` draws."""
@@ -74,6 +82,25 @@ def nodes(draw: st.DrawFn, inner: st.SearchStrategy[Json] | None = None) -> Json
 def schemas() -> st.SearchStrategy[Json]:
     """Return a strategy for schemas."""
     return st.recursive(nodes(), nodes, max_leaves=8)
+
+
+@st.composite
+def misnamed(draw: st.DrawFn) -> Json:
+    """Draw a schema in which any node may have the name of any logical type, fitting or not."""
+    schema = draw(schemas() | st.builds(_variable_scale_decimal))
+    todo = schema["fields"][:] if schema == _variable_scale_decimal() else [schema]
+    while todo:
+        node = todo.pop()
+        fitting = [name for name, type_ in LOGICAL_TYPES if type_ == node["type"]]
+        node["name"] = draw(st.sampled_from([None, *fitting]) | LOGICAL_NAMES)
+        node["parameters"] = {"scale": "2"}
+        todo.extend([*node.get("fields", ()), *(node[k] for k in _PARTS if k in node)])
+    return schema
+
+
+def _variable_scale_decimal() -> Json:
+    parts = [{"type": "int32", "field": "scale"}, {"type": "bytes", "field": "value"}]
+    return {"type": "struct", "name": DATA + "VariableScaleDecimal", "fields": parts}
 
 
 @st.composite
@@ -98,7 +125,8 @@ def values(draw: st.DrawFn, schema: Json) -> Json:
             order = draw(st.permutations(present))
             return {field["field"]: draw(values(field)) for field in order}
         case type_:
-            return draw(SCALARS[type_, schema.get("name", "")])
+            fitting = SCALARS.get((type_, schema.get("name") or ""), SCALARS[type_, ""])
+            return draw(fitting)
 
 
 def places(

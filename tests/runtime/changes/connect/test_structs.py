@@ -137,6 +137,7 @@ def test_fields_can_be_read_alone() -> None:
     assert after.read({"x": 1.5}, "/payload/after", partial=True, notes=notes) == {"x": 1.5}
     assert notes == [Note("float-alias", "/fields/1/fields/0")]
     assert after.fields["y"].fields == {}
+    assert compiled({"type": "array", "items": envelope}).fields == {}
     with pytest.raises(ValueMismatch) as caught:
         after.read({"x": 1, "y": 300}, "/payload/after")
     assert caught.value.pointer == "/payload/after/y"

@@ -1,5 +1,6 @@
 """Values of the types of Kafka Connect: what they become, and what is refused."""
 
+import math
 from decimal import Decimal
 from typing import Any
 
@@ -11,6 +12,7 @@ from changewire.codec import CODES
 
 INT64 = 2**63 - 1
 FLOAT_MAX = 3.4028235e38  # as Java writes Float.MAX_VALUE: a little above it
+FLOAT_END = 2.0**128 - 2.0**103  # the first double that becomes infinite in 32 bits
 STRINGS = {"type": "map", "keys": {"type": "string"}, "values": {"type": "int8"}}
 PAIRS = {"type": "map", "keys": {"type": "int32"}, "values": {"type": "string"}}
 
@@ -27,6 +29,7 @@ VALUES: list[tuple[Json, Json, Any]] = [
     ("int64", INT64, INT64),
     ("float", 1.1, 1.1),
     ("float", FLOAT_MAX, FLOAT_MAX),
+    ("float", math.nextafter(FLOAT_END, 0), math.nextafter(FLOAT_END, 0)),
     ("float", "NaN", float("nan")),
     ("double", 5, 5.0),
     ("double", 0.1, 0.1),
@@ -69,7 +72,8 @@ REFUSED: list[tuple[Json, Json, str]] = [
     ("int32", Decimal(1), "wrong-type"),
     ("int32", True, "wrong-type"),
     ("int32", "1", "wrong-type"),
-    ("float", 3.5e38, "out-of-range"),
+    ("float", FLOAT_END, "out-of-range"),
+    ("float", -FLOAT_END, "out-of-range"),
     ("float", 10**39, "out-of-range"),
     ("double", float("nan"), "out-of-range"),
     ("double", float("inf"), "out-of-range"),
