@@ -37,6 +37,7 @@ SHOWN = {
     ),
     "recursion": ("models.py", "validators.py", "extras.py", "strategies.py", "arrow.py"),
     "references": ("models.py", "schemas/parcel.json"),
+    "repeated": ("models.py", "arrow.py", "extras.py", "__init__.py"),
     "row_union": (
         "models.py",
         "dispatch.py",

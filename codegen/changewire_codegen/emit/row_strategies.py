@@ -25,7 +25,7 @@ def broken_tagged_row(row: TaggedRow, names: tuple[str, list[str]], writer: Writ
     known = tuple(sorted(tag for tags in row.tags for tag in tags))
     other = "drawing.not_of('integer')"
     if row.open_arm is None:
-        other += f" | st.integers().filter(lambda tag: {none_of('tag', known)})"
+        other += f" | drawing.INT64.filter(lambda tag: {none_of('tag', known)})"
     with writer.block("return st.one_of("):
         for name in broken:
             writer(f"{name}(),")
@@ -49,7 +49,7 @@ def broken_row_union(
                 writer(f"drawing.broken_row({function(arm.name)}(), {{{i}: {spoilt}}}),")
         for place, i in enumerate(union.tags):
             known = tuple(sorted({key[place] for keys in union.keys for key in keys}))
-            other = f"st.integers().filter(lambda tag: {none_of('tag', known)})"
+            other = f"drawing.INT64.filter(lambda tag: {none_of('tag', known)})"
             spoilt = f"drawing.not_of('integer') | {other}"
             writer(f"drawing.broken_row({function(union.name)}(), {{{i}: {spoilt}}}),")
     writer(")")

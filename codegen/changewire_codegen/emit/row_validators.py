@@ -15,8 +15,8 @@ def tagged_row(row: TaggedRow, writer: Writer) -> None:
     with writer.block(f"def {signature(row.name)}:"):
         refuse_length(len(row.positions), writer)
         writer(f"tag = value[{row.tag}]")
-        other = "None" if row.open_arm is None else f"_{snake(row.open_arm.name)}"
-        writer(f"check = {_table(row.name)}.get(tag, {other}) if type(tag) is int else None")
+        other = "" if row.open_arm is None else f", _{snake(row.open_arm.name)}"
+        writer(f"check = {_table(row.name)}.get(tag{other}) if type(tag) is int else None")
         with writer.block("if check is not None:"):
             writer("check(value, at, closed, out)")
         with writer.block("else:"):

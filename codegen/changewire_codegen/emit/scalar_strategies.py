@@ -16,6 +16,12 @@ _SIZED: Mapping[Kind, str] = {
 }
 """What is drawn between two lengths."""
 
+_INTEGERS: Mapping[str, tuple[int, int]] = {
+    "json": (INT64[0] * 2, INT64[1] * 2),
+    "msgpack": (INT64[0], 2**64 - 1),
+}
+"""Between which bounds integers are drawn that break a bound; MessagePack holds no others."""
+
 
 def draw_scalar(scalar: Scalar) -> str:
     """Return the strategy for valid values of a scalar."""
@@ -47,7 +53,7 @@ def spoil_scalars(kind: Scalar | Choice, encoding: str) -> str:
     words = [ON_THE_WIRE.get(option.kind, option.kind) for option in options]
     parts = [f"drawing.not_of({', '.join(map(repr, words))})"]
     for option in options:
-        parts += _out_of_bounds(option)
+        parts += _out_of_bounds(option, encoding)
     if encoding == "msgpack" and "binary" not in words:
         parts.append("drawing.binaries()")
     return " | ".join(parts)
@@ -58,10 +64,11 @@ def none_of(value: str, known: Sequence[str | int]) -> str:
     return f"{value} != {known[0]!r}" if len(known) == 1 else f"{value} not in {tuple(known)!r}"
 
 
-def _out_of_bounds(scalar: Scalar) -> list[str]:
+def _out_of_bounds(scalar: Scalar, encoding: str) -> list[str]:
     """Return strategies for values of the right JSON type that break a bound."""
     if scalar.enum is not None:
-        drawn = "st.text()" if scalar.kind == "string" else "st.integers()"
+        integers = "st.integers()" if encoding == "json" else "drawing.INT64"
+        drawn = "st.text()" if scalar.kind == "string" else integers
         return [f"{drawn}.filter(lambda value: {none_of('value', scalar.enum)})"]
     if scalar.kind == "datetime":
         return ["st.just('yesterday')"]
@@ -71,14 +78,15 @@ def _out_of_bounds(scalar: Scalar) -> list[str]:
         return [f"drawing.not_base64_texts({scalar.min_length or 0}, {scalar.max_length})"]
     if scalar.kind == "string":
         return _broken_texts(scalar)
-    return _out_of_range(scalar) if scalar.kind in {"integer", "number"} else []
+    return _out_of_range(scalar, _INTEGERS[encoding]) if scalar.kind in {"integer", "number"} else []
 
 
-def _out_of_range(scalar: Scalar) -> list[str]:
+def _out_of_range(scalar: Scalar, drawn: tuple[int, int]) -> list[str]:
     low, high = scalar.minimum, scalar.maximum
     if scalar.kind == "integer":
-        below = None if low is None else f"st.integers({INT64[0] * 2}, {math.ceil(low) - 1})"
-        above = None if high is None else f"st.integers({math.floor(high) + 1}, {INT64[1] * 2})"
+        fits = low is not None and low > drawn[0]
+        below = f"st.integers({drawn[0]}, {math.ceil(low or 0) - 1})" if fits else None
+        above = None if high is None else f"st.integers({math.floor(high) + 1}, {drawn[1]})"
     else:
         open_end = "allow_infinity=False, exclude"
         below = None if low is None else f"st.floats(max_value={low}, {open_end}_max=True)"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from changewire_codegen.emit.conditions import WireView, compile_condition
 from changewire_codegen.emit.head import UNTYPED, module_docstring
 from changewire_codegen.emit.reports import (
@@ -44,6 +46,10 @@ from changewire_codegen.nodes import (
 from changewire_codegen.writer import Writer
 
 Definition = AnyDefinition
+_SUPPORT: Mapping[str, str] = {
+    "json": "Issue, bytes_length, is_datetime, pointer_token, unknown_properties",
+    "msgpack": "Issue, key_token",
+}
 ARMS = f"Mapping[str, {CHECK}]"
 
 
@@ -57,8 +63,7 @@ def validators(family: Family, package: str) -> str:
     writer("from collections.abc import Callable, Mapping")
     writer("from typing import Any")
     writer("from msgspec import UNSET")
-    names = "Issue, bytes_length, is_datetime, key_token, pointer_token, unknown_properties"
-    writer(f"from {package}.support import {names}")
+    writer(f"from {package}.support import {_SUPPORT[family.encoding]}")
     writer("__all__ = ['Issue', 'errors']")
     silent = silent_names(family)
     for definition in with_arms(family.definitions.values()):

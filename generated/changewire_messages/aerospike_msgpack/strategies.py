@@ -57,8 +57,7 @@ def broken_key() -> st.SearchStrategy[Any]:
             1: drawing.not_of("string", "null") | drawing.binaries(),
             2: drawing.not_of("binary") | st.binary(max_size=19) | st.binary(min_size=21),
             3: drawing.not_of("integer", "double", "string", "binary", "null")
-            | st.integers(-18446744073709551616, -9223372036854775809)
-            | st.integers(9223372036854775808, 18446744073709551614),
+            | st.integers(9223372036854775808, 18446744073709551615),
         },
     )
 
@@ -82,8 +81,7 @@ def broken_null_bin() -> st.SearchStrategy[Any]:
         {
             0: drawing.not_of("string") | drawing.binaries(),
             2: drawing.not_of("integer")
-            | st.integers(-18446744073709551616, -9223372036854775809)
-            | st.integers(9223372036854775808, 18446744073709551614)
+            | st.integers(9223372036854775808, 18446744073709551615)
             | drawing.binaries(),
             3: drawing.not_of("null") | drawing.binaries(),
         },
@@ -109,12 +107,10 @@ def broken_integer_bin() -> st.SearchStrategy[Any]:
         {
             0: drawing.not_of("string") | drawing.binaries(),
             2: drawing.not_of("integer")
-            | st.integers(-18446744073709551616, -9223372036854775809)
-            | st.integers(9223372036854775808, 18446744073709551614)
+            | st.integers(9223372036854775808, 18446744073709551615)
             | drawing.binaries(),
             3: drawing.not_of("integer")
-            | st.integers(-18446744073709551616, -9223372036854775809)
-            | st.integers(9223372036854775808, 18446744073709551614)
+            | st.integers(9223372036854775808, 18446744073709551615)
             | drawing.binaries(),
         },
     )
@@ -139,8 +135,7 @@ def broken_double_bin() -> st.SearchStrategy[Any]:
         {
             0: drawing.not_of("string") | drawing.binaries(),
             2: drawing.not_of("integer")
-            | st.integers(-18446744073709551616, -9223372036854775809)
-            | st.integers(9223372036854775808, 18446744073709551614)
+            | st.integers(9223372036854775808, 18446744073709551615)
             | drawing.binaries(),
             3: drawing.not_of("double") | drawing.binaries(),
         },
@@ -166,8 +161,7 @@ def broken_string_bin() -> st.SearchStrategy[Any]:
         {
             0: drawing.not_of("string") | drawing.binaries(),
             2: drawing.not_of("integer")
-            | st.integers(-18446744073709551616, -9223372036854775809)
-            | st.integers(9223372036854775808, 18446744073709551614)
+            | st.integers(9223372036854775808, 18446744073709551615)
             | drawing.binaries(),
             3: drawing.not_of("string") | drawing.binaries(),
         },
@@ -193,8 +187,7 @@ def broken_blob_bin() -> st.SearchStrategy[Any]:
         {
             0: drawing.not_of("string") | drawing.binaries(),
             2: drawing.not_of("integer")
-            | st.integers(-18446744073709551616, -9223372036854775809)
-            | st.integers(9223372036854775808, 18446744073709551614)
+            | st.integers(9223372036854775808, 18446744073709551615)
             | drawing.binaries(),
             3: drawing.not_of("binary"),
         },
@@ -220,8 +213,7 @@ def broken_java_bin() -> st.SearchStrategy[Any]:
         {
             0: drawing.not_of("string") | drawing.binaries(),
             2: drawing.not_of("integer")
-            | st.integers(-18446744073709551616, -9223372036854775809)
-            | st.integers(9223372036854775808, 18446744073709551614)
+            | st.integers(9223372036854775808, 18446744073709551615)
             | drawing.binaries(),
             3: drawing.not_of("binary"),
         },
@@ -247,8 +239,7 @@ def broken_language_bin() -> st.SearchStrategy[Any]:
         {
             0: drawing.not_of("string") | drawing.binaries(),
             2: drawing.not_of("integer")
-            | st.integers(-18446744073709551616, -9223372036854775809)
-            | st.integers(9223372036854775808, 18446744073709551614)
+            | st.integers(9223372036854775808, 18446744073709551615)
             | drawing.binaries(),
             3: drawing.not_of("binary"),
         },
@@ -274,8 +265,7 @@ def broken_boolean_bin() -> st.SearchStrategy[Any]:
         {
             0: drawing.not_of("string") | drawing.binaries(),
             2: drawing.not_of("integer")
-            | st.integers(-18446744073709551616, -9223372036854775809)
-            | st.integers(9223372036854775808, 18446744073709551614)
+            | st.integers(9223372036854775808, 18446744073709551615)
             | drawing.binaries(),
             3: drawing.not_of("boolean") | drawing.binaries(),
         },
@@ -301,8 +291,7 @@ def broken_hll_bin() -> st.SearchStrategy[Any]:
         {
             0: drawing.not_of("string") | drawing.binaries(),
             2: drawing.not_of("integer")
-            | st.integers(-18446744073709551616, -9223372036854775809)
-            | st.integers(9223372036854775808, 18446744073709551614)
+            | st.integers(9223372036854775808, 18446744073709551615)
             | drawing.binaries(),
             3: drawing.not_of("binary"),
         },
@@ -328,8 +317,7 @@ def broken_map_bin() -> st.SearchStrategy[Any]:
         {
             0: drawing.not_of("string") | drawing.binaries(),
             2: drawing.not_of("integer")
-            | st.integers(-18446744073709551616, -9223372036854775809)
-            | st.integers(9223372036854775808, 18446744073709551614)
+            | st.integers(9223372036854775808, 18446744073709551615)
             | drawing.binaries(),
             3: drawing.broken_map(drawing.msgpack_values(), drawing.NOTHING),
         },
@@ -355,8 +343,7 @@ def broken_list_bin() -> st.SearchStrategy[Any]:
         {
             0: drawing.not_of("string") | drawing.binaries(),
             2: drawing.not_of("integer")
-            | st.integers(-18446744073709551616, -9223372036854775809)
-            | st.integers(9223372036854775808, 18446744073709551614)
+            | st.integers(9223372036854775808, 18446744073709551615)
             | drawing.binaries(),
             3: drawing.broken_list(drawing.msgpack_values(), drawing.NOTHING, 0, None),
         },
@@ -382,8 +369,7 @@ def broken_geojson_bin() -> st.SearchStrategy[Any]:
         {
             0: drawing.not_of("string") | drawing.binaries(),
             2: drawing.not_of("integer")
-            | st.integers(-18446744073709551616, -9223372036854775809)
-            | st.integers(9223372036854775808, 18446744073709551614)
+            | st.integers(9223372036854775808, 18446744073709551615)
             | drawing.binaries(),
             3: drawing.not_of("string") | drawing.binaries(),
         },
@@ -411,8 +397,7 @@ def broken_unknown_bin() -> st.SearchStrategy[Any]:
         {
             0: drawing.not_of("string") | drawing.binaries(),
             2: drawing.not_of("integer")
-            | st.integers(-18446744073709551616, -9223372036854775809)
-            | st.integers(9223372036854775808, 18446744073709551614)
+            | st.integers(9223372036854775808, 18446744073709551615)
             | drawing.binaries(),
             3: drawing.NOTHING,
         },
@@ -480,16 +465,16 @@ def broken_write_payload() -> st.SearchStrategy[Any]:
         {
             0: broken_key(),
             1: drawing.not_of("integer", "null")
-            | st.integers(-18446744073709551616, -1)
-            | st.integers(2147483648, 18446744073709551614)
+            | st.integers(-9223372036854775808, -1)
+            | st.integers(2147483648, 18446744073709551615)
             | drawing.binaries(),
             2: drawing.not_of("integer", "null")
-            | st.integers(-18446744073709551616, -2)
-            | st.integers(4294967296, 18446744073709551614)
+            | st.integers(-9223372036854775808, -2)
+            | st.integers(4294967296, 18446744073709551615)
             | drawing.binaries(),
             3: drawing.not_of("integer", "null")
-            | st.integers(-18446744073709551616, -1)
-            | st.integers(253402300800000, 18446744073709551614)
+            | st.integers(-9223372036854775808, -1)
+            | st.integers(253402300800000, 18446744073709551615)
             | drawing.binaries(),
             4: drawing.broken_list(bin(), broken_bin(), 0, None),
         },
@@ -509,10 +494,10 @@ def broken_write() -> st.SearchStrategy[Any]:
         write(),
         {
             0: drawing.not_of("integer")
-            | st.integers().filter(lambda value: value != 1)
+            | drawing.INT64.filter(lambda value: value != 1)
             | drawing.binaries(),
             1: drawing.not_of("integer")
-            | st.integers().filter(lambda value: value != 1)
+            | drawing.INT64.filter(lambda value: value != 1)
             | drawing.binaries(),
             2: broken_write_payload(),
         },
@@ -539,20 +524,19 @@ def broken_delete_payload() -> st.SearchStrategy[Any]:
         {
             0: broken_key(),
             1: drawing.not_of("integer")
-            | st.integers(-18446744073709551616, -9223372036854775809)
-            | st.integers(9223372036854775808, 18446744073709551614)
+            | st.integers(9223372036854775808, 18446744073709551615)
             | drawing.binaries(),
             2: drawing.not_of("integer", "null")
-            | st.integers(-18446744073709551616, -1)
-            | st.integers(2147483648, 18446744073709551614)
+            | st.integers(-9223372036854775808, -1)
+            | st.integers(2147483648, 18446744073709551615)
             | drawing.binaries(),
             3: drawing.not_of("integer", "null")
-            | st.integers(-18446744073709551616, -2)
-            | st.integers(4294967296, 18446744073709551614)
+            | st.integers(-9223372036854775808, -2)
+            | st.integers(4294967296, 18446744073709551615)
             | drawing.binaries(),
             4: drawing.not_of("integer", "null")
-            | st.integers(-18446744073709551616, -1)
-            | st.integers(253402300800000, 18446744073709551614)
+            | st.integers(-9223372036854775808, -1)
+            | st.integers(253402300800000, 18446744073709551615)
             | drawing.binaries(),
         },
     )
@@ -571,10 +555,10 @@ def broken_delete() -> st.SearchStrategy[Any]:
         delete(),
         {
             0: drawing.not_of("integer")
-            | st.integers().filter(lambda value: value != 1)
+            | drawing.INT64.filter(lambda value: value != 1)
             | drawing.binaries(),
             1: drawing.not_of("integer")
-            | st.integers().filter(lambda value: value != 2)
+            | drawing.INT64.filter(lambda value: value != 2)
             | drawing.binaries(),
             2: broken_delete_payload(),
         },
@@ -595,8 +579,7 @@ def broken_legacy_delete_payload() -> st.SearchStrategy[Any]:
         {
             0: broken_key(),
             1: drawing.not_of("integer")
-            | st.integers(-18446744073709551616, -9223372036854775809)
-            | st.integers(9223372036854775808, 18446744073709551614)
+            | st.integers(9223372036854775808, 18446744073709551615)
             | drawing.binaries(),
         },
     )
@@ -617,10 +600,10 @@ def broken_legacy_delete() -> st.SearchStrategy[Any]:
         legacy_delete(),
         {
             0: drawing.not_of("integer")
-            | st.integers().filter(lambda value: value != 1)
+            | drawing.INT64.filter(lambda value: value != 1)
             | drawing.binaries(),
             1: drawing.not_of("integer")
-            | st.integers().filter(lambda value: value != 2)
+            | drawing.INT64.filter(lambda value: value != 2)
             | drawing.binaries(),
             2: broken_legacy_delete_payload(),
         },
@@ -643,11 +626,11 @@ def broken_message() -> st.SearchStrategy[Any]:
             legacy_delete(), {2: drawing.not_as_long(broken_legacy_delete_payload(), (5,))}
         ),
         drawing.broken_row(
-            message(), {0: drawing.not_of("integer") | st.integers().filter(lambda tag: tag != 1)}
+            message(), {0: drawing.not_of("integer") | drawing.INT64.filter(lambda tag: tag != 1)}
         ),
         drawing.broken_row(
             message(),
-            {1: drawing.not_of("integer") | st.integers().filter(lambda tag: tag not in (1, 2))},
+            {1: drawing.not_of("integer") | drawing.INT64.filter(lambda tag: tag not in (1, 2))},
         ),
     )
 

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from changewire.changes.columns import COLUMN_TYPES, Read, unknown_type
-from changewire.changes.values import Mismatch, from_milliseconds, key_of
+from changewire.changes.values import MismatchError, from_milliseconds, key_of
 from changewire.codec import DecodeError, Issue
 from changewire_messages import dataworks_json as wire
 from changewire_messages.change import Change, Source
@@ -60,6 +60,7 @@ def dataworks_changes(
     record_key: bytes | None,  # noqa: ARG001 - the message names the row
     keys: Sequence[str] | None,
     image: str,
+    families: Sequence[str] | None,
 ) -> list[Change]:
     """Return the one change or control event that a message is.
 
@@ -68,11 +69,16 @@ def dataworks_changes(
         record_key: Key of the Kafka record.
         keys: Columns that name the row, in place of its primary key.
         image: What `after` holds of the row.
+        families: None: tables have no column families.
 
     Raises:
         DecodeError: A value contradicts the declared type of its column, or `sequenceId` is no
             number.
+        ValueError: There are `families`.
     """
+    if families is not None:
+        refuse = "DataWorks tables have no column families: families does not apply"
+        raise ValueError(refuse)
     text = bytes(message.schema_text)
     table = _table(text) if len(text) <= _MOST_BYTES else _build(text)
     payload = message.payload
@@ -146,12 +152,12 @@ def _row(image: Any, table: _Table, place: str, used: list[str]) -> dict[str, An
         else:
             try:
                 found[name] = read(value, used)
-            except Mismatch as error:
+            except MismatchError as error:
                 raise DecodeError(wire.FORMAT, [_issue(name, value, place, error)]) from None
     return found
 
 
-def _issue(name: str, value: object, place: str, error: Mismatch) -> Issue:
+def _issue(name: str, value: object, place: str, error: MismatchError) -> Issue:
     step = name.replace("~", "~0").replace("/", "~1")
     pointer = f"/payload/{place}/dataColumn/{step}"
     return Issue(pointer, "contradicts-schema", "/schema/dataColumn", error.expected, value)

@@ -42,16 +42,18 @@ class Codec:
         self.format = family.format
         self._family = family
         hook = family.float_hook
+        decimals: Any = "number" if hook else "string"
         self._decode_as = {
             role: msgspec.json.Decoder(kind, float_hook=hook).decode
             for role, kind in family.types.items()
         }
         self.models = family.arms
         self._split = msgspec.json.Decoder(list[msgspec.Raw]).decode
-        self._write = msgspec.json.Encoder(decimal_format="number").encode
+        self._write = msgspec.json.Encoder(decimal_format=decimals).encode
         self._write_all = msgspec.json.Encoder(
-            enc_hook=write_unknown, decimal_format="number"
+            enc_hook=write_unknown, decimal_format=decimals
         ).encode
+        self._members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
         self._unknown = UnknownProperties(family.arms, hook)
         # What the next message is expected to need; it decides what a message costs, nothing else.
         self._read: Any = self._decode_as["message"]
@@ -71,6 +73,8 @@ class Codec:
         """
         try:
             return self._read(data)
+        except BufferError:
+            return self.decode(bytes(cast("memoryview", data)))  # it has gaps
         except PARSER_ERRORS as error:
             is_unknown = is_unknown_at_root(error)
         return self._decode_again(data, learn=is_unknown)
@@ -210,7 +214,7 @@ class Codec:
     def _model(self, obj: Any, role: str, data: Data) -> Any:
         """Return the model of a parsed message, or say what is wrong with it."""
         try:
-            return self._family.build(obj, role)
+            return self._family.build(obj, role, self._texts(data))
         except _REFUSALS as error:
             refusal = unexplained(error)
         try:
@@ -219,10 +223,18 @@ class Codec:
             issues = []
         raise DecodeError(self.format, issues or [refusal])
 
+    def _texts(self, data: Data) -> dict[str, msgspec.Raw]:
+        """Return the properties of which a model keeps the text."""
+        if not self._family.texts:
+            return {}
+        members = self._members(data)
+        return {name: members[name] for name in self._family.texts if name in members}
+
     def _encode_again(self, model: object, role: str) -> bytes:
         """Write what the fast path cannot, or find out why it cannot be written."""
         try:
-            obj = self._parse(self._write_all(model))
+            encoded = self._write_all(model)
+            obj = self._parse(encoded)
         except _REFUSALS:
             raise EncodeError(self.format, [first_unencodable(model)]) from None
         issues = misplaced(model)
@@ -232,6 +244,8 @@ class Codec:
             issues = [as_sent(issue, model) for issue in self._family.errors(obj, role)]
         if issues:
             raise EncodeError(self.format, issues)
+        if isinstance(obj, dict):
+            obj.update(self._texts(encoded))
         data = self._write(obj)
         try:
             received = self._model(obj, role, data)

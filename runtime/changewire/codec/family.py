@@ -1,15 +1,18 @@
 """A generated family as the codec sees it: types at once, everything else when it is needed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib import import_module
 from types import ModuleType
-from typing import Any, TypeGuard, get_args, get_type_hints
+from typing import Any, Final, TypeGuard, get_args, get_type_hints
 
 import msgspec
 
 from changewire.codec.issues import Issue, issue_of
 from changewire.codec.wire import FloatHook, exact_number, read_unknown
+
+OPEN_TAG: Final = "@open"
+"""Tag of a model for the messages that no other model is for."""
 
 
 class Family:
@@ -20,6 +23,7 @@ class Family:
         roles: Title of the schema for each part of a Kafka record: message, batch, key, key_batch.
         types: The type to decode for each role.
         arms: The models that a single message can be.
+        texts: Names of their properties of which they keep the text.
     """
 
     def __init__(self, module: ModuleType) -> None:
@@ -31,6 +35,8 @@ class Family:
         self.types: dict[str, Any] = {r: getattr(module, name) for r, name in self.roles.items()}
         message = self.types["message"]
         self.arms: tuple[Any, ...] = get_args(message) or (message,)
+        fields = [field for arm in self.arms for field in msgspec.structs.fields(arm)]
+        self.texts = frozenset(f.encode_name for f in fields if _is_text(f.type))
         self._tag = self.arms[0].__struct_config__.tag_field
         self._arm_of = {arm.__struct_config__.tag: arm for arm in self.arms}
 
@@ -39,13 +45,20 @@ class Family:
         raw = self._validators.errors(obj, self.roles[role], closed=closed)
         return [issue_of(item) for item in raw]
 
-    def build(self, obj: object, role: str) -> Any:
+    def build(self, obj: Any, role: str, texts: Mapping[str, msgspec.Raw] | None = None) -> Any:
         """Return the model of a parsed message, with what models do not know where they keep it.
 
         The parsed message is changed, and may become part of the model. Where it is no valid one,
         any exception may be raised.
+
+        Args:
+            obj: The message.
+            role: What part of a Kafka record it is.
+            texts: Those of the properties `texts`, as they were received.
         """
         self._extras.take_out(obj, self.roles[role])
+        if texts:
+            obj.update(texts)
         return msgspec.convert(obj, self._type_of(obj, role), dec_hook=read_unknown)
 
     def _type_of(self, obj: Any, role: str) -> Any:
@@ -96,26 +109,32 @@ class Family:
         return import_module(f"{self._module.__name__}.extras")
 
 
-def looks_like(value: object, kind: Any) -> bool:
-    """Tell whether a value has the properties of a model, and the tags of one down to any depth.
+def _is_text(kind: Any) -> bool:
+    return msgspec.Raw in (get_args(kind) or (kind,))
 
-    What the properties hold is not looked at otherwise.
+
+def looks_like(value: object, kind: Any, *, is_root: bool = True) -> bool:
+    """Tell whether a value has the tag of a model, or all that the model needs.
+
+    At the root a tag says enough; further down others have the same one.
     """
     arms = get_args(kind)
     if arms:
-        return any(looks_like(value, arm) for arm in arms)
+        return any(looks_like(value, arm, is_root=is_root) for arm in arms)
     if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
         return True
-    if kind.__struct_config__.array_like or not _is_dict(value):
-        return False
-    tag_field, tag = kind.__struct_config__.tag_field, kind.__struct_config__.tag
-    if tag_field and value.get(tag_field) != tag:
-        return False
-    hints = get_type_hints(kind)
+    if not _is_dict(value):
+        return kind.__struct_config__.array_like and _is_list(value)
+    config, hints = kind.__struct_config__, get_type_hints(kind)
+    if config.tag_field is not None:
+        tag = value.get(config.tag_field)
+        is_of_it = isinstance(tag, str) and config.tag in {tag, OPEN_TAG}
+        if is_root or not is_of_it:
+            return is_of_it
+    needed = {f.encode_name: hints[f.name] for f in msgspec.structs.fields(kind) if f.required}
     return all(
-        field.encode_name in value and looks_like(value[field.encode_name], hints[field.name])
-        for field in msgspec.structs.fields(kind)
-        if field.required
+        name.startswith("@") or (name in value and looks_like(value[name], hint, is_root=False))
+        for name, hint in needed.items()
     )
 
 
