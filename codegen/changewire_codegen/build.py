@@ -18,6 +18,7 @@ from changewire_codegen.nodes import (
     RefTo,
     Row,
     Rule,
+    Scalar,
     Tag,
     Union,
     with_arms,
@@ -157,6 +158,10 @@ def _row(node: Node, head: tuple[str, str, str, str], place: Place) -> Row:
     steps = {title: str(i) for i, title in enumerate(titles)}
     children = dict(zip(titles, node["prefixItems"], strict=True))
     positions = _properties(children, set(titles), place.at("prefixItems"), steps)
+    for prop, child in zip(positions, node["prefixItems"], strict=True):
+        if "not" in child and not (isinstance(prop.type, Scalar) and prop.type.excluded):
+            reason = "the keyword 'not' has no meaning here"
+            raise SchemaError(place.file, f"{prop.pointer}/not", reason)
     return Row(*head, positions, leniencies=node.get("x-leniency", {}))
 
 

@@ -29,6 +29,20 @@ _IN_ORDER = ("prefixItems", "anyOf", "oneOf")
 _ONE = ("items", "additionalProperties")
 
 
+def check_family_encoding(path: str, meta: Node) -> None:
+    """Refuse what says nothing of a family's encoding.
+
+    Args:
+        path: The ``family.json``, relative to the schema folder.
+        meta: What it holds.
+
+    Raises:
+        SchemaError: It says how numbers are kept, which MessagePack leaves no choice in.
+    """
+    if meta["encoding"] == "msgpack" and "numbers" in meta:
+        raise SchemaError(path, "/numbers", "a float in MessagePack is binary64 or less")
+
+
 def check_encoding(path: str, schema: Node, encoding: str) -> None:
     """Refuse what the encoding of a family has no use for.
 
@@ -42,7 +56,7 @@ def check_encoding(path: str, schema: Node, encoding: str) -> None:
     """
     for pointer, node in _nodes(schema, ""):
         for (keyword, value), reason in _FOREIGN[encoding].items():
-            if keyword in node and value in {None, node.get(keyword)}:
+            if keyword in node and value in (None, node[keyword]):
                 raise SchemaError(path, f"{pointer}/{escape_pointer(keyword)}", reason)
         if encoding == "msgpack" and _is_map(node) and "x-mapKeys" not in node:
             raise SchemaError(path, pointer, 'in MessagePack a map says "x-mapKeys": "any"')

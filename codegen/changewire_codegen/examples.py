@@ -31,16 +31,20 @@ def check_examples(path: str, schema: Mapping[str, Any], encoding: str) -> None:
             raise SchemaError(path, f"/examples/{i}", reason)
 
 
-def _unreadable(example: object) -> str | None:
+def _unreadable(example: Any) -> str | None:
+    """Return what is wrong with an example; None where it can be read."""
+    try:
+        bytes.fromhex(example)
+    except (TypeError, ValueError):
+        return "an example in MessagePack is hex text: two digits for each byte"
     try:
         parsed_example(example)
-    except (TypeError, ValueError, msgpack.UnpackException) as error:
-        words = str(error) or type(error).__name__
-        return f"an example in MessagePack is the hex text of one value: {words}"
+    except (TypeError, ValueError, msgpack.UnpackException):
+        return "an example in MessagePack stands for one value, and for nothing behind it"
     return None
 
 
-def parsed_example(text: Any) -> Any:
+def parsed_example(text: str) -> Any:
     """Return the value that an example in MessagePack stands for.
 
     Args:

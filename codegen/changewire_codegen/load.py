@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from changewire_codegen.build import build_family
 from changewire_codegen.dialect import check_family_file, check_schema
-from changewire_codegen.encodings import check_encoding
+from changewire_codegen.encodings import check_encoding, check_family_encoding
 from changewire_codegen.errors import SchemaError
 from changewire_codegen.examples import check_examples
 from changewire_codegen.nodes import Family
@@ -44,6 +44,7 @@ def load_family(folder: Path) -> Family:
     documents = {path.name: _read(path) for path in sorted(folder.glob("*.json"))}
     meta = documents.pop(FAMILY_FILE)
     check_family_file(f"{folder.name}/{FAMILY_FILE}", meta)
+    check_family_encoding(f"{folder.name}/{FAMILY_FILE}", meta)
     for name, schema in documents.items():
         check_schema(f"{folder.name}/{name}", schema)
         check_encoding(f"{folder.name}/{name}", schema, meta["encoding"])

@@ -177,6 +177,8 @@ def _separate(union: Union, arms: list[Row], definitions: Definitions) -> RowUni
     if len({len(arm.positions) for arm in arms}) > 1:
         _refuse(union, "ambiguous union: the arms need the same number of positions")
     columns = list(zip(*(arm.positions for arm in arms), strict=True))
+    if any(_integers(prop.type) == () for column in columns for prop in column):
+        _refuse(union, "ambiguous union: only a union in $defs has an open arm")
     tags = tuple(i for i, column in enumerate(columns) if all(_integers(p.type) for p in column))
     keys = tuple(
         tuple(product(*(_integers(arm.positions[i].type) or () for i in tags))) for arm in arms
@@ -227,10 +229,18 @@ def _check_reference(definition: AnyDefinition, name: str, definitions: Definiti
     reason = None
     if name not in definitions:
         reason = f"{name} is an arm: refer to its union"
-    elif isinstance(definition, Row) and isinstance(definitions[name], RowUnion):
+    elif isinstance(definition, Row) and _is_messages(name, definitions):
         reason = f"{name} is a union of messages: an array holds none"
     if reason is not None:
         raise SchemaError(definition.file, definition.pointer, reason)
+
+
+def _is_messages(name: str, definitions: Definitions, seen: tuple[str, ...] = ()) -> bool:
+    """Tell whether a name stands for a union of messages, or for a list of them."""
+    definition = definitions.get(name)
+    if isinstance(definition, RowUnion) or not isinstance(definition, Alias) or name in seen:
+        return isinstance(definition, RowUnion)
+    return any(_is_messages(n, definitions, (*seen, name)) for n in references(definition))
 
 
 def _refuse(union: Union, reason: str) -> NoReturn:

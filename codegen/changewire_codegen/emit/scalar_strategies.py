@@ -78,7 +78,9 @@ def _out_of_bounds(scalar: Scalar, encoding: str) -> list[str]:
         return [f"drawing.not_base64_texts({scalar.min_length or 0}, {scalar.max_length})"]
     if scalar.kind == "string":
         return _broken_texts(scalar)
-    return _out_of_range(scalar, _INTEGERS[encoding]) if scalar.kind in {"integer", "number"} else []
+    return (
+        _out_of_range(scalar, _INTEGERS[encoding]) if scalar.kind in {"integer", "number"} else []
+    )
 
 
 def _out_of_range(scalar: Scalar, drawn: tuple[int, int]) -> list[str]:
