@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any, cast
 
 import msgspec
@@ -11,14 +12,7 @@ from changewire.codec.family import Family, first_of
 from changewire.codec.issues import CodecError, DecodeError, EncodeError, Issue
 from changewire.codec.rejections import rejection
 from changewire.codec.unknown import UnknownProperties, is_unknown_at_root
-from changewire.codec.wire import (
-    PARSER_ERRORS,
-    TOO_DEEP,
-    Data,
-    parse_json,
-    unexplained,
-    write_unknown,
-)
+from changewire.codec.wire import PARSER_ERRORS, Data, too_deep, unexplained, wire_of
 
 _BATCH = Issue("", "batch", "batch", "one message")
 _NO_KEY = Issue("", "unknown-variant", "key", "no record key")
@@ -34,16 +28,21 @@ class Codec:
 
     Attributes:
         format: Public name of the format.
+        second_reads: How many messages took the slower way and were accepted. In MessagePack their
+            numbers or lengths have more bytes than they need, or they have an extension type of
+            code -1 or as the key of a map; in JSON they have properties that the schema does not
+            name, save those at the root that were met before. Threads may lose a few counts.
     """
 
     def __init__(self, family: Family) -> None:
         """Build the decoders of a family."""
         self.format = family.format
         self._family = family
-        self._decode_as = {r: msgspec.json.Decoder(t).decode for r, t in family.types.items()}
-        self._split = msgspec.json.Decoder(list[msgspec.Raw]).decode
-        self._write = msgspec.json.Encoder().encode
-        self._unknown = UnknownProperties(family.arms)
+        self.second_reads = 0
+        self._wire = wire_of(family)
+        self._decode_as = {role: self._wire.reader(role) for role in family.types}
+        self._write = self._wire.write
+        self._parse = self._wire.parse
         # What the next message is expected to need; it decides what a message costs, nothing else.
         self._read: Any = self._decode_as["message"]
 
@@ -75,12 +74,13 @@ class Codec:
         """
         try:
             return [self._read(data)]
-        except PARSER_ERRORS:
-            elements = self._elements(data)
+        except PARSER_ERRORS as error:
+            is_unknown = is_unknown_at_root(error)
+        elements = self._elements(data)
         if elements is not None:
             return [self._element(raw, i) for i, raw in enumerate(elements)]
         try:
-            return [self.decode(data)]
+            return [self._decode_again(data, learn=is_unknown)]
         except DecodeError as error:
             return [rejection(error)]
 
@@ -114,7 +114,7 @@ class Codec:
         try:
             return self._encode_again(model, role)
         except RecursionError:
-            raise EncodeError(self.format, [TOO_DEEP]) from None
+            raise EncodeError(self.format, [too_deep(self._wire.rule)]) from None
 
     def validate(self, data: object, *, closed: bool = False) -> list[Issue]:
         """Return every issue of a message; none where it is valid.
@@ -134,7 +134,7 @@ class Codec:
         try:
             self._family.build(obj, role)
         except _REFUSALS as error:
-            return [unexplained(error)]
+            return [unexplained(error, self._wire.rule)]
         return []
 
     @property
@@ -149,9 +149,6 @@ class Codec:
         except DecodeError:
             return False
 
-    def _parse(self, data: Data) -> Any:
-        return parse_json(data, self.format)
-
     def _plain(self, data: object) -> Any:
         """Return a message as dictionaries and lists, whatever it was given as."""
         if isinstance(data, (bytes, bytearray, memoryview, str, msgspec.Raw)):
@@ -159,12 +156,12 @@ class Codec:
         is_model = isinstance(first_of(data), msgspec.Struct)
         return self._parse(self.encode(data)) if is_model else data
 
-    def _elements(self, data: Data) -> list[msgspec.Raw] | None:
+    def _elements(self, data: Data) -> list[Any] | None:
         """Return the elements of a batch as bytes; None where the message is no batch."""
         if "batch" not in self._family.roles:
             return None
         try:
-            return self._split(data.tobytes() if isinstance(data, memoryview) else data)
+            return self._wire.split(data)
         except PARSER_ERRORS:
             return None
 
@@ -177,23 +174,34 @@ class Codec:
 
     def _decode_again(self, data: Data, *, learn: bool) -> Any:
         """Return the model of what was refused at first, or say what is wrong with it."""
-        if learn:
-            try:
-                model = self._unknown.learn(data)
-            except PARSER_ERRORS:
-                pass
-            else:
-                # A producer that adds a property adds it to every message.
-                self._read = self._read_unknown
-                return model
-        obj = self._parse(data)
-        if self._family.is_batch(obj):
-            raise DecodeError(self.format, [_BATCH])
-        return self._model(obj, "message", data)
+        model = self._learn(data) if learn else None
+        if model is None:
+            obj = self._parse(data)
+            if self._family.is_batch(obj):
+                raise DecodeError(self.format, [_BATCH])
+            model = self._model(obj, "message", data)
+        self.second_reads += 1
+        return model
 
-    def _read_unknown(self, data: Data) -> Any:
+    def _learn(self, data: Data) -> Any:
+        """Return the model of a message whose root has unknown properties; None where that fails.
+
+        A producer that adds a property adds it to every message, so the next ones are expected to
+        have it.
+        """
+        unknown = self._wire.unknown
+        if unknown is None:
+            return None
+        try:
+            model = unknown.learn(data)
+        except PARSER_ERRORS:
+            return None
+        self._read = partial(self._read_unknown, unknown)
+        return model
+
+    def _read_unknown(self, unknown: UnknownProperties, data: Data) -> Any:
         """Decode a message that is expected to have unknown properties at its root."""
-        model = self._unknown.decode(data)
+        model = unknown.decode(data)
         if model.extra is msgspec.UNSET:
             self._read = self._decode_as["message"]
         return model
@@ -203,7 +211,7 @@ class Codec:
         try:
             return self._family.build(obj, role)
         except _REFUSALS as error:
-            refusal = unexplained(error)
+            refusal = unexplained(error, self._wire.rule)
         try:
             issues = self._family.errors(self._parse(data), role)
         except RecursionError:
@@ -213,9 +221,9 @@ class Codec:
     def _encode_again(self, model: object, role: str) -> bytes:
         """Write what the fast path cannot, or find out why it cannot be written."""
         try:
-            obj = self._parse(msgspec.json.encode(model, enc_hook=write_unknown))
+            obj = self._parse(self._wire.write_all(model))
         except _REFUSALS:
-            raise EncodeError(self.format, [first_unencodable(model)]) from None
+            raise EncodeError(self.format, [first_unencodable(model, self._wire.holds)]) from None
         issues = misplaced(model)
         if not issues:
             with suppress(*_REFUSALS):  # of a value of the wrong shape, which errors() reports
@@ -228,6 +236,7 @@ class Codec:
             received = self._model(obj, role, data)
         except DecodeError as error:
             raise EncodeError(self.format, [as_sent(i, model) for i in error.issues]) from None
-        if received != model:
-            raise EncodeError(self.format, [first_difference(model, received)])
+        difference = first_difference(model, received)
+        if difference is not None:
+            raise EncodeError(self.format, [difference])
         return data

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from functools import cached_property
 from importlib import import_module
 from types import ModuleType
-from typing import Any, TypeGuard, cast, get_args
+from typing import Any, TypeGuard, get_args
 
 import msgspec
 
 from changewire.codec.issues import Issue, issue_of
-from changewire.codec.wire import read_unknown
+from changewire.codec.model_types import read_unknown
 
 
 class Family:
@@ -17,50 +17,65 @@ class Family:
 
     Attributes:
         format: Public name of the format.
+        encoding: How its messages are written: ``json`` or ``msgpack``.
         roles: Title of the schema for each part of a Kafka record: message, batch, key, key_batch.
         types: The type to decode for each role.
         arms: The models that a single message can be.
+        arm_of: The function from a parsed message to its model; None where there is none.
     """
 
     def __init__(self, module: ModuleType) -> None:
         """Look at a family's package."""
         self._module = module
         self.format: str = module.FORMAT
+        self.encoding: str = module.ENCODING
         self.roles: dict[str, str] = dict(module.ROLES)
         self.types: dict[str, Any] = {r: getattr(module, name) for r, name in self.roles.items()}
         message = self.types["message"]
         self.arms: tuple[Any, ...] = get_args(message) or (message,)
-        self._tag = self.arms[0].__struct_config__.tag_field
-        self._arm_of = {arm.__struct_config__.tag: arm for arm in self.arms}
+        # Messages that are arrays themselves have no unknown properties, and no tag by name.
+        self._are_arrays: bool = self.arms[0].__struct_config__.array_like
+        self.arm_of: Callable[[object], Any] = (
+            self.part("dispatch").arm_of if self._are_arrays else _by_tag(self.arms)
+        )
+
+    def part(self, name: str) -> Any:
+        """Return a module of the family's package."""
+        return import_module(f"{self._module.__name__}.{name}")
 
     def errors(self, obj: object, role: str, *, closed: bool = False) -> list[Issue]:
         """Return every issue of a parsed message."""
         raw = self._validators.errors(obj, self.roles[role], closed=closed)
         return [issue_of(item) for item in raw]
 
-    def build(self, obj: object, role: str) -> Any:
+    def build(self, obj: Any, role: str) -> Any:
         """Return the model of a parsed message, with what models do not know where they keep it.
 
         The parsed message is changed, and may become part of the model. Where it is no valid one,
         any exception may be raised.
         """
-        self._extras.take_out(obj, self.roles[role])
-        return msgspec.convert(obj, self._type_of(obj, role), dec_hook=read_unknown)
-
-    def _type_of(self, obj: Any, role: str) -> Any:
+        if not self._are_arrays:
+            self._extras.take_out(obj, self.roles[role])
+        elif role == "batch":  # msgspec has no union of arrays
+            return [self.build(item, "message") for item in obj]
         # To msgspec, converting to one model is several times cheaper than to a union of them.
-        arm = self._arm_of.get(obj[self._tag]) if role == "message" and self._tag else None
-        return arm or self.types[role]
+        arm = self.arm_of(obj) if role == "message" else None
+        return msgspec.convert(
+            obj,
+            arm or self.types[role],
+            dec_hook=read_unknown,
+            builtin_types=(bytes,) if self.encoding == "msgpack" else None,
+        )
 
     def put_back(self, obj: object, role: str) -> None:
         """Undo `take_out`, in place."""
-        self._extras.put_back(obj, self.roles[role])
+        if not self._are_arrays:
+            self._extras.put_back(obj, self.roles[role])
 
     @cached_property
     def leniencies(self) -> Callable[[object], list[str]]:
         """The function that returns the names of the leniencies that a model needed."""
-        module: Any = import_module(f"{self._module.__name__}.leniencies")
-        return module.leniencies  # type: ignore[no-any-return]
+        return self.part("leniencies").leniencies  # type: ignore[no-any-return]
 
     def role_of(self, model: object) -> str:
         """Return the role that a model, or a list of models, plays."""
@@ -73,30 +88,42 @@ class Family:
         return "key" if is_key else "message"
 
     def is_batch(self, obj: Any) -> bool:
-        """Tell whether a parsed message is a batch."""
-        return "batch" in self.roles and isinstance(obj, list)
+        """Tell whether a parsed message is a batch: an array of messages, or an empty one."""
+        if "batch" not in self.roles or not isinstance(obj, list):
+            return False
+        return not self._are_arrays or _holds_arrays(obj)
 
     def is_key_batch(self, obj: Any) -> bool:
         """Tell whether a parsed record key is that of a batch: an array of arrays."""
-        if "key_batch" not in self.roles or not isinstance(obj, list):
-            return False
-        return not obj or isinstance(obj[0], list)
+        return "key_batch" in self.roles and isinstance(obj, list) and _holds_arrays(obj)
 
     def recognises(self, obj: object) -> bool:
-        """Tell whether a parsed message, or the first of a batch, has the tag of a variant."""
-        first = first_of(obj)
-        if not isinstance(first, dict):
-            return False
-        tag = cast("dict[str, Any]", first).get(self._tag)
-        return isinstance(tag, str) and tag in self._arm_of
+        """Tell whether a parsed message, or the first of a batch, is of a kind that is known."""
+        return self.arm_of(first_of(obj) if self.is_batch(obj) else obj) is not None
 
     @cached_property
     def _validators(self) -> ModuleType:
-        return import_module(f"{self._module.__name__}.validators")
+        return self.part("validators")  # type: ignore[no-any-return]
 
     @cached_property
     def _extras(self) -> ModuleType:
-        return import_module(f"{self._module.__name__}.extras")
+        return self.part("extras")  # type: ignore[no-any-return]
+
+
+def _by_tag(arms: tuple[Any, ...]) -> Callable[[object], Any]:
+    """Return the function that finds the model of an object by its tag."""
+    name = arms[0].__struct_config__.tag_field
+    arm_of = {arm.__struct_config__.tag: arm for arm in arms}
+
+    def by_tag(obj: Any) -> Any:
+        tag = obj.get(name) if isinstance(obj, dict) else None
+        return arm_of.get(tag) if isinstance(tag, str) else None
+
+    return by_tag
+
+
+def _holds_arrays(obj: list[Any]) -> bool:
+    return not obj or isinstance(obj[0], list)
 
 
 def first_of(value: Any) -> Any:
