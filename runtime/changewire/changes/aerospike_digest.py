@@ -31,12 +31,16 @@ def digest(set: str | None, user_key: float | str | bytes) -> bytes:
         ImportError: pycryptodome is not installed.
     """
     try:
-        kind, bytes_of = _KEY_BYTES[type(user_key)]
-        hashed = (set or "").encode() + kind + bytes_of(user_key)
+        hashed = (set or "").encode() + _key_bytes(user_key)
     except (KeyError, struct.error):
         text = "a user key is an integer of 64 bits, a float, text or bytes"
         raise ValueError(text) from None
     return _ripemd160(hashed)
+
+
+def _key_bytes(user_key: Any) -> bytes:
+    kind, bytes_of = _KEY_BYTES[type(user_key)]
+    return kind + bytes_of(user_key)
 
 
 def _ripemd160(data: bytes) -> bytes:

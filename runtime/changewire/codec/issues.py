@@ -10,9 +10,11 @@ from changewire.codec.shown import shown_pointer, shown_value
 CODES: Final[Mapping[str, str]] = {
     "batch": "The message is a batch, where one message was asked for.",
     "duplicate-column": "Two bins of one record have the same name.",
+    "duplicate-key": "Two keys of one map are the same, or cannot be told apart.",
     "empty": "There are no bytes, or nothing but white space.",
     "invalid-base64": "Text that stands for bytes is no Base64 text.",
     "invalid-json": "The bytes are no JSON text.",
+    "invalid-msgpack": "The bytes are no MessagePack.",
     "invalid-time": "Text that stands for a time is no date and time with an offset.",
     "invalid-unicode": "The bytes are no UTF-8, or hold half of a surrogate pair.",
     "missing-property": "A property that every such message has is not there.",
@@ -55,6 +57,8 @@ _RULE_CODES: Final[Mapping[str, str]] = {
 }
 
 _TYPE_WORDS: Final[Mapping[str, str]] = {
+    "Ext": "ext",
+    "ExtKey": "ext",
     "NoneType": "null",
     "UnsetType": "nothing",
     "bool": "boolean",
@@ -64,7 +68,7 @@ _TYPE_WORDS: Final[Mapping[str, str]] = {
     "list": "array",
     "str": "string",
 }
-"""Names of Python types that JSON calls otherwise."""
+"""Names of Python types that JSON or MessagePack calls otherwise."""
 
 
 class Issue(msgspec.Struct, frozen=True):

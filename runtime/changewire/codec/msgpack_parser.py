@@ -46,6 +46,8 @@ def parse(data: bytes) -> Any:
         RecursionError: They are nested too deep.
     """
     parser = _Parser(data)
+    if not data:
+        raise parser.malformed("empty", "one MessagePack value")
     try:
         value = parser.value()
     except msgpack.FormatError:

@@ -19,7 +19,7 @@ from changewire.codec.wire import Data, unexplained
 _RULE: Final = "msgpack"
 _ARRAYS: Final = frozenset((*range(0x90, 0xA0), 0xDC, 0xDD))
 """First bytes of an array."""
-_MINUS_ONE: Final = b"\xff"
+_MINUS_ONE: Final = 0xFF
 _TIMES: Final = (b"\xd6\xff", b"\xd7\xff", b"\xc7\x0c\xff")
 """First bytes of an extension type of code -1, in the three lengths that msgspec takes."""
 
@@ -107,7 +107,7 @@ def _lossless(
             decode = decoders.get(data[:length])
             if decode is not None:
                 model = decode(data)
-                if write(model) == data and not _may_hold_time(data):
+                if write(model) == data and not (_MINUS_ONE in data and _may_hold_time(data)):
                     return model
                 break
         raise msgspec.ValidationError
@@ -117,7 +117,7 @@ def _lossless(
 
 def _may_hold_time(data: bytes) -> bool:
     """Tell whether there may be an extension type of code -1, of which msgspec makes a time."""
-    return _MINUS_ONE in data and any(head in data for head in _TIMES)
+    return any(head in data for head in _TIMES)
 
 
 def _as_bytes(data: Any) -> bytes:
