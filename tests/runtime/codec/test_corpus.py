@@ -18,6 +18,8 @@ UPDATE = bool(os.environ.get("CHANGEWIRE_UPDATE_CORPUS"))
 
 ELSEWHERE = {
     "duplicate-column": "found by changes(), in tests/runtime/changes",
+    "duplicate-key": "of MessagePack, in test_msgpack_hostile.py",
+    "invalid-msgpack": "of MessagePack, in test_msgpack_hostile.py",
     "invalid-time": "no message of aerospike-json holds a time as text",
     "not-encodable": "of encode(), in test_encode.py",
     "pattern-mismatch": "no schema of aerospike-json has a pattern",
