@@ -8,12 +8,24 @@ from typing import Any
 from changewire_codegen.errors import SchemaError
 from changewire_codegen.keywords import ROOT
 from changewire_codegen.names import CLASS_NAME, RESERVED_TITLES, UNCARRIABLE, python_name, snake
-from changewire_codegen.nodes import Alias, Family, Object, Property, Row, Rule, Tag, Union
+from changewire_codegen.nodes import (
+    Alias,
+    Family,
+    Nullable,
+    Object,
+    Property,
+    RefTo,
+    Row,
+    Rule,
+    Tag,
+    Union,
+)
 from changewire_codegen.order import in_order
 from changewire_codegen.types import Node, Place, build_type
 from changewire_codegen.unions import resolve_unions
 
 LENIENT = frozenset({"x-leniency"})
+PROPERTY = LENIENT | {"x-repeated"}
 NOTHING: frozenset[str] = frozenset()
 
 Definitions = dict[str, Object | Row | Union | Alias]
@@ -43,6 +55,7 @@ def build_family(folder: str, meta: Mapping[str, Any], documents: Mapping[str, N
         description=meta["description"],
         format=meta.get("format"),
         encoding=meta["encoding"],
+        exact=meta.get("numbers") == "exact",
         roles=_roles(folder, meta.get("roles", {}), documents),
         differences=tuple(meta.get("differences", ())),
         definitions=in_order(definitions),
@@ -137,25 +150,36 @@ def _properties(
     place: Place,
     steps: Mapping[str, str] | None = None,
 ) -> tuple[Property, ...]:
-    found: dict[str, Property] = {}
+    found: list[Property] = []
+    taken: dict[str, str] = {}
     for wire, node in children.items():
         below = place.at((steps or {}).get(wire, wire))
         if UNCARRIABLE.search(wire):
             below.refuse("a property name holds no quotes, backslashes or control characters")
-        name = python_name(wire)
-        if name in found:
-            both = f"{wire!r} and {found[name].wire!r}"
-            below.refuse(f"name clash: {both} are both {name!r} in Python")
-        found[name] = Property(
+        prop = Property(
             wire=wire,
-            name=name,
-            type=build_type(node, below, LENIENT),
+            name=python_name(wire),
+            type=build_type(node, below, LENIENT if steps else PROPERTY),
             required=wire in required,
             description=node["description"],
             pointer=below.pointer,
             leniencies=node.get("x-leniency", {}),
+            repeated=node.get("x-repeated", False),
         )
-    return tuple(found.values())
+        _check_repeated(prop, below)
+        for name in sorted({prop.name, prop.attribute}):
+            if name in taken:
+                both = f"{wire!r} and {taken[name]!r}"
+                below.refuse(f"name clash: {both} are both {name!r} in Python")
+            taken[name] = wire
+        found.append(prop)
+    return tuple(found)
+
+
+def _check_repeated(prop: Property, place: Place) -> None:
+    kind = prop.type.of if isinstance(prop.type, Nullable) else prop.type
+    if prop.repeated and not isinstance(kind, RefTo):
+        place.at("x-repeated").refuse("a repeated property is a definition, or null")
 
 
 def _roles(folder: str, roles: Mapping[str, str], documents: Mapping[str, Node]) -> dict[str, str]:

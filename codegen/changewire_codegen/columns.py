@@ -24,17 +24,17 @@ from changewire_codegen.nodes import (
     Type,
     Union,
 )
-from changewire_codegen.order import references
+from changewire_codegen.order import has_extra, references
 
 EXTRA = "_extra"
 """Column of the properties that the schema does not name."""
 
-LeafKind = Literal["boolean", "integer", "number", "string", "bytes", "datetime", "json"]
+LeafKind = Literal["boolean", "integer", "number", "string", "bytes", "datetime", "json", "text"]
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """A column of scalars; ``json`` is any value as JSON text."""
+    """A column of scalars; ``json`` is any value as JSON text, ``text`` is JSON text as received."""
 
     kind: LeafKind
 
@@ -62,6 +62,7 @@ class StructColumn:
 
 Column = Leaf | ListColumn | MapColumn | StructColumn
 JSON = Leaf("json")
+TEXT = Leaf("text")
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ def fields(name: str, family: Family) -> list[Field]:
     assert isinstance(definition, (Object, Row))  # noqa: S101 - aliases are resolved before
     children = definition.properties if isinstance(definition, Object) else definition.positions
     found = [_field(child, name, family) for child in children]
-    if isinstance(definition, Object) and name in family.variants.values():
+    if has_extra(definition, family):
         if any(field.name == EXTRA for field in found):
             raise SchemaError(
                 definition.file, definition.pointer, f"a column {EXTRA!r} is added: rename"
@@ -150,11 +151,11 @@ def fields(name: str, family: Family) -> list[Field]:
 
 
 def _field(prop: Property, owner: str, family: Family) -> Field:
-    column = column_of(prop.type, family, (owner,))
+    column = TEXT if prop.repeated else column_of(prop.type, family, (owner,))
     nullable = not prop.required or _takes_null(prop.type, family)
     return Field(
         name=prop.wire,
-        attribute=prop.name,
+        attribute=prop.attribute,
         column=column,
         description=prop.description,
         everywhere=True,

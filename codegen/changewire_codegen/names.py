@@ -18,8 +18,19 @@ RESERVED = frozenset(
 # Generated modules import or define these themselves.
 RESERVED_TITLES = frozenset(
     {
-        *("Annotated", "Any", "ClassVar", "DIGESTS", "ENCODING", "Extra", "FORMAT", "Final"),
-        *("Literal", "Mapping", "Meta", "OpenTag", "ROLES", "Struct", "TypeAlias", "UNSET"),
+        *(
+            "Annotated",
+            "Any",
+            "Callable",
+            "ClassVar",
+            "DIGESTS",
+            "ENCODING",
+            "EXACT",
+            "Extra",
+            "FORMAT",
+            "Final",
+        ),
+        *("Literal", "Mapping", "Meta", "OpenTag", "ROLES", "Raw", "Struct", "TypeAlias", "UNSET"),
         "UnsetType",
     }
 )

@@ -83,6 +83,8 @@ class Property:
         name: Name in Python.
         pointer: JSON Pointer to the property in its schema file.
         leniencies: Name of each leniency with the condition under which it is used.
+        repeated: Whether message after message has the same value, so that its text is kept and
+            parsed once.
     """
 
     wire: str
@@ -92,6 +94,12 @@ class Property:
     description: str
     pointer: str
     leniencies: Mapping[str, Mapping[str, Any]] = field(default_factory=_nothing)
+    repeated: bool = False
+
+    @property
+    def attribute(self) -> str:
+        """Name of the field in the model; of a repeated value it holds the text."""
+        return f"{self.name}_text" if self.repeated else self.name
 
 
 @dataclass(frozen=True)
@@ -184,6 +192,7 @@ class Family:
         name: Folder of the schemas, and name of the generated package.
         format: Public name of the wire format; None for a family that is no wire format.
         encoding: How the messages are written.
+        exact: Whether numbers that binary64 cannot hold are kept as decimals.
         roles: Definition for each part that a Kafka record can play.
         definitions: By name; every definition stands after those it refers to.
         schemas: The parsed schema files by file name.
@@ -195,6 +204,7 @@ class Family:
     description: str
     format: str | None
     encoding: Literal["json", "msgpack"]
+    exact: bool
     roles: Mapping[str, str]
     differences: tuple[str, ...]
     definitions: Mapping[str, Object | Row | Union | Alias]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from changewire_codegen.errors import SchemaError
 from changewire_codegen.nodes import (
     Alias,
     ArrayOf,
+    Family,
     MapOf,
     Nullable,
     Object,
@@ -44,6 +45,68 @@ def references(definition: Object | Row | Union | Alias) -> list[str]:
         return list(_names(definition.type))
     children = definition.properties if isinstance(definition, Object) else definition.positions
     return [name for child in children for name in _names(child.type)]
+
+
+def parsed_apart(family: Family) -> set[str]:
+    """Return the definitions that stand below repeated properties only.
+
+    A message keeps their text, so their models let unknown properties pass and lose nothing.
+    """
+    starts = [
+        name
+        for definition in family.definitions.values()
+        if isinstance(definition, Object)
+        for prop in definition.properties
+        if prop.repeated
+        for name in _names(prop.type)
+    ]
+    below = _reached(starts, family, references)
+    roots = [name for name in family.variants.values() if name not in below]
+    return below - _reached(roots, family, _held)
+
+
+def has_extra(definition: Object | Row | Union | Alias, family: Family) -> bool:
+    """Tell whether a model keeps the properties that its schema does not name."""
+    return isinstance(definition, Object) and definition.name in messages(family)
+
+
+def messages(family: Family) -> set[str]:
+    """Return what stands at the root of a message: of a batch, that of each element.
+
+    A family that is no wire format has a message in each of its files.
+    """
+    found: set[str] = set()
+    todo = list(family.roles.values() or family.variants.values())
+    while todo:
+        definition = family.definitions[todo.pop()]
+        if isinstance(definition, (Union, Alias)):
+            todo += references(definition)
+        else:
+            found.add(definition.name)
+    return found
+
+
+def _held(definition: Object | Row | Union | Alias) -> list[str]:
+    """Return the names that a definition refers to, but not as text."""
+    if not isinstance(definition, Object):
+        return references(definition)
+    kept = [prop for prop in definition.properties if not prop.repeated]
+    return [name for prop in kept for name in _names(prop.type)]
+
+
+def _reached(
+    starts: list[str],
+    family: Family,
+    names: Callable[[Object | Row | Union | Alias], list[str]],
+) -> set[str]:
+    found: set[str] = set()
+    todo = list(starts)
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found.add(name)
+            todo += names(family.definitions[name])
+    return found
 
 
 def _names(kind: Type) -> Iterator[str]:

@@ -68,7 +68,7 @@ def _tagged(arm: Object, tag: str, definitions: Definitions) -> list[str]:
         return [arm.name]
     names: list[str] = []
     for value in values:
-        name = arm.name + "".join(word.capitalize() for word in re.split(r"[^A-Za-z0-9]+", value))
+        name = _arm_name(arm.name, value)
         if name in definitions:
             raise SchemaError(arm.file, arm.pointer, f"name clash: {name} is also a title")
         own = tuple(
@@ -80,6 +80,12 @@ def _tagged(arm: Object, tag: str, definitions: Definitions) -> list[str]:
     head = (arm.name, arm.description, arm.file, arm.pointer)
     definitions[arm.name] = Union(*head, tag=tag, arms=tuple(names), tags=values)
     return names
+
+
+def _arm_name(title: str, value: str) -> str:
+    """Return the name of the arm for a value of an enum; one that begins like the title is short."""
+    words = "".join(word.capitalize() for word in re.split(r"[^A-Za-z0-9]+", value))
+    return words if words.startswith(title) and words != title else title + words
 
 
 def _value(definition: Object | Row | Union | Alias) -> str | None:

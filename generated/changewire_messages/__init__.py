@@ -9,5 +9,9 @@ from collections.abc import Mapping
 from typing import Final
 
 __all__ = ["FORMATS"]
-FORMATS: Final[Mapping[str, str]] = {"aerospike-json": "changewire_messages.aerospike_json"}
+FORMATS: Final[Mapping[str, str]] = {
+    "aerospike-json": "changewire_messages.aerospike_json",
+    "dataworks-json": "changewire_messages.dataworks_json",
+    "lindorm-json": "changewire_messages.lindorm_json",
+}
 """Module of each wire format, by the format's public name."""

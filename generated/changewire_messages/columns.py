@@ -76,6 +76,12 @@ def json_texts(values: Sequence[object], *, nullable: bool = False) -> Array:
     return texts
 
 
+def raw_texts(values: Sequence[Any]) -> Array:
+    """Return JSON text as it was received; NULL for UNSET and for null."""
+    texts = [None if value is UNSET else bytes(value) for value in values]
+    return column([None if text == b"null" else text for text in texts], BYTES).cast(STRING)
+
+
 def nulls(size: int, kind: object) -> Array:
     """Return an array of NULL."""
     array: Array = untyped.nulls(size, kind)

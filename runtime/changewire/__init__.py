@@ -26,7 +26,7 @@ from changewire.codec import (
     detect,
     formats,
 )
-from changewire_messages import aerospike_json
+from changewire_messages import aerospike_json, dataworks_json, lindorm_json
 from changewire_messages.change import Change, Reason, Rejection, Sequence, Source
 from changewire_messages.support import Extra
 
@@ -49,6 +49,7 @@ __all__ = [
     "aerospike_json",
     "changes",
     "codec",
+    "dataworks_json",
     "decode",
     "decode_all",
     "decode_key",
@@ -57,6 +58,7 @@ __all__ = [
     "encode",
     "formats",
     "leniencies",
+    "lindorm_json",
     "validate",
 ]
 

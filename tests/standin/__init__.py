@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 
 FORMAT: Final = "standin-msgpack"
 ENCODING: Final = "msgpack"
+EXACT: Final = False
 ROLES: Final[Mapping[str, str]] = {
     "message": "Message",
     "batch": "Batch",

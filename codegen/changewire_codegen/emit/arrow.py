@@ -38,7 +38,17 @@ def arrow(family: Family, package: str) -> str:
     writer("from collections.abc import Sequence")
     writer("from msgspec import UNSET")
     writer(f"from {package}.{family.name} import models")
-    names = ["column", "json_texts", "known", "lists", "maps", "spread", "structs", "Structs"]
+    names = [
+        "column",
+        "json_texts",
+        "known",
+        "lists",
+        "maps",
+        "raw_texts",
+        "spread",
+        "structs",
+        "Structs",
+    ]
     writer(f"from {package}.columns import {', '.join([*_TYPES.values(), *names])}")
     writer(f"__all__ = {[_function(name, family) for name in tables(family)]!r}")
     for name in structs(family):
@@ -73,6 +83,8 @@ def _array(field: Field, family: Family) -> str:
     values = f"[{value} for value in values]"
     if isinstance(column, Leaf) and column.kind == "json":
         return f"json_texts({values}, nullable={field.nullable})"
+    if isinstance(column, Leaf) and column.kind == "text":
+        return f"raw_texts({values})"
     if field.optional:
         values = f"known({values})"
     if isinstance(column, Leaf):

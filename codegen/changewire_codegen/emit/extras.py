@@ -19,12 +19,13 @@ from changewire_codegen.nodes import (
     MapOf,
     Nullable,
     Object,
+    Property,
     RefTo,
     Row,
     Type,
     Union,
 )
-from changewire_codegen.order import references
+from changewire_codegen.order import has_extra, references
 from changewire_codegen.writer import Writer
 
 Definition = Object | Row | Union | Alias
@@ -44,7 +45,7 @@ def extras(family: Family, package: str) -> str:
     writer("from __future__ import annotations")
     writer("from collections.abc import Callable, Mapping")
     writer("from typing import Any")
-    writer(f"from {package}.support import Path, insert, take_unknown")
+    writer(f"from {package}.support import Path, as_text, insert, take_unknown")
     for definition in family.definitions.values():
         if definition.name in takes:
             _take(definition, family, takes, writer)
@@ -77,14 +78,16 @@ def _is_put_back(definition: Definition, family: Family) -> bool:
     if not isinstance(definition, Object):
         return False
     is_open = definition.tag is not None and definition.tag.value is None
-    return is_open or definition.name in family.variants.values()
+    return is_open or has_extra(definition, family)
 
 
 def _entry(family: Family, names: Mapping[str, set[str]], writer: Writer) -> None:
     for verb in ("take", "put"):
         writer()
         with writer.block(f"_{verb.upper()}: {ARMS[verb]} = {{"):
-            for name in sorted(set(family.variants.values()) & names[verb]):
+            for name in sorted(
+                set(family.roles.values() or family.variants.values()) & names[verb]
+            ):
                 writer(f"{name!r}: _{verb}_{snake(name)},")
         writer("}")
     writer()
@@ -124,7 +127,7 @@ def _take(definition: Definition, family: Family, names: set[str], writer: Write
         if not isinstance(definition, Object):
             _walk_all(definition, names, writer, "take")
             return
-        own = definition.name in family.variants.values()
+        own = has_extra(definition, family)
         if own:
             writer("at, extra = (), {}")
         wires = tuple(prop.wire for prop in definition.properties)
@@ -156,7 +159,7 @@ def _put(definition: Definition, family: Family, names: set[str], writer: Writer
         if definition.tag is not None and definition.tag.value is None:
             wire = definition.tag.wire
             writer(f"value[{wire!r}] = value.pop({'@' + wire!r})")
-        if definition.name in family.variants.values():
+        if has_extra(definition, family):
             with writer.block('for pointer, extra in value.pop("@extra", {}).items():'):
                 writer("insert(value, pointer, extra)")
 
@@ -181,10 +184,21 @@ def _walk_all(definition: Definition, names: set[str], writer: Writer, verb: str
             _walk(position.type, (f"value[{i}]", f"(at, '{i}')"), names, verb, writer)
     elif isinstance(definition, Object):
         for prop in definition.properties:
+            if prop.repeated:
+                _keep_text(prop, verb, writer)
+                continue
             kind = prop.type if prop.required else Nullable(prop.type)
             expression = f"value[{prop.wire!r}]" if prop.required else f"value.get({prop.wire!r})"
             at = f"(at, {prop.wire!r})"
             _walk(kind, (expression, at), names, verb, writer)
+
+
+def _keep_text(prop: Property, verb: str, writer: Writer) -> None:
+    """Write back a value of which the model holds the text; what it does not know stays there."""
+    if verb == "put":
+        return
+    with writer.block(f"if {prop.wire!r} in value:"):
+        writer(f"value[{prop.wire!r}] = as_text(value[{prop.wire!r}])")
 
 
 def _walk(kind: Type, where: tuple[str, str], names: set[str], verb: str, writer: Writer) -> None:

@@ -20,7 +20,7 @@ from changewire_codegen.nodes import (
     Type,
     Union,
 )
-from changewire_codegen.order import references
+from changewire_codegen.order import has_extra, references
 from changewire_codegen.writer import Writer
 
 Definition = Object | Row | Union | Alias
@@ -126,13 +126,18 @@ def _function(
             view = ModelView(RefTo(definition.name), family, place)
             for name, condition in definition.leniencies.items():
                 _use(name, compile_condition(condition, "value", view), writer)
-            if definition.name in family.variants.values():
+            if has_extra(definition, family):
                 _use(UNKNOWN_PROPERTY, "value.extra is not UNSET", writer)
         for prop in _children(definition):
             expression = f"value.{prop.name}"
             view = ModelView(prop.type, family, (definition.file, prop.pointer))
             for name, condition in prop.leniencies.items():
-                _use(name, compile_condition(condition, expression, view), writer)
+                asked = compile_condition(condition, expression, view)
+                _use(
+                    name,
+                    asked if prop.required else f"{expression} is not UNSET and ({asked})",
+                    writer,
+                )
             _walk(prop.type if prop.required else Nullable(prop.type), expression, lenient, writer)
 
 

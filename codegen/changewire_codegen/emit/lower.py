@@ -31,6 +31,8 @@ ROOT = "Unused"
 """Name of a type that the schema needs and nobody else."""
 
 _TAG = "tag"
+_ANY = {"title": "Anything"}
+"""Any value; of an object without any such word, a class would be made."""
 
 Schema = dict[str, Any]
 
@@ -59,7 +61,7 @@ def _definition(definition: Object | Row | Union | Alias) -> Schema:
         required.append(_TAG)
     for i, child in enumerate(children):
         if tag is None or tag.value is None or child.wire != tag.wire:
-            properties[neutral_name(i)] = lower_type(child.type)
+            properties[neutral_name(i)] = {} if child.repeated else lower_type(child.type)
             required += [neutral_name(i)] if child.required else []
     return {
         "title": definition.name,
@@ -86,7 +88,7 @@ def lower_type(kind: Type) -> Schema:  # noqa: PLR0911 - one for each kind of ty
         bounds = {"minItems": kind.min_items, "maxItems": kind.max_items}
         return {"type": "array", "items": lower_type(kind.items), **_given(bounds)}
     if isinstance(kind, MapOf):
-        return {"type": "object", "additionalProperties": lower_type(kind.values) or True}
+        return {"type": "object", "additionalProperties": lower_type(kind.values) or _ANY}
     if isinstance(kind, Anything):
         return {}
     return _scalar(kind)

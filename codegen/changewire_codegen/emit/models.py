@@ -16,17 +16,26 @@ from datamodel_code_generator import (
 from datamodel_code_generator.enums import DataModelType
 from datamodel_code_generator.format import DatetimeClassType
 
-from changewire_codegen.emit.conditions import model_rules
 from changewire_codegen.emit.head import module_docstring
 from changewire_codegen.emit.lower import OPEN_TAG, exact_hint, lower, neutral_name
+from changewire_codegen.emit.repeated import class_tail, readers, repeated_row
 from changewire_codegen.nodes import Choice, Family, Object, Property, Row
+from changewire_codegen.order import has_extra, parsed_apart
 from changewire_codegen.writer import quoted_docstring
 
 TEMPLATES = Path(__file__).with_name("templates")
 IMPORTS = [
     *("typing.Annotated", "typing.ClassVar", "typing.Literal"),
-    *("msgspec.Meta", "msgspec.UNSET", "msgspec.UnsetType", "msgspec.field"),
+    *(
+        "collections.abc.Callable",
+        "msgspec.Raw",
+        "msgspec.Meta",
+        "msgspec.UNSET",
+        "msgspec.UnsetType",
+        "msgspec.field",
+    ),
 ]
+SUPPORT = ("Extra", "OpenTag", "repeated")
 TEXT_WIDTH = 92
 
 
@@ -38,10 +47,12 @@ def models(family: Family, package: str) -> str:
         package: Import name of the generated package.
     """
     structs = [d for d in family.definitions.values() if isinstance(d, (Object, Row))]
+    tail = "\n".join(readers(family))
     body = _generate(lower(family), {d.name: _class_data(d, family) for d in structs}, package)
     names = sorted(family.definitions)
     exported = ",\n    ".join(map(repr, names))
-    return f"{module_docstring('Messages', family)}\n{body}\n\n__all__ = [\n    {exported},\n]\n"
+    public = f"__all__ = [\n    {exported},\n]"
+    return f"{module_docstring('Messages', family)}\n{body}\n\n{tail}\n\n{public}\n"
 
 
 def _generate(schema: dict[str, Any], data: dict[str, Any], package: str) -> str:
@@ -62,7 +73,7 @@ def _generate(schema: dict[str, Any], data: dict[str, Any], package: str) -> str
         custom_file_header="#",
         custom_template_dir=TEMPLATES,
         extra_template_data=defaultdict(dict, data),
-        additional_imports=[*IMPORTS, f"{package}.support.Extra", f"{package}.support.OpenTag"],
+        additional_imports=[*IMPORTS, *(f"{package}.support.{name}" for name in SUPPORT)],
     )
     return str(output).removeprefix("#\n")
 
@@ -71,7 +82,8 @@ def _class_data(definition: Object | Row, family: Family) -> dict[str, Any]:
     """Return what the template needs to know of one class."""
     children = definition.properties if isinstance(definition, Object) else definition.positions
     tag = definition.tag if isinstance(definition, Object) else None
-    options: dict[str, object] = {"frozen": True, "gc": False, "forbid_unknown_fields": True}
+    options: dict[str, object] = {"frozen": True, "gc": False}
+    options["forbid_unknown_fields"] = definition.name not in parsed_apart(family)
     if isinstance(definition, Row):
         options["array_like"] = True
     else:
@@ -80,13 +92,13 @@ def _class_data(definition: Object | Row, family: Family) -> dict[str, Any]:
         options["tag_field"] = repr(tag.wire)
         options["tag"] = repr(OPEN_TAG if tag.value is None else tag.value)
     rows = [_row(i, child, definition) for i, child in enumerate(children)]
-    if definition.name in family.variants.values() and isinstance(definition, Object):
+    if has_extra(definition, family):
         rows.append(_EXTRA)
     return {
         "options": options,
         "doc": quoted_docstring((definition.description,), TEXT_WIDTH),
         "rows": rows,
-        "tail": model_rules(definition, family) if isinstance(definition, Object) else [],
+        "tail": class_tail(definition, family) if isinstance(definition, Object) else [],
     }
 
 
@@ -105,6 +117,8 @@ def _row(index: int, prop: Property, owner: Object | Row) -> dict[str, Any]:
     tag = owner.tag if isinstance(owner, Object) else None
     doc = quoted_docstring((prop.description,), TEXT_WIDTH)
     row: dict[str, Any] = {"name": prop.name, "key": neutral_name(index), "doc": doc}
+    if prop.repeated:
+        return repeated_row(prop, row)
     if tag is not None and prop.wire == tag.wire:
         if tag.value is None:
             return {**row, "hint": "OpenTag", "value": f"field(name={'@' + tag.wire!r})"}

@@ -22,12 +22,14 @@ def family_init(family: Family, package: str) -> str:
     for name in names:
         writer(f"    {name},")
     writer(")")
-    constants = ["DIGESTS", "ENCODING", "FORMAT", "ROLES"]
+    constants = ["DIGESTS", "ENCODING", "EXACT", "FORMAT", "ROLES"]
     writer(f"__all__ = {[*constants, *names]!r}")
     writer(f"FORMAT: Final = {family.format!r}")
     writer('"""Public name of the wire format; None where the family is none."""')
     writer(f"ENCODING: Final = {family.encoding!r}")
     writer('"""How the messages are written."""')
+    writer(f"EXACT: Final = {family.exact!r}")
+    writer('"""Whether numbers that binary64 cannot hold are kept as decimals."""')
     writer(f"ROLES: Final[Mapping[str, str]] = {dict(family.roles)!r}")
     writer('"""Model for each part that a Kafka record can play."""')
     digests = {

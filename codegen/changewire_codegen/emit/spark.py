@@ -18,6 +18,7 @@ _TYPES: Mapping[str, str] = {
     "bytes": "BinaryType()",
     "datetime": "TimestampType()",
     "json": "StringType()",
+    "text": "StringType()",
 }
 
 

@@ -31,6 +31,7 @@ from changewire_messages.aerospike_json.models import (
 __all__ = [
     "DIGESTS",
     "ENCODING",
+    "EXACT",
     "FORMAT",
     "ROLES",
     "Batch",
@@ -55,6 +56,8 @@ FORMAT: Final = "aerospike-json"
 """Public name of the wire format; None where the family is none."""
 ENCODING: Final = "json"
 """How the messages are written."""
+EXACT: Final = False
+"""Whether numbers that binary64 cannot hold are kept as decimals."""
 ROLES: Final[Mapping[str, str]] = {
     "message": "Message",
     "batch": "Batch",

@@ -149,16 +149,12 @@ _PUT_MESSAGE_ARMS: Mapping[str, Callable[[Any], None]] = {
 
 _TAKE: Mapping[str, Callable[[Any, Path, dict[str, Any]], None]] = {
     "Batch": _take_batch,
-    "Delete": _take_delete,
     "Message": _take_message,
-    "Write": _take_write,
 }
 
 _PUT: Mapping[str, Callable[[Any], None]] = {
     "Batch": _put_batch,
-    "Delete": _put_delete,
     "Message": _put_message,
-    "Write": _put_write,
 }
 
 

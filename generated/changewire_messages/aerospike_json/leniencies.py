@@ -41,9 +41,9 @@ def _delete(value: Any, used: list[str]) -> None:
         used.append("unknown-property")
     if (type(value.key.set) in (str, bytes)) or (value.key.user_key is not None):
         used.append("keys-on-delete")
-    if type(value.gen) is int and (value.gen >= 65536):
+    if value.gen is not UNSET and (type(value.gen) is int and (value.gen >= 65536)):
         used.append("generation-beyond-16-bits")
-    if type(value.exp) is int and value.exp == -1:
+    if value.exp is not UNSET and (type(value.exp) is int and value.exp == -1):
         used.append("expiry-minus-one")
 
 

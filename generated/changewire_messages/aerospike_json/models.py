@@ -330,6 +330,7 @@ KeyBatch: TypeAlias = list[Key]
 
 Model: TypeAlias = Key
 
+
 __all__ = [
     "Batch",
     "Bin",

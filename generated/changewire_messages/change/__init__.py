@@ -21,6 +21,7 @@ from changewire_messages.change.models import (
 __all__ = [
     "DIGESTS",
     "ENCODING",
+    "EXACT",
     "FORMAT",
     "ROLES",
     "Change",
@@ -35,6 +36,8 @@ FORMAT: Final = None
 """Public name of the wire format; None where the family is none."""
 ENCODING: Final = "json"
 """How the messages are written."""
+EXACT: Final = False
+"""Whether numbers that binary64 cannot hold are kept as decimals."""
 ROLES: Final[Mapping[str, str]] = {}
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {

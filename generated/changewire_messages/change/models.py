@@ -165,6 +165,7 @@ class Rejection(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_on
 
 Model: TypeAlias = Source
 
+
 __all__ = [
     "Change",
     "ColumnValue",

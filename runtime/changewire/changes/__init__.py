@@ -1,10 +1,11 @@
 """The third room: a model to the changes that it stands for. One adapter for each vendor."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, Final, Literal, get_args
 
-from changewire.changes.aerospike import aerospike_changes
-from changewire_messages import aerospike_json
+from changewire.codec import codec
+from changewire_messages import FORMATS
 from changewire_messages.change import Change, Source
 
 __all__ = ["IMAGES", "Image", "changes", "empty_message"]
@@ -13,15 +14,13 @@ Image = Literal["full", "patch", "keys"]
 IMAGES: Final[tuple[str, ...]] = get_args(Image)
 """What `after` holds: the full row, only what changed, or only the key."""
 
-_ADAPTERS: Mapping[Any, Callable[[Any, str], list[Change]]] = {
-    aerospike_json.Write: aerospike_changes,
-    aerospike_json.Delete: aerospike_changes,
-}
+Adapter = Callable[[Any, bytes | None, Sequence[str] | None, str], list[Change]]
+"""From a message, the record key, names of key columns and the image to changes."""
 
 
 def changes(
     message: object,
-    record_key: bytes | None = None,  # noqa: ARG001 - Aerospike names the row in the message
+    record_key: bytes | None = None,
     keys: Sequence[str] | None = None,
     image: Image = "full",
 ) -> list[Change]:
@@ -30,8 +29,9 @@ def changes(
     Args:
         message: A model of a message, from `decode`.
         record_key: The key of the Kafka record, for formats whose messages do not name the row.
-        keys: Columns that name the row, for such formats. Aerospike rows are named by their digest.
-        image: What the message holds of a row after a write; no Aerospike message tells.
+        keys: Columns that name the row, in place of those that the message or its format says.
+            Aerospike rows are named by their digest.
+        image: What the message holds of a row after a write.
 
     Raises:
         DecodeError: The message contradicts itself.
@@ -41,14 +41,42 @@ def changes(
     if image not in IMAGES:
         text = f"no image {image!r}; there are: {', '.join(IMAGES)}"
         raise ValueError(text)
-    if keys is not None:
-        text = "Aerospike rows are named by their digest: keys does not apply"
-        raise ValueError(text)
-    adapter = _ADAPTERS.get(type(message))
-    if adapter is None:
-        text = f"{type(message).__name__} is no model of a message"
-        raise TypeError(text)
-    return adapter(message, image)
+    return _adapter(type(message))(message, record_key, keys, image)
+
+
+@cache
+def _adapter(kind: type) -> Adapter:
+    """Return the adapter of the format that a model belongs to; it is imported when it is needed."""
+    for name, adapter in _ADAPTERS.items():
+        if kind.__module__ == f"{FORMATS[name]}.models" and kind in codec(name).models:
+            return adapter()
+    text = f"{kind.__name__} is no model of a message"
+    raise TypeError(text)
+
+
+def _aerospike() -> Adapter:
+    from changewire.changes.aerospike import aerospike_changes
+
+    return aerospike_changes
+
+
+def _dataworks() -> Adapter:
+    from changewire.changes.dataworks import dataworks_changes
+
+    return dataworks_changes
+
+
+def _lindorm() -> Adapter:
+    from changewire.changes.lindorm import lindorm_changes
+
+    return lindorm_changes
+
+
+_ADAPTERS: Mapping[str, Callable[[], Adapter]] = {
+    "aerospike-json": _aerospike,
+    "dataworks-json": _dataworks,
+    "lindorm-json": _lindorm,
+}
 
 
 def empty_message(format: str, *, null_value: bool) -> Change:

@@ -1,20 +1,21 @@
 """Aerospike messages to changes: bins become columns, the digest becomes the key."""
 
-from collections.abc import Mapping
-from datetime import datetime, timedelta, timezone
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
 from msgspec import UNSET
 
+from changewire.changes.values import EPOCH
 from changewire.codec import DecodeError, Issue
 from changewire_messages import aerospike_json as wire
-from changewire_messages.change import Change, Sequence, Source
+from changewire_messages.change import Change, Source
+from changewire_messages.change import Sequence as Order
 
 KEY_COLUMN = "aerospike_digest"
 """Column that holds the digest. Bin names are shorter, so no bin can have this name."""
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _PLAIN = frozenset({wire.StrBin, wire.BoolBin, wire.IntBin, wire.FloatBin})
 """Bins whose value shows their type, and that have nothing more to say."""
 
@@ -22,18 +23,29 @@ _ORDERS: Mapping[Any, str] = {wire.ListBin: "ordered", wire.MapBin: "order"}
 """Bins whose value shows their type, and the field that it does not show."""
 
 
-def aerospike_changes(message: wire.Message, image: str) -> list[Change]:
+def aerospike_changes(
+    message: wire.Message,
+    record_key: bytes | None,  # noqa: ARG001 - the message names the row
+    keys: Sequence[str] | None,
+    image: str,
+) -> list[Change]:
     """Return the one change that a message is.
 
     A float bin that is not a number or infinite keeps its text: JSON has no number for it.
 
     Args:
         message: A write or a delete.
+        record_key: Key of the Kafka record.
+        keys: None: the digest names the row.
         image: What a write's bins are: the full row, or a patch of it.
 
     Raises:
         DecodeError: Two bins of a record have the same name.
+        ValueError: There are `keys`.
     """
+    if keys is not None:
+        text = "Aerospike rows are named by their digest: keys does not apply"
+        raise ValueError(text)
     key, gen, exp, lut = message.key, message.gen, message.exp, message.lut
     attributes: dict[str, Any] = {"set": key.set, "user_key": key.user_key}
     # What a message lacks is absent; what it holds as null is null.
@@ -61,8 +73,8 @@ def aerospike_changes(message: wire.Message, image: str) -> list[Change]:
             before_key=None,
             before=None,
             after=after,
-            event_time=_EPOCH + timedelta(0, 0, 0, lut) if lut else None,
-            sequence=Sequence(major=lut, minor=gen or 0) if lut else None,
+            event_time=EPOCH + timedelta(0, 0, 0, lut) if lut else None,
+            sequence=Order(major=lut, minor=gen or 0) if lut else None,
             ddl=None,
             schema_fingerprint=None,
             attributes=attributes,

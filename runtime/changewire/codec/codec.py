@@ -28,6 +28,7 @@ class Codec:
 
     Attributes:
         format: Public name of the format.
+        models: The models that one message can be.
         second_reads: How many messages took the slower way and were accepted. In MessagePack their
             numbers or lengths have more bytes than they need, or they have an extension type of
             code -1 or as the key of a map; in JSON they have properties that the schema does not
@@ -37,6 +38,7 @@ class Codec:
     def __init__(self, family: Family) -> None:
         """Build the decoders of a family."""
         self.format = family.format
+        self.models = family.arms
         self._family = family
         self.second_reads = 0
         self._wire = wire_of(family)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import cached_property
 from importlib import import_module
 from types import ModuleType
-from typing import Any, TypeGuard, get_args
+from typing import Any, TypeGuard, get_args, get_type_hints
 
 import msgspec
 
@@ -18,6 +18,7 @@ class Family:
     Attributes:
         format: Public name of the format.
         encoding: How its messages are written: ``json`` or ``msgpack``.
+        exact: Whether numbers that binary64 cannot hold are decimals.
         roles: Title of the schema for each part of a Kafka record: message, batch, key, key_batch.
         types: The type to decode for each role.
         arms: The models that a single message can be.
@@ -29,6 +30,7 @@ class Family:
         self._module = module
         self.format: str = module.FORMAT
         self.encoding: str = module.ENCODING
+        self.exact: bool = module.EXACT
         self.roles: dict[str, str] = dict(module.ROLES)
         self.types: dict[str, Any] = {r: getattr(module, name) for r, name in self.roles.items()}
         message = self.types["message"]
@@ -98,8 +100,10 @@ class Family:
         return "key_batch" in self.roles and isinstance(obj, list) and _holds_arrays(obj)
 
     def recognises(self, obj: object) -> bool:
-        """Tell whether a parsed message, or the first of a batch, is of a kind that is known."""
-        return self.arm_of(first_of(obj) if self.is_batch(obj) else obj) is not None
+        """Tell whether a parsed message, or the first of a batch, says that it is of the format."""
+        if self._are_arrays:
+            return self.arm_of(first_of(obj) if self.is_batch(obj) else obj) is not None
+        return looks_like(first_of(obj), self.types["message"])
 
     @cached_property
     def _validators(self) -> ModuleType:
@@ -126,9 +130,36 @@ def _holds_arrays(obj: list[Any]) -> bool:
     return not obj or isinstance(obj[0], list)
 
 
+def looks_like(value: object, kind: Any) -> bool:
+    """Tell whether a value has the properties of a model, and the tags of one down to any depth.
+
+    What the properties hold is not looked at otherwise.
+    """
+    arms = get_args(kind)
+    if arms:
+        return any(looks_like(value, arm) for arm in arms)
+    if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
+        return True
+    if kind.__struct_config__.array_like or not _is_dict(value):
+        return False
+    tag_field, tag = kind.__struct_config__.tag_field, kind.__struct_config__.tag
+    if tag_field and value.get(tag_field) != tag:
+        return False
+    hints = get_type_hints(kind)
+    return all(
+        field.encode_name in value and looks_like(value[field.encode_name], hints[field.name])
+        for field in msgspec.structs.fields(kind)
+        if field.required
+    )
+
+
 def first_of(value: Any) -> Any:
     """Return the first item of a list that has one, otherwise the value itself."""
     return value[0] if _is_list(value) and value else value
+
+
+def _is_dict(value: object) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)
 
 
 def _is_list(value: object) -> TypeGuard[list[Any]]:

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
+from changewire.codec.exact import FloatHook, exact_number
 from changewire.codec.family import Family
 from changewire.codec.issues import DecodeError, Issue
 from changewire.codec.model_types import write_unknown
@@ -28,13 +29,17 @@ class JsonWire:
         """Build the encoders and decoders of a family."""
         self._family = family
         self._elements = msgspec.json.Decoder(list[msgspec.Raw]).decode
-        self.unknown: UnknownProperties | None = UnknownProperties(family.arms)
-        self.write: Callable[[Any], bytes] = msgspec.json.Encoder().encode
-        self.write_all: Callable[[Any], bytes] = msgspec.json.Encoder(enc_hook=write_unknown).encode
+        self._float_hook: FloatHook = exact_number if family.exact else None
+        self._plain = msgspec.json.Decoder(float_hook=self._float_hook).decode
+        self.unknown: UnknownProperties | None = UnknownProperties(family.arms, self._float_hook)
+        self.write: Callable[[Any], bytes] = msgspec.json.Encoder(decimal_format="number").encode
+        self.write_all: Callable[[Any], bytes] = msgspec.json.Encoder(
+            enc_hook=write_unknown, decimal_format="number"
+        ).encode
 
     def reader(self, role: str) -> Callable[[Any], Any]:
         """Return the typed decode of a role."""
-        return msgspec.json.Decoder(self._family.types[role]).decode
+        return msgspec.json.Decoder(self._family.types[role], float_hook=self._float_hook).decode
 
     def parse(self, data: Data) -> Any:
         """Return the JSON value of bytes or text.
@@ -43,7 +48,7 @@ class JsonWire:
             DecodeError: It is no JSON text, or nested too deep; never anything else.
         """
         try:
-            return msgspec.json.decode(data)
+            return self._plain(data)
         except BufferError:
             return self.parse(_bytes(data))
         except PARSER_ERRORS as error:

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import asdict
 
+from changewire.codec.exact import FloatHook
 from changewire_messages.support import Extra, pointer_token
 
 MOST_NAMES: Final = 32
@@ -33,13 +34,14 @@ def is_unknown_at_root(error: BaseException) -> bool:
 class UnknownProperties:
     """Decodes messages whose root has learned properties, and keeps these as ``extra``."""
 
-    def __init__(self, arms: tuple[Any, ...]) -> None:
-        """Remember the models that a message can be."""
+    def __init__(self, arms: tuple[Any, ...], float_hook: FloatHook) -> None:
+        """Remember the models that a message can be, and what reads their numbers."""
         self._arms = arms
+        self._float_hook = float_hook
         self._known = frozenset[str]().union(*(_wire_names(arm) for arm in arms))
         self._names: frozenset[str] = frozenset()
         self._members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-        self._twins = _twins(arms, frozenset())
+        self._twins = _twins(arms, frozenset(), float_hook)
 
     def decode(self, data: Any) -> Any:
         """Return the model; its ``extra`` is unset where every property is known.
@@ -76,19 +78,20 @@ class UnknownProperties:
         if len(unknown) > MOST_NAMES or not all(map(_USUAL.fullmatch, unknown)):
             raise msgspec.ValidationError
         if len(names) > len(self._names):
-            self._twins = _twins(self._arms, names)
+            self._twins = _twins(self._arms, names, self._float_hook)
             self._names = names
         return self.decode(data)
 
 
-def _twins(arms: tuple[Any, ...], names: frozenset[str]) -> _Twins:
+def _twins(arms: tuple[Any, ...], names: frozenset[str], float_hook: FloatHook) -> _Twins:
     """Return a decoder of twins, and what each of them is the twin of."""
     made_of: dict[type, tuple[Any, list[tuple[str, str]]]] = {}
     for arm in arms:
         unknown = sorted(names - _wire_names(arm))
         pointers = [(_field(i), f"/{pointer_token(name)}") for i, name in enumerate(unknown)]
         made_of[_twin(arm, unknown)] = (arm, pointers)
-    return msgspec.json.Decoder(Union[tuple(made_of)]).decode, made_of  # noqa: UP007 - of values
+    kind = Union[tuple(made_of)]  # noqa: UP007 - of values
+    return msgspec.json.Decoder(kind, float_hook=float_hook).decode, made_of
 
 
 def _twin(arm: Any, names: list[str]) -> type[msgspec.Struct]:

@@ -1,0 +1,93 @@
+"""The column types of DataWorks: what a value of each may be, and what it becomes."""
+
+import binascii
+from base64 import b64decode
+from collections.abc import Callable, Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+
+from changewire.changes.values import Mismatch, from_milliseconds
+
+Read = Callable[[Any, list[str]], Any]
+"""From the value of a column, which is not null, to its typed value; adds names of leniencies.
+
+Raises `Mismatch` for a value that contradicts the type.
+"""
+
+_INT64: Final = range(-(2**63), 2**63)
+_MOST_DIGITS: Final = 1000
+"""Characters of numeric text that are read; a decimal of a database has less than 100."""
+
+
+def _boolean(value: Any, used: list[str]) -> bool:
+    del used
+    if type(value) is not bool:
+        raise Mismatch("a boolean")
+    return value
+
+
+def _date(value: Any, used: list[str]) -> Any:
+    if type(value) is not int:
+        raise Mismatch("milliseconds since the Unix epoch")
+    try:
+        return from_milliseconds(value)
+    except OverflowError:
+        used.append("time-out-of-range")
+        return value
+
+
+def _bytes(value: Any, used: list[str]) -> bytes:
+    del used
+    if type(value) is not str:
+        raise Mismatch("Base64 text")
+    try:
+        return b64decode(value, validate=True)
+    except (binascii.Error, ValueError):
+        raise Mismatch("Base64 text") from None
+
+
+def _string(value: Any, used: list[str]) -> str:
+    del used
+    if type(value) is not str:
+        raise Mismatch("a text")
+    return value
+
+
+def _long(value: Any, used: list[str]) -> int:
+    del used
+    if type(value) is not int or value not in _INT64:
+        raise Mismatch("an integer of 64 bits")
+    return value
+
+
+def _double(value: Any, used: list[str]) -> Any:
+    """Return a number as it is, and numeric text as a decimal with every digit."""
+    if type(value) in {float, int, Decimal}:
+        return value
+    if type(value) is not str or len(value) > _MOST_DIGITS:
+        raise Mismatch("a number, or numeric text")
+    try:
+        found = Decimal(value)
+    except InvalidOperation:
+        raise Mismatch("a number, or numeric text") from None
+    if not found.is_finite():
+        raise Mismatch("a finite number")
+    used.append("numeric-text")
+    return found
+
+
+def unknown_type(value: Any, used: list[str]) -> Any:
+    """Return the value of a column whose type is not known, as JSON has it."""
+    used.append("unknown-column-type")
+    return value
+
+
+COLUMN_TYPES: Final[Mapping[str, Read]] = {
+    "BOOLEAN": _boolean,
+    "BYTES": _bytes,
+    "DATE": _date,
+    "DOUBLE": _double,
+    "LONG": _long,
+    "STRING": _string,
+}
+"""Reader of each type that the format document names."""

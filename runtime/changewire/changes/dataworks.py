@@ -1,0 +1,228 @@
+"""DataWorks messages to changes: before and after images, with the types declared beside them."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET, Struct
+
+from changewire.changes.columns import COLUMN_TYPES, Read, unknown_type
+from changewire.changes.values import Mismatch, from_milliseconds, key_of
+from changewire.codec import DecodeError, Issue
+from changewire_messages import dataworks_json as wire
+from changewire_messages.change import Change, Source
+from changewire_messages.change import Sequence as Order
+
+HIDDEN_KEYS: Final = ("#alibaba_rds_row_id#", "__#alibaba_rds_row_id#__")
+"""Columns that name the rows of RDS MySQL tables without a primary key."""
+
+_OPS: Mapping[type, Any] = {
+    wire.Insert: "insert",
+    wire.UpdateAfter: "update",
+    wire.UpdateBeforeUpdateBefor: "update",
+    wire.UpdateBeforeUpdateBefore: "update",
+    wire.Delete: "delete",
+    wire.Heartbeat: "heartbeat",
+    wire.DdlCreate: "ddl",
+    wire.DdlAlter: "ddl",
+    wire.DdlErase: "ddl",
+    wire.DdlRename: "ddl",
+    wire.DdlCindex: "ddl",
+    wire.DdlDindex: "ddl",
+    wire.Truncate: "truncate",
+    wire.Query: "statement",
+    wire.TransactionBegin: "transaction",
+    wire.TransactionEnd: "transaction",
+    wire.TransactionGtid: "transaction",
+    wire.TransactionXacommit: "transaction",
+    wire.TransactionXarollback: "transaction",
+}
+_LONE_BEFORE = (wire.UpdateBeforeUpdateBefor, wire.UpdateBeforeUpdateBefore)
+_FULL_LOAD: Final = "-1"
+_MOST_DIGITS: Final = 19
+_MOST_BYTES: Final = 65536
+
+
+class _Table(Struct, frozen=True):
+    """What the schema of a message says, made ready once for all messages that have it."""
+
+    source: Source
+    readers: Mapping[str, Read]
+    primary_key: Sequence[str] | None
+    fingerprint: str
+    attributes: Mapping[str, Any]
+
+
+def dataworks_changes(
+    message: wire.Message,
+    record_key: bytes | None,  # noqa: ARG001 - the message names the row
+    keys: Sequence[str] | None,
+    image: str,
+) -> list[Change]:
+    """Return the one change or control event that a message is.
+
+    Args:
+        message: The message.
+        record_key: Key of the Kafka record.
+        keys: Columns that name the row, in place of its primary key.
+        image: What `after` holds of the row.
+
+    Raises:
+        DecodeError: A value contradicts the declared type of its column, or `sequenceId` is no
+            number.
+    """
+    text = bytes(message.schema_text)
+    table = _table(text) if len(text) <= _MOST_BYTES else _build(text)
+    payload = message.payload
+    if isinstance(payload, wire.Other):
+        return [_other(message, payload, table)]
+    used: list[str] = []
+    before = _row(payload.before, table, "before", used)
+    after = _row(payload.after, table, "after", used)
+    row = before if after is None else after
+    key = None if row is None else _key(row, table, keys)
+    before_key = None if before is None else _key(before, table, keys)
+    is_lone = isinstance(payload, _LONE_BEFORE)
+    time = payload.timestamp.event_time
+    return [
+        Change(
+            op=_OPS[type(payload)],
+            source=table.source,
+            key=key,
+            before_key=None if before_key == key else before_key,
+            before=before,
+            after=after,
+            event_time=None if time == -1 else from_milliseconds(time),
+            sequence=_sequence(payload.sequence_id, is_lone=is_lone),
+            ddl=payload.ddl.text or None if payload.ddl else None,
+            schema_fingerprint=table.fingerprint,
+            attributes=_attributes(message, table, None if row is None else image, used),
+        )
+    ]
+
+
+def _other(message: wire.Message, payload: wire.Other, table: _Table) -> Change:
+    """Return the control event of an operation that is not known; all that it holds is kept."""
+    names = ("before", "after", "sequence_id", "scn", "timestamp", "ddl")
+    held = {name: getattr(payload, name) for name in names}
+    attributes: dict[str, Any] = {
+        **table.attributes,
+        "op": str(payload.op),
+        "version": message.version,
+        "payload": {name: value for name, value in held.items() if value is not UNSET},
+    }
+    if message.extra is not UNSET:
+        attributes["extra"] = dict(message.extra)
+    return Change(
+        op="other",
+        source=table.source,
+        key=None,
+        before_key=None,
+        before=None,
+        after=None,
+        event_time=None,
+        sequence=None,
+        ddl=None,
+        schema_fingerprint=table.fingerprint,
+        attributes=attributes,
+    )
+
+
+def _row(image: Any, table: _Table, place: str, used: list[str]) -> dict[str, Any] | None:
+    """Return a row with values of the types that are declared for its columns."""
+    if not image:
+        return None
+    found: dict[str, Any] = {}
+    readers = table.readers
+    for name, value in image.data_column.items():
+        read = readers.get(name)
+        if read is None:
+            used.append("undeclared-column")
+            found[name] = value
+        elif value is None:
+            found[name] = None
+        else:
+            try:
+                found[name] = read(value, used)
+            except Mismatch as error:
+                raise DecodeError(wire.FORMAT, [_issue(name, value, place, error)]) from None
+    return found
+
+
+def _issue(name: str, value: object, place: str, error: Mismatch) -> Issue:
+    step = name.replace("~", "~0").replace("/", "~1")
+    pointer = f"/payload/{place}/dataColumn/{step}"
+    return Issue(pointer, "contradicts-schema", "/schema/dataColumn", error.expected, value)
+
+
+def _key(
+    row: Mapping[str, Any], table: _Table, keys: Sequence[str] | None
+) -> dict[str, Any] | None:
+    names = table.primary_key if keys is None else keys
+    if names:
+        return key_of(row, names)
+    return next((key_of(row, (name,)) for name in HIDDEN_KEYS if name in row), None)
+
+
+def _sequence(text: Any, *, is_lone: bool) -> Order | None:
+    """Return the order of a change: a lone before image comes before its after image."""
+    if text is None or text is UNSET:
+        return None
+    if text == _FULL_LOAD:
+        return Order(major=-1, minor=1)
+    if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
+        expected = "digits of an integer of 64 bits, or -1"
+        issue = Issue("/payload/sequenceId", "wrong-value", "sequenceId", expected, text)
+        raise DecodeError(wire.FORMAT, [issue])
+    return Order(major=int(text), minor=0 if is_lone else 1)
+
+
+def _attributes(
+    message: wire.Message, table: _Table, image: str | None, used: list[str]
+) -> dict[str, Any]:
+    """Return what only this format has; what a message lacks is absent."""
+    payload: Any = message.payload
+    times, ddl = payload.timestamp, payload.ddl
+    found: dict[str, Any] = {**table.attributes, "op": payload.op, "version": message.version}
+    if times.system_time is not UNSET:
+        found["system_time"] = times.system_time
+    if times.checkpoint_time is not UNSET:
+        found["checkpoint_time"] = times.checkpoint_time
+    if payload.scn is not UNSET:
+        found["scn"] = payload.scn
+    if ddl and ddl.ddl_meta is not UNSET:
+        found["ddl_meta"] = ddl.ddl_meta
+    if image is not None:
+        found["image"] = image
+    if used:
+        found["leniencies"] = used
+    if message.extra is not UNSET:
+        found["extra"] = dict(message.extra)
+    return found
+
+
+@lru_cache(maxsize=256)
+def _table(text: bytes) -> _Table:
+    return _build(text)
+
+
+def _build(text: bytes) -> _Table:
+    """Make a schema ready: a reader for each column, and what every change of it says."""
+    schema = msgspec.json.decode(text, type=wire.DataSchema)
+    place = schema.source or wire.Source()
+    columns = schema.data_column or ()
+    attributes = {"db_type": place.db_type, "db_version": place.db_version}
+    return _Table(
+        source=Source(
+            system="dataworks",
+            database=place.db_name or None,
+            schema=place.schema_name or None,
+            table=place.table_name or None,
+        ),
+        readers={column.name: COLUMN_TYPES.get(column.type, unknown_type) for column in columns},
+        primary_key=schema.primary_key or None,
+        fingerprint=sha256(text).hexdigest()[:32],
+        attributes={name: value for name, value in attributes.items() if value is not UNSET},
+    )
