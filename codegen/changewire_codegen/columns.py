@@ -34,7 +34,7 @@ LeafKind = Literal["boolean", "integer", "number", "string", "bytes", "datetime"
 
 @dataclass(frozen=True)
 class Leaf:
-    """A column of scalars; ``json`` is any value as JSON text, ``text`` is JSON text as received."""
+    """A column of scalars; ``json`` is any value as JSON text, ``text`` such text as received."""
 
     kind: LeafKind
 

@@ -12,6 +12,7 @@ from changewire_codegen.nodes import (
     MapOf,
     Nullable,
     Object,
+    Property,
     RefTo,
     Row,
     Type,
@@ -63,6 +64,12 @@ def parsed_apart(family: Family) -> set[str]:
     below = _reached(starts, family, references)
     roots = [name for name in family.variants.values() if name not in below]
     return below - _reached(roots, family, _held)
+
+
+def held_type(prop: Property) -> Type:
+    """Return the type of a property, nullable where it may be absent."""
+    is_there = prop.required or isinstance(prop.type, Nullable)
+    return prop.type if is_there else Nullable(prop.type)
 
 
 def has_extra(definition: Object | Row | Union | Alias, family: Family) -> bool:

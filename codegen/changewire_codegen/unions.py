@@ -83,7 +83,7 @@ def _tagged(arm: Object, tag: str, definitions: Definitions) -> list[str]:
 
 
 def _arm_name(title: str, value: str) -> str:
-    """Return the name of the arm for a value of an enum; one that begins like the title is short."""
+    """Return the name of the arm for a value of an enum, which may begin like the title."""
     words = "".join(word.capitalize() for word in re.split(r"[^A-Za-z0-9]+", value))
     return words if words.startswith(title) and words != title else title + words
 

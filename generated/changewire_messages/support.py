@@ -84,6 +84,16 @@ def repeated(kind: Any) -> Callable[[msgspec.Raw], Any]:
     return read
 
 
+def constructor_call(model: msgspec.Struct) -> str:
+    """Return the constructor call of a model, with the text that it keeps."""
+    values = [(name, getattr(model, name)) for name in model.__struct_fields__]
+    shown = [
+        f"{name}=Raw({bytes(value)!r})" if isinstance(value, msgspec.Raw) else f"{name}={value!r}"
+        for name, value in values
+    ]
+    return f"{type(model).__name__}({', '.join(shown)})"
+
+
 def as_text(value: object) -> msgspec.Raw:
     """Return a parsed value as the JSON text that a model holds of it."""
     return msgspec.Raw(_write(value))

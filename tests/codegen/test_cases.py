@@ -35,6 +35,7 @@ SHOWN = {
     ),
     "recursion": ("models.py", "validators.py", "extras.py", "strategies.py", "arrow.py"),
     "references": ("models.py", "schemas/parcel.json"),
+    "repeated": ("models.py", "arrow.py", "extras.py", "__init__.py"),
     "rows": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
     "rules": ("models.py", "validators.py", "strategies.py"),
     "scalars": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),

@@ -96,5 +96,5 @@ def test_formats_are_told_by_the_package() -> None:
 def test_exported_names_are_the_titles(name: str) -> None:
     """A generated family exports each of its definitions, and its constants."""
     package = importlib.import_module(f"changewire_messages.{name}")
-    constants = {"DIGESTS", "ENCODING", "FORMAT", "ROLES"}
+    constants = {"DIGESTS", "ENCODING", "EXACT", "FORMAT", "ROLES"}
     assert set(package.__all__) == {*FAMILIES[name].definitions, *constants}

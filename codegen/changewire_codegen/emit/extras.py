@@ -25,7 +25,7 @@ from changewire_codegen.nodes import (
     Type,
     Union,
 )
-from changewire_codegen.order import has_extra, references
+from changewire_codegen.order import has_extra, held_type, parsed_apart, references
 from changewire_codegen.writer import Writer
 
 Definition = Object | Row | Union | Alias
@@ -37,8 +37,9 @@ ARMS = {
 
 def extras(family: Family, package: str) -> str:
     """Return the source of the module, unformatted."""
-    takes = _reaching(family, lambda definition: isinstance(definition, Object))
-    puts = _reaching(family, lambda definition: _is_put_back(definition, family))
+    apart = parsed_apart(family)
+    takes = _reaching(family, lambda definition: isinstance(definition, Object)) - apart
+    puts = _reaching(family, lambda definition: _is_put_back(definition, family)) - apart
     writer = Writer()
     writer(module_docstring("Unknown properties and tags", family))
     writer(UNTYPED)
@@ -187,7 +188,7 @@ def _walk_all(definition: Definition, names: set[str], writer: Writer, verb: str
             if prop.repeated:
                 _keep_text(prop, verb, writer)
                 continue
-            kind = prop.type if prop.required else Nullable(prop.type)
+            kind = held_type(prop)
             expression = f"value[{prop.wire!r}]" if prop.required else f"value.get({prop.wire!r})"
             at = f"(at, {prop.wire!r})"
             _walk(kind, (expression, at), names, verb, writer)

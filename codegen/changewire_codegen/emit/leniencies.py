@@ -20,7 +20,7 @@ from changewire_codegen.nodes import (
     Type,
     Union,
 )
-from changewire_codegen.order import has_extra, references
+from changewire_codegen.order import has_extra, held_type, references
 from changewire_codegen.writer import Writer
 
 Definition = Object | Row | Union | Alias
@@ -138,7 +138,7 @@ def _function(
                     asked if prop.required else f"{expression} is not UNSET and ({asked})",
                     writer,
                 )
-            _walk(prop.type if prop.required else Nullable(prop.type), expression, lenient, writer)
+            _walk(held_type(prop), expression, lenient, writer)
 
 
 def _use(name: str, condition: str, writer: Writer) -> None:

@@ -35,7 +35,7 @@ IMPORTS = [
         "msgspec.field",
     ),
 ]
-SUPPORT = ("Extra", "OpenTag", "repeated")
+SUPPORT = ("Extra", "OpenTag", "constructor_call", "repeated")
 TEXT_WIDTH = 92
 
 

@@ -37,6 +37,9 @@ def class_tail(definition: Object, family: Family) -> list[str]:
         lines += [f"    {read}"] if prop.required else guarded
     for prop in texts:
         lines += _accessor(definition, prop)
+    if texts:
+        doc = '"""Return the constructor call."""'
+        lines += ["", "def __repr__(self) -> str:", f"    {doc}", "    return constructor_call(self)"]
     return lines
 
 

@@ -12,28 +12,6 @@ from typing import Any
 from changewire_messages.support import Path, as_text, insert, take_unknown
 
 
-def _take_column_type(value: Any, at: Path, extra: dict[str, Any]) -> None:
-    if len(value) > 2:
-        take_unknown(value, ("name", "type"), at, extra)
-
-
-def _take_source(value: Any, at: Path, extra: dict[str, Any]) -> None:
-    if len(value) > 0:
-        take_unknown(value, ("dbType", "dbVersion", "dbName", "schemaName", "tableName"), at, extra)
-
-
-def _take_data_schema(value: Any, at: Path, extra: dict[str, Any]) -> None:
-    if len(value) > 0:
-        take_unknown(value, ("dataColumn", "primaryKey", "source"), at, extra)
-    if value.get("dataColumn") is not None:
-        if value.get("dataColumn") is not None:
-            for i, item in enumerate(value.get("dataColumn")):
-                _take_column_type(item, ((at, "dataColumn"), i), extra)
-    if value.get("source") is not None:
-        if value.get("source") is not None:
-            _take_source(value.get("source"), (at, "source"), extra)
-
-
 def _take_image(value: Any, at: Path, extra: dict[str, Any]) -> None:
     if len(value) > 1:
         take_unknown(value, ("dataColumn",), at, extra)
@@ -55,15 +33,12 @@ def _take_ddl_create(value: Any, at: Path, extra: dict[str, Any]) -> None:
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
         )
     if value.get("before") is not None:
-        if value.get("before") is not None:
-            _take_image(value.get("before"), (at, "before"), extra)
+        _take_image(value.get("before"), (at, "before"), extra)
     if value.get("after") is not None:
-        if value.get("after") is not None:
-            _take_image(value.get("after"), (at, "after"), extra)
+        _take_image(value.get("after"), (at, "after"), extra)
     _take_times(value["timestamp"], (at, "timestamp"), extra)
     if value.get("ddl") is not None:
-        if value.get("ddl") is not None:
-            _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
+        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
 
 
 def _take_ddl_alter(value: Any, at: Path, extra: dict[str, Any]) -> None:
@@ -72,15 +47,12 @@ def _take_ddl_alter(value: Any, at: Path, extra: dict[str, Any]) -> None:
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
         )
     if value.get("before") is not None:
-        if value.get("before") is not None:
-            _take_image(value.get("before"), (at, "before"), extra)
+        _take_image(value.get("before"), (at, "before"), extra)
     if value.get("after") is not None:
-        if value.get("after") is not None:
-            _take_image(value.get("after"), (at, "after"), extra)
+        _take_image(value.get("after"), (at, "after"), extra)
     _take_times(value["timestamp"], (at, "timestamp"), extra)
     if value.get("ddl") is not None:
-        if value.get("ddl") is not None:
-            _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
+        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
 
 
 def _take_ddl_erase(value: Any, at: Path, extra: dict[str, Any]) -> None:
@@ -89,15 +61,12 @@ def _take_ddl_erase(value: Any, at: Path, extra: dict[str, Any]) -> None:
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
         )
     if value.get("before") is not None:
-        if value.get("before") is not None:
-            _take_image(value.get("before"), (at, "before"), extra)
+        _take_image(value.get("before"), (at, "before"), extra)
     if value.get("after") is not None:
-        if value.get("after") is not None:
-            _take_image(value.get("after"), (at, "after"), extra)
+        _take_image(value.get("after"), (at, "after"), extra)
     _take_times(value["timestamp"], (at, "timestamp"), extra)
     if value.get("ddl") is not None:
-        if value.get("ddl") is not None:
-            _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
+        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
 
 
 def _take_ddl_rename(value: Any, at: Path, extra: dict[str, Any]) -> None:
@@ -106,15 +75,12 @@ def _take_ddl_rename(value: Any, at: Path, extra: dict[str, Any]) -> None:
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
         )
     if value.get("before") is not None:
-        if value.get("before") is not None:
-            _take_image(value.get("before"), (at, "before"), extra)
+        _take_image(value.get("before"), (at, "before"), extra)
     if value.get("after") is not None:
-        if value.get("after") is not None:
-            _take_image(value.get("after"), (at, "after"), extra)
+        _take_image(value.get("after"), (at, "after"), extra)
     _take_times(value["timestamp"], (at, "timestamp"), extra)
     if value.get("ddl") is not None:
-        if value.get("ddl") is not None:
-            _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
+        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
 
 
 def _take_ddl_cindex(value: Any, at: Path, extra: dict[str, Any]) -> None:
@@ -123,15 +89,12 @@ def _take_ddl_cindex(value: Any, at: Path, extra: dict[str, Any]) -> None:
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
         )
     if value.get("before") is not None:
-        if value.get("before") is not None:
-            _take_image(value.get("before"), (at, "before"), extra)
+        _take_image(value.get("before"), (at, "before"), extra)
     if value.get("after") is not None:
-        if value.get("after") is not None:
-            _take_image(value.get("after"), (at, "after"), extra)
+        _take_image(value.get("after"), (at, "after"), extra)
     _take_times(value["timestamp"], (at, "timestamp"), extra)
     if value.get("ddl") is not None:
-        if value.get("ddl") is not None:
-            _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
+        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
 
 
 def _take_ddl_dindex(value: Any, at: Path, extra: dict[str, Any]) -> None:
@@ -140,15 +103,12 @@ def _take_ddl_dindex(value: Any, at: Path, extra: dict[str, Any]) -> None:
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
         )
     if value.get("before") is not None:
-        if value.get("before") is not None:
-            _take_image(value.get("before"), (at, "before"), extra)
+        _take_image(value.get("before"), (at, "before"), extra)
     if value.get("after") is not None:
-        if value.get("after") is not None:
-            _take_image(value.get("after"), (at, "after"), extra)
+        _take_image(value.get("after"), (at, "after"), extra)
     _take_times(value["timestamp"], (at, "timestamp"), extra)
     if value.get("ddl") is not None:
-        if value.get("ddl") is not None:
-            _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
+        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
 
 
 def _take_ddl(value: Any, at: Path, extra: dict[str, Any]) -> None:
@@ -162,12 +122,10 @@ def _take_delete(value: Any, at: Path, extra: dict[str, Any]) -> None:
         )
     _take_image(value["before"], (at, "before"), extra)
     if value.get("after") is not None:
-        if value.get("after") is not None:
-            _take_image(value.get("after"), (at, "after"), extra)
+        _take_image(value.get("after"), (at, "after"), extra)
     _take_times(value["timestamp"], (at, "timestamp"), extra)
     if value.get("ddl") is not None:
-        if value.get("ddl") is not None:
-            _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
+        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
 
 
 def _take_heartbeat(value: Any, at: Path, extra: dict[str, Any]) -> None:
@@ -176,15 +134,12 @@ def _take_heartbeat(value: Any, at: Path, extra: dict[str, Any]) -> None:
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
         )
     if value.get("before") is not None:
-        if value.get("before") is not None:
-            _take_image(value.get("before"), (at, "before"), extra)
+        _take_image(value.get("before"), (at, "before"), extra)
     if value.get("after") is not None:
-        if value.get("after") is not None:
-            _take_image(value.get("after"), (at, "after"), extra)
+        _take_image(value.get("after"), (at, "after"), extra)
     _take_times(value["timestamp"], (at, "timestamp"), extra)
     if value.get("ddl") is not None:
-        if value.get("ddl") is not None:
-            _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
+        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
 
 
 def _take_insert(value: Any, at: Path, extra: dict[str, Any]) -> None:
@@ -193,13 +148,11 @@ def _take_insert(value: Any, at: Path, extra: dict[str, Any]) -> None:
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
         )
     if value.get("before") is not None:
-        if value.get("before") is not None:
-            _take_image(value.get("before"), (at, "before"), extra)
+        _take_image(value.get("before"), (at, "before"), extra)
     _take_image(value["after"], (at, "after"), extra)
     _take_times(value["timestamp"], (at, "timestamp"), extra)
     if value.get("ddl") is not None:
-        if value.get("ddl") is not None:
-            _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
+        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
 
 
 def _take_update_before_update_befor(value: Any, at: Path, extra: dict[str, Any]) -> None:
@@ -209,12 +162,10 @@ def _take_update_before_update_befor(value: Any, at: Path, extra: dict[str, Any]
         )
     _take_image(value["before"], (at, "before"), extra)
     if value.get("after") is not None:
-        if value.get("after") is not None:
-            _take_image(value.get("after"), (at, "after"), extra)
+        _take_image(value.get("after"), (at, "after"), extra)
     _take_times(value["timestamp"], (at, "timestamp"), extra)
     if value.get("ddl") is not None:
-        if value.get("ddl") is not None:
-            _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
+        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
 
 
 def _take_update_before_update_before(value: Any, at: Path, extra: dict[str, Any]) -> None:
@@ -224,12 +175,10 @@ def _take_update_before_update_before(value: Any, at: Path, extra: dict[str, Any
         )
     _take_image(value["before"], (at, "before"), extra)
     if value.get("after") is not None:
-        if value.get("after") is not None:
-            _take_image(value.get("after"), (at, "after"), extra)
+        _take_image(value.get("after"), (at, "after"), extra)
     _take_times(value["timestamp"], (at, "timestamp"), extra)
     if value.get("ddl") is not None:
-        if value.get("ddl") is not None:
-            _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
+        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
 
 
 def _take_update_after(value: Any, at: Path, extra: dict[str, Any]) -> None:
@@ -238,13 +187,11 @@ def _take_update_after(value: Any, at: Path, extra: dict[str, Any]) -> None:
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
         )
     if value.get("before") is not None:
-        if value.get("before") is not None:
-            _take_image(value.get("before"), (at, "before"), extra)
+        _take_image(value.get("before"), (at, "before"), extra)
     _take_image(value["after"], (at, "after"), extra)
     _take_times(value["timestamp"], (at, "timestamp"), extra)
     if value.get("ddl") is not None:
-        if value.get("ddl") is not None:
-            _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
+        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
 
 
 def _take_truncate(value: Any, at: Path, extra: dict[str, Any]) -> None:
@@ -253,15 +200,12 @@ def _take_truncate(value: Any, at: Path, extra: dict[str, Any]) -> None:
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
         )
     if value.get("before") is not None:
-        if value.get("before") is not None:
-            _take_image(value.get("before"), (at, "before"), extra)
+        _take_image(value.get("before"), (at, "before"), extra)
     if value.get("after") is not None:
-        if value.get("after") is not None:
-            _take_image(value.get("after"), (at, "after"), extra)
+        _take_image(value.get("after"), (at, "after"), extra)
     _take_times(value["timestamp"], (at, "timestamp"), extra)
     if value.get("ddl") is not None:
-        if value.get("ddl") is not None:
-            _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
+        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
 
 
 def _take_query(value: Any, at: Path, extra: dict[str, Any]) -> None:
@@ -270,15 +214,12 @@ def _take_query(value: Any, at: Path, extra: dict[str, Any]) -> None:
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
         )
     if value.get("before") is not None:
-        if value.get("before") is not None:
-            _take_image(value.get("before"), (at, "before"), extra)
+        _take_image(value.get("before"), (at, "before"), extra)
     if value.get("after") is not None:
-        if value.get("after") is not None:
-            _take_image(value.get("after"), (at, "after"), extra)
+        _take_image(value.get("after"), (at, "after"), extra)
     _take_times(value["timestamp"], (at, "timestamp"), extra)
     if value.get("ddl") is not None:
-        if value.get("ddl") is not None:
-            _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
+        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
 
 
 def _take_transaction_begin(value: Any, at: Path, extra: dict[str, Any]) -> None:
@@ -287,15 +228,12 @@ def _take_transaction_begin(value: Any, at: Path, extra: dict[str, Any]) -> None
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
         )
     if value.get("before") is not None:
-        if value.get("before") is not None:
-            _take_image(value.get("before"), (at, "before"), extra)
+        _take_image(value.get("before"), (at, "before"), extra)
     if value.get("after") is not None:
-        if value.get("after") is not None:
-            _take_image(value.get("after"), (at, "after"), extra)
+        _take_image(value.get("after"), (at, "after"), extra)
     _take_times(value["timestamp"], (at, "timestamp"), extra)
     if value.get("ddl") is not None:
-        if value.get("ddl") is not None:
-            _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
+        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
 
 
 def _take_transaction_end(value: Any, at: Path, extra: dict[str, Any]) -> None:
@@ -304,15 +242,12 @@ def _take_transaction_end(value: Any, at: Path, extra: dict[str, Any]) -> None:
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
         )
     if value.get("before") is not None:
-        if value.get("before") is not None:
-            _take_image(value.get("before"), (at, "before"), extra)
+        _take_image(value.get("before"), (at, "before"), extra)
     if value.get("after") is not None:
-        if value.get("after") is not None:
-            _take_image(value.get("after"), (at, "after"), extra)
+        _take_image(value.get("after"), (at, "after"), extra)
     _take_times(value["timestamp"], (at, "timestamp"), extra)
     if value.get("ddl") is not None:
-        if value.get("ddl") is not None:
-            _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
+        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
 
 
 def _take_transaction_gtid(value: Any, at: Path, extra: dict[str, Any]) -> None:
@@ -321,15 +256,12 @@ def _take_transaction_gtid(value: Any, at: Path, extra: dict[str, Any]) -> None:
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
         )
     if value.get("before") is not None:
-        if value.get("before") is not None:
-            _take_image(value.get("before"), (at, "before"), extra)
+        _take_image(value.get("before"), (at, "before"), extra)
     if value.get("after") is not None:
-        if value.get("after") is not None:
-            _take_image(value.get("after"), (at, "after"), extra)
+        _take_image(value.get("after"), (at, "after"), extra)
     _take_times(value["timestamp"], (at, "timestamp"), extra)
     if value.get("ddl") is not None:
-        if value.get("ddl") is not None:
-            _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
+        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
 
 
 def _take_transaction_xacommit(value: Any, at: Path, extra: dict[str, Any]) -> None:
@@ -338,15 +270,12 @@ def _take_transaction_xacommit(value: Any, at: Path, extra: dict[str, Any]) -> N
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
         )
     if value.get("before") is not None:
-        if value.get("before") is not None:
-            _take_image(value.get("before"), (at, "before"), extra)
+        _take_image(value.get("before"), (at, "before"), extra)
     if value.get("after") is not None:
-        if value.get("after") is not None:
-            _take_image(value.get("after"), (at, "after"), extra)
+        _take_image(value.get("after"), (at, "after"), extra)
     _take_times(value["timestamp"], (at, "timestamp"), extra)
     if value.get("ddl") is not None:
-        if value.get("ddl") is not None:
-            _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
+        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
 
 
 def _take_transaction_xarollback(value: Any, at: Path, extra: dict[str, Any]) -> None:
@@ -355,15 +284,12 @@ def _take_transaction_xarollback(value: Any, at: Path, extra: dict[str, Any]) ->
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
         )
     if value.get("before") is not None:
-        if value.get("before") is not None:
-            _take_image(value.get("before"), (at, "before"), extra)
+        _take_image(value.get("before"), (at, "before"), extra)
     if value.get("after") is not None:
-        if value.get("after") is not None:
-            _take_image(value.get("after"), (at, "after"), extra)
+        _take_image(value.get("after"), (at, "after"), extra)
     _take_times(value["timestamp"], (at, "timestamp"), extra)
     if value.get("ddl") is not None:
-        if value.get("ddl") is not None:
-            _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
+        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
 
 
 def _take_other(value: Any, at: Path, extra: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
-from changewire_messages.support import Extra, OpenTag, repeated
+from changewire_messages.support import Extra, OpenTag, constructor_call, repeated
 
 
 class ColumnType(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only=True):
@@ -851,6 +851,10 @@ class Message(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only
     def schema(self) -> DataSchema:
         """Columns, primary key and place of the table."""
         return _message_schema(self.schema_text)
+
+    def __repr__(self) -> str:
+        """Return the constructor call."""
+        return constructor_call(self)
 
 
 Transaction: TypeAlias = (

@@ -12,39 +12,6 @@ from typing import Any
 from changewire_messages.support import Path, as_text, insert, take_unknown
 
 
-def _take_connect_schema(value: Any, at: Path, extra: dict[str, Any]) -> None:
-    if len(value) > 0:
-        take_unknown(
-            value,
-            (
-                "type",
-                "optional",
-                "field",
-                "name",
-                "version",
-                "doc",
-                "parameters",
-                "default",
-                "fields",
-                "items",
-                "keys",
-                "values",
-            ),
-            at,
-            extra,
-        )
-    if value.get("fields") is not None:
-        if value.get("fields") is not None:
-            for i, item in enumerate(value.get("fields")):
-                _take_connect_schema(item, ((at, "fields"), i), extra)
-    if value.get("items") is not None:
-        _take_connect_schema(value.get("items"), (at, "items"), extra)
-    if value.get("keys") is not None:
-        _take_connect_schema(value.get("keys"), (at, "keys"), extra)
-    if value.get("values") is not None:
-        _take_connect_schema(value.get("values"), (at, "values"), extra)
-
-
 def _take_source(value: Any, at: Path, extra: dict[str, Any]) -> None:
     if len(value) > 3:
         take_unknown(value, ("version", "db", "namespace", "table", "ts_ms"), at, extra)

@@ -16,9 +16,8 @@ from changewire_messages.lindorm_json import models
 
 def _connect_schema(value: Any, used: list[str]) -> None:
     if value.fields:
-        if value.fields:
-            for item in value.fields:
-                _connect_schema(item, used)
+        for item in value.fields:
+            _connect_schema(item, used)
     if value.items:
         _connect_schema(value.items, used)
     if value.keys:
@@ -50,8 +49,7 @@ def _message(value: Any, used: list[str]) -> None:
     if value.extra is not UNSET:
         used.append("unknown-property")
     if value.schema:
-        if value.schema:
-            _connect_schema(value.schema, used)
+        _connect_schema(value.schema, used)
     check = _PAYLOAD_ARMS.get(type(value.payload))
     if check is not None:
         check(value.payload, used)

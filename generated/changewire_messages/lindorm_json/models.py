@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
-from changewire_messages.support import Extra, repeated
+from changewire_messages.support import Extra, constructor_call, repeated
 
 
 class ConnectSchema(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only=True):
@@ -195,6 +195,10 @@ class Message(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only
         sends none.
         """
         return UNSET if self.schema_text is UNSET else _message_schema(self.schema_text)
+
+    def __repr__(self) -> str:
+        """Return the constructor call."""
+        return constructor_call(self)
 
 
 Model: TypeAlias = ConnectSchema

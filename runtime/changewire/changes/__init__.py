@@ -46,7 +46,7 @@ def changes(
 
 @cache
 def _adapter(kind: type) -> Adapter:
-    """Return the adapter of the format that a model belongs to; it is imported when it is needed."""
+    """Return the adapter of the format that a model belongs to, imported when it is needed."""
     for name, adapter in _ADAPTERS.items():
         if kind.__module__ == f"{FORMATS[name]}.models" and kind in codec(name).models:
             return adapter()

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from changewire.changes.values import Mismatch, from_milliseconds
+from changewire.changes.values import MismatchError, from_milliseconds
 
 Read = Callable[[Any, list[str]], Any]
 """From the value of a column, which is not null, to its typed value; adds names of leniencies.
 
-Raises `Mismatch` for a value that contradicts the type.
+Raises `MismatchError` for a value that contradicts the type.
 """
 
 _INT64: Final = range(-(2**63), 2**63)
@@ -22,13 +22,13 @@ _MOST_DIGITS: Final = 1000
 def _boolean(value: Any, used: list[str]) -> bool:
     del used
     if type(value) is not bool:
-        raise Mismatch("a boolean")
+        raise MismatchError("a boolean")
     return value
 
 
 def _date(value: Any, used: list[str]) -> Any:
     if type(value) is not int:
-        raise Mismatch("milliseconds since the Unix epoch")
+        raise MismatchError("milliseconds since the Unix epoch")
     try:
         return from_milliseconds(value)
     except OverflowError:
@@ -39,24 +39,24 @@ def _date(value: Any, used: list[str]) -> Any:
 def _bytes(value: Any, used: list[str]) -> bytes:
     del used
     if type(value) is not str:
-        raise Mismatch("Base64 text")
+        raise MismatchError("Base64 text")
     try:
         return b64decode(value, validate=True)
     except (binascii.Error, ValueError):
-        raise Mismatch("Base64 text") from None
+        raise MismatchError("Base64 text") from None
 
 
 def _string(value: Any, used: list[str]) -> str:
     del used
     if type(value) is not str:
-        raise Mismatch("a text")
+        raise MismatchError("a text")
     return value
 
 
 def _long(value: Any, used: list[str]) -> int:
     del used
     if type(value) is not int or value not in _INT64:
-        raise Mismatch("an integer of 64 bits")
+        raise MismatchError("an integer of 64 bits")
     return value
 
 
@@ -65,13 +65,13 @@ def _double(value: Any, used: list[str]) -> Any:
     if type(value) in {float, int, Decimal}:
         return value
     if type(value) is not str or len(value) > _MOST_DIGITS:
-        raise Mismatch("a number, or numeric text")
+        raise MismatchError("a number, or numeric text")
     try:
         found = Decimal(value)
     except InvalidOperation:
-        raise Mismatch("a number, or numeric text") from None
+        raise MismatchError("a number, or numeric text") from None
     if not found.is_finite():
-        raise Mismatch("a finite number")
+        raise MismatchError("a finite number")
     used.append("numeric-text")
     return found
 

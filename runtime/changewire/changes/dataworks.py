@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from changewire.changes.columns import COLUMN_TYPES, Read, unknown_type
-from changewire.changes.values import Mismatch, from_milliseconds, key_of
+from changewire.changes.values import MismatchError, from_milliseconds, key_of
 from changewire.codec import DecodeError, Issue
 from changewire_messages import dataworks_json as wire
 from changewire_messages.change import Change, Source
@@ -146,12 +146,12 @@ def _row(image: Any, table: _Table, place: str, used: list[str]) -> dict[str, An
         else:
             try:
                 found[name] = read(value, used)
-            except Mismatch as error:
+            except MismatchError as error:
                 raise DecodeError(wire.FORMAT, [_issue(name, value, place, error)]) from None
     return found
 
 
-def _issue(name: str, value: object, place: str, error: Mismatch) -> Issue:
+def _issue(name: str, value: object, place: str, error: MismatchError) -> Issue:
     step = name.replace("~", "~0").replace("/", "~1")
     pointer = f"/payload/{place}/dataColumn/{step}"
     return Issue(pointer, "contradicts-schema", "/schema/dataColumn", error.expected, value)

@@ -7,7 +7,7 @@ from typing import Any, Final
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
-class Mismatch(ValueError):
+class MismatchError(ValueError):
     """A value contradicts its declared type.
 
     Attributes:

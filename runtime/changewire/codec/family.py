@@ -4,12 +4,15 @@ from collections.abc import Callable
 from functools import cached_property
 from importlib import import_module
 from types import ModuleType
-from typing import Any, TypeGuard, get_args, get_type_hints
+from typing import Any, Final, TypeGuard, get_args, get_type_hints
 
 import msgspec
 
 from changewire.codec.issues import Issue, issue_of
 from changewire.codec.model_types import read_unknown
+
+OPEN_TAG: Final = "@open"
+"""Tag of a model for the messages that no other model is for."""
 
 
 class Family:
@@ -131,21 +134,18 @@ def _holds_arrays(obj: list[Any]) -> bool:
 
 
 def looks_like(value: object, kind: Any) -> bool:
-    """Tell whether a value has the properties of a model, and the tags of one down to any depth.
-
-    What the properties hold is not looked at otherwise.
-    """
+    """Tell whether a value has the tag of a model, or all that a model without a tag needs."""
     arms = get_args(kind)
     if arms:
         return any(looks_like(value, arm) for arm in arms)
     if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
         return True
-    if kind.__struct_config__.array_like or not _is_dict(value):
-        return False
-    tag_field, tag = kind.__struct_config__.tag_field, kind.__struct_config__.tag
-    if tag_field and value.get(tag_field) != tag:
-        return False
-    hints = get_type_hints(kind)
+    if not _is_dict(value):
+        return kind.__struct_config__.array_like and _is_list(value)
+    config, hints = kind.__struct_config__, get_type_hints(kind)
+    if config.tag_field is not None:
+        tag = value.get(config.tag_field)
+        return isinstance(tag, str) and config.tag in {tag, OPEN_TAG}
     return all(
         field.encode_name in value and looks_like(value[field.encode_name], hints[field.name])
         for field in msgspec.structs.fields(kind)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -32,9 +32,10 @@ class JsonWire:
         self._float_hook: FloatHook = exact_number if family.exact else None
         self._plain = msgspec.json.Decoder(float_hook=self._float_hook).decode
         self.unknown: UnknownProperties | None = UnknownProperties(family.arms, self._float_hook)
-        self.write: Callable[[Any], bytes] = msgspec.json.Encoder(decimal_format="number").encode
+        decimals: Literal["number", "string"] = "number" if family.exact else "string"
+        self.write: Callable[[Any], bytes] = msgspec.json.Encoder(decimal_format=decimals).encode
         self.write_all: Callable[[Any], bytes] = msgspec.json.Encoder(
-            enc_hook=write_unknown, decimal_format="number"
+            enc_hook=write_unknown, decimal_format=decimals
         ).encode
 
     def reader(self, role: str) -> Callable[[Any], Any]:

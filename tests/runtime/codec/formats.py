@@ -109,7 +109,33 @@ def _aerospike_objects(message: Json) -> list[dict[str, Any]]:
     return [message, *message.get("bins", ())]
 
 
-FORMATS = {"aerospike-json": Format("aerospike-json", _aerospike_objects)}
+def _lindorm_objects(message: Json) -> list[dict[str, Any]]:
+    return [message, message["payload"], message["payload"]["source"]]
+
+
+def _dataworks_objects(message: Json) -> list[dict[str, Any]]:
+    payload = message["payload"]
+    inner = [payload.get(name) for name in ("before", "after", "timestamp", "ddl")]
+    known = payload["op"] in DATAWORKS_OPERATIONS
+    return [message, payload, *(one for one in inner if known and one)]
+
+
+DATAWORKS_OPERATIONS = frozenset(
+    {
+        *("INSERT", "UPDATE_BEFOR", "UPDATE_BEFORE", "UPDATE_AFTER", "DELETE", "MHEARTBEAT"),
+        *("CREATE", "ALTER", "ERASE", "RENAME", "CINDEX", "DINDEX", "TRUNCATE", "QUERY"),
+        *("TRANSACTION_BEGIN", "TRANSACTION_END", "GTID", "XACOMMIT", "XAROLLBACK"),
+    }
+)
+
+FORMATS = {
+    form.name: form
+    for form in (
+        Format("aerospike-json", _aerospike_objects),
+        Format("dataworks-json", _dataworks_objects),
+        Format("lindorm-json", _lindorm_objects),
+    )
+}
 """Every format by its name; `test_formats.py` holds it against `cw.formats`."""
 
 ROLES = [(name, role) for name, form in FORMATS.items() for role in form.roles]

@@ -1,0 +1,26 @@
+"""Schemas of Kafka Connect that stand in messages, and values read by them.
+
+A message of Kafka's JsonConverter with ``schemas.enable`` is ``{"schema": ..., "payload": ...}``.
+The schema is compiled to a `Reader` once, by `SchemaCache`, and the reader types each value.
+"""
+
+from changewire.changes.connect.cache import Compiled, SchemaCache, fingerprint
+from changewire.changes.connect.differences import Difference, columns, differences
+from changewire.changes.connect.errors import SchemaError, ValueMismatch
+from changewire.changes.connect.notes import NOTES, Note
+from changewire.changes.connect.reader import Reader, compile_schema
+
+__all__ = [
+    "NOTES",
+    "Compiled",
+    "Difference",
+    "Note",
+    "Reader",
+    "SchemaCache",
+    "SchemaError",
+    "ValueMismatch",
+    "columns",
+    "compile_schema",
+    "differences",
+    "fingerprint",
+]

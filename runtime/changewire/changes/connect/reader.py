@@ -1,0 +1,138 @@
+"""Schemas compiled to readers: each type is looked up once, when the schema is compiled."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from msgspec import UNSET
+
+from changewire.changes.connect import containers, logical
+from changewire.changes.connect.decimals import exact_decimal
+from changewire.changes.connect.errors import SchemaError, ValueMismatch
+from changewire.changes.connect.notes import (
+    DEFAULT_FOR_NULL,
+    FLOAT_ALIAS,
+    UNKNOWN_LOGICAL_TYPE,
+    Context,
+    Note,
+)
+from changewire.changes.connect.paths import Path
+from changewire.changes.connect.reads import Read
+from changewire.changes.connect.scalars import SCALARS
+from changewire.changes.connect.schema import Node, parse_schema
+
+
+class Reader:
+    """Reads values under one schema. It never changes, so threads may share it.
+
+    Attributes:
+        function: What reads, for readers of what holds this: `read` without its conveniences.
+        fields: Of a struct, the reader of each field by its name; otherwise empty.
+        notes: What the schema itself needed to be accepted: its `float-alias` and
+            `unknown-logical-type`.
+    """
+
+    __slots__ = ("fields", "function", "notes")
+
+    def __init__(
+        self, function: Read, fields: Mapping[str, "Reader"], notes: tuple[Note, ...]
+    ) -> None:
+        self.function = function
+        self.fields = fields
+        self.notes = notes
+
+    def read(
+        self, value: object, at: str, *, partial: bool = False, notes: list[Note] | None = None
+    ) -> Any:
+        """Return the typed value of what JSON holds.
+
+        A struct becomes a dictionary with the fields in the order of the message. An absent field
+        stays absent, and what the schema does not name is kept as JSON has it.
+
+        Args:
+            value: The value, from a JSON parser. Numbers with a fraction are float or Decimal.
+            at: JSON Pointer to the value, for errors and notes.
+            partial: Whether required fields of structs may be absent, as in delta-only and key-only
+                exports.
+            notes: Collects what was accepted though the schema does not promise it, the notes of
+                the schema first; None where nobody asks.
+
+        Raises:
+            ValueMismatch: The value is not what the schema says.
+        """
+        if notes is not None:
+            notes.extend(self.notes)
+        return self.function(value, Context(notes, partial=partial), at)
+
+
+def compile_schema(schema: object, *, replace_null_with_default: bool = True) -> Reader | None:
+    """Return the reader of a schema; None for null and the empty object: values stay as they are.
+
+    Args:
+        schema: The parsed JSON of one schema of Kafka Connect.
+        replace_null_with_default: Whether a null becomes the default that its schema has, noted as
+            `default-for-null`. It is the setting ``replace.null.with.default`` of Kafka's
+            JsonConverter, and true there too; false leaves the null of an optional field, which is
+            what a database had. The null of a required field always becomes the default.
+
+    Raises:
+        SchemaError: It is no schema of Kafka Connect, too deep or too large.
+    """
+    node = parse_schema(schema)
+    return None if node is None else _compile(node, replace_null_with_default)
+
+
+def _compile(node: Node, replace: bool) -> Reader:  # noqa: FBT001 - passed on at every level
+    parts = {name: _compile(part, replace) for name, part in node.parts.items()}
+    read = _reader(node, {name: part.function for name, part in parts.items()})
+    if node.default is not UNSET and (replace or not node.optional):
+        read = _with_default(read, _default(node, read))
+    notes = [*_notes(node), *(note for part in parts.values() for note in part.notes)]
+    return Reader(read, parts if node.type == "struct" else {}, tuple(notes))
+
+
+def _reader(node: Node, parts: Mapping[str, Read]) -> Read:
+    if (node.name, node.type) == logical.DECIMAL:
+        return exact_decimal(node)
+    make = SCALARS.get(node.type)
+    base = make(node) if make else _CONTAINERS[node.type](node, parts)
+    conversion = logical.conversion_of(node)
+    return logical.converted(node, base, conversion) if conversion else base
+
+
+def _map(node: Node, parts: Mapping[str, Read]) -> Read:
+    if node.parts["keys"].type == "string":
+        return containers.object_map(node, parts["values"])
+    return containers.pair_map(node, parts["keys"], parts["values"])
+
+
+_CONTAINERS: Final[Mapping[str, Callable[[Node, Mapping[str, Read]], Read]]] = {
+    "array": lambda node, parts: containers.array(node, parts["items"]),
+    "map": _map,
+    "struct": containers.struct,
+}
+
+
+def _default(node: Node, read: Read) -> Any:
+    """Return the typed default of a node."""
+    at = f"{node.pointer}/default"
+    try:
+        return read(node.default, Context(None, partial=False), at)
+    except ValueMismatch as error:
+        raise SchemaError(error.pointer, error.expected, error.actual) from None
+
+
+def _with_default(read: Read, default: Any) -> Read:
+    """Return a reader that takes the default for null: always the same object."""
+
+    def read_or_default(value: Any, context: Context, path: Path) -> Any:
+        if value is None:
+            context.note(DEFAULT_FOR_NULL, path)
+            return default
+        return read(value, context, path)
+
+    return read_or_default
+
+
+def _notes(node: Node) -> list[Note]:
+    kinds = {FLOAT_ALIAS: node.aliased, UNKNOWN_LOGICAL_TYPE: logical.is_unknown(node)}
+    return [Note(kind, node.pointer) for kind, holds in kinds.items() if holds]

@@ -1,0 +1,128 @@
+"""Readers of the types of Kafka Connect that hold no others."""
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any, Final
+
+import msgspec
+
+from changewire.changes.connect.notes import ROUNDED_NUMBER, Context
+from changewire.changes.connect.paths import Path
+from changewire.changes.connect.reads import Read, refusal
+from changewire.changes.connect.schema import Node
+
+_INTEGER_BITS: Final = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}
+
+# Where numbers stop: here the nearest value of the type is infinite.
+_FLOAT_END: Final = {"float": float(2**128 - 2**103), "double": float("inf")}
+
+_NOT_FINITE: Final = {text: float(text) for text in ("NaN", "Infinity", "-Infinity")}
+
+
+def boolean(node: Node) -> Read:
+    """Return a reader of true and false."""
+    refuse = refusal(node, "true or false")
+
+    def read(value: Any, _context: Context, path: Path) -> Any:
+        return value if value is True or value is False else refuse(value, path)
+
+    return read
+
+
+def integer(node: Node) -> Read:
+    """Return a reader of JSON integers of 8 to 64 bits: 1.0 is none.
+
+    Kafka's converter cuts off what does not fit. Here it is refused: a value would be another one.
+    """
+    high = 2 ** (_INTEGER_BITS[node.type] - 1) - 1
+    low = -high - 1
+    expected = f"an integer from {low} to {high}"
+    refuse = refusal(node, expected)
+
+    def read(value: Any, _context: Context, path: Path) -> Any:
+        if type(value) is int:
+            if low <= value <= high:
+                return value
+            return refuse(value, path, expected, "out-of-range")
+        return refuse(value, path)
+
+    return read
+
+
+def number(node: Node) -> Read:
+    """Return a reader of floating-point numbers; integers and Decimals become the nearest double.
+
+    A number of 32 bits stays the double that has its digits: rounding it to 32 bits would give it
+    others. NaN and the infinities are the texts that Kafka's converter writes for them (and reads
+    back as 0); as bare numbers they are no JSON.
+    """
+    end = _FLOAT_END[node.type]
+    refuse = refusal(node, f"a number of type {node.type}")
+    in_range = f"a number that {node.type} can hold"
+
+    def read(value: Any, context: Context, path: Path) -> Any:
+        if type(value) is float:
+            if -end < value < end:
+                return value
+            return refuse(value, path, in_range, "out-of-range")
+        if type(value) is int or type(value) is Decimal:
+            nearest = _nearest(value)
+            if not -end < nearest < end:
+                return refuse(value, path, in_range, "out-of-range")
+            if nearest != value and Decimal(repr(nearest)) != value:
+                context.note(ROUNDED_NUMBER, path)
+            return nearest
+        if type(value) is str and value in _NOT_FINITE:
+            return _NOT_FINITE[value]
+        return refuse(value, path)
+
+    return read
+
+
+def string(node: Node) -> Read:
+    """Return a reader of text."""
+    refuse = refusal(node, "a string")
+
+    def read(value: Any, _context: Context, path: Path) -> Any:
+        return value if type(value) is str else refuse(value, path)
+
+    return read
+
+
+def binary(node: Node) -> Read:
+    """Return a reader of bytes, which are Base64 text (RFC 4648, section 4; padding required)."""
+    refuse = refusal(node, "Base64 text")
+
+    def read(value: Any, _context: Context, path: Path) -> Any:
+        if type(value) is not str:
+            return refuse(value, path)
+        found = base64_bytes(value)
+        return refuse(value, path, "Base64 text", "invalid-base64") if found is None else found
+
+    return read
+
+
+def base64_bytes(text: str) -> bytes | None:
+    """Return the bytes that Base64 text stands for; None where it is none."""
+    try:
+        return msgspec.convert(text, bytes)
+    except (msgspec.ValidationError, UnicodeError):
+        return None
+
+
+def _nearest(value: int | Decimal) -> float:
+    """Return the nearest double; infinite where there is none, and for what is no number."""
+    try:
+        return float(value)
+    except (OverflowError, ValueError):
+        return float("inf")
+
+
+SCALARS: Final[Mapping[str, Callable[[Node], Read]]] = {
+    "boolean": boolean,
+    **dict.fromkeys(_INTEGER_BITS, integer),
+    **dict.fromkeys(_FLOAT_END, number),
+    "string": string,
+    "bytes": binary,
+}
+"""What makes the reader of each of these types."""

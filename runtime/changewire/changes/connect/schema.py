@@ -1,0 +1,143 @@
+"""Schemas of Kafka Connect as JSON: checked once, bounded, and told in plain nodes.
+
+The rules are those of Kafka's ``JsonConverter.asConnectSchema``, but a member of the wrong type,
+which Kafka ignores, and a field name that comes twice are refused.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import count
+from typing import Any, Final, TypeVar
+
+import msgspec
+from msgspec import UNSET
+
+from changewire.changes.connect.errors import SchemaError
+from changewire_messages.support import pointer_token
+
+MAX_DEPTH: Final = 64
+"""How deep schemas may be nested."""
+
+MAX_NODES: Final = 20_000
+"""How many nodes a schema may have: more columns than any table has, counted before and after."""
+
+TYPES: Final = (
+    *("boolean", "int8", "int16", "int32", "int64", "float", "double"),
+    *("bytes", "string", "array", "map", "struct"),
+)
+"""Every type, by the name that Kafka's ``JsonSchema`` gives it."""
+
+ALIASES: Final[Mapping[str, str]] = {"float32": "float", "float64": "double"}
+"""Names that some writers use, with Kafka's own."""
+
+_PARTS: Final[Mapping[str, tuple[str, ...]]] = {"array": ("items",), "map": ("keys", "values")}
+
+_WORDS: Final[Mapping[type, str]] = {bool: "true or false", dict: "an object", str: "a string"}
+
+T = TypeVar("T")
+
+
+class Node(msgspec.Struct, frozen=True):
+    """One schema, or one part of it.
+
+    Attributes:
+        pointer: JSON Pointer to the node, from the root of the schema.
+        type: One of `TYPES`.
+        aliased: Whether the schema calls the type by another name.
+        optional: Whether null is a value.
+        name: Name of the logical type; of a struct also the name of its record; None without one.
+        parameters: What more there is to say of the logical type.
+        default: The default as JSON has it; UNSET without one.
+        parts: ``items`` of an array, ``keys`` and ``values`` of a map, fields of a struct by name.
+    """
+
+    pointer: str
+    type: str
+    aliased: bool
+    optional: bool
+    name: str | None
+    parameters: Mapping[str, str]
+    default: Any
+    parts: Mapping[str, "Node"]
+
+
+def parse_schema(schema: object) -> Node | None:
+    """Return the root node of a schema; None for null and the empty object, which say nothing.
+
+    Args:
+        schema: The parsed JSON of a schema.
+
+    Raises:
+        SchemaError: It is no schema, deeper than `MAX_DEPTH` or larger than `MAX_NODES`.
+    """
+    if schema is None or schema == {}:
+        return None
+    return _node(schema, "", MAX_DEPTH, count())
+
+
+def _node(schema: object, at: str, depth: int, counter: Iterator[int]) -> Node:
+    if not isinstance(schema, dict):
+        raise SchemaError(at, "an object with a type", schema)
+    if not depth:
+        raise SchemaError(at, f"at most {MAX_DEPTH} levels")
+    if next(counter) >= MAX_NODES:
+        raise SchemaError(at, f"at most {MAX_NODES} types and fields")
+    said = schema.get("type", UNSET)
+    type_ = ALIASES.get(said, said) if isinstance(said, str) else said
+    if type_ not in TYPES:
+        raise SchemaError(f"{at}/type", f"one of {', '.join(TYPES)}", said)
+    default = schema.get("default")
+    return Node(
+        pointer=at,
+        type=type_,
+        aliased=said in ALIASES,
+        optional=_member(schema, "optional", bool, at) or False,
+        name=_member(schema, "name", str, at),
+        parameters=_parameters(schema, at),
+        default=UNSET if default is None else default,
+        parts=_parts(schema, type_, at, depth - 1, counter),
+    )
+
+
+def _member(schema: Mapping[str, Any], key: str, kind: type[T], at: str) -> T | None:
+    """Return a member of a schema; None where it is absent or null, which some writers send."""
+    value = schema.get(key)
+    if value is None or isinstance(value, kind):
+        return value
+    raise SchemaError(f"{at}/{key}", _WORDS[kind], value)
+
+
+def _parameters(schema: Mapping[str, Any], at: str) -> Mapping[str, str]:
+    parameters = _member(schema, "parameters", dict, at) or {}
+    for key, value in parameters.items():
+        if not isinstance(value, str):
+            raise SchemaError(f"{at}/parameters/{pointer_token(key)}", "a string", value)
+    return parameters
+
+
+def _parts(
+    schema: Mapping[str, Any], type_: str, at: str, depth: int, counter: Iterator[int]
+) -> dict[str, Node]:
+    if type_ == "struct":
+        return _fields(schema, f"{at}/fields", depth, counter)
+    return {
+        key: _node(schema.get(key, UNSET), f"{at}/{key}", depth, counter)
+        for key in _PARTS.get(type_, ())
+    }
+
+
+def _fields(
+    schema: Mapping[str, Any], at: str, depth: int, counter: Iterator[int]
+) -> dict[str, Node]:
+    listed = schema.get("fields", UNSET)
+    if not isinstance(listed, list):
+        raise SchemaError(at, "an array of fields", listed)
+    fields: dict[str, Node] = {}
+    for i, field in enumerate(listed):
+        node = _node(field, f"{at}/{i}", depth, counter)
+        name = field.get("field", UNSET)
+        if not isinstance(name, str):
+            raise SchemaError(f"{at}/{i}/field", "the name of the field", name)
+        if name in fields:
+            raise SchemaError(f"{at}/{i}/field", "a name that no other field has", name)
+        fields[name] = node
+    return fields
