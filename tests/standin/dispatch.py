@@ -5,11 +5,12 @@ from typing import Any, Final
 
 from tests.standin import Delete, Write
 
-FIRST_BYTES: Final[Mapping[bytes, type]] = {
+PREFIX_SIZE: Final = 4
+ARMS: Final[Mapping[bytes, type]] = {
     b"\x93\x01\x01\x93": Write,
     b"\x93\x01\x02\x92": Delete,
 }
-_ARMS: Final = {(1, 1, 3): Write, (1, 2, 2): Delete}
+_BY_CONSTANTS: Final = {(1, 1, 3): Write, (1, 2, 2): Delete}
 
 
 def arm_of(obj: Any) -> type | None:
@@ -19,4 +20,4 @@ def arm_of(obj: Any) -> type | None:
     version, kind, row = obj
     if type(version) is not int or type(kind) is not int:
         return None
-    return _ARMS.get((version, kind, len(row)))
+    return _BY_CONSTANTS.get((version, kind, len(row)))

@@ -42,9 +42,10 @@ class MsgpackWire:
         if role == "batch":
             return self._batch_reader()
         if role == "message":
-            heads = self._family.part("dispatch").FIRST_BYTES
-            return _lossless({h: Decoder(arm).decode for h, arm in heads.items()}, self.write)
-        return _lossless({b"": Decoder(self._family.types[role]).decode}, self.write)
+            dispatch = self._family.part("dispatch")
+            decoders = {prefix: Decoder(arm).decode for prefix, arm in dispatch.ARMS.items()}
+            return _lossless(decoders, dispatch.PREFIX_SIZE, self.write)
+        return _lossless({b"": Decoder(self._family.types[role]).decode}, 0, self.write)
 
     def _batch_reader(self) -> Callable[[Any], Any]:
         read = self.reader("message")
@@ -90,27 +91,28 @@ wire = MsgpackWire
 
 
 def _lossless(
-    decoders: Mapping[bytes, Callable[[bytes], Any]], write: Callable[[Any], bytes]
+    decoders: Mapping[bytes, Callable[[bytes], Any]],
+    prefix_size: int,
+    write: Callable[[Any], bytes],
 ) -> Callable[[Any], Any]:
     """Return a reader that refuses bytes of which the model would not be all.
 
     Args:
         decoders: Typed decode by the first bytes of a message.
+        prefix_size: How many bytes these are.
         write: Encodes a model.
     """
-    lengths = sorted({len(head) for head in decoders}, reverse=True)
 
     def read(data: Any) -> Any:
         if type(data) is not bytes:
             data = _as_bytes(data)
-        for length in lengths:
-            decode = decoders.get(data[:length])
-            if decode is not None:
-                model = decode(data)
-                if write(model) == data and not (_MINUS_ONE in data and _may_hold_time(data)):
-                    return model
-                break
-        raise msgspec.ValidationError
+        decode = decoders.get(data[:prefix_size])
+        if decode is None:
+            raise msgspec.ValidationError
+        model = decode(data)
+        if write(model) != data or (_MINUS_ONE in data and _may_hold_time(data)):
+            raise msgspec.ValidationError
+        return model
 
     return read
 
