@@ -10,6 +10,7 @@ import msgspec
 from changewire.codec.differences import as_sent, first_difference, first_unencodable, misplaced
 from changewire.codec.family import Family, first_of
 from changewire.codec.issues import CodecError, DecodeError, EncodeError, Issue
+from changewire.codec.json_form import json_form
 from changewire.codec.rejections import rejection
 from changewire.codec.unknown import UnknownProperties, is_unknown_at_root
 from changewire.codec.wire import PARSER_ERRORS, Data, too_deep, unexplained, wire_of
@@ -117,6 +118,25 @@ class Codec:
             return self._encode_again(model, role)
         except RecursionError:
             raise EncodeError(self.format, [too_deep(self._wire.rule)]) from None
+
+    def to_json(self, model: object) -> bytes:
+        """Return a message, a key, or a list of either, as JSON text to read.
+
+        In a format that is JSON it is what `encode` gives. What JSON lacks has the form that
+        `json_form` gives it: such text cannot be decoded again.
+
+        Raises:
+            EncodeError: A value has no form in JSON, or is nested too deep.
+        """
+        if self._family.encoding == "json":
+            return self.encode(model)
+        try:
+            return msgspec.json.encode(json_form(model))
+        except RecursionError:
+            raise EncodeError(self.format, [too_deep("json")]) from None
+        except (TypeError, ValueError, OverflowError):
+            issue = first_unencodable(model, self._wire.holds)
+            raise EncodeError(self.format, [issue]) from None
 
     def validate(self, data: object, *, closed: bool = False) -> list[Issue]:
         """Return every issue of a message; none where it is valid.

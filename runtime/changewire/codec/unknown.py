@@ -90,7 +90,7 @@ def _twins(arms: tuple[Any, ...], names: frozenset[str], float_hook: FloatHook) 
         unknown = sorted(names - _wire_names(arm))
         pointers = [(_field(i), f"/{pointer_token(name)}") for i, name in enumerate(unknown)]
         made_of[_twin(arm, unknown)] = (arm, pointers)
-    kind = Union[tuple(made_of)]  # noqa: UP007 - of values
+    kind: Any = Union[tuple(made_of)]  # noqa: UP007 - of values
     return msgspec.json.Decoder(kind, float_hook=float_hook).decode, made_of
 
 
