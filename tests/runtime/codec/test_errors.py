@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.runtime.codec.formats import Format, dumps, modest
 
@@ -45,6 +45,8 @@ def _texts(error: cw.CodecError) -> Iterator[str]:
 def test_no_text_holds_a_value(form: Format, data: st.DataObject) -> None:
     """A secret in every value of a message is in no error text, traceback, pickle or rejection."""
     broken = data.draw(form.strategy("message", broken=True).map(_salted))
+    # An operation of another name is an unknown one, which some formats take.
+    assume(form.errors(broken, "message"))
     with pytest.raises(cw.DecodeError) as caught:
         form.codec.decode(dumps([broken] if isinstance(broken, list) else broken))
     # From the error on: the frames of this test hold the message, the lines of its code do not.
