@@ -76,6 +76,12 @@ def held_type(prop: Property) -> Type:
     return prop.type if is_there else Nullable(prop.type)
 
 
+def held_by_messages(family: Family) -> set[str]:
+    """Return the definitions that parts of a message are models of; not those kept as text."""
+    roots = list(family.roles.values() or family.variants.values())
+    return _reached(roots, family, _held)
+
+
 def has_extra(definition: AnyDefinition, family: Family) -> bool:
     """Tell whether a model keeps the properties that its schema does not name."""
     return isinstance(definition, Object) and definition.name in messages(family)

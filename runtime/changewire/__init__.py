@@ -12,6 +12,7 @@ for change in cw.changes(message):
 from typing import Any
 
 from changewire.changes import changes
+from changewire.changes.aerospike_digest import digest
 from changewire.codec import (
     CODES,
     Codec,
@@ -53,6 +54,7 @@ __all__ = [
     "decode_all",
     "decode_key",
     "detect",
+    "digest",
     "encode",
     "formats",
     "leniencies",

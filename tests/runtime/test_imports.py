@@ -13,7 +13,16 @@ ROOMS = ["framing", "codec", "changes", "tables", "engines"]
 """In the order of a message's way."""
 
 SHARED = {"version"}
-HEAVY = ["pyspark", "pyarrow", "jsonschema", "hypothesis", "confluent_kafka", "pandas", "msgpack"]
+HEAVY = [
+    "pyspark",
+    "pyarrow",
+    "jsonschema",
+    "hypothesis",
+    "confluent_kafka",
+    "pandas",
+    "msgpack",
+    "Crypto",
+]
 
 
 def root_of(package: str) -> Path:

@@ -26,7 +26,7 @@ from changewire_codegen.nodes import (
     Type,
     Union,
 )
-from changewire_codegen.order import has_extra, held_type, parsed_apart, references
+from changewire_codegen.order import has_extra, held_by_messages, held_type, references
 from changewire_codegen.writer import Writer
 
 Definition = AnyDefinition
@@ -38,9 +38,9 @@ ARMS = {
 
 def extras(family: Family, package: str) -> str:
     """Return the source of the module, unformatted."""
-    apart = parsed_apart(family)
-    takes = _reaching(family, lambda definition: isinstance(definition, Object)) - apart
-    puts = _reaching(family, lambda definition: _is_put_back(definition, family)) - apart
+    held = held_by_messages(family)
+    takes = _reaching(family, lambda definition: isinstance(definition, Object)) & held
+    puts = _reaching(family, lambda definition: _is_put_back(definition, family)) & held
     writer = Writer()
     writer(module_docstring("Unknown properties and tags", family))
     writer(UNTYPED)

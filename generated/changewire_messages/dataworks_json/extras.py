@@ -111,10 +111,6 @@ def _take_ddl_dindex(value: Any, at: Path, extra: dict[str, Any]) -> None:
         _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
 
 
-def _take_ddl(value: Any, at: Path, extra: dict[str, Any]) -> None:
-    _TAKE_DDL_ARMS[value["op"]](value, at, extra)
-
-
 def _take_delete(value: Any, at: Path, extra: dict[str, Any]) -> None:
     if len(value) > 3:
         take_unknown(
@@ -331,25 +327,6 @@ def _put_message(value: Any) -> None:
         insert(value, pointer, extra)
 
 
-def _take_transaction(value: Any, at: Path, extra: dict[str, Any]) -> None:
-    _TAKE_TRANSACTION_ARMS[value["op"]](value, at, extra)
-
-
-def _take_update_before(value: Any, at: Path, extra: dict[str, Any]) -> None:
-    _TAKE_UPDATE_BEFORE_ARMS[value["op"]](value, at, extra)
-
-
-_TAKE_DDL_ARMS: Mapping[str, Callable[[Any, Path, dict[str, Any]], None]] = {
-    "CREATE": _take_ddl_create,
-    "ALTER": _take_ddl_alter,
-    "ERASE": _take_ddl_erase,
-    "RENAME": _take_ddl_rename,
-    "CINDEX": _take_ddl_cindex,
-    "DINDEX": _take_ddl_dindex,
-}
-
-_PUT_DDL_ARMS: Mapping[str, Callable[[Any], None]] = {}
-
 _TAKE_PAYLOAD_ARMS: Mapping[str, Callable[[Any, Path, dict[str, Any]], None]] = {
     "INSERT": _take_insert,
     "UPDATE_BEFOR": _take_update_before_update_befor,
@@ -375,23 +352,6 @@ _TAKE_PAYLOAD_ARMS: Mapping[str, Callable[[Any, Path, dict[str, Any]], None]] = 
 _PUT_PAYLOAD_ARMS: Mapping[str, Callable[[Any], None]] = {
     "@open": _put_other,
 }
-
-_TAKE_TRANSACTION_ARMS: Mapping[str, Callable[[Any, Path, dict[str, Any]], None]] = {
-    "TRANSACTION_BEGIN": _take_transaction_begin,
-    "TRANSACTION_END": _take_transaction_end,
-    "GTID": _take_transaction_gtid,
-    "XACOMMIT": _take_transaction_xacommit,
-    "XAROLLBACK": _take_transaction_xarollback,
-}
-
-_PUT_TRANSACTION_ARMS: Mapping[str, Callable[[Any], None]] = {}
-
-_TAKE_UPDATE_BEFORE_ARMS: Mapping[str, Callable[[Any, Path, dict[str, Any]], None]] = {
-    "UPDATE_BEFOR": _take_update_before_update_befor,
-    "UPDATE_BEFORE": _take_update_before_update_before,
-}
-
-_PUT_UPDATE_BEFORE_ARMS: Mapping[str, Callable[[Any], None]] = {}
 
 _TAKE: Mapping[str, Callable[[Any, Path, dict[str, Any]], None]] = {
     "Message": _take_message,

@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from changewire_messages.support import Extra
+from changewire.codec import json_form
+from changewire_messages.support import Extra, OpenTag
 
 # What acts on a terminal or turns text around, in UTF-8: DEL and C1 controls, direction marks,
 # line separators. JSON allows it in text, and its escape means the same.
@@ -43,5 +44,7 @@ def _escaped(found: re.Match[bytes]) -> bytes:
 
 
 def _plain(value: Any) -> object:
-    """Encode what only a model holds: unknown properties, or an open tag."""
-    return dict(value) if isinstance(value, Extra) else str(value)
+    """Encode what only a model holds: unknown properties, an open tag, what JSON lacks."""
+    if isinstance(value, Extra):
+        return dict(value)
+    return str(value) if isinstance(value, OpenTag) else json_form(value)

@@ -1,7 +1,9 @@
 """The second room: a record's value to a generated model, and back. It knows no vendor."""
 
 from changewire.codec.codec import Codec
+from changewire.codec.ext import ExtKey
 from changewire.codec.issues import CODES, CodecError, DecodeError, EncodeError, Issue
+from changewire.codec.json_form import json_form
 from changewire.codec.registry import codec, codec_of, detect, formats
 from changewire.codec.rejections import rejection
 from changewire.codec.wire import Data
@@ -13,10 +15,12 @@ __all__ = [
     "Data",
     "DecodeError",
     "EncodeError",
+    "ExtKey",
     "Issue",
     "codec",
     "codec_of",
     "detect",
     "formats",
+    "json_form",
     "rejection",
 ]

@@ -1,31 +1,36 @@
 """Where two models differ: the place at which encoding would have rewritten a value."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, TypeGuard, cast
 
 import msgspec
 
+from changewire.codec.ext import key_token
 from changewire.codec.issues import Issue
-from changewire.codec.wire import write_unknown
 from changewire_messages.support import Extra, pointer_token
 
 _EXPECTED = "a value that the encoding holds as it is"
 _NEW_PLACE = "a place in an object of the message that has no property of this name"
 
 
-def first_difference(sent: object, received: object) -> Issue:
+def first_difference(sent: object, received: object) -> Issue | None:
     """Return an issue for the first place at which a decoded model is not the encoded one."""
     for pointer, value in _differences(sent, received, ""):
         return Issue(pointer, "not-encodable", "encode", _EXPECTED, value)
-    return Issue("", "not-encodable", "encode", _EXPECTED, sent)
+    return None
 
 
-def first_unencodable(value: object) -> Issue:
-    """Return an issue for the first place at which a model holds what no encoder takes."""
+def first_unencodable(value: object, holds: Callable[[object], bool]) -> Issue:
+    """Return an issue for the first place at which a model holds what no encoder takes.
+
+    Args:
+        value: The model.
+        holds: Tells whether a value has a form in the encoding.
+    """
     for pointer, child in _children(value):
-        if not _encodable(child):
-            inner = first_unencodable(child)
+        if not holds(child):
+            inner = first_unencodable(child, holds)
             return msgspec.structs.replace(inner, pointer=pointer + inner.pointer)
     return Issue("", "not-encodable", "encode", _EXPECTED, value)
 
@@ -43,7 +48,7 @@ def misplaced(model: object) -> list[Issue]:
 def as_sent(issue: Issue, model: object) -> Issue:
     """Return an issue about encoded bytes with the value that the model holds at its place."""
     value = value_at(model, issue.pointer)
-    if isinstance(value, float) and value != issue.actual:
+    if isinstance(value, float) and not _same(value, issue.actual):
         return Issue(issue.pointer, "not-encodable", "encode", "a finite number", value)
     return Issue(issue.pointer, issue.code, issue.rule, issue.expected, value)
 
@@ -77,16 +82,30 @@ def _is_new_place(message: object, pointer: str) -> bool:
 
 def _differences(sent: Any, received: Any, at: str) -> Iterator[tuple[str, Any]]:
     """Yield (pointer, sent value) of each leaf that differs."""
-    mine, theirs = dict(_children(sent)), dict(_children(received))
-    if not mine or type(sent) is not type(received) or _has_other_keys(sent):
-        if sent != received:
+    mine, theirs = list(_children(sent)), dict(_children(received))
+    if not mine or type(sent) is not type(received) or not _same_keys(sent, received):
+        if not _same(sent, received):
             yield at, sent
         return
-    for pointer, child in mine.items():
+    for pointer, child in mine:
         if pointer in theirs:
             yield from _differences(child, theirs[pointer], at + pointer)
         else:
             yield at + pointer, child
+    if len(mine) < len(theirs):
+        yield at, sent
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Tell whether two leaves are equal; not-a-number is, which MessagePack can hold."""
+    return bool(one == other) or (one != one and other != other)  # noqa: PLR0124 - that is NaN
+
+
+def _same_keys(sent: Any, received: Any) -> bool:
+    """Tell whether dictionaries have keys of the same types: JSON would make text of numbers."""
+    if not _is_dict(sent):
+        return True
+    return [(type(k), key_token(k)) for k in sent] == [(type(k), key_token(k)) for k in received]
 
 
 def _children(value: Any) -> Iterator[tuple[str, Any]]:
@@ -98,7 +117,7 @@ def _children(value: Any) -> Iterator[tuple[str, Any]]:
             yield f"/{i}", item
     elif _is_dict(value):
         for key, item in value.items():
-            yield f"/{pointer_token(str(key))}", item
+            yield f"/{key_token(key)}", item
 
 
 def _fields(value: msgspec.Struct) -> Iterator[tuple[str, Any]]:
@@ -125,17 +144,5 @@ def _layout(kind: Any) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     return tag, [(field.name, f"/{step}") for field, step in zip(fields, steps, strict=True)]
 
 
-def _has_other_keys(value: object) -> bool:
-    return _is_dict(value) and any(type(key) is not str for key in value)
-
-
 def _is_dict(value: object) -> TypeGuard[dict[Any, Any]]:
     return isinstance(value, dict)
-
-
-def _encodable(value: object) -> bool:
-    try:
-        msgspec.json.decode(msgspec.json.encode(value, enc_hook=write_unknown))
-    except (TypeError, ValueError, OverflowError, msgspec.MsgspecError):
-        return False
-    return True

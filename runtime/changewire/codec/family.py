@@ -9,7 +9,7 @@ from typing import Any, Final, TypeGuard, get_args, get_type_hints
 import msgspec
 
 from changewire.codec.issues import Issue, issue_of
-from changewire.codec.wire import FloatHook, exact_number, read_unknown
+from changewire.codec.model_types import read_unknown
 
 OPEN_TAG: Final = "@open"
 """Tag of a model for the messages that no other model is for."""
@@ -20,25 +20,36 @@ class Family:
 
     Attributes:
         format: Public name of the format.
+        encoding: How its messages are written: ``json`` or ``msgpack``.
+        exact: Whether numbers that binary64 cannot hold are decimals.
         roles: Title of the schema for each part of a Kafka record: message, batch, key, key_batch.
         types: The type to decode for each role.
         arms: The models that a single message can be.
         texts: Names of their properties of which they keep the text.
+        arm_of: The function from a parsed message to its model; None where there is none.
     """
 
     def __init__(self, module: ModuleType) -> None:
         """Look at a family's package."""
         self._module = module
         self.format: str = module.FORMAT
+        self.encoding: str = module.ENCODING
+        self.exact: bool = module.EXACT
         self.roles: dict[str, str] = dict(module.ROLES)
-        self.float_hook: FloatHook = exact_number if module.EXACT else None
         self.types: dict[str, Any] = {r: getattr(module, name) for r, name in self.roles.items()}
         message = self.types["message"]
         self.arms: tuple[Any, ...] = get_args(message) or (message,)
         fields = [field for arm in self.arms for field in msgspec.structs.fields(arm)]
         self.texts = frozenset(f.encode_name for f in fields if _is_text(f.type))
-        self._tag = self.arms[0].__struct_config__.tag_field
-        self._arm_of = {arm.__struct_config__.tag: arm for arm in self.arms}
+        # Messages that are arrays themselves have no unknown properties, and no tag by name.
+        self._are_arrays: bool = self.arms[0].__struct_config__.array_like
+        self.arm_of: Callable[[object], Any] = (
+            self.part("dispatch").arm_of if self._are_arrays else _by_tag(self.arms)
+        )
+
+    def part(self, name: str) -> Any:
+        """Return a module of the family's package."""
+        return import_module(f"{self._module.__name__}.{name}")
 
     def errors(self, obj: object, role: str, *, closed: bool = False) -> list[Issue]:
         """Return every issue of a parsed message."""
@@ -56,25 +67,30 @@ class Family:
             role: What part of a Kafka record it is.
             texts: Those of the properties `texts`, as they were received.
         """
-        self._extras.take_out(obj, self.roles[role])
+        if not self._are_arrays:
+            self._extras.take_out(obj, self.roles[role])
+        elif role == "batch":  # msgspec has no union of arrays
+            return [self.build(item, "message") for item in obj]
         if texts:
             obj.update(texts)
-        return msgspec.convert(obj, self._type_of(obj, role), dec_hook=read_unknown)
-
-    def _type_of(self, obj: Any, role: str) -> Any:
         # To msgspec, converting to one model is several times cheaper than to a union of them.
-        arm = self._arm_of.get(obj[self._tag]) if role == "message" and self._tag else None
-        return arm or self.types[role]
+        arm = self.arm_of(obj) if role == "message" else None
+        return msgspec.convert(
+            obj,
+            arm or self.types[role],
+            dec_hook=read_unknown,
+            builtin_types=(bytes,) if self.encoding == "msgpack" else None,
+        )
 
     def put_back(self, obj: object, role: str) -> None:
         """Undo `take_out`, in place."""
-        self._extras.put_back(obj, self.roles[role])
+        if not self._are_arrays:
+            self._extras.put_back(obj, self.roles[role])
 
     @cached_property
     def leniencies(self) -> Callable[[object], list[str]]:
         """The function that returns the names of the leniencies that a model needed."""
-        module: Any = import_module(f"{self._module.__name__}.leniencies")
-        return module.leniencies  # type: ignore[no-any-return]
+        return self.part("leniencies").leniencies  # type: ignore[no-any-return]
 
     def role_of(self, model: object) -> str:
         """Return the role that a model, or a list of models, plays."""
@@ -87,26 +103,44 @@ class Family:
         return "key" if is_key else "message"
 
     def is_batch(self, obj: Any) -> bool:
-        """Tell whether a parsed message is a batch."""
-        return "batch" in self.roles and isinstance(obj, list)
+        """Tell whether a parsed message is a batch: an array of messages, or an empty one."""
+        if "batch" not in self.roles or not isinstance(obj, list):
+            return False
+        return not self._are_arrays or _holds_arrays(obj)
 
     def is_key_batch(self, obj: Any) -> bool:
         """Tell whether a parsed record key is that of a batch: an array of arrays."""
-        if "key_batch" not in self.roles or not isinstance(obj, list):
-            return False
-        return not obj or isinstance(obj[0], list)
+        return "key_batch" in self.roles and isinstance(obj, list) and _holds_arrays(obj)
 
     def recognises(self, obj: object) -> bool:
         """Tell whether a parsed message, or the first of a batch, says that it is of the format."""
+        if self._are_arrays:
+            return self.arm_of(first_of(obj) if self.is_batch(obj) else obj) is not None
         return looks_like(first_of(obj), self.types["message"])
 
     @cached_property
     def _validators(self) -> ModuleType:
-        return import_module(f"{self._module.__name__}.validators")
+        return self.part("validators")  # type: ignore[no-any-return]
 
     @cached_property
     def _extras(self) -> ModuleType:
-        return import_module(f"{self._module.__name__}.extras")
+        return self.part("extras")  # type: ignore[no-any-return]
+
+
+def _by_tag(arms: tuple[Any, ...]) -> Callable[[object], Any]:
+    """Return the function that finds the model of an object by its tag."""
+    name = arms[0].__struct_config__.tag_field
+    arm_of = {arm.__struct_config__.tag: arm for arm in arms}
+
+    def by_tag(obj: Any) -> Any:
+        tag = obj.get(name) if isinstance(obj, dict) else None
+        return arm_of.get(tag) if isinstance(tag, str) else None
+
+    return by_tag
+
+
+def _holds_arrays(obj: list[Any]) -> bool:
+    return not obj or isinstance(obj[0], list)
 
 
 def _is_text(kind: Any) -> bool:

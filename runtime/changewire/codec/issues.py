@@ -11,9 +11,11 @@ CODES: Final[Mapping[str, str]] = {
     "batch": "The message is a batch, where one message was asked for.",
     "contradicts-schema": "A value is not of the type that the message declares for it.",
     "duplicate-column": "Two bins of one record have the same name.",
+    "duplicate-key": "Two keys of one map are the same, or cannot be told apart.",
     "empty": "There are no bytes, or nothing but white space.",
     "invalid-base64": "Text that stands for bytes is no Base64 text.",
     "invalid-json": "The bytes are no JSON text.",
+    "invalid-msgpack": "The bytes are no MessagePack.",
     "invalid-schema": "The schema that stands in a message is none of Kafka Connect.",
     "invalid-time": "Text that stands for a time is no date and time with an offset.",
     "invalid-unicode": "The bytes are no UTF-8, or hold half of a surrogate pair.",
@@ -57,6 +59,8 @@ _RULE_CODES: Final[Mapping[str, str]] = {
 }
 
 _TYPE_WORDS: Final[Mapping[str, str]] = {
+    "Ext": "ext",
+    "ExtKey": "ext",
     "NoneType": "null",
     "UnsetType": "nothing",
     "bool": "boolean",
@@ -66,7 +70,7 @@ _TYPE_WORDS: Final[Mapping[str, str]] = {
     "list": "array",
     "str": "string",
 }
-"""Names of Python types that JSON calls otherwise."""
+"""Names of Python types that JSON or MessagePack calls otherwise."""
 
 
 class Issue(msgspec.Struct, frozen=True):

@@ -1,13 +1,13 @@
 """An error as the rejection that stands in its place: places and types, never values."""
 
-from changewire.codec.issues import DecodeError
+from changewire.codec.issues import CodecError
 from changewire_messages.change import Reason, Rejection
 
 _REASONS = 100
 """Reasons that a rejection names at most; a hostile message has as many as it likes."""
 
 
-def rejection(error: DecodeError, element: int = 0) -> Rejection:
+def rejection(error: CodecError, element: int = 0) -> Rejection:
     """Return the rejection of one element of a message; its pointers are shown as in texts.
 
     Args:

@@ -1,13 +1,21 @@
 """What texts show of a message: bounded, and without characters that a terminal obeys."""
 
 import reprlib
-from typing import Final
+from typing import Any, Final
 
 _POINTER_HEAD: Final = 120
 _POINTER_TAIL: Final = 60
 _VALUE: Final = 60
 
-_repr = reprlib.Repr()
+
+class _Repr(reprlib.Repr):
+    """Shows what msgspec itself shows by its address."""
+
+    def repr_Ext(self, value: Any, level: int) -> str:  # noqa: N802 - the name of the type
+        return f"Ext({value.code}, {self.repr1(bytes(value.data), level - 1)})"
+
+
+_repr = _Repr()
 _repr.maxstring = _repr.maxother = _repr.maxlong = _VALUE
 
 

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import asdict
 
-from changewire.codec.wire import FloatHook
+from changewire.codec.exact import FloatHook
 from changewire_messages.support import Extra, pointer_token
 
 MOST_NAMES: Final = 32

@@ -1,9 +1,10 @@
-"""Which shape an input has, told from its first line."""
+"""Which shape an input has, told from its first line or its first message."""
 
 from collections.abc import Callable
 from typing import Final
 
 from changewire.framing.kcat import is_kcat
+from changewire.framing.msgpack_shapes import msgpack_shape
 from changewire.framing.scan import BLANK, Scanner
 from changewire.framing.source import BYTE_ORDER_MARK, Source
 
@@ -13,9 +14,11 @@ FALLBACK: Final = "json-lines"
 def detect(source: Source) -> str:
     """Return the shape of `source`, without consuming any of it.
 
-    Only its first line that is not blank is looked at, and of that what `Source.peek` shows; the
-    second one too where the first is the beginning of an object.
+    Of text only the first line that is not blank is looked at, and of that what `Source.peek`
+    shows; the second one too where the first is the beginning of an object.
     """
+    if shape := msgpack_shape(source):
+        return shape
     line = _first_line(source.peek(_has_line))
     shape = next((shape for shape, fits in _RULES if fits(line)), FALLBACK)
     if _begins_object(line) and _is_whole_object(_second_line(source.peek(_has_two_lines))):

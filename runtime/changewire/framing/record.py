@@ -1,5 +1,7 @@
 """What framing hands on: a record, where it stood, and why a file cannot be framed."""
 
+from collections.abc import Iterable, Iterator
+
 import msgspec
 
 
@@ -37,6 +39,12 @@ class Record(msgspec.Struct, frozen=True):
     value: bytes | None
     position: Position
     headers: tuple[tuple[str, bytes | None], ...] = ()
+
+
+def numbered(path: str, values: Iterable[bytes | None]) -> Iterator[Record]:
+    """Yield a record for each value of the file at `path`, with its number."""
+    for number, value in enumerate(values):
+        yield Record(None, value, Position(path=path, number=number))
 
 
 class FramingError(Exception):

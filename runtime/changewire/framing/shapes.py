@@ -5,6 +5,7 @@ from typing import Final
 
 from changewire.framing.detect import detect
 from changewire.framing.kcat import kcat
+from changewire.framing.messagepack import msgpack_concatenated, msgpack_length_prefixed
 from changewire.framing.parquet import parquet
 from changewire.framing.record import Damage, FramingError, Record
 from changewire.framing.source import Source, opened
@@ -15,6 +16,8 @@ _READERS: Final[dict[str, Callable[[Source, int], Iterator[Record]]]] = {
     "json-array": json_array,
     "json-concatenated": json_concatenated,
     "kcat": kcat,
+    "msgpack-concatenated": msgpack_concatenated,
+    "msgpack-length-prefixed": msgpack_length_prefixed,
     "parquet": parquet,
 }
 SHAPES: Final[tuple[str, ...]] = tuple(_READERS)
@@ -26,13 +29,13 @@ def read(path: str, *, shape: str = AUTO, max_record_bytes: int = 128 * 2**20) -
 
     No message is interpreted: a damaged one is a record too. Every byte that is not blank is part
     of exactly one record, save what the shape itself is made of, such as the brackets around a
-    JSON array, and a UTF-8 byte order mark. Gzip and zstd files are recognised by their content.
-    The file is opened with the first record and read in chunks; at no time more than a few
-    chunks and one record are in memory.
+    JSON array or a length, and a UTF-8 byte order mark. Gzip and zstd files are recognised by
+    their content. The file is opened with the first record and read in chunks; at no time more
+    than a few chunks and one record are in memory.
 
     Args:
         path: path of the file.
-        shape: one of `SHAPES`, or ``auto`` to tell it from the first line.
+        shape: one of `SHAPES`, or ``auto`` to tell it from the first line or message.
         max_record_bytes: the most bytes a record may have.
 
     Raises:

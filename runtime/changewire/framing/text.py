@@ -1,8 +1,8 @@
 """The shapes in which each message is a piece of JSON text."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from changewire.framing.record import Position, Record
+from changewire.framing.record import Record, numbered
 from changewire.framing.scan import BLANK
 from changewire.framing.source import Source
 from changewire.framing.split import elements, lines, values
@@ -15,7 +15,7 @@ def json_lines(source: Source, limit: int) -> Iterator[Record]:
         Damage: a line is longer than `limit` bytes, or the source is damaged.
     """
     every = lines(source.text(), limit)
-    return _records(source.path, (line for line in every if line.strip(BLANK)))
+    return numbered(source.path, (line for line in every if line.strip(BLANK)))
 
 
 def json_array(source: Source, limit: int) -> Iterator[Record]:
@@ -25,7 +25,7 @@ def json_array(source: Source, limit: int) -> Iterator[Record]:
         Damage: an element is longer than `limit` bytes, there is no array, it is cut off between
             two elements, or the source is damaged.
     """
-    return _records(source.path, elements(source.text(), limit))
+    return numbered(source.path, elements(source.text(), limit))
 
 
 def json_concatenated(source: Source, limit: int) -> Iterator[Record]:
@@ -34,9 +34,4 @@ def json_concatenated(source: Source, limit: int) -> Iterator[Record]:
     Raises:
         Damage: a value is longer than `limit` bytes, or the source is damaged.
     """
-    return _records(source.path, values(source.text(), limit))
-
-
-def _records(path: str, messages: Iterable[bytes]) -> Iterator[Record]:
-    for number, value in enumerate(messages):
-        yield Record(None, value, Position(path=path, number=number))
+    return numbered(source.path, values(source.text(), limit))

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.runtime.codec.formats import Format, dumps, modest
 
@@ -21,7 +21,8 @@ SECRET = "s3cr3t"  # noqa: S105 - of nobody
 def _salted(value: Any) -> Any:
     """Return a JSON value in which every text that is no word of the format holds the secret."""
     if isinstance(value, dict):
-        salted = {key: _salted(item) for key, item in value.items()}
+        # A pointer names its place, so names are no secrets where an object is a map.
+        salted = {k: item if k == "parameters" else _salted(item) for k, item in value.items()}
         return {**salted, SECRET: [SECRET, {SECRET: SECRET}]}
     if isinstance(value, list):
         return [_salted(item) for item in value]
@@ -45,6 +46,8 @@ def _texts(error: cw.CodecError) -> Iterator[str]:
 def test_no_text_holds_a_value(form: Format, data: st.DataObject) -> None:
     """A secret in every value of a message is in no error text, traceback, pickle or rejection."""
     broken = data.draw(form.strategy("message", broken=True).map(_salted))
+    # An operation of another name is an unknown one, which some formats take.
+    assume(form.errors(broken, "message"))
     with pytest.raises(cw.DecodeError) as caught:
         form.codec.decode(dumps([broken] if isinstance(broken, list) else broken))
     # From the error on: the frames of this test hold the message, the lines of its code do not.

@@ -41,6 +41,28 @@ CASES = {
     "kcat without offset": (KCAT.replace(b"offset", b"o"), "json-lines"),
     "deep junk": (b'{"a":' * 100_000, "json-concatenated"),
     "parquet": (b"PAR1...", "parquet"),
+    "MessagePack": (b"\x93\x01\x01\x91\xa1a", "msgpack-concatenated"),
+    "MessagePack, twice": (b"\x93\x01\x01\x91\xa1a" * 2, "msgpack-concatenated"),
+    "MessagePack, a batch": (b"\x91\x93\x01\x01\x91\xa1a", "msgpack-concatenated"),
+    "MessagePack, a long array": (b"\xdc\x00\x02\xcc\x01\x90", "msgpack-concatenated"),
+    "MessagePack, large": (
+        b"\x92\x01\x91\xc6\x00\x20\x00\x00" + bytes(2**21),
+        "msgpack-concatenated",
+    ),
+    "MessagePack, cut off": (b"\x93\x01\x01", "msgpack-concatenated"),
+    "lengths": (b"\x00\x00\x00\x03\x92\x01\x90\x00\x00\x00", "msgpack-length-prefixed"),
+    "lengths, one cut off": (b"\x00\x00\x00\x09\x92\x01\x90", "msgpack-length-prefixed"),
+    "a large one behind its length": (
+        b"\x00\x20\x00\x07\x92\x01\x91\xc6\x00\x20\x00\x00" + bytes(2**21),
+        "msgpack-length-prefixed",
+    ),
+    "lengths of JSON": (b"\x00\x00\x00\x02{}\x00\x00\x00\x02{}", "json-lines"),
+    "a false length": (b"\x00\x00\x00\x02\x92\x01\x90", "msgpack-length-prefixed"),
+    "a length too short": (b"\x00\x00\x00\x05\x92\x01\x90\x92\x01\x90", "json-lines"),
+    "an array and then text": (b"\x92\x01\x90{}\n", "json-lines"),
+    "the end of a character": (b'\x93\xe4\xb8", "b": 1}\n{"a": 1}\n', "json-lines"),
+    "UTF-16": ('{"a": 1}\n'.encode("utf-16-be"), "json-lines"),
+    "the byte that MessagePack lacks": (b"\x92\x01\xc1", "json-lines"),
 }
 EVERY = pytest.mark.parametrize(("data", "shape"), CASES.values(), ids=CASES)
 
@@ -89,7 +111,15 @@ def test_bounded(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_shapes_are_named() -> None:
     """The shapes are those that are documented."""
-    assert SHAPES == ("json-lines", "json-array", "json-concatenated", "kcat", "parquet")
+    assert SHAPES == (
+        "json-lines",
+        "json-array",
+        "json-concatenated",
+        "kcat",
+        "msgpack-concatenated",
+        "msgpack-length-prefixed",
+        "parquet",
+    )
 
 
 def test_unknown_shape(write: Write) -> None:

@@ -9,12 +9,12 @@ from changewire.cli.lines import Lines
 from changewire.cli.options import Format, Inputs, Shape
 from changewire.cli.records import place_of, records, say_refused
 from changewire.cli.talk import counted, say
-from changewire.codec import codec
+from changewire.codec import Codec, EncodeError, codec, rejection
 from changewire_messages.change import Rejection
 
 
 class Decoded(msgspec.Struct, frozen=True):
-    """A decoded element: the name of its model, and its message as the codec writes it."""
+    """A decoded element: the name of its model, and its message as JSON."""
 
     model: str | None
     message: msgspec.Raw | None
@@ -36,12 +36,19 @@ def decode(inputs: Inputs = None, *, format: Format, shape: Shape = "auto") -> i
             good += 1
             continue
         for number, model in enumerate(reader.decode_all(record.value)):
-            if isinstance(model, Rejection):
-                say_refused(record.position, model)
+            found = model if isinstance(model, Rejection) else _decoded(model, reader, number)
+            if isinstance(found, Rejection):
+                say_refused(record.position, found)
                 refused += 1
-                continue
-            message = msgspec.Raw(reader.encode(model))
-            lines.write(place_of(record.position, number), Decoded(type(model).__name__, message))
-            good += 1
+            else:
+                lines.write(place_of(record.position, number), found)
+                good += 1
     say(f"{counted(good + refused, 'element')}, {refused:,} refused")
     return REFUSED if refused else GOOD
+
+
+def _decoded(model: object, reader: Codec, number: int) -> Decoded | Rejection:
+    try:
+        return Decoded(type(model).__name__, msgspec.Raw(reader.to_json(model)))
+    except EncodeError as error:  # it is nested deeper than JSON can be written
+        return rejection(error, number)

@@ -43,6 +43,7 @@ _PACKAGES: Final = (
     ("matplotlib", "cli", 3, None),
     ("confluent-kafka", "kafka", 2, None),
     ("deltalake", "delta", 1, None),
+    ("pycryptodome", "digest", 3, None),
     ("datamodel-code-generator", "codegen", 0, None),
     ("hypothesis", "testing", 6, None),
 )

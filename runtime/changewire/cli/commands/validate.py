@@ -14,7 +14,7 @@ from changewire.cli.lines import Lines
 from changewire.cli.options import Format, Inputs, Json, Shape
 from changewire.cli.records import Place, place_of, records
 from changewire.cli.talk import counted, say
-from changewire.codec import Issue, codec
+from changewire.codec import Issue, codec, json_form
 from changewire.report.text import NAME, visible
 
 _SHOWN = 60
@@ -88,4 +88,4 @@ def _value(issue: Issue) -> str:
     """Return the start of a value, as JSON where it is a scalar."""
     if isinstance(issue.actual, (dict, list)):
         return visible(repr(issue.actual)[: NAME * 2], _SHOWN)
-    return visible(repr(issue.actual), _SHOWN)
+    return visible(repr(json_form(issue.actual)), _SHOWN)

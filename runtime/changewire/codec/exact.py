@@ -1,0 +1,23 @@
+"""JSON numbers that binary64 cannot hold, as decimals."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any, Final
+
+FloatHook = Callable[[str], Any] | None
+"""What msgspec calls with the text of a number that has a fraction or an exponent."""
+
+_EXACT_DIGITS: Final = 15
+
+
+def exact_number(text: str) -> float | Decimal:
+    """Return a JSON number with fraction or exponent: as a decimal where binary64 cannot hold it.
+
+    A ``float_hook`` of msgspec. Binary64 gives back the digits of numbers that have up to 15
+    (IEEE 754).
+    """
+    number = float(text)
+    if len(text) <= _EXACT_DIGITS and "e" not in text and "E" not in text:
+        return number
+    exact = Decimal(text)
+    return number if Decimal(repr(number)) == exact else exact

@@ -1,0 +1,58 @@
+"""What MessagePack holds and JSON lacks, as JSON that people and programs can read."""
+
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from math import isfinite
+from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.msgpack import Ext
+from msgspec.structs import astuple
+
+from changewire.codec.ext import ExtKey
+
+
+def json_form(value: Any) -> Any:
+    """Return a value of a message as one that JSON has.
+
+    Bytes become Base64 text (RFC 4648, section 4), an extension type ``{"ext": code, "data":
+    Base64}``, NaN and the infinities text, and a map with a key that is no text an array of
+    [key, value] pairs. A model that is written as an array is one here too.
+
+    Raises:
+        RecursionError: The value is nested too deep.
+    """
+    kind = type(value)
+    if kind is dict:
+        if all(type(key) is str for key in value):
+            return dict(zip(value, map(json_form, value.values()), strict=True))
+        return list(map(json_form, value.items()))
+    if kind is list or kind is tuple:
+        return list(map(json_form, value))
+    if isinstance(value, Struct) and value.__struct_config__.array_like:
+        return list(map(json_form, astuple(value)))
+    form = _FORMS.get(kind)
+    return form(value) if form else value
+
+
+def _base64(data: Any) -> str:
+    return b64encode(data).decode("ascii")
+
+
+def _float(value: float) -> float | str:
+    if isfinite(value):
+        return value
+    return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"  # noqa: PLR0124
+
+
+def _ext(value: Ext | ExtKey) -> dict[str, Any]:
+    return {"ext": value.code, "data": _base64(value.data)}
+
+
+_FORMS: Final[Mapping[type, Callable[[Any], Any]]] = {
+    bytes: _base64,
+    Ext: _ext,
+    ExtKey: _ext,
+    float: _float,
+}
+"""How a value without parts becomes JSON, where it does not as it is."""

@@ -1,0 +1,110 @@
+"""JSON text: bytes to models and plain values and back, and what a parser's refusal means."""
+
+import re
+from collections.abc import Callable
+from typing import Any, Final, Literal
+
+import msgspec
+
+from changewire.codec.exact import FloatHook, exact_number
+from changewire.codec.family import Family
+from changewire.codec.issues import DecodeError, Issue
+from changewire.codec.model_types import write_unknown
+from changewire.codec.unknown import UnknownProperties
+from changewire.codec.wire import PARSER_ERRORS, Data, unexplained
+
+_BYTE = re.compile(r"\(byte (\d+)\)")
+_BLANK: Final = b" \t\r\n"
+# Half of a pair, as an escape: what follows is neither another escape nor the end of the bytes.
+_HALF_PAIR = re.compile(rb"(?<!\\)(?:\\\\)*\\u[dD][89abAB][0-9a-fA-F]{2}[^\\]")
+_RULE: Final = "json"
+
+
+class JsonWire:
+    """A family as JSON text; see `changewire.codec.wire.Wire`."""
+
+    rule = _RULE
+
+    def __init__(self, family: Family) -> None:
+        """Build the encoders and decoders of a family."""
+        self._family = family
+        self._elements = msgspec.json.Decoder(list[msgspec.Raw]).decode
+        self._float_hook: FloatHook = exact_number if family.exact else None
+        self._plain = msgspec.json.Decoder(float_hook=self._float_hook).decode
+        self.unknown: UnknownProperties | None = UnknownProperties(family.arms, self._float_hook)
+        decimals: Literal["number", "string"] = "number" if family.exact else "string"
+        self.write: Callable[[Any], bytes] = msgspec.json.Encoder(decimal_format=decimals).encode
+        self.write_all: Callable[[Any], bytes] = msgspec.json.Encoder(
+            enc_hook=write_unknown, decimal_format=decimals
+        ).encode
+
+    def reader(self, role: str) -> Callable[[Any], Any]:
+        """Return the typed decode of a role."""
+        return msgspec.json.Decoder(self._family.types[role], float_hook=self._float_hook).decode
+
+    def parse(self, data: Data) -> Any:
+        """Return the JSON value of bytes or text.
+
+        Raises:
+            DecodeError: It is no JSON text, or nested too deep; never anything else.
+        """
+        try:
+            return self._plain(data)
+        except BufferError:
+            return self.parse(_bytes(data))
+        except PARSER_ERRORS as error:
+            issue, byte_offset = _refusal(_bytes(data), error)
+        raise DecodeError(self._family.format, [issue], byte_offset)
+
+    def split(self, data: Data) -> list[Any] | None:
+        """Return the elements of an array; any array is a batch."""
+        return self._elements(data.tobytes() if isinstance(data, memoryview) else data)
+
+    def holds(self, value: object) -> bool:
+        """Tell whether a value has a form in JSON."""
+        try:
+            msgspec.json.decode(self.write_all(value))
+        except (TypeError, ValueError, OverflowError, msgspec.MsgspecError):
+            return False
+        return True
+
+
+wire = JsonWire
+
+
+def _bytes(data: Any) -> bytes:
+    return data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
+
+
+def _refusal(data: bytes, error: BaseException) -> tuple[Issue, int | None]:
+    """Say why a parser refused bytes; with the byte offset, where it is known."""
+    if not data.strip(_BLANK):
+        return Issue("", "empty", _RULE, "one JSON value"), 0
+    if data.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")) or b"\x00" in data[:2]:
+        return Issue("", "invalid-unicode", _RULE, "UTF-8 without byte order mark"), 0
+    if isinstance(error, UnicodeError):
+        return Issue("", "invalid-unicode", _RULE, "UTF-8"), _first_not_utf8(data)
+    if isinstance(error, (RecursionError, MemoryError)) or "out of range" in str(error):
+        return unexplained(error, _RULE), None
+    return _malformed(data, str(error))
+
+
+def _malformed(data: bytes, text: str) -> tuple[Issue, int | None]:
+    """Say what is no JSON in bytes, of which a parser said something in its own words."""
+    found = _BYTE.search(text)
+    byte = int(found[1]) if found else None
+    if "surrogate" in text or ("truncated" in text and _HALF_PAIR.search(data)):
+        return Issue("", "invalid-unicode", _RULE, "whole surrogate pairs"), byte
+    if "truncated" in text:
+        return Issue("", "truncated", _RULE, "the rest of the message"), len(data)
+    if "trailing characters" in text:
+        return Issue("", "trailing-data", _RULE, "nothing after the message"), byte
+    return Issue("", "invalid-json", _RULE, "a JSON value"), byte
+
+
+def _first_not_utf8(data: bytes) -> int | None:
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        return error.start
+    return None

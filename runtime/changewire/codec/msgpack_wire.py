@@ -1,0 +1,128 @@
+"""MessagePack: bytes to models and plain values, and back.
+
+A message is decoded once, by msgspec, into the model that its first bytes name. What msgspec would
+fold or lose shows in the bytes of the model, which then are others: such a message goes to the
+second parser, and so does one whose numbers or lengths take more bytes than they need.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+from msgspec.msgpack import Decoder, Encoder
+
+from changewire.codec.ext import write_ext_key
+from changewire.codec.family import Family
+from changewire.codec.issues import DecodeError, Issue
+from changewire.codec.wire import Data, unexplained
+
+_RULE: Final = "msgpack"
+_ARRAYS: Final = frozenset((*range(0x90, 0xA0), 0xDC, 0xDD))
+"""First bytes of an array."""
+_MINUS_ONE: Final = 0xFF
+_TIMES: Final = (b"\xd6\xff", b"\xd7\xff", b"\xc7\x0c\xff")
+"""First bytes of an extension type of code -1, in the three lengths that msgspec takes."""
+
+
+class MsgpackWire:
+    """A family as MessagePack; see `changewire.codec.wire.Wire`."""
+
+    rule = _RULE
+    unknown = None
+
+    def __init__(self, family: Family) -> None:
+        """Build the encoders and decoders of a family."""
+        self._family = family
+        self._elements = Decoder(list[msgspec.Raw]).decode
+        self.write: Callable[[Any], bytes] = Encoder(enc_hook=write_ext_key).encode
+        self.write_all = self.write
+
+    def reader(self, role: str) -> Callable[[Any], Any]:
+        """Return the typed decode of a role."""
+        if role == "batch":
+            return self._batch_reader()
+        if role == "message":
+            dispatch = self._family.part("dispatch")
+            decoders = {prefix: Decoder(arm).decode for prefix, arm in dispatch.ARMS.items()}
+            return _lossless(decoders, dispatch.PREFIX_SIZE, self.write)
+        return _lossless({b"": Decoder(self._family.types[role]).decode}, 0, self.write)
+
+    def _batch_reader(self) -> Callable[[Any], Any]:
+        read = self.reader("message")
+        return lambda data: [read(element) for element in self._elements(data)]
+
+    def parse(self, data: Data) -> Any:
+        """Return the value of bytes; nothing in them is lost.
+
+        Raises:
+            DecodeError: They are no MessagePack, nested too deep, or a map has the same key twice;
+                never anything else.
+        """
+        from changewire.codec.msgpack_parser import MalformedError, parse
+
+        if isinstance(data, str):
+            issue = Issue("", "invalid-msgpack", _RULE, "bytes", data)
+            raise DecodeError(self._family.format, [issue])
+        try:
+            return parse(_as_bytes(data))
+        except MalformedError as error:
+            issue, byte_offset = error.issue, error.byte_offset
+        except (RecursionError, MemoryError) as error:
+            issue, byte_offset = unexplained(error, _RULE), None
+        raise DecodeError(self._family.format, [issue], byte_offset)
+
+    def split(self, data: Data) -> list[Any] | None:
+        """Return the elements of an array of arrays, or of an empty one; None for any other."""
+        elements = self._elements(_as_bytes(data))
+        if elements and memoryview(elements[0])[0] not in _ARRAYS:
+            return None
+        return elements
+
+    def holds(self, value: object) -> bool:
+        """Tell whether a value has a form in MessagePack."""
+        try:
+            self.parse(self.write(value))
+        except (TypeError, ValueError, OverflowError, msgspec.MsgspecError):
+            return False
+        return True
+
+
+wire = MsgpackWire
+
+
+def _lossless(
+    decoders: Mapping[bytes, Callable[[bytes], Any]],
+    prefix_size: int,
+    write: Callable[[Any], bytes],
+) -> Callable[[Any], Any]:
+    """Return a reader that refuses bytes of which the model would not be all.
+
+    Args:
+        decoders: Typed decode by the first bytes of a message.
+        prefix_size: How many bytes these are.
+        write: Encodes a model.
+    """
+
+    def read(data: Any) -> Any:
+        if type(data) is not bytes:
+            data = _as_bytes(data)
+        decode = decoders.get(data[:prefix_size])
+        if decode is None:
+            raise msgspec.ValidationError
+        model = decode(data)
+        if write(model) != data or (_MINUS_ONE in data and _may_hold_time(data)):
+            raise msgspec.ValidationError
+        return model
+
+    return read
+
+
+def _may_hold_time(data: bytes) -> bool:
+    """Tell whether there may be an extension type of code -1, of which msgspec makes a time."""
+    return any(head in data for head in _TIMES)
+
+
+def _as_bytes(data: Any) -> bytes:
+    if isinstance(data, str):
+        raise msgspec.DecodeError
+    return memoryview(data).tobytes()
