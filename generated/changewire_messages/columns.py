@@ -58,6 +58,7 @@ def _unknown(value: object) -> object:
     return dict(value) if isinstance(value, Extra) else str(value)
 
 
+_json = msgspec.json.Encoder(enc_hook=_unknown).encode
 _json_lines = msgspec.json.Encoder(enc_hook=_unknown).encode_lines
 
 
@@ -85,25 +86,41 @@ def exact_texts(values: Sequence[object], *, nullable: bool = False) -> Array:
     ``{"ext": code, "data": Base64 text}``, and a map of which a key is no text the list of its
     pairs. Bytes become Base64 text.
     """
-    exact = [value if type(value) in _SAME else _as_json(value) for value in values]
+    exact = [v if type(v) in _SAME or _is_json(v) else _as_json(v) for v in values]
     return json_texts(exact, nullable=nullable)
 
 
 _SAME = frozenset({str, int, bool, bytes, type(None), type(UNSET), datetime})
 """What `json_texts` writes as it is."""
 
+_NAMES = frozenset({str})
+
+
+def _is_json(value: Any) -> bool:
+    """Tell, without looking deep, whether a value is as JSON has it; False where it may not be."""
+    if type(value) is list:
+        return _SAME.issuperset(map(type, value))
+    if type(value) is dict:
+        return _NAMES.issuperset(map(type, value)) and _SAME.issuperset(map(type, value.values()))
+    return type(value) in _SAME or (type(value) is float and isfinite(value))
+
 
 def _as_json(value: object) -> object:
-    """Return a value as JSON has it; without recursion, for messages may be nested deep."""
+    """Return a value as JSON has it; neither this nor the encoder recurses deep for it."""
     root: list[Any] = [value]
-    todo: list[tuple[Any, Any]] = [(root, 0)]
+    todo: list[tuple[Any, Any, int]] = [(root, 0, 0)]
+    deep: list[tuple[Any, Any]] = []
     while todo:
-        holder, step = todo.pop()
+        holder, step, depth = todo.pop()
         holder[step] = copy = _as_json_but_for_its_items(holder[step])
+        if depth % _DEEP == _DEEP - 1:
+            deep.append((holder, step))
         if isinstance(copy, list):
-            todo += [(copy, i) for i, item in enumerate(copy) if type(item) not in _SAME]
+            todo += [(copy, i, depth + 1) for i, v in enumerate(copy) if not _is_json(v)]
         elif isinstance(copy, dict):
-            todo += [(copy, key) for key, item in copy.items() if type(item) not in _SAME]
+            todo += [(copy, key, depth + 1) for key, v in copy.items() if not _is_json(v)]
+    for holder, step in reversed(deep):
+        holder[step] = msgspec.Raw(_json(holder[step]))
     return root[0]
 
 
@@ -117,6 +134,9 @@ def _as_json_but_for_its_items(value: Any) -> object:
         return {"ext": value.code, "data": value.data}
     return list(value) if isinstance(value, (list, tuple)) else value
 
+
+_DEEP = 128
+"""After how many levels of nesting the inner ones become text first: the encoder recurses."""
 
 _NON_FINITE = {inf: "Infinity", -inf: "-Infinity"}
 
