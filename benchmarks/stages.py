@@ -15,6 +15,7 @@ import changewire as cw
 from benchmarks.messages import FORMAT
 from benchmarks.tables import Result, timed
 from benchmarks.timing import Action, Timing, compare
+from changewire.changes.reading import Reading
 from changewire.engines.decode import PART, Decoder
 
 PARSED = "orjson (parse only)"
@@ -41,7 +42,7 @@ def messages() -> list[bytes]:
 
 def stages(values: list[bytes]) -> dict[str, Action]:
     """Return the stages by name; what a stage makes is kept until the next call, as in a run."""
-    codec, decoder = cw.codec(FORMAT), Decoder(FORMAT)
+    codec, decoder = cw.codec(FORMAT), Decoder(Reading(FORMAT))
     batch = pa.RecordBatch.from_pydict({"value": pa.array(values, pa.binary())})
 
     def decode() -> object:

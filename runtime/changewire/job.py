@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, Literal, get_args
 
 from changewire.changes import Image
+from changewire.changes.reading import Reading
 from changewire.engines.layout import OUTPUTS
 from changewire.engines.outcome import Outcome
 from changewire.framing import FramingError, expand
@@ -44,6 +45,8 @@ def run(
     format: str,
     engine: Engine = "auto",
     image: Image = "full",
+    keys: Sequence[str] | None = None,
+    families: Sequence[str] | None = None,
     shape: str = "auto",
     show_values: bool = False,
     progress: Callable[[int], None] | None = None,
@@ -57,7 +60,9 @@ def run(
             ``report.html``. Those are replaced, other files in it stay.
         format: Public name of the format.
         engine: ``auto`` takes Spark where it can run, and otherwise Python.
-        image: What a write holds of its row.
+        image: What a message holds of its row after a write.
+        keys: Columns that name the row, in place of those that the message or its format says.
+        families: Column families of an HBase table, to take names of its columns apart.
         shape: Shape of the files, see `changewire.framing.SHAPES`.
         show_values: Whether the report's first dead letters show the start of their values.
         progress: Called by the Python engine, now and then, with the number of messages so far.
@@ -72,21 +77,21 @@ def run(
     """
     from changewire.report.write import write
 
+    reading = Reading(format, image, keys, families)
     files = _files(inputs)
     _check_output(Path(output), files)
     chosen, why = choose(engine, files)
     if why and notice is not None:
         notice(why)
     if chosen == "spark":
-        outcome = _in_spark(files, output, format, image, shape, show_values=show_values)
+        outcome = _in_spark(files, output, reading, shape, show_values=show_values)
     else:
         from changewire.engines import python
 
         outcome = python.run(
             files,
             output,
-            format=format,
-            image=image,
+            reading=reading,
             shape=shape,
             show_values=show_values,
             progress=progress,
@@ -154,8 +159,7 @@ def java_version() -> int | None:
 def _in_spark(
     files: Sequence[str],
     output: str,
-    format: str,
-    image: Image,
+    reading: Reading,
     shape: str,
     *,
     show_values: bool,
@@ -166,9 +170,7 @@ def _in_spark(
     from changewire.engines import spark
 
     try:
-        return spark.run(
-            files, output, format=format, image=image, shape=shape, show_values=show_values
-        )
+        return spark.run(files, output, reading=reading, shape=shape, show_values=show_values)
     except PySparkException as error:
         # Spark hands on no exception of a worker, only its traceback as text.
         for file in files:

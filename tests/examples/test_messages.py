@@ -12,6 +12,7 @@ from examples.make_messages import FOLDER, files
 from examples.making.damages import DAMAGES, GOOD
 
 import changewire as cw
+from changewire.changes.reading import Reading
 from changewire.engines.outcome import Outcome
 from changewire.engines.python import run
 from changewire.framing import expand
@@ -25,7 +26,7 @@ FILES = files()
 def run_examples(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     """Decode all files, by the engine without Spark."""
     output = str(tmp_path_factory.mktemp("output"))
-    return run(expand([str(FOLDER)]), output, format="aerospike-json")
+    return run(expand([str(FOLDER)]), output, reading=Reading("aerospike-json"))
 
 
 def test_the_committed_files_are_all_files() -> None:

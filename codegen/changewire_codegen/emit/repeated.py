@@ -39,7 +39,12 @@ def class_tail(definition: Object, family: Family) -> list[str]:
         lines += _accessor(definition, prop)
     if texts:
         doc = '"""Return the constructor call."""'
-        lines += ["", "def __repr__(self) -> str:", f"    {doc}", "    return constructor_call(self)"]
+        lines += [
+            "",
+            "def __repr__(self) -> str:",
+            f"    {doc}",
+            "    return constructor_call(self)",
+        ]
     return lines
 
 

@@ -14,8 +14,9 @@ Image = Literal["full", "patch", "keys"]
 IMAGES: Final[tuple[str, ...]] = get_args(Image)
 """What `after` holds: the full row, only what changed, or only the key."""
 
-Adapter = Callable[[Any, bytes | None, Sequence[str] | None, str], list[Change]]
-"""From a message, the record key, names of key columns and the image to changes."""
+Names = Sequence[str] | None
+Adapter = Callable[[Any, bytes | None, Names, str, Names], list[Change]]
+"""From a message, the record key, key columns, the image and column families to changes."""
 
 
 def changes(
@@ -23,6 +24,7 @@ def changes(
     record_key: bytes | None = None,
     keys: Sequence[str] | None = None,
     image: Image = "full",
+    families: Sequence[str] | None = None,
 ) -> list[Change]:
     """Return the changes that a message stands for, in their order.
 
@@ -32,20 +34,23 @@ def changes(
         keys: Columns that name the row, in place of those that the message or its format says.
             Aerospike rows are named by their digest.
         image: What the message holds of a row after a write.
+        families: Column families of an HBase table, to take names of its columns apart; other
+            tables have none.
 
     Raises:
         DecodeError: The message contradicts itself.
         TypeError: It is no model of a message.
-        ValueError: `keys` does not fit the format, or `image` is unknown.
+        ValueError: `keys` or `families` does not fit the format, or `image` is unknown.
     """
     if image not in IMAGES:
         text = f"no image {image!r}; there are: {', '.join(IMAGES)}"
         raise ValueError(text)
-    return _adapter(type(message))(message, record_key, keys, image)
+    kind: Any = type(message)
+    return _adapter(kind)(message, record_key, keys, image, families)
 
 
 @cache
-def _adapter(kind: type) -> Adapter:
+def _adapter(kind: Any) -> Adapter:
     """Return the adapter of the format that a model belongs to, imported when it is needed."""
     for name, adapter in _ADAPTERS.items():
         if kind.__module__ == f"{FORMATS[name]}.models" and kind in codec(name).models:

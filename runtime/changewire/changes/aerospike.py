@@ -28,6 +28,7 @@ def aerospike_changes(
     record_key: bytes | None,  # noqa: ARG001 - the message names the row
     keys: Sequence[str] | None,
     image: str,
+    families: Sequence[str] | None,
 ) -> list[Change]:
     """Return the one change that a message is.
 
@@ -37,14 +38,15 @@ def aerospike_changes(
         message: A write or a delete.
         record_key: Key of the Kafka record.
         keys: None: the digest names the row.
+        families: None: records have no column families.
         image: What a write's bins are: the full row, or a patch of it.
 
     Raises:
         DecodeError: Two bins of a record have the same name.
-        ValueError: There are `keys`.
+        ValueError: There are `keys` or `families`.
     """
-    if keys is not None:
-        text = "Aerospike rows are named by their digest: keys does not apply"
+    if keys is not None or families is not None:
+        text = "Aerospike rows are named by their digest: keys and families do not apply"
         raise ValueError(text)
     key, gen, exp, lut = message.key, message.gen, message.exp, message.lut
     attributes: dict[str, Any] = {"set": key.set, "user_key": key.user_key}

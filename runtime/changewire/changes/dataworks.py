@@ -60,6 +60,7 @@ def dataworks_changes(
     record_key: bytes | None,  # noqa: ARG001 - the message names the row
     keys: Sequence[str] | None,
     image: str,
+    families: Sequence[str] | None,
 ) -> list[Change]:
     """Return the one change or control event that a message is.
 
@@ -68,11 +69,16 @@ def dataworks_changes(
         record_key: Key of the Kafka record.
         keys: Columns that name the row, in place of its primary key.
         image: What `after` holds of the row.
+        families: None: tables have no column families.
 
     Raises:
         DecodeError: A value contradicts the declared type of its column, or `sequenceId` is no
             number.
+        ValueError: There are `families`.
     """
+    if families is not None:
+        refuse = "DataWorks tables have no column families: families does not apply"
+        raise ValueError(refuse)
     text = bytes(message.schema_text)
     table = _table(text) if len(text) <= _MOST_BYTES else _build(text)
     payload = message.payload

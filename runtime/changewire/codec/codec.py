@@ -64,6 +64,8 @@ class Codec:
         """
         try:
             return self._read(data)
+        except BufferError:
+            return self.decode(bytes(cast("memoryview", data)))  # it has gaps
         except PARSER_ERRORS as error:
             is_unknown = is_unknown_at_root(error)
         return self._decode_again(data, learn=is_unknown)
@@ -77,6 +79,8 @@ class Codec:
         """
         try:
             return [self._read(data)]
+        except BufferError:
+            return self.decode_all(bytes(cast("memoryview", data)))  # it has gaps
         except PARSER_ERRORS as error:
             is_unknown = is_unknown_at_root(error)
         elements = self._elements(data)
@@ -231,7 +235,7 @@ class Codec:
     def _model(self, obj: Any, role: str, data: Data) -> Any:
         """Return the model of a parsed message, or say what is wrong with it."""
         try:
-            return self._family.build(obj, role)
+            return self._family.build(obj, role, self._wire.texts(data))
         except _REFUSALS as error:
             refusal = unexplained(error, self._wire.rule)
         try:
@@ -243,7 +247,8 @@ class Codec:
     def _encode_again(self, model: object, role: str) -> bytes:
         """Write what the fast path cannot, or find out why it cannot be written."""
         try:
-            obj = self._parse(self._wire.write_all(model))
+            encoded = self._wire.write_all(model)
+            obj = self._parse(encoded)
         except _REFUSALS:
             raise EncodeError(self.format, [first_unencodable(model, self._wire.holds)]) from None
         issues = misplaced(model)
@@ -253,6 +258,8 @@ class Codec:
             issues = [as_sent(issue, model) for issue in self._family.errors(obj, role)]
         if issues:
             raise EncodeError(self.format, issues)
+        if isinstance(obj, dict):
+            obj.update(self._wire.texts(encoded))
         data = self._write(obj)
         try:
             received = self._model(obj, role, data)

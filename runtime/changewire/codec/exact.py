@@ -13,9 +13,11 @@ _EXACT_DIGITS: Final = 15
 def exact_number(text: str) -> float | Decimal:
     """Return a JSON number with fraction or exponent: as a decimal where binary64 cannot hold it.
 
-    A ``float_hook`` of msgspec. Numbers of up to 15 digits are exact in binary64 (IEEE 754).
+    A ``float_hook`` of msgspec. Binary64 gives back the digits of numbers that have up to 15
+    (IEEE 754).
     """
     number = float(text)
-    if len(text) <= _EXACT_DIGITS or Decimal(repr(number)) == Decimal(text):
+    if len(text) <= _EXACT_DIGITS and "e" not in text and "E" not in text:
         return number
-    return Decimal(text)
+    exact = Decimal(text)
+    return number if Decimal(repr(number)) == exact else exact

@@ -1,6 +1,6 @@
 """A generated family as the codec sees it: types at once, everything else when it is needed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib import import_module
 from types import ModuleType
@@ -25,6 +25,7 @@ class Family:
         roles: Title of the schema for each part of a Kafka record: message, batch, key, key_batch.
         types: The type to decode for each role.
         arms: The models that a single message can be.
+        texts: Names of their properties of which they keep the text.
         arm_of: The function from a parsed message to its model; None where there is none.
     """
 
@@ -38,6 +39,8 @@ class Family:
         self.types: dict[str, Any] = {r: getattr(module, name) for r, name in self.roles.items()}
         message = self.types["message"]
         self.arms: tuple[Any, ...] = get_args(message) or (message,)
+        fields = [field for arm in self.arms for field in msgspec.structs.fields(arm)]
+        self.texts = frozenset(f.encode_name for f in fields if _is_text(f.type))
         # Messages that are arrays themselves have no unknown properties, and no tag by name.
         self._are_arrays: bool = self.arms[0].__struct_config__.array_like
         self.arm_of: Callable[[object], Any] = (
@@ -53,16 +56,23 @@ class Family:
         raw = self._validators.errors(obj, self.roles[role], closed=closed)
         return [issue_of(item) for item in raw]
 
-    def build(self, obj: Any, role: str) -> Any:
+    def build(self, obj: Any, role: str, texts: Mapping[str, msgspec.Raw] | None = None) -> Any:
         """Return the model of a parsed message, with what models do not know where they keep it.
 
         The parsed message is changed, and may become part of the model. Where it is no valid one,
         any exception may be raised.
+
+        Args:
+            obj: The message.
+            role: What part of a Kafka record it is.
+            texts: Those of the properties `texts`, as they were received.
         """
         if not self._are_arrays:
             self._extras.take_out(obj, self.roles[role])
         elif role == "batch":  # msgspec has no union of arrays
             return [self.build(item, "message") for item in obj]
+        if texts:
+            obj.update(texts)
         # To msgspec, converting to one model is several times cheaper than to a union of them.
         arm = self.arm_of(obj) if role == "message" else None
         return msgspec.convert(
@@ -133,11 +143,18 @@ def _holds_arrays(obj: list[Any]) -> bool:
     return not obj or isinstance(obj[0], list)
 
 
-def looks_like(value: object, kind: Any) -> bool:
-    """Tell whether a value has the tag of a model, or all that a model without a tag needs."""
+def _is_text(kind: Any) -> bool:
+    return msgspec.Raw in (get_args(kind) or (kind,))
+
+
+def looks_like(value: object, kind: Any, *, is_root: bool = True) -> bool:
+    """Tell whether a value has the tag of a model, or all that the model needs.
+
+    At the root a tag says enough; further down others have the same one.
+    """
     arms = get_args(kind)
     if arms:
-        return any(looks_like(value, arm) for arm in arms)
+        return any(looks_like(value, arm, is_root=is_root) for arm in arms)
     if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
         return True
     if not _is_dict(value):
@@ -145,11 +162,13 @@ def looks_like(value: object, kind: Any) -> bool:
     config, hints = kind.__struct_config__, get_type_hints(kind)
     if config.tag_field is not None:
         tag = value.get(config.tag_field)
-        return isinstance(tag, str) and config.tag in {tag, OPEN_TAG}
+        is_of_it = isinstance(tag, str) and config.tag in {tag, OPEN_TAG}
+        if is_root or not is_of_it:
+            return is_of_it
+    needed = {f.encode_name: hints[f.name] for f in msgspec.structs.fields(kind) if f.required}
     return all(
-        field.encode_name in value and looks_like(value[field.encode_name], hints[field.name])
-        for field in msgspec.structs.fields(kind)
-        if field.required
+        name.startswith("@") or (name in value and looks_like(value[name], hint, is_root=False))
+        for name, hint in needed.items()
     )
 
 

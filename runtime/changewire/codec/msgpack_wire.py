@@ -78,6 +78,10 @@ class MsgpackWire:
             return None
         return elements
 
+    def texts(self, _data: Data) -> Mapping[str, msgspec.Raw]:
+        """Return none: positions have no names, and models keep no text of them."""
+        return {}
+
     def holds(self, value: object) -> bool:
         """Tell whether a value has a form in MessagePack."""
         try:

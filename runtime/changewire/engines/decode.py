@@ -5,13 +5,12 @@ from __future__ import annotations
 import gc
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any
+from itertools import repeat
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from changewire.changes import Image, changes, empty_message
-from changewire.codec import Codec, DecodeError, codec, rejection
+from changewire.changes.reading import Element, Reading
 from changewire.engines.layout import (
     CHANGE,
     CHANGE_COLUMNS,
@@ -55,18 +54,15 @@ class Elements:
 
 
 class Decoder:
-    """Decodes batches of records in one format; it pickles, so that workers get a copy.
+    """Decodes batches of records; it pickles, so that workers get a copy.
 
     Attributes:
-        format: Public name of the format.
-        image: What a write holds of its row.
+        reading: The format of the messages, and what they do not say themselves.
     """
 
-    def __init__(self, format: str, image: Image = "full") -> None:
-        """Check that the format is there."""
-        codec(format)
-        self.format = format
-        self.image: Image = image
+    def __init__(self, reading: Reading) -> None:
+        """Remember how messages are read."""
+        self.reading = reading
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return a row for each element of each message.
@@ -83,43 +79,23 @@ class Decoder:
         return rows
 
     def _part(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        elements, reader = Elements(), codec(self.format)
-        leniencies = reader.leniencies
-        for value in batch.column("value").to_pylist():
-            models = self._models(value, reader)
-            elements.sizes.append(len(models))
-            for number, model in enumerate(models):
-                if type(model) in _FINISHED:
-                    elements.add(model, [])
-                    continue
-                try:
-                    change = self._change(model)
-                except DecodeError as error:
-                    elements.add(rejection(error, number), [])
-                else:
-                    elements.add(change, leniencies(model))
+        elements = Elements()
+        values = batch.column("value").to_pylist()
+        has_keys = "key" in batch.schema.names
+        keys = batch.column("key").to_pylist() if has_keys else repeat(None, len(values))
+        for value, key in zip(values, keys, strict=True):
+            found = self._elements(value, key)
+            elements.sizes.append(len(found))
+            for result, leniencies in found:
+                elements.add(result, leniencies)
         return pa.RecordBatch.from_pydict(self._columns(batch, elements))
 
-    def _models(self, value: bytes | None, reader: Codec) -> list[Any]:
-        """Return the elements of a message; an empty one is one control event."""
-        if value is None:
-            return [empty_message(self.format, null_value=True)]
-        return reader.decode_all(value) or [empty_message(self.format, null_value=False)]
-
-    def _change(self, model: Any) -> Change:
-        """Return the one change that an element is.
-
-        Raises:
-            DecodeError: The element contradicts itself.
-        """
-        (change,) = changes(model, image=self.image)
-        return change
+    def _elements(self, value: bytes | None, key: bytes | None) -> list[Element]:
+        """Return what becomes of each element of a message."""
+        return self.reading.elements(value, key)
 
     def _columns(self, batch: pa.RecordBatch, elements: Elements) -> dict[str, pa.Array]:
         return columns(batch, elements)
-
-
-_FINISHED = frozenset({Change, Rejection})
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.runtime.cli.conftest import Ended, json_lines
 from tests.samples import FORMAT, MIXED_COUNTS
 
+from changewire.changes.reading import Reading
 from changewire.engines.python import run
 
 Cli = Callable[..., Ended]
@@ -17,7 +18,7 @@ def test_each_change_is_a_line(cli: Cli, mixed: Path, tmp_path: Path) -> None:
     """Changes and control events are the rows that a run puts into its tables."""
     ended = cli("changes", "-f", FORMAT, mixed)
     found = json_lines(ended.stdout)
-    counts = run([str(mixed)], str(tmp_path / "out"), format=FORMAT).counts
+    counts = run([str(mixed)], str(tmp_path / "out"), reading=Reading(FORMAT)).counts
     assert (ended.exit_code, len(found)) == (1, MIXED_COUNTS["changes"] + 1)
     assert {op: [line["op"] for line in found].count(op) for op in counts.by_operation} == dict(
         counts.by_operation

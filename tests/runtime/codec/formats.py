@@ -40,15 +40,23 @@ class Format:
         name: public name of the format.
         objects: the objects of a parsed message that may have properties without a name in the
             schema, the message itself first.
+        good: a message that holds the list ``[1]`` where any value may stand.
     """
 
     name: str
     objects: Callable[[Json], list[dict[str, Any]]]
+    good: bytes
 
     @property
     def codec(self) -> cw.Codec:
         """The codec of the format."""
         return cw.codec(self.name)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether numbers that binary64 cannot hold are decimals."""
+        exact: bool = import_module(PACKAGES[self.name]).EXACT
+        return exact
 
     @property
     def roles(self) -> Mapping[str, str]:
@@ -131,9 +139,24 @@ DATAWORKS_OPERATIONS = frozenset(
 FORMATS = {
     form.name: form
     for form in (
-        Format("aerospike-json", _aerospike_objects),
-        Format("dataworks-json", _dataworks_objects),
-        Format("lindorm-json", _lindorm_objects),
+        Format(
+            "aerospike-json",
+            _aerospike_objects,
+            b'{"msg":"write","key":["ns","set","YWJjZGVmZ2hpamtsbW5vcHFyc3Q=",null],"gen":1,'
+            b'"exp":0,"lut":5,"bins":[{"name":"a","type":"list","value":[1]}]}',
+        ),
+        Format(
+            "dataworks-json",
+            _dataworks_objects,
+            b'{"schema":{},"payload":{"op":"INSERT","after":{"dataColumn":{"a":[1]}},'
+            b'"timestamp":{"eventTime":5}},"version":"0.0.1"}',
+        ),
+        Format(
+            "lindorm-json",
+            _lindorm_objects,
+            b'{"payload":{"op":"c","ts_ms":6,"after":{"a":[1]},'
+            b'"source":{"namespace":"n","table":"t","ts_ms":5}}}',
+        ),
     )
 }
 """Every format by its name; `test_formats.py` holds it against `cw.formats`."""

@@ -12,30 +12,30 @@ import changewire as cw
 
 @modest
 @given(data=st.data())
-def test_good_elements_survive_bad_ones(form: Format, data: st.DataObject) -> None:
+def test_good_elements_survive_bad_ones(batched: Format, data: st.DataObject) -> None:
     """A bad element costs itself only, and its rejection names its place in the batch."""
-    good, bad = form.strategy("message"), form.strategy("message", broken=True)
+    good, bad = batched.strategy("message"), batched.strategy("message", broken=True)
     pairs = st.tuples(good, st.just(True)) | st.tuples(bad, st.just(False))  # noqa: FBT003
     elements = data.draw(st.lists(pairs, max_size=6))
-    found = form.codec.decode_all(dumps([value for value, _ in elements]))
+    found = batched.codec.decode_all(dumps([value for value, _ in elements]))
     assert len(found) == len(elements)
     for i, (result, (value, is_good)) in enumerate(zip(found, elements, strict=True)):
         if is_good:
-            assert result == form.codec.decode(dumps(value))
+            assert result == batched.codec.decode(dumps(value))
         else:
-            assert (result.element, result.format) == (i, form.name)
+            assert (result.element, result.format) == (i, batched.name)
             assert result.code == result.reasons[0].code
 
 
-def test_empty_batches(form: Format) -> None:
+def test_empty_batches(batched: Format) -> None:
     """A batch without elements gives no element."""
-    assert form.codec.decode_all(b" [ ] ") == []
+    assert batched.codec.decode_all(b" [ ] ") == []
 
 
-def test_batches_in_batches(form: Format) -> None:
+def test_batches_in_batches(batched: Format) -> None:
     """A batch is no element of a batch, not even an empty one."""
     inner: list[Any] = [[], [[]]]
-    found = form.codec.decode_all(dumps(inner))
+    found = batched.codec.decode_all(dumps(inner))
     assert [(item.element, item.code) for item in found] == [(0, "batch"), (1, "batch")]
 
 
@@ -51,9 +51,9 @@ def test_single_messages(form: Format) -> None:
     assert (cut.element, cut.byte_offset, cut.code) == (0, 5, "truncated")
 
 
-def test_elements_that_are_no_text(form: Format) -> None:
+def test_elements_that_are_no_text(batched: Format) -> None:
     """Only the element with the broken bytes is refused; an offset inside it is not passed on."""
-    found = form.codec.decode_all(b'[{"msg":"\xff"},1e999,{}]')
+    found = batched.codec.decode_all(b'[{"msg":"\xff"},1e999,{}]')
     assert [item.code for item in found][:2] == ["invalid-unicode", "out-of-range"]
     assert [item.byte_offset for item in found] == [None] * 3
     assert "at byte" not in found[0].message

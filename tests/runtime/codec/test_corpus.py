@@ -17,9 +17,11 @@ import changewire as cw
 UPDATE = bool(os.environ.get("CHANGEWIRE_UPDATE_CORPUS"))
 
 ELSEWHERE = {
+    "contradicts-schema": "found by changes(), in tests/runtime/changes",
     "duplicate-column": "found by changes(), in tests/runtime/changes",
     "duplicate-key": "of MessagePack, in test_msgpack_hostile.py",
     "invalid-msgpack": "of MessagePack, in test_msgpack_hostile.py",
+    "invalid-schema": "found by changes(), in tests/runtime/changes",
     "invalid-time": "no message of aerospike-json holds a time as text",
     "not-encodable": "of encode(), in test_encode.py",
     "pattern-mismatch": "no schema of aerospike-json has a pattern",

@@ -77,11 +77,11 @@ def test_unknown_properties_come_back(form: Format, data: st.DataObject) -> None
 
 @modest
 @given(data=st.data())
-def test_batches_with_unknown_properties_come_back(form: Format, data: st.DataObject) -> None:
+def test_batches_with_unknown_properties_come_back(batched: Format, data: st.DataObject) -> None:
     """The elements of a batch keep each its own unknown properties."""
-    value = data.draw(st.lists(grown(form, form.strategy("message")), max_size=3))
-    models = form.codec.decode_all(dumps(value))
-    assert same(json.loads(form.codec.encode(models)), value)
+    value = data.draw(st.lists(grown(batched, batched.strategy("message")), max_size=3))
+    models = batched.codec.decode_all(dumps(value))
+    assert same(json.loads(batched.codec.encode(models)), value)
 
 
 @modest

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
 
+from changewire.changes.reading import Reading
 from changewire.engines.decode import Decoder, decoded_schema
 from changewire.engines.python.batches import batches, to_batch
 from changewire.framing import Position, Record
@@ -24,7 +25,7 @@ def records() -> list[Record]:
 
 def decoded() -> pa.RecordBatch:
     """Return the decoded mixed messages."""
-    return Decoder(FORMAT)(to_batch(records()))
+    return Decoder(Reading(FORMAT))(to_batch(records()))
 
 
 def test_every_element_is_one_row_of_one_kind() -> None:
@@ -75,19 +76,19 @@ def test_two_bins_of_one_name_are_a_dead_letter() -> None:
 def test_no_rows_have_the_columns_of_all_rows() -> None:
     """The columns do not depend on what was decoded."""
     assert decoded().schema == decoded_schema()
-    assert Decoder(FORMAT)(to_batch(records()).slice(0, 0)).schema == decoded_schema()
+    assert Decoder(Reading(FORMAT))(to_batch(records()).slice(0, 0)).schema == decoded_schema()
 
 
 def test_a_decoder_pickles() -> None:
     """Workers get a copy of the decoder that decodes alike."""
-    copy = pickle.loads(pickle.dumps(Decoder(FORMAT)))  # noqa: S301 - our own object
+    copy = pickle.loads(pickle.dumps(Decoder(Reading(FORMAT))))  # noqa: S301 - our own object
     assert copy(to_batch(records())) == decoded()
 
 
 def test_an_unknown_format_is_refused_at_once() -> None:
     """A decoder for a format that is not there is refused where it is made."""
     with pytest.raises(ValueError, match="no format 'nope'"):
-        Decoder("nope")
+        Reading("nope")
 
 
 def test_batches_are_bounded_by_bytes() -> None:

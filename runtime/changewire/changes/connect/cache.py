@@ -114,10 +114,7 @@ class SchemaCache:
     def _compile(self, raw: bytes) -> Compiled:
         try:
             schema = self._parse(raw)
-        except (
-            *PARSER_ERRORS,
-            ArithmeticError,
-        ):  # the latter of Decimal, for 1e9999999999999999999
+        except (*PARSER_ERRORS, ArithmeticError):  # Decimal raises it for 1e99999999999999999999
             raise SchemaError("", "JSON text") from None
         reader = compile_schema(schema, replace_null_with_default=self._replace)
         return Compiled(raw, fingerprint(raw), schema, reader)

@@ -1,15 +1,19 @@
 """Readers of the types of Kafka Connect that hold others: arrays, maps and structs."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from msgspec import UNSET
 
 from changewire.changes.connect.errors import ValueMismatch
+from changewire.changes.connect.logical import conversion_of
 from changewire.changes.connect.notes import DEFAULT_FOR_ABSENT, UNDECLARED_FIELD, Context
 from changewire.changes.connect.paths import Path, pointer_of
 from changewire.changes.connect.reads import Read, refusal
+from changewire.changes.connect.scalars import BOUNDS
 from changewire.changes.connect.schema import Node
+
+_NO_BOUNDS: Final = (None, None, None)
 
 
 def array(node: Node, items: Read) -> Read:
@@ -69,20 +73,27 @@ def struct(node: Node, fields: Mapping[str, Read]) -> Read:
     """
     refuse = refusal(node, "an object")
     required = frozenset(name for name, field in node.parts.items() if not field.optional)
+    # Most values stay as they are, which is seen here: a call for each would double the cost.
+    bounds_of = {name: _bounds(part) for name, part in node.parts.items()}.get
     reader_of = fields.get
 
     def read(value: Any, context: Context, path: Path) -> Any:
         if type(value) is not dict:
             return refuse(value, path)
-        row = {
-            name: reader_of(name, _undeclared)(item, context, (path, name))
-            for name, item in value.items()
-        }
+        row = value.copy()
+        for name, item in value.items():
+            kind, low, high = bounds_of(name, _NO_BOUNDS)
+            if type(item) is not kind or not (kind is str or low <= item <= high):
+                row[name] = reader_of(name, _undeclared)(item, context, (path, name))
         if not (context.partial or required <= row.keys()):
             _check_absent(node, required - row.keys(), context, path)
         return row
 
     return read
+
+
+def _bounds(node: Node) -> tuple[type | None, Any, Any]:
+    return _NO_BOUNDS if conversion_of(node) else BOUNDS.get(node.type, _NO_BOUNDS)
 
 
 def _undeclared(value: Any, context: Context, path: Path) -> Any:

@@ -1,13 +1,18 @@
 """What changed between two schemas: which column came, went, or is another type now."""
 
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
 from changewire.changes.connect import logical
+from changewire.changes.connect.errors import SchemaError
 from changewire.changes.connect.schema import Node, parse_schema
 from changewire_messages.support import pointer_token
+
+MAX_PATHS: Final = 8_000_000
+"""Characters that the paths of all columns may have: a long name stands in the path of each column
+below it."""
 
 Kind = Literal["added", "removed", "type-changed", "optional-changed"]
 
@@ -60,7 +65,14 @@ def differences(old_schema: object, new_schema: object) -> list[Difference]:
 
 def _columns(schema: object) -> Mapping[str, Node]:
     root = parse_schema(schema)
-    return {} if root is None else dict(_walk("", root))
+    found: dict[str, Node] = {}
+    room = MAX_PATHS
+    for path, node in () if root is None else _walk("", root):
+        room -= len(path)
+        if room < 0:
+            raise SchemaError(node.pointer, f"paths of {MAX_PATHS} characters in all")
+        found[path] = node
+    return found
 
 
 def _walk(path: str, node: Node) -> Iterator[tuple[str, Node]]:

@@ -18,6 +18,7 @@ DECIMAL: Final = ("org.apache.kafka.connect.data.Decimal", "bytes")
 """Read by itself: a JSON number may stand where its base type would have Base64 text."""
 
 _VARIABLE_SCALE_DECIMAL: Final = "io.debezium.data.VariableScaleDecimal"
+_SCALE_AND_VALUE: Final = {"scale": ("int32", None), "value": ("bytes", None)}
 _TIME: Final = "io.debezium.time."
 _DATA: Final = "io.debezium.data."
 
@@ -85,10 +86,10 @@ PLAIN: Final = frozenset(
 
 def conversion_of(node: Node) -> Conversion | None:
     """Return the conversion that a node asks for; None where it asks for none that is known."""
-    if node.name == _VARIABLE_SCALE_DECIMAL and {
-        name: part.type for name, part in node.parts.items()
-    } != {"scale": "int32", "value": "bytes"}:
-        return None
+    if node.name == _VARIABLE_SCALE_DECIMAL:
+        parts = {name: (part.type, part.name) for name, part in node.parts.items()}
+        if parts != _SCALE_AND_VALUE:
+            return None
     return CONVERSIONS.get((node.name or "", node.type))
 
 

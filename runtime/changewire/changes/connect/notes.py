@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+import msgspec
+
 from changewire.changes.connect.paths import Path, pointer_of
 
 BEYOND_MICROSECONDS: Final = "beyond-microseconds"
@@ -45,19 +47,16 @@ class Note(NamedTuple):
         return pointer_of(self.path)
 
 
-class Context:
-    """How one value is read.
+class Context(msgspec.Struct):
+    """How one value is read. A struct, as one is made for every value.
 
     Attributes:
         partial: Whether required fields may be absent.
         notes: What collects notes; None where nobody asks for them.
     """
 
-    __slots__ = ("notes", "partial")
-
-    def __init__(self, notes: list[Note] | None, *, partial: bool) -> None:
-        self.notes = notes
-        self.partial = partial
+    notes: list[Note] | None
+    partial: bool
 
     def note(self, kind: str, path: Path) -> None:
         """Collect a note."""

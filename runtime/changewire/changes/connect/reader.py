@@ -61,7 +61,7 @@ class Reader:
         """
         if notes is not None:
             notes.extend(self.notes)
-        return self.function(value, Context(notes, partial=partial), at)
+        return self.function(value, Context(notes=notes, partial=partial), at)
 
 
 def compile_schema(schema: object, *, replace_null_with_default: bool = True) -> Reader | None:
@@ -116,7 +116,7 @@ def _default(node: Node, read: Read) -> Any:
     """Return the typed default of a node."""
     at = f"{node.pointer}/default"
     try:
-        return read(node.default, Context(None, partial=False), at)
+        return read(node.default, Context(notes=None, partial=False), at)
     except ValueMismatch as error:
         raise SchemaError(error.pointer, error.expected, error.actual) from None
 

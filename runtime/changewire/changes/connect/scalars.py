@@ -1,5 +1,7 @@
 """Readers of the types of Kafka Connect that hold no others."""
 
+import math
+import sys
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, Final
@@ -13,8 +15,19 @@ from changewire.changes.connect.schema import Node
 
 _INTEGER_BITS: Final = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}
 
-# Where numbers stop: here the nearest value of the type is infinite.
-_FLOAT_END: Final = {"float": float(2**128 - 2**103), "double": float("inf")}
+# The largest doubles of which the nearest value of the type is finite.
+_LARGEST: Final = {
+    "float": math.nextafter(2.0**128 - 2.0**103, 0),
+    "double": sys.float_info.max,
+}
+
+BOUNDS: Mapping[str, tuple[type, Any, Any]] = {
+    "boolean": (bool, False, True),
+    **{t: (int, -(2 ** (bits - 1)), 2 ** (bits - 1) - 1) for t, bits in _INTEGER_BITS.items()},
+    **{t: (float, -largest, largest) for t, largest in _LARGEST.items()},
+    "string": (str, None, None),
+}
+"""The Python type of a type's values, with the least and the largest; text has none."""
 
 _NOT_FINITE: Final = {text: float(text) for text in ("NaN", "Infinity", "-Infinity")}
 
@@ -34,8 +47,7 @@ def integer(node: Node) -> Read:
 
     Kafka's converter cuts off what does not fit. Here it is refused: a value would be another one.
     """
-    high = 2 ** (_INTEGER_BITS[node.type] - 1) - 1
-    low = -high - 1
+    _, low, high = BOUNDS[node.type]
     expected = f"an integer from {low} to {high}"
     refuse = refusal(node, expected)
 
@@ -56,18 +68,18 @@ def number(node: Node) -> Read:
     others. NaN and the infinities are the texts that Kafka's converter writes for them (and reads
     back as 0); as bare numbers they are no JSON.
     """
-    end = _FLOAT_END[node.type]
+    _, low, high = BOUNDS[node.type]
     refuse = refusal(node, f"a number of type {node.type}")
     in_range = f"a number that {node.type} can hold"
 
     def read(value: Any, context: Context, path: Path) -> Any:
         if type(value) is float:
-            if -end < value < end:
+            if low <= value <= high:
                 return value
             return refuse(value, path, in_range, "out-of-range")
         if type(value) is int or type(value) is Decimal:
             nearest = _nearest(value)
-            if not -end < nearest < end:
+            if not low <= nearest <= high:
                 return refuse(value, path, in_range, "out-of-range")
             if nearest != value and Decimal(repr(nearest)) != value:
                 context.note(ROUNDED_NUMBER, path)
@@ -121,7 +133,7 @@ def _nearest(value: int | Decimal) -> float:
 SCALARS: Final[Mapping[str, Callable[[Node], Read]]] = {
     "boolean": boolean,
     **dict.fromkeys(_INTEGER_BITS, integer),
-    **dict.fromkeys(_FLOAT_END, number),
+    **dict.fromkeys(_LARGEST, number),
     "string": string,
     "bytes": binary,
 }

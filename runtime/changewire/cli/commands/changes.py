@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, cast
 
 import msgspec
 import typer
 
-from changewire.changes import IMAGES, Image, empty_message
-from changewire.changes import changes as changes_of
+from changewire.changes import IMAGES, Image
+from changewire.changes.reading import Reading
 from changewire.cli.ending import GOOD, REFUSED, ending
 from changewire.cli.lines import Lines
 from changewire.cli.options import Format, Inputs, Shape, one_of
 from changewire.cli.records import place_of, records, say_refused
 from changewire.cli.talk import counted, say
-from changewire.codec import Codec, DecodeError, codec, rejection
-from changewire.framing import Record
-from changewire_messages.change import Change, Rejection
+from changewire_messages.change import Rejection
 
 ImageOption = Annotated[
     str,
@@ -27,6 +24,16 @@ ImageOption = Annotated[
         help=f"What a write holds of its row: {', '.join(IMAGES)}.",
         callback=one_of(IMAGES),
     ),
+]
+
+Keys = Annotated[
+    list[str] | None,
+    typer.Option("--key", metavar="COLUMN", help="A column that names the row; may be repeated."),
+]
+
+Families = Annotated[
+    list[str] | None,
+    typer.Option("--family", metavar="FAMILY", help="A column family of HBase; may be repeated."),
 ]
 
 
@@ -42,6 +49,8 @@ def changes(
     *,
     format: Format,
     image: ImageOption = "full",
+    keys: Keys = None,
+    families: Families = None,
     shape: Shape = "auto",
 ) -> int:
     """Write each change, and each control event, as a line of JSON with its place.
@@ -50,12 +59,11 @@ def changes(
 
     Example: changewire changes -f aerospike-json users.jsonl | jq 'select(.op == "delete").key'
     """
-    reader, lines = codec(format), Lines()
+    reading, lines = Reading(format, cast("Image", image), keys, families), Lines()
     good = refused = 0
     for record in records(inputs, shape):
-        for number, (change, leniencies) in enumerate(
-            _elements(record, reader, cast("Image", image))
-        ):
+        elements = reading.elements(record.value, record.key)
+        for number, (change, leniencies) in enumerate(elements):
             if isinstance(change, Rejection):
                 say_refused(record.position, change)
                 refused += 1
@@ -64,22 +72,3 @@ def changes(
                 good += 1
     say(f"{counted(good, 'change')}, {refused:,} refused")
     return REFUSED if refused else GOOD
-
-
-def _elements(
-    record: Record, reader: Codec, image: Image
-) -> Iterator[tuple[Change | Rejection, list[str]]]:
-    """Yield what becomes of each element, as in the tables of ``changewire run``."""
-    models = [] if record.value is None else reader.decode_all(record.value)
-    if not models:
-        yield empty_message(reader.format, null_value=record.value is None), []
-    for number, model in enumerate(models):
-        if isinstance(model, Rejection):
-            yield model, []
-            continue
-        try:
-            found = changes_of(model, record_key=record.key, image=image)
-        except DecodeError as error:
-            yield rejection(error, number), []
-        else:
-            yield from ((change, reader.leniencies(model)) for change in found)

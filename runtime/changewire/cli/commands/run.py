@@ -13,7 +13,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from changewire.cli.commands.changes import ImageOption
+from changewire.cli.commands.changes import Families, ImageOption, Keys
 from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
 from changewire.cli.options import Format, Inputs, Json, Shape, one_of
 from changewire.cli.quiet import quieten_spark
@@ -47,6 +47,8 @@ def run(
         ),
     ] = "auto",
     image: ImageOption = "full",
+    keys: Keys = None,
+    families: Families = None,
     shape: Shape = "auto",
     show_values: Annotated[
         bool,
@@ -72,6 +74,8 @@ def run(
                 format=format,
                 engine=cast("Engine", engine),
                 image=cast("Image", image),
+                keys=keys,
+                families=families,
                 shape=shape,
                 show_values=show_values,
                 progress=progress,

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from changewire.changes import Image
+from changewire.changes.reading import Reading
 from changewire.engines.counts import Counts
 from changewire.engines.decode import Decoder
 from changewire.engines.layout import DEAD_LETTER, OUTPUTS
@@ -33,8 +33,7 @@ def run(
     inputs: Sequence[str],
     output: str,
     *,
-    format: str,
-    image: Image = "full",
+    reading: Reading,
     shape: str = "auto",
     show_values: bool = False,
     progress: Progress | None = None,
@@ -47,8 +46,7 @@ def run(
     Args:
         inputs: Paths of files; ``-`` is standard input.
         output: Folder for ``changes``, ``controls`` and ``dead_letters``; those are replaced.
-        format: Public name of the format.
-        image: What a write holds of its row.
+        reading: The format of the messages, and what they do not say themselves.
         shape: Shape of the files, see `changewire.framing.SHAPES`.
         show_values: Whether the outcome's first dead letters show the start of their values.
         progress: Called after each batch with the number of messages so far.
@@ -58,7 +56,7 @@ def run(
         ConservationError: The decoded rows do not add up.
     """
     started = time.perf_counter()
-    decoder, counts = Decoder(format, image), Counts()
+    decoder, counts = Decoder(reading), Counts()
     first: list[tuple[Any, dict[str, Any]]] = []
     Path(output).mkdir(parents=True, exist_ok=True)
     staging = Path(tempfile.mkdtemp(prefix="_staging-", dir=output))
@@ -76,7 +74,7 @@ def run(
         shutil.rmtree(staging, ignore_errors=True)
     return Outcome(
         counts=counts,
-        format=format,
+        format=reading.format,
         inputs=list(inputs),
         output=output,
         engine=f"python {platform.python_version()}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -14,6 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that everybody k
 from pyspark.sql.types import BinaryType, StringType, StructType
 
 from changewire.changes import Image
+from changewire.changes.reading import Reading
 from changewire.engines.counts import Counts
 from changewire.engines.decode import Decoder
 from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, INPUT_COLUMNS
@@ -87,7 +88,13 @@ class Decoded:
 
 
 def decode(
-    messages: DataFrame, *, format: str, image: Image = "full", rows: RowsAs = "json"
+    messages: DataFrame,
+    *,
+    format: str,
+    image: Image = "full",
+    keys: Sequence[str] | None = None,
+    families: Sequence[str] | None = None,
+    rows: RowsAs = "json",
 ) -> Decoded:
     """Decode the messages of a DataFrame.
 
@@ -96,7 +103,9 @@ def decode(
             ``partition``, ``offset``, ``timestamp`` and ``headers``, and ``path`` and ``number``
             of `read_files`, are kept where they are there. Others are left out.
         format: Public name of the format.
-        image: What a write holds of its row.
+        image: What a message holds of its row after a write.
+        keys: Columns that name the row, in place of those that the message or its format says.
+        families: Column families of an HBase table, to take names of its columns apart.
         rows: ``json`` gives exact JSON text, ``variant`` gives VARIANT (Spark 4.0 or newer), a
             StructType gives ``before`` and ``after`` as such columns: a value that does not fit its
             column makes the element a dead letter, and columns that the type does not name are
@@ -106,11 +115,12 @@ def decode(
         ValueError: There is no such format, or `rows` is none of these.
         TypeError: There is no binary or string column ``value``.
     """
+    reading = Reading(format, image, keys, families)
     if isinstance(rows, StructType):
-        return _decoded(messages, TypedDecoder(format, image, rows), typed_schema(rows), rows)
+        return _decoded(messages, TypedDecoder(reading, rows), typed_schema(rows), rows)
     if rows not in {"json", "variant"}:
         raise ValueError(f"rows is 'json', 'variant' or a StructType, not {rows!r}")
-    return _decoded(messages, Decoder(format, image), ROWS, rows)
+    return _decoded(messages, Decoder(reading), ROWS, rows)
 
 
 def _decoded(messages: DataFrame, decoder: Decoder, schema: StructType, rows: RowsAs) -> Decoded:

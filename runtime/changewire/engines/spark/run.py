@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from changewire.changes import Image
+from changewire.changes.reading import Reading
 from changewire.engines.outcome import Outcome
 from changewire.engines.spark.decode import decode
 from changewire.engines.spark.files import read_files
@@ -17,8 +17,7 @@ def run(
     inputs: Sequence[str],
     output: str,
     *,
-    format: str,
-    image: Image = "full",
+    reading: Reading,
     shape: str = "auto",
     show_values: bool = False,
 ) -> Outcome:
@@ -27,8 +26,7 @@ def run(
     Args:
         inputs: Files or folders that every worker can open.
         output: Folder for ``changes``, ``controls`` and ``dead_letters``; those are replaced.
-        format: Public name of the format.
-        image: What a write holds of its row.
+        reading: The format of the messages, and what they do not say themselves.
         shape: Shape of the files, see `changewire.framing.SHAPES`.
         show_values: Whether the outcome's first dead letters show the start of their values.
 
@@ -39,11 +37,17 @@ def run(
     started = time.perf_counter()
     spark = session()
     messages = read_files(spark, inputs, shape=shape)
-    decoded = decode(messages, format=format, image=image)
+    decoded = decode(
+        messages,
+        format=reading.format,
+        image=reading.image,
+        keys=reading.keys,
+        families=reading.families,
+    )
     counts, letters = write(decoded, output, show_values=show_values)
     return Outcome(
         counts=counts,
-        format=format,
+        format=reading.format,
         inputs=list(inputs),
         output=output,
         engine=f"spark {spark.version}",

@@ -11,12 +11,12 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import StructField, StructType
 
-from changewire.changes import Image
-from changewire.codec import DecodeError
+from changewire.changes.reading import Element, Reading
+from changewire.codec import DecodeError, rejection
 from changewire.engines.decode import Decoder, Elements
 from changewire.engines.spark.cells import Cell, CellError, cell
 from changewire.engines.spark.types import ROWS
-from changewire_messages.change import Change
+from changewire_messages.change import Change, Rejection
 
 _IMAGES = ("before", "after")
 
@@ -40,20 +40,20 @@ class TypedDecoder(Decoder):
     not fit its column makes the element a dead letter.
     """
 
-    def __init__(self, format: str, image: Image, row: StructType) -> None:
+    def __init__(self, reading: Reading, row: StructType) -> None:
         """Check that rows can have the type.
 
         Raises:
             ValueError: A column is of a type that no value of a message can have.
         """
-        super().__init__(format, image)
+        super().__init__(reading)
         for field in row.fields:
             cell(field.dataType)
         self._row_json = row.json()
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle what the constructor was given; the worker compiles it again."""
-        return {"format": self.format, "image": self.image, "_row_json": self._row_json}
+        return {"reading": self.reading, "_row_json": self._row_json}
 
     @cached_property
     def _type(self) -> StructType:
@@ -63,11 +63,17 @@ class TypedDecoder(Decoder):
     def _cells(self) -> dict[str, Cell]:
         return {field.name: cell(field.dataType) for field in self._type.fields}
 
-    def _change(self, model: Any) -> Change:
+    def _elements(self, value: bytes | None, key: bytes | None) -> list[Element]:
+        found = super()._elements(value, key)
+        return [self._element(*element, i) for i, element in enumerate(found)]
+
+    def _element(self, result: Change | Rejection, leniencies: list[str], number: int) -> Element:
+        if isinstance(result, Rejection):
+            return result, leniencies
         try:
-            return self._typed(super()._change(model))
+            return self._typed(result), leniencies
         except CellError as error:
-            raise DecodeError(self.format, [error.issue]) from None
+            return rejection(DecodeError(self.reading.format, [error.issue]), number), []
 
     def _typed(self, change: Change) -> Change:
         undeclared: dict[str, Any] = {}

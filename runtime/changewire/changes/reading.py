@@ -1,0 +1,69 @@
+"""How the messages of a topic are read: what both engines and the command line do to each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from changewire.changes import IMAGES, Image, changes, empty_message
+from changewire.codec import DecodeError, codec, rejection
+from changewire_messages.change import Change, Rejection
+
+Element = tuple[Change | Rejection, list[str]]
+"""What an element is, and the names of the leniencies that it needed."""
+
+_FINISHED = frozenset({Change, Rejection})
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The format of messages, and what they do not say themselves.
+
+    Attributes:
+        format: Public name of the format.
+        image: What a message holds of its row after a write.
+        keys: Columns that name the row, in place of those that the message or its format says.
+        families: Column families of an HBase table.
+
+    Raises:
+        ValueError: There is no such format or image.
+    """
+
+    format: str
+    image: Image = "full"
+    keys: Sequence[str] | None = None
+    families: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        """Check that format and image are there."""
+        codec(self.format)
+        if self.image not in IMAGES:
+            text = f"no image {self.image!r}; there are: {', '.join(IMAGES)}"
+            raise ValueError(text)
+
+    def elements(self, value: bytes | None, record_key: bytes | None = None) -> list[Element]:
+        """Return what becomes of each element of a message; an empty one is one control event.
+
+        Args:
+            value: The value of a Kafka record; None for a tombstone.
+            record_key: Its key.
+
+        Raises:
+            ValueError: `keys` or `families` does not fit the format.
+        """
+        if value is None:
+            return [(empty_message(self.format, null_value=True), [])]
+        models = codec(self.format).decode_all(value)
+        if not models:
+            return [(empty_message(self.format, null_value=False), [])]
+        return [self._element(model, i, record_key) for i, model in enumerate(models)]
+
+    def _element(self, model: Any, number: int, record_key: bytes | None) -> Element:
+        if type(model) in _FINISHED:
+            return model, []
+        try:
+            (change,) = changes(model, record_key, self.keys, self.image, self.families)
+        except DecodeError as error:
+            return rejection(error, number), []
+        used = codec(self.format).leniencies(model)
+        more = change.attributes.get("leniencies")
+        return change, used + more if more else used
