@@ -19,6 +19,16 @@ PARSER_ERRORS: Final = (
 )
 """Everything that msgspec raises for bytes it does not accept."""
 
+REFUSALS: Final = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+    *PARSER_ERRORS,
+)
+"""What handling a value of the wrong shape raises."""
+
 Data = bytes | bytearray | memoryview | str | msgspec.Raw
 """What a message may be given as."""
 
