@@ -42,10 +42,6 @@ class Codec:
         self._decode_as = {role: self._wire.reader(role) for role in family.types}
         self._write = self._wire.write
         self._parse = self._wire.parse
-<<<<<<< HEAD
-        self._members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-=======
->>>>>>> wire
         # What the next message is expected to need; it decides what a message costs, nothing else.
         self._read: Any = self._decode_as["message"]
 
@@ -236,39 +232,3 @@ class Codec:
         except RecursionError:
             issues = []
         raise DecodeError(self.format, issues or [refusal])
-<<<<<<< HEAD
-
-    def _texts(self, data: Data) -> dict[str, msgspec.Raw]:
-        """Return the properties of which a model keeps the text."""
-        if not self._family.texts:
-            return {}
-        members = self._members(data)
-        return {name: members[name] for name in self._family.texts if name in members}
-
-    def _encode_again(self, model: object, role: str) -> bytes:
-        """Write what the fast path cannot, or find out why it cannot be written."""
-        try:
-            encoded = self._wire.write_all(model)
-            obj = self._parse(encoded)
-        except _REFUSALS:
-            raise EncodeError(self.format, [first_unencodable(model, self._wire.holds)]) from None
-        issues = misplaced(model)
-        if not issues:
-            with suppress(*_REFUSALS):  # of a value of the wrong shape, which errors() reports
-                self._family.put_back(obj, role)
-            issues = [as_sent(issue, model) for issue in self._family.errors(obj, role)]
-        if issues:
-            raise EncodeError(self.format, issues)
-        if isinstance(obj, dict):
-            obj.update(self._texts(encoded))
-        data = self._write(obj)
-        try:
-            received = self._model(obj, role, data)
-        except DecodeError as error:
-            raise EncodeError(self.format, [as_sent(i, model) for i in error.issues]) from None
-        difference = first_difference(model, received)
-        if difference is not None:
-            raise EncodeError(self.format, [difference])
-        return data
-=======
->>>>>>> wire
