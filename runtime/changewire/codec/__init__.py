@@ -1,9 +1,9 @@
 """The second room: a record's value to a generated model, and back. It knows no vendor."""
 
 from changewire.codec.codec import Codec
-from changewire.codec.ext import ExtKey
 from changewire.codec.issues import CODES, CodecError, DecodeError, EncodeError, Issue
 from changewire.codec.json_form import json_form
+from changewire.codec.msgpack_values import ExtKey
 from changewire.codec.registry import codec, codec_of, detect, formats
 from changewire.codec.rejections import rejection
 from changewire.codec.wire import Data

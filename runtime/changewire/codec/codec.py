@@ -1,25 +1,21 @@
 """One format in both directions: bytes to models, models to bytes."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from typing import Any, cast
 
 import msgspec
 
-from changewire.codec.differences import as_sent, first_difference, first_unencodable, misplaced
+from changewire.codec.encoding import encode_exactly
 from changewire.codec.family import Family, first_of
 from changewire.codec.issues import CodecError, DecodeError, EncodeError, Issue
-from changewire.codec.json_form import json_form
+from changewire.codec.json_form import json_text
 from changewire.codec.rejections import rejection
 from changewire.codec.unknown import UnknownProperties, is_unknown_at_root
-from changewire.codec.wire import PARSER_ERRORS, Data, too_deep, unexplained, wire_of
+from changewire.codec.wire import PARSER_ERRORS, REFUSALS, Data, too_deep, unexplained, wire_of
 
 _BATCH = Issue("", "batch", "batch", "one message")
 _NO_KEY = Issue("", "unknown-variant", "key", "no record key")
-
-_REFUSALS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, *PARSER_ERRORS)
-"""What handling a value of the wrong shape raises."""
 
 
 class Codec:
@@ -46,7 +42,6 @@ class Codec:
         self._decode_as = {role: self._wire.reader(role) for role in family.types}
         self._write = self._wire.write
         self._parse = self._wire.parse
-        self._members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
         # What the next message is expected to need; it decides what a message costs, nothing else.
         self._read: Any = self._decode_as["message"]
 
@@ -117,10 +112,10 @@ class Codec:
             data = self._write(model)
             if self._decode_as[role](data) == model:
                 return data
-        except _REFUSALS:
+        except REFUSALS:
             pass
         try:
-            return self._encode_again(model, role)
+            return encode_exactly(model, role, self._family, self._wire, self._model)
         except RecursionError:
             raise EncodeError(self.format, [too_deep(self._wire.rule)]) from None
 
@@ -133,15 +128,8 @@ class Codec:
         Raises:
             EncodeError: A value has no form in JSON, or is nested too deep.
         """
-        if self._family.encoding == "json":
-            return self.encode(model)
-        try:
-            return msgspec.json.encode(json_form(model))
-        except RecursionError:
-            raise EncodeError(self.format, [too_deep("json")]) from None
-        except (TypeError, ValueError, OverflowError):
-            issue = first_unencodable(model, self._wire.holds)
-            raise EncodeError(self.format, [issue]) from None
+        is_json = self._family.encoding == "json"
+        return self.encode(model) if is_json else json_text(model, self.format)
 
     def validate(self, data: object, *, closed: bool = False) -> list[Issue]:
         """Return every issue of a message; none where it is valid.
@@ -160,7 +148,7 @@ class Codec:
             return issues
         try:
             self._family.build(obj, role)
-        except _REFUSALS as error:
+        except REFUSALS as error:
             return [unexplained(error, self._wire.rule)]
         return []
 
@@ -236,44 +224,11 @@ class Codec:
     def _model(self, obj: Any, role: str, data: Data) -> Any:
         """Return the model of a parsed message, or say what is wrong with it."""
         try:
-            return self._family.build(obj, role, self._texts(data))
-        except _REFUSALS as error:
+            return self._family.build(obj, role, self._wire.texts(data))
+        except REFUSALS as error:
             refusal = unexplained(error, self._wire.rule)
         try:
             issues = self._family.errors(self._parse(data), role)
         except RecursionError:
             issues = []
         raise DecodeError(self.format, issues or [refusal])
-
-    def _texts(self, data: Data) -> dict[str, msgspec.Raw]:
-        """Return the properties of which a model keeps the text."""
-        if not self._family.texts:
-            return {}
-        members = self._members(data)
-        return {name: members[name] for name in self._family.texts if name in members}
-
-    def _encode_again(self, model: object, role: str) -> bytes:
-        """Write what the fast path cannot, or find out why it cannot be written."""
-        try:
-            encoded = self._wire.write_all(model)
-            obj = self._parse(encoded)
-        except _REFUSALS:
-            raise EncodeError(self.format, [first_unencodable(model, self._wire.holds)]) from None
-        issues = misplaced(model)
-        if not issues:
-            with suppress(*_REFUSALS):  # of a value of the wrong shape, which errors() reports
-                self._family.put_back(obj, role)
-            issues = [as_sent(issue, model) for issue in self._family.errors(obj, role)]
-        if issues:
-            raise EncodeError(self.format, issues)
-        if isinstance(obj, dict):
-            obj.update(self._texts(encoded))
-        data = self._write(obj)
-        try:
-            received = self._model(obj, role, data)
-        except DecodeError as error:
-            raise EncodeError(self.format, [as_sent(i, model) for i in error.issues]) from None
-        difference = first_difference(model, received)
-        if difference is not None:
-            raise EncodeError(self.format, [difference])
-        return data

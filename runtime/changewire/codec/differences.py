@@ -6,8 +6,8 @@ from typing import Any, TypeGuard, cast
 
 import msgspec
 
-from changewire.codec.ext import key_token
 from changewire.codec.issues import Issue
+from changewire.codec.msgpack_values import key_token
 from changewire_messages.support import Extra, pointer_token
 
 _EXPECTED = "a value that the encoding holds as it is"

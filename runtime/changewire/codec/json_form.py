@@ -5,11 +5,14 @@ from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import Any, Final
 
+import msgspec
 from msgspec import Struct
 from msgspec.msgpack import Ext
 from msgspec.structs import astuple
 
-from changewire.codec.ext import ExtKey
+from changewire.codec.issues import EncodeError, Issue
+from changewire.codec.msgpack_values import ExtKey
+from changewire.codec.wire import too_deep
 
 
 def json_form(value: Any) -> Any:
@@ -33,6 +36,21 @@ def json_form(value: Any) -> Any:
         return list(map(json_form, astuple(value)))
     form = _FORMS.get(kind)
     return form(value) if form else value
+
+
+def json_text(model: object, format: str) -> bytes:
+    """Return the form of a message, a key, or a list of either, as JSON text.
+
+    Raises:
+        EncodeError: It is nested too deep, or holds what no message of the format can.
+    """
+    try:
+        return msgspec.json.encode(json_form(model))
+    except RecursionError:
+        issue = too_deep("json")
+    except (TypeError, ValueError, OverflowError):
+        issue = Issue("", "not-encodable", "json", "a model of a message", model)
+    raise EncodeError(format, [issue])
 
 
 def _base64(data: Any) -> str:

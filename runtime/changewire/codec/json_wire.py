@@ -1,7 +1,7 @@
 """JSON text: bytes to models and plain values and back, and what a parser's refusal means."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
 
 import msgspec
@@ -28,6 +28,7 @@ class JsonWire:
     def __init__(self, family: Family) -> None:
         """Build the encoders and decoders of a family."""
         self._family = family
+        self._members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
         self._elements = msgspec.json.Decoder(list[msgspec.Raw]).decode
         self._float_hook: FloatHook = exact_number if family.exact else None
         self._plain = msgspec.json.Decoder(float_hook=self._float_hook).decode
@@ -59,6 +60,13 @@ class JsonWire:
     def split(self, data: Data) -> list[Any] | None:
         """Return the elements of an array; any array is a batch."""
         return self._elements(data.tobytes() if isinstance(data, memoryview) else data)
+
+    def texts(self, data: Data) -> Mapping[str, msgspec.Raw]:
+        """Return the properties of which a model keeps the text."""
+        if not self._family.texts:
+            return {}
+        members = self._members(data)
+        return {name: members[name] for name in self._family.texts if name in members}
 
     def holds(self, value: object) -> bool:
         """Tell whether a value has a form in JSON."""

@@ -10,12 +10,11 @@ from typing import Any, Final
 import msgpack
 from msgspec.msgpack import Ext
 
-from changewire.codec.ext import ExtKey, key_token
 from changewire.codec.issues import Issue
+from changewire.codec.msgpack_values import ARRAYS, ExtKey, key_token
 
 RULE: Final = "msgpack"
 
-_ARRAYS: Final = frozenset((*range(0x90, 0xA0), 0xDC, 0xDD))
 _MAPS: Final = frozenset((*range(0x80, 0x90), 0xDE, 0xDF))
 _FIXED_EXTS: Final = {0xD4: 1, 0xD5: 2, 0xD6: 4, 0xD7: 8, 0xD8: 16}
 """Of the first byte of an extension type, its length."""
@@ -86,7 +85,7 @@ class _Parser:
         """Return the next value; one frame for each level, so that depth is what msgspec takes."""
         self.start = at = self.at
         first = self._data[at] if at < len(self._data) else None
-        if first in _ARRAYS:
+        if first in ARRAYS:
             items: list[Any] = []
             for i in range(self._unpacker.read_array_header()):
                 self._path.append(i)

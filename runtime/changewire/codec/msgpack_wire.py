@@ -11,14 +11,12 @@ from typing import Any, Final
 import msgspec
 from msgspec.msgpack import Decoder, Encoder
 
-from changewire.codec.ext import write_ext_key
 from changewire.codec.family import Family
 from changewire.codec.issues import DecodeError, Issue
+from changewire.codec.msgpack_values import ARRAYS, write_ext_key
 from changewire.codec.wire import Data, unexplained
 
 _RULE: Final = "msgpack"
-_ARRAYS: Final = frozenset((*range(0x90, 0xA0), 0xDC, 0xDD))
-"""First bytes of an array."""
 _MINUS_ONE: Final = 0xFF
 _TIMES: Final = (b"\xd6\xff", b"\xd7\xff", b"\xc7\x0c\xff")
 """First bytes of an extension type of code -1, in the three lengths that msgspec takes."""
@@ -74,9 +72,13 @@ class MsgpackWire:
     def split(self, data: Data) -> list[Any] | None:
         """Return the elements of an array of arrays, or of an empty one; None for any other."""
         elements = self._elements(_as_bytes(data))
-        if elements and memoryview(elements[0])[0] not in _ARRAYS:
+        if elements and memoryview(elements[0])[0] not in ARRAYS:
             return None
         return elements
+
+    def texts(self, _data: Data) -> Mapping[str, msgspec.Raw]:
+        """Return none: positions have no names, and models keep no text of them."""
+        return {}
 
     def holds(self, value: object) -> bool:
         """Tell whether a value has a form in MessagePack."""

@@ -1,6 +1,6 @@
 """What an encoding does for the codec, and what all encodings share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, Final, Protocol
 
@@ -18,6 +18,16 @@ PARSER_ERRORS: Final = (
     BufferError,  # of a memoryview with gaps
 )
 """Everything that msgspec raises for bytes it does not accept."""
+
+REFUSALS: Final = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+    *PARSER_ERRORS,
+)
+"""What handling a value of the wrong shape raises."""
 
 Data = bytes | bytearray | memoryview | str | msgspec.Raw
 """What a message may be given as."""
@@ -63,6 +73,10 @@ class Wire(Protocol):
         Raises:
             One of `PARSER_ERRORS`: The bytes are no array.
         """
+        ...
+
+    def texts(self, data: Data) -> Mapping[str, msgspec.Raw]:
+        """Return the properties of which a model keeps the text, as they were received."""
         ...
 
     def holds(self, value: object) -> bool:

@@ -12,7 +12,7 @@ from tests.runtime.codec.packed import CODEC, DELETE, KEY, holding, pack, value_
 from tests.standin import Bin, Delete, Key, Row, Tombstone, Write
 
 import changewire as cw
-from changewire.codec.ext import ExtKey
+from changewire.codec.msgpack_values import ExtKey
 
 RECORD = Key("ns", "set", KEY[2], 1)
 

@@ -13,8 +13,8 @@ from tests.standin import Delete, Key, Write
 
 import changewire as cw
 from changewire.codec.codec import Codec
-from changewire.codec.ext import ExtKey
 from changewire.codec.family import Family
+from changewire.codec.msgpack_values import ExtKey
 
 LONG_FORMS: dict[str, tuple[bytes, Any]] = {
     "uint 8": (b"\xcc\x01", 1),

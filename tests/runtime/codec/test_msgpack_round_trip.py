@@ -12,7 +12,7 @@ from tests.runtime.codec.formats import modest
 from tests.runtime.codec.packed import CODEC, holding, pack, value_in, write
 
 import changewire as cw
-from changewire.codec.ext import ExtKey
+from changewire.codec.msgpack_values import ExtKey
 
 INTEGERS = st.integers(-(2**63), 2**64 - 1)
 SCALARS = st.none() | st.booleans() | INTEGERS | st.floats() | st.text() | st.binary(max_size=40)

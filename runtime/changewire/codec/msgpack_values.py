@@ -1,8 +1,13 @@
-"""MessagePack's extension type as the key of a map, which msgspec's own `Ext` cannot be."""
+"""What both MessagePack parsers share, and extension types as keys, which `Ext` cannot be."""
+
+from typing import Final
 
 from msgspec.msgpack import Ext
 
 from changewire_messages.support import pointer_token
+
+ARRAYS: Final = frozenset((*range(0x90, 0xA0), 0xDC, 0xDD))
+"""First bytes of an array."""
 
 
 class ExtKey:

@@ -1,0 +1,55 @@
+"""Models that cannot be encoded in one step: written exactly, or refused with all that is wrong."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from changewire.codec.differences import as_sent, first_difference, first_unencodable, misplaced
+from changewire.codec.family import Family
+from changewire.codec.issues import DecodeError, EncodeError
+from changewire.codec.wire import REFUSALS, Wire
+
+
+def encode_exactly(
+    model: object,
+    role: str,
+    family: Family,
+    wire: Wire,
+    model_of: Callable[[Any, str, bytes], Any],
+) -> bytes:
+    """Return the bytes of a model, if what they are decoded to is the model.
+
+    Args:
+        model: The model, or a list of models.
+        role: What part of a Kafka record it is.
+        family: Its family.
+        wire: The encoding of the family.
+        model_of: Returns the model of a parsed message, its role and its bytes.
+
+    Raises:
+        EncodeError: It has no such bytes.
+        RecursionError: It is nested too deep.
+    """
+    try:
+        encoded = wire.write_all(model)
+        obj = wire.parse(encoded)
+    except REFUSALS:
+        raise EncodeError(family.format, [first_unencodable(model, wire.holds)]) from None
+    issues = misplaced(model)
+    if not issues:
+        with suppress(*REFUSALS):  # of a value of the wrong shape, which errors() reports
+            family.put_back(obj, role)
+        issues = [as_sent(issue, model) for issue in family.errors(obj, role)]
+    if issues:
+        raise EncodeError(family.format, issues)
+    if isinstance(obj, dict):
+        obj.update(wire.texts(encoded))
+    data = wire.write(obj)
+    try:
+        received = model_of(obj, role, data)
+    except DecodeError as error:
+        raise EncodeError(family.format, [as_sent(i, model) for i in error.issues]) from None
+    difference = first_difference(model, received)
+    if difference is not None:
+        raise EncodeError(family.format, [difference])
+    return data
