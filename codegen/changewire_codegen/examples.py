@@ -59,7 +59,7 @@ def example_lines(family: Family, stem: str) -> list[str]:
     for example in family.schemas[f"{stem}.json"]["examples"]:
         if family.encoding == "msgpack":
             shown = pprint.pformat(parsed_example(example), width=WIDTH, sort_dicts=False)
-            lines += ["```text", example, "```", "", "```python", shown, "```", ""]
+            lines += ["```text", example, "```", "", "```text", shown, "```", ""]
             continue
         text = json.dumps(example, indent=2, ensure_ascii=False)
         compact = json.dumps(example, ensure_ascii=False)

@@ -57,6 +57,11 @@ def leniencies(family: Family, package: str) -> str:
             _arms(definition, lenient, writer)
         if isinstance(definition, TaggedRow):
             _tags(definition, lenient, writer)
+    _entry(roots, family, writer)
+    return writer.text()
+
+
+def _entry(roots: list[str], family: Family, writer: Writer) -> None:
     with writer.block("_CHECKS: Mapping[type, Callable[[Any, list[str]], None]] = {"):
         for name in sorted(roots):
             writer(f"models.{name}: _{snake(name)},")
@@ -72,7 +77,6 @@ def leniencies(family: Family, package: str) -> str:
         with writer.block("if check is not None:"):
             writer("check(message, used)")
         writer("return used")
-    return writer.text()
 
 
 def _about_extra(family: Family) -> list[str]:
