@@ -2,17 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, Final, Literal, get_args
+from typing import Any
 
+from changewire.changes.options import IMAGES, Image, check_options
 from changewire.codec import codec
 from changewire_messages import FORMATS
 from changewire_messages.change import Change, Source
 
-__all__ = ["IMAGES", "Image", "changes", "empty_message"]
-
-Image = Literal["full", "patch", "keys"]
-IMAGES: Final[tuple[str, ...]] = get_args(Image)
-"""What `after` holds: the full row, only what changed, or only the key."""
+__all__ = ["IMAGES", "Image", "changes", "empty_message", "unchecked_changes"]
 
 Names = Sequence[str] | None
 Adapter = Callable[[Any, bytes | None, Names, str, Names], list[Change]]
@@ -42,19 +39,28 @@ def changes(
         TypeError: It is no model of a message.
         ValueError: `keys` or `families` does not fit the format, or `image` is unknown.
     """
-    if image not in IMAGES:
-        text = f"no image {image!r}; there are: {', '.join(IMAGES)}"
-        raise ValueError(text)
-    kind: Any = type(message)
-    return _adapter(kind)(message, record_key, keys, image, families)
+    name, adapter = _adapter(type(message))
+    check_options(name, image, keys, families)
+    return adapter(message, record_key, keys, image, families)
+
+
+def unchecked_changes(
+    message: object,
+    record_key: bytes | None,
+    keys: Names,
+    image: str,
+    families: Names,
+) -> list[Change]:
+    """Return what `changes` does, for options that `check_options` has seen."""
+    return _adapter(type(message))[1](message, record_key, keys, image, families)
 
 
 @cache
-def _adapter(kind: Any) -> Adapter:
-    """Return the adapter of the format that a model belongs to, imported when it is needed."""
+def _adapter(kind: Any) -> tuple[str, Adapter]:
+    """Return the format that a model belongs to, and its adapter, imported when it is needed."""
     for name, adapter in _ADAPTERS.items():
         if kind.__module__ == f"{FORMATS[name]}.models" and kind in codec(name).models:
-            return adapter()
+            return name, adapter()
     text = f"{kind.__name__} is no model of a message"
     raise TypeError(text)
 

@@ -26,9 +26,9 @@ _ORDERS: Mapping[Any, str] = {wire.ListBin: "ordered", wire.MapBin: "order"}
 def aerospike_changes(
     message: wire.Message,
     record_key: bytes | None,  # noqa: ARG001 - the message names the row
-    keys: Sequence[str] | None,
+    keys: Sequence[str] | None,  # noqa: ARG001 - the digest does
     image: str,
-    families: Sequence[str] | None,
+    families: Sequence[str] | None,  # noqa: ARG001 - records have none
 ) -> list[Change]:
     """Return the one change that a message is.
 
@@ -43,11 +43,7 @@ def aerospike_changes(
 
     Raises:
         DecodeError: Two bins of a record have the same name.
-        ValueError: There are `keys` or `families`.
     """
-    if keys is not None or families is not None:
-        text = "Aerospike rows are named by their digest: keys and families do not apply"
-        raise ValueError(text)
     key, gen, exp, lut = message.key, message.gen, message.exp, message.lut
     attributes: dict[str, Any] = {"set": key.set, "user_key": key.user_key}
     # What a message lacks is absent; what it holds as null is null.

@@ -1,12 +1,11 @@
 """The column types of DataWorks: what a value of each may be, and what it becomes."""
 
-import binascii
-from base64 import b64decode
+import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from changewire.changes.values import MismatchError, from_milliseconds
+from changewire.changes.values import MismatchError, base64_bytes, from_milliseconds
 
 Read = Callable[[Any, list[str]], Any]
 """From the value of a column, which is not null, to its typed value; adds names of leniencies.
@@ -17,6 +16,7 @@ Raises `MismatchError` for a value that contradicts the type.
 _INT64: Final = range(-(2**63), 2**63)
 _MOST_DIGITS: Final = 1000
 """Characters of numeric text that are read; a decimal of a database has less than 100."""
+_NUMERIC: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 
 def _boolean(value: Any, used: list[str]) -> bool:
@@ -38,12 +38,10 @@ def _date(value: Any, used: list[str]) -> Any:
 
 def _bytes(value: Any, used: list[str]) -> bytes:
     del used
-    if type(value) is not str:
+    found = base64_bytes(value) if type(value) is str else None
+    if found is None:
         raise MismatchError("Base64 text")
-    try:
-        return b64decode(value, validate=True)
-    except (binascii.Error, ValueError):
-        raise MismatchError("Base64 text") from None
+    return found
 
 
 def _string(value: Any, used: list[str]) -> str:
@@ -64,14 +62,13 @@ def _double(value: Any, used: list[str]) -> Any:
     """Return a number as it is, and numeric text as a decimal with every digit."""
     if type(value) in {float, int, Decimal}:
         return value
-    if type(value) is not str or len(value) > _MOST_DIGITS:
+    # Decimal by itself also takes NaN, blanks, underscores and the digits of other scripts.
+    if type(value) is not str or len(value) > _MOST_DIGITS or not _NUMERIC.fullmatch(value):
         raise MismatchError("a number, or numeric text")
     try:
         found = Decimal(value)
-    except InvalidOperation:
+    except InvalidOperation:  # an exponent of more digits than decimals have
         raise MismatchError("a number, or numeric text") from None
-    if not found.is_finite():
-        raise MismatchError("a finite number")
     used.append("numeric-text")
     return found
 

@@ -14,6 +14,7 @@ from changewire.codec import DecodeError, Issue
 from changewire_messages import dataworks_json as wire
 from changewire_messages.change import Change, Source
 from changewire_messages.change import Sequence as Order
+from changewire_messages.support import pointer_token
 
 HIDDEN_KEYS: Final = ("#alibaba_rds_row_id#", "__#alibaba_rds_row_id#__")
 """Columns that name the rows of RDS MySQL tables without a primary key."""
@@ -42,6 +43,7 @@ _OPS: Mapping[type, Any] = {
 _LONE_BEFORE = (wire.UpdateBeforeUpdateBefor, wire.UpdateBeforeUpdateBefore)
 _FULL_LOAD: Final = "-1"
 _MOST_DIGITS: Final = 19
+_LARGEST: Final = 2**63 - 1
 _MOST_BYTES: Final = 65536
 
 
@@ -60,7 +62,7 @@ def dataworks_changes(
     record_key: bytes | None,  # noqa: ARG001 - the message names the row
     keys: Sequence[str] | None,
     image: str,
-    families: Sequence[str] | None,
+    families: Sequence[str] | None,  # noqa: ARG001 - tables have none
 ) -> list[Change]:
     """Return the one change or control event that a message is.
 
@@ -74,27 +76,24 @@ def dataworks_changes(
     Raises:
         DecodeError: A value contradicts the declared type of its column, or `sequenceId` is no
             number.
-        ValueError: There are `families`.
     """
-    if families is not None:
-        refuse = "DataWorks tables have no column families: families does not apply"
-        raise ValueError(refuse)
     text = bytes(message.schema_text)
     table = _table(text) if len(text) <= _MOST_BYTES else _build(text)
     payload = message.payload
     if isinstance(payload, wire.Other):
         return [_other(message, payload, table)]
     used: list[str] = []
+    op = _OPS[type(payload)]
     before = _row(payload.before, table, "before", used)
-    after = _row(payload.after, table, "after", used)
+    after = None if op == "delete" else _row(payload.after, table, "after", used)
     row = before if after is None else after
-    key = None if row is None else _key(row, table, keys)
-    before_key = None if before is None else _key(before, table, keys)
+    key = _key(row, table, keys)
+    before_key = _key(before, table, keys) if op == "update" and key else None
     is_lone = isinstance(payload, _LONE_BEFORE)
     time = payload.timestamp.event_time
     return [
         Change(
-            op=_OPS[type(payload)],
+            op=op,
             source=table.source,
             key=key,
             before_key=None if before_key == key else before_key,
@@ -158,14 +157,16 @@ def _row(image: Any, table: _Table, place: str, used: list[str]) -> dict[str, An
 
 
 def _issue(name: str, value: object, place: str, error: MismatchError) -> Issue:
-    step = name.replace("~", "~0").replace("/", "~1")
-    pointer = f"/payload/{place}/dataColumn/{step}"
+    pointer = f"/payload/{place}/dataColumn/{pointer_token(name)}"
     return Issue(pointer, "contradicts-schema", "/schema/dataColumn", error.expected, value)
 
 
 def _key(
-    row: Mapping[str, Any], table: _Table, keys: Sequence[str] | None
+    row: Mapping[str, Any] | None, table: _Table, keys: Sequence[str] | None
 ) -> dict[str, Any] | None:
+    """Return the columns that name a row; None without a row, or where nothing names it."""
+    if row is None:
+        return None
     names = table.primary_key if keys is None else keys
     if names:
         return key_of(row, names)
@@ -178,7 +179,8 @@ def _sequence(text: Any, *, is_lone: bool) -> Order | None:
         return None
     if text == _FULL_LOAD:
         return Order(major=-1, minor=1)
-    if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
+    is_number = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
+    if not is_number or int(text) > _LARGEST:
         expected = "digits of an integer of 64 bits, or -1"
         issue = Issue("/payload/sequenceId", "wrong-value", "sequenceId", expected, text)
         raise DecodeError(wire.FORMAT, [issue])

@@ -1,23 +1,29 @@
 """Lindorm messages to changes: rows read by the schema beside them, and cells of HBase tables."""
 
-from base64 import b64decode
-from binascii import Error as Base64Error
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET
 
-from changewire.changes.connect import Compiled, Note, SchemaCache, SchemaError, ValueMismatch
+from changewire.changes.connect import (
+    Compiled,
+    Note,
+    Reader,
+    SchemaCache,
+    SchemaError,
+    ValueMismatch,
+)
+from changewire.changes.hbase import ROW_KEY, cells
 from changewire.changes.values import from_milliseconds, key_of
 from changewire.codec import DecodeError, Issue
+from changewire.codec.exact import exact_number
+from changewire.codec.wire import PARSER_ERRORS
 from changewire_messages import lindorm_json as wire
 from changewire_messages.change import Change, Source
 from changewire_messages.change import Sequence as Order
-from changewire_messages.support import pointer_token
 
-ROW_KEY: Final = "ROW"
-"""Column of an HBase table that holds the row key."""
+Row = dict[str, Any]
 
 _OPS: Final[Mapping[type, Any]] = {
     wire.Insert: "insert",
@@ -26,6 +32,8 @@ _OPS: Final[Mapping[type, Any]] = {
     wire.Read: "read",
 }
 _EMPTY: Final = frozenset({b"", b"null", b"{}"})
+
+_PARSE: Final = msgspec.json.Decoder(float_hook=exact_number).decode
 
 # A database means null by null, so it does not become the default of its column.
 _SCHEMAS: Final = SchemaCache(replace_null_with_default=False)
@@ -55,25 +63,26 @@ def lindorm_changes(
             text, or the schema is none of Kafka Connect.
     """
     payload, used = message.payload, list[str]()
+    op, source = _OPS[type(payload)], payload.source
     compiled = _compiled(message)
     before = _row(payload.before, "before", compiled, used)
-    after = _row(payload.after, "after", compiled, used)
-    if keys is None and (ROW_KEY in (before or ()) or ROW_KEY in (after or ())):
-        keys = (ROW_KEY,)
-        before = _cells(before, "before", families, used)
-        after = _cells(after, "after", families, used)
-    row = before if after is None else after
-    key = _key(row, keys, record_key)
-    before_key = None if before is None or keys is None else key_of(before, keys)
-    source = payload.source
+    after = None if op == "delete" else _row(payload.after, "after", compiled, used)
+    named = _record_key(record_key, compiled)
+    is_hbase = any(row is not None and ROW_KEY in row for row in (before, after, named))
+    if is_hbase and (keys is None or families is not None):
+        keys = keys or (ROW_KEY,)
+        before = _cells(before, "/payload/before", families, used)
+        after = _cells(after, "/payload/after", families, used)
+        named = _cells(named, "", None, used)
+    key, before_key = _keys(op, before, after, named or {}, keys)
     return [
         Change(
-            op=_OPS[type(payload)],
+            op=op,
             source=Source(
                 system="lindorm", database=source.namespace, schema=None, table=source.table
             ),
             key=key,
-            before_key=None if before_key == key else before_key,
+            before_key=before_key,
             before=before,
             after=after,
             event_time=from_milliseconds(source.ts_ms),
@@ -93,21 +102,23 @@ def _compiled(message: wire.Message) -> Compiled | None:
     if text in _EMPTY:
         return None
     try:
-        return _SCHEMAS.get(text)
+        compiled = _SCHEMAS.get(text)
     except SchemaError as error:
         issue = Issue(
             f"/schema{error.pointer}", "invalid-schema", "schema", error.expected, error.actual
         )
         raise DecodeError(wire.FORMAT, [issue]) from None
+    return compiled if compiled.reader else None
 
 
-def _row(image: Any, place: str, compiled: Compiled | None, used: list[str]) -> Any:
+def _row(image: Any, place: str, compiled: Compiled | None, used: list[str]) -> Row | None:
     """Return a row with values of the types that its schema declares; a column may be absent."""
-    if not image and image != {}:
+    if image is None or image is UNSET:
         return None
-    reader = compiled.reader.fields.get(place) if compiled and compiled.reader else None
+    reader = _reader(compiled, place)
     if reader is None:
-        return image
+        row: Row = image
+        return row
     notes: list[Note] = []
     try:
         row = reader.read(image, f"/payload/{place}", partial=True, notes=notes)
@@ -115,67 +126,57 @@ def _row(image: Any, place: str, compiled: Compiled | None, used: list[str]) -> 
         expected = f"{error.expected}, as /schema{error.schema_pointer} says"
         issue = Issue(error.pointer, "contradicts-schema", error.rule, expected, error.actual)
         raise DecodeError(wire.FORMAT, [issue]) from None
+    if type(row) is not dict:  # a logical type that is no row, on the whole of it
+        expected = "a row, but /schema declares a value"
+        issue = Issue(f"/payload/{place}", "contradicts-schema", "connect", expected, image)
+        raise DecodeError(wire.FORMAT, [issue])
     used.extend(note.kind for note in notes)
     return row
 
 
 def _cells(
-    row: dict[str, Any] | None, place: str, families: Sequence[str] | None, used: list[str]
-) -> dict[str, Any] | None:
-    """Return the columns of an HBase row as bytes, under the names that HBase gives them."""
-    if row is None:
-        return None
-    return {
-        _column(name, families, used): _cell(value, f"/payload/{place}/{pointer_token(name)}")
-        for name, value in row.items()
-    }
+    row: Row | None, pointer: str, families: Sequence[str] | None, used: list[str]
+) -> Row | None:
+    return None if row is None else cells(row, pointer, families, used, format=wire.FORMAT)
 
 
-def _cell(value: Any, pointer: str) -> Any:
-    if type(value) is not str:
-        return value
+def _reader(compiled: Compiled | None, place: str) -> Reader | None:
+    return compiled.reader.fields.get(place) if compiled and compiled.reader else None
+
+
+def _keys(
+    op: str, before: Row | None, after: Row | None, named: Row, keys: Sequence[str] | None
+) -> tuple[Row | None, Row | None]:
+    """Return the key of a row, and the one before an update that moved the row to another."""
+    names = tuple(named) if keys is None else keys
+    if not names:
+        return None, None
+    # A subscription may leave out what did not change, so the key need not be in one place.
+    key = key_of({**(before or {}), **named, **(after or {})}, names)
+    before_key = key_of(before, names) if before and key and op == "update" else None
+    return key, None if before_key == key else before_key
+
+
+def _record_key(data: bytes | None, compiled: Compiled | None) -> Row | None:
+    """Return the columns of a record key that is a JSON object, or whose payload is one.
+
+    They have the types of the row where they fit them, so that the key of a row is the same in
+    messages with and without images.
+    """
     try:
-        return b64decode(value, validate=True)
-    except (Base64Error, ValueError):
-        issue = Issue(pointer, "invalid-base64", "hbase", "Base64 text", value)
-    raise DecodeError(wire.FORMAT, [issue])
-
-
-def _column(name: str, families: Sequence[str] | None, used: list[str]) -> str:
-    """Return ``family:qualifier`` where the longest family that fits is known."""
-    if not families or name == ROW_KEY:
-        return name
-    fits = [family for family in families if name.startswith(f"{family}_")]
-    if not fits:
-        used.append("unknown-family")
-        return name
-    family = max(fits, key=len)
-    return f"{family}:{name[len(family) + 1 :]}"
-
-
-def _key(
-    row: dict[str, Any] | None, keys: Sequence[str] | None, record_key: bytes | None
-) -> dict[str, Any] | None:
-    named = _record_key(record_key)
-    if keys is not None:
-        return key_of({**named, **(row or {})}, keys)
-    if not named:
+        found = _PARSE(data) if data else None
+    except PARSER_ERRORS:
         return None
-    typed = row or {}
-    return {name: typed.get(name, value) for name, value in named.items()}
-
-
-def _record_key(data: bytes | None) -> dict[str, Any]:
-    """Return the columns of a record key that is a JSON object, or its payload."""
-    if not data:
-        return {}
-    try:
-        found = msgspec.json.decode(data)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        return {}
     if isinstance(found, dict) and found.keys() == {"schema", "payload"}:
         found = found["payload"]
-    return found if isinstance(found, dict) else {}
+    if not isinstance(found, dict):
+        return None
+    reader = _reader(compiled, "after") or _reader(compiled, "before")
+    try:
+        typed = reader.read(found, "", partial=True) if reader else found
+    except ValueMismatch:
+        return found
+    return typed if isinstance(typed, dict) else found
 
 
 def _attributes(message: wire.Message, image: str, used: list[str]) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from changewire.changes import IMAGES, Image, changes, empty_message
+from changewire.changes import Image, empty_message, unchecked_changes
+from changewire.changes.options import check_options
 from changewire.codec import DecodeError, codec, rejection
 from changewire_messages.change import Change, Rejection
 
@@ -25,7 +26,7 @@ class Reading:
         families: Column families of an HBase table.
 
     Raises:
-        ValueError: There is no such format or image.
+        ValueError: There is no such format or image, or `keys` or `families` does not fit it.
     """
 
     format: str
@@ -34,11 +35,9 @@ class Reading:
     families: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
-        """Check that format and image are there."""
+        """Check that the format is there and that the rest fits it."""
         codec(self.format)
-        if self.image not in IMAGES:
-            text = f"no image {self.image!r}; there are: {', '.join(IMAGES)}"
-            raise ValueError(text)
+        check_options(self.format, self.image, self.keys, self.families)
 
     def elements(self, value: bytes | None, record_key: bytes | None = None) -> list[Element]:
         """Return what becomes of each element of a message; an empty one is one control event.
@@ -46,9 +45,6 @@ class Reading:
         Args:
             value: The value of a Kafka record; None for a tombstone.
             record_key: Its key.
-
-        Raises:
-            ValueError: `keys` or `families` does not fit the format.
         """
         if value is None:
             return [(empty_message(self.format, null_value=True), [])]
@@ -61,7 +57,7 @@ class Reading:
         if type(model) in _FINISHED:
             return model, []
         try:
-            (change,) = changes(model, record_key, self.keys, self.image, self.families)
+            (change,) = unchecked_changes(model, record_key, self.keys, self.image, self.families)
         except DecodeError as error:
             return rejection(error, number), []
         used = codec(self.format).leniencies(model)

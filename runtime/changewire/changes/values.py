@@ -1,8 +1,10 @@
-"""Values that the adapters share: times, keys, and what a reader of a column refuses."""
+"""Values that the adapters share: times, bytes, keys, and what a reader of a column refuses."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any, Final
+
+import msgspec
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
@@ -27,6 +29,14 @@ def from_milliseconds(milliseconds: int) -> datetime:
         OverflowError: The year is before 1 or after 9999.
     """
     return EPOCH + timedelta(0, 0, 0, milliseconds)
+
+
+def base64_bytes(text: str) -> bytes | None:
+    """Return the bytes that Base64 text stands for (RFC 4648, section 4); None where it is none."""
+    try:
+        return msgspec.convert(text, bytes)
+    except (msgspec.ValidationError, UnicodeError):
+        return None
 
 
 def key_of(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any] | None:

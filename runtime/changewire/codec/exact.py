@@ -1,7 +1,7 @@
 """JSON numbers that binary64 cannot hold, as decimals."""
 
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 FloatHook = Callable[[str], Any] | None
@@ -15,9 +15,15 @@ def exact_number(text: str) -> float | Decimal:
 
     A ``float_hook`` of msgspec. Binary64 gives back the digits of numbers that have up to 15
     (IEEE 754).
+
+    Raises:
+        ValueError: The exponent has more digits than decimals have; msgspec makes a refusal of it.
     """
     number = float(text)
     if len(text) <= _EXACT_DIGITS and "e" not in text and "E" not in text:
         return number
-    exact = Decimal(text)
+    try:
+        exact = Decimal(text)
+    except InvalidOperation:
+        raise ValueError("Number out of range") from None
     return number if Decimal(repr(number)) == exact else exact

@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-import msgspec
-
 from changewire.changes.connect.notes import ROUNDED_NUMBER, Context
 from changewire.changes.connect.paths import Path
 from changewire.changes.connect.reads import Read, refusal
 from changewire.changes.connect.schema import Node
+from changewire.changes.values import base64_bytes
 
 _INTEGER_BITS: Final = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}
 
@@ -112,14 +111,6 @@ def binary(node: Node) -> Read:
         return refuse(value, path, "Base64 text", "invalid-base64") if found is None else found
 
     return read
-
-
-def base64_bytes(text: str) -> bytes | None:
-    """Return the bytes that Base64 text stands for; None where it is none."""
-    try:
-        return msgspec.convert(text, bytes)
-    except (msgspec.ValidationError, UnicodeError):
-        return None
 
 
 def _nearest(value: int | Decimal) -> float:
