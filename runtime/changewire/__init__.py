@@ -26,6 +26,7 @@ from changewire.codec import (
     detect,
     formats,
 )
+from changewire.explain import Explanation, Field, explain
 from changewire_messages import aerospike_json, dataworks_json, lindorm_json
 from changewire_messages.change import Change, Reason, Rejection, Sequence, Source
 from changewire_messages.support import Extra
@@ -39,7 +40,9 @@ __all__ = [
     "CodecError",
     "DecodeError",
     "EncodeError",
+    "Explanation",
     "Extra",
+    "Field",
     "Issue",
     "Reason",
     "Rejection",
@@ -56,6 +59,7 @@ __all__ = [
     "detect",
     "digest",
     "encode",
+    "explain",
     "formats",
     "leniencies",
     "lindorm_json",

@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 
-from changewire.cli.commands import changes, decode, detect, doctor, formats, run, validate
+from changewire.cli.commands import (
+    changes,
+    decode,
+    detect,
+    doctor,
+    encode,
+    explain,
+    formats,
+    run,
+    validate,
+)
 from changewire.version import VERSION
 
 app = typer.Typer(
@@ -37,8 +47,10 @@ def _root(
 
 
 _COMMANDS = (
+    (explain, "One message, field by field."),
     (decode, "Messages to lines of JSON."),
     (validate, "Every issue of every message."),
+    (encode, "Lines of JSON to messages."),
     (changes, "Messages to changes, as lines of JSON."),
     (detect, "Count the messages of each format."),
     (formats, "List formats and their messages."),

@@ -34,9 +34,25 @@ class Lines:
             parts: Objects; none of them is empty.
         """
         texts = [self._encode(part)[1:-1] for part in parts]
-        self._write(_ACTIVE.sub(_escaped, b"{" + b",".join(texts) + b"}\n"))
+        line = (
+            b"{" + b",".join(texts).replace(b"\n", b" ") + b"}\n"
+        )  # a model may keep text as sent
+        self._write(_ACTIVE.sub(_escaped, line))
         if self._at_once:
             sys.stdout.flush()
+
+
+def json_text(value: object) -> bytes:
+    """Return a value of a message as JSON text, in which numbers keep every digit."""
+    return msgspec.json.Encoder(decimal_format="number").encode(json_form(value))
+
+
+def write_data(data: bytes) -> None:
+    """Write JSON text as a line: byte for byte, except to a terminal, where nothing acts on it."""
+    at_once = sys.stdout.isatty()
+    sys.stdout.buffer.write((_ACTIVE.sub(_escaped, data) if at_once else data) + b"\n")
+    if at_once:
+        sys.stdout.flush()
 
 
 def _escaped(found: re.Match[bytes]) -> bytes:

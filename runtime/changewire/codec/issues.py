@@ -95,9 +95,7 @@ class Issue(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if not self.actual_type:
-            name: str = type(self.actual).__name__
-            word = _TYPE_WORDS.get(name, name)
-            msgspec.structs.force_setattr(self, "actual_type", word)
+            msgspec.structs.force_setattr(self, "actual_type", type_word(self.actual))
 
     @property
     def place(self) -> str:
@@ -132,6 +130,12 @@ class Issue(msgspec.Struct, frozen=True):
             ("expected", self.expected),
             ("actual_type", self.actual_type),
         ]
+
+
+def type_word(value: object) -> str:
+    """Return the type of a value in the words of JSON or MessagePack."""
+    name = type(value).__name__
+    return _TYPE_WORDS.get(name, name)
 
 
 def issue_of(raw: tuple[str, str, str, Any]) -> Issue:

@@ -11,7 +11,7 @@ from changewire.codec.family import Family
 from changewire.codec.issues import DecodeError, Issue
 from changewire.codec.model_types import write_unknown
 from changewire.codec.unknown import UnknownProperties
-from changewire.codec.wire import PARSER_ERRORS, Data, unexplained
+from changewire.codec.wire import PARSER_ERRORS, Data, bytes_of, unexplained
 
 _BYTE = re.compile(r"\(byte (\d+)\)")
 _BLANK: Final = b" \t\r\n"
@@ -52,9 +52,9 @@ class JsonWire:
         try:
             return self._plain(data)
         except BufferError:
-            return self.parse(_bytes(data))
+            return self.parse(bytes_of(data))
         except PARSER_ERRORS as error:
-            issue, byte_offset = _refusal(_bytes(data), error)
+            issue, byte_offset = _refusal(bytes_of(data), error)
         raise DecodeError(self._family.format, [issue], byte_offset)
 
     def split(self, data: Data) -> list[Any] | None:
@@ -78,10 +78,6 @@ class JsonWire:
 
 
 wire = JsonWire
-
-
-def _bytes(data: Any) -> bytes:
-    return data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
 
 
 def _refusal(data: bytes, error: BaseException) -> tuple[Issue, int | None]:

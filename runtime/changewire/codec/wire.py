@@ -91,6 +91,11 @@ def wire_of(family: Family) -> Wire:
     return wire
 
 
+def bytes_of(data: Any) -> bytes:
+    """Return a message as bytes; half of a surrogate pair in text, which UTF-8 lacks, is kept."""
+    return data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
+
+
 def too_deep(rule: str) -> Issue:
     """Return the issue of a message that is nested deeper than parsers follow."""
     return Issue("", "too-deep", rule, "less nesting")

@@ -6,8 +6,20 @@ from changewire.cli.commands.changes import changes
 from changewire.cli.commands.decode import decode
 from changewire.cli.commands.detect import detect
 from changewire.cli.commands.doctor import doctor
+from changewire.cli.commands.encode import encode
+from changewire.cli.commands.explain import explain
 from changewire.cli.commands.formats import formats
 from changewire.cli.commands.run import run
 from changewire.cli.commands.validate import validate
 
-__all__ = ["changes", "decode", "detect", "doctor", "formats", "run", "validate"]
+__all__ = [
+    "changes",
+    "decode",
+    "detect",
+    "doctor",
+    "encode",
+    "explain",
+    "formats",
+    "run",
+    "validate",
+]

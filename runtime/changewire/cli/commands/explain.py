@@ -1,0 +1,139 @@
+"""``changewire explain``."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Annotated
+
+import msgspec
+import typer
+from msgspec import UNSET, UnsetType
+
+from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
+from changewire.cli.explained import show
+from changewire.cli.lines import Lines, json_text
+from changewire.cli.options import Json, Shape, one_of
+from changewire.cli.records import place_of, records
+from changewire.cli.talk import say
+from changewire.codec import Issue, formats
+from changewire.explain import Explanation, Field
+from changewire.explain import explain as explain_message
+
+_MOST = 20
+
+
+class FoundIssue(msgspec.Struct, frozen=True):
+    """An issue as JSON."""
+
+    pointer: str
+    code: str
+    rule: str
+    expected: str
+    actual_type: str
+
+
+class FoundField(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A field as JSON; what there is nothing to say of is left out."""
+
+    pointer: str
+    name: str
+    kind: str
+    value: msgspec.Raw | UnsetType = UNSET
+    meaning: str = ""
+    reading: str = ""
+    declared: str = ""
+    state: str = "known"
+    left_out: int = 0
+    issues: list[FoundIssue] = []
+
+
+class Explained(msgspec.Struct, frozen=True):
+    """A message as JSON; `issues` are those of all fields, and why it could not be parsed."""
+
+    format: str | None
+    variant: str | None
+    fields: list[FoundField]
+    issues: list[FoundIssue]
+    leniencies: list[str]
+    byte_offset: int | None
+
+
+@ending
+def explain(
+    input: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="INPUT",
+            help="File or folder, also .gz and .zst; - is standard input, the default in a pipe.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    format: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            "-f",
+            metavar="FORMAT",
+            help="Format of the message; told from the message where not given.",
+            callback=one_of(("", *formats())),
+            autocompletion=formats,
+            show_default=False,
+        ),
+    ] = "",
+    number: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Number of the message, from 0.")
+    ] = 0,
+    full: Annotated[
+        bool, typer.Option("--full", help="Show long values and long arrays whole.")
+    ] = False,
+    as_json: Json = False,
+    shape: Shape = "auto",
+) -> int:
+    """Write what each field of one message means, what its value says, and what is wrong with it.
+
+    Example: changewire explain topic.jsonl --number 17
+    """
+    record = next(islice(records([input] if input else None, shape), number, None), None)
+    if record is None:
+        say(f"there is no message {number}: the first is 0")
+        return UNABLE
+    if record.value is None:
+        say(f"{place_of(record.position)}: the record has no value (a tombstone)")
+        return GOOD
+    found = explain_message(record.value, format or None, most=None if full else _MOST)
+    if as_json:
+        Lines().write(place_of(record.position), _explained(found))
+    else:
+        show(found, str(place_of(record.position)), full=full, is_told=not format)
+    return REFUSED if found.issues else GOOD
+
+
+def _explained(found: Explanation) -> Explained:
+    return Explained(
+        found.format,
+        found.variant,
+        [_field(field) for field in found.fields],
+        [_issue(issue) for issue in found.issues],
+        found.leniencies,
+        found.stop.byte_offset if found.stop else None,
+    )
+
+
+def _field(field: Field) -> FoundField:
+    return FoundField(
+        pointer=field.pointer,
+        name=field.name,
+        kind=field.kind,
+        value=UNSET if field.value is UNSET else msgspec.Raw(json_text(field.value)),
+        meaning=field.meaning,
+        reading=field.reading,
+        declared=field.declared,
+        state=field.state,
+        left_out=field.left_out,
+        issues=[_issue(issue) for issue in field.issues],
+    )
+
+
+def _issue(issue: Issue) -> FoundIssue:
+    return FoundIssue(issue.pointer, issue.code, issue.rule, issue.expected, issue.actual_type)

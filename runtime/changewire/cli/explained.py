@@ -1,0 +1,122 @@
+"""An explained message for people: a table on a terminal, plain text elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from msgspec import UNSET
+from rich.table import Table
+from rich.text import Text
+
+from changewire.cli.lines import json_text
+from changewire.cli.talk import console, counted
+from changewire.explain import Explanation, Field, Stop
+from changewire.report.text import NAME, SENTENCE, visible
+
+_STEP: Final = "  "
+_DEEPEST: Final = 20
+"""Levels that are indented; a hostile message has as many as its parser follows."""
+
+_MARKS: Final = {"known": "", "unknown": "not in the schema", "missing": "missing"}
+
+
+class _Row(NamedTuple):
+    """A field in words, all of them fit to be shown."""
+
+    name: str
+    value: str
+    reading: str
+    meaning: str
+    problems: list[str]
+
+
+def show(found: Explanation, place: str, *, full: bool, is_told: bool) -> None:
+    """Write an explained message to standard output.
+
+    Args:
+        found: The message.
+        place: Where it stood.
+        full: Whether long values are shown whole.
+        is_told: Whether its format was told from the message.
+    """
+    sys.stdout.write(f"{visible(place)}: {_headline(found, is_told=is_told)}\n")
+    rows = [_row(field, full=full) for field in found.fields]
+    if sys.stdout.isatty():
+        console(on_stdout=True).print(_table(rows), soft_wrap=False)
+    else:
+        for row in rows:
+            sys.stdout.writelines(f"{line}\n" for line in _plain(row))
+    for line in _ending(found):
+        sys.stdout.write(f"{line}\n")
+
+
+def _headline(found: Explanation, *, is_told: bool) -> str:
+    if found.format is None:
+        return "of no known format"
+    told = " (told from the message)" if is_told else ""
+    return f"{found.format}{told}" + (f", {found.variant}" if found.variant else "")
+
+
+def _row(field: Field, *, full: bool) -> _Row:
+    longest = None if full else NAME
+    kind = f"{field.kind}, {field.left_out:,} more not shown" if field.left_out else field.kind
+    value = kind if field.value is UNSET else json_text(field.value).decode()
+    readings = [field.reading, field.declared and f"declared {field.declared}"]
+    marks = [mark for mark in (_MARKS[field.state], *readings) if mark]
+    return _Row(
+        _STEP * min(field.depth, _DEEPEST) + _shown(field.name or "message", longest),
+        "" if field.state == "missing" else _shown(value, longest),
+        ", ".join(_shown(mark, longest) for mark in marks),
+        field.meaning,
+        [visible(issue.sentence(show_values=True), SENTENCE) for issue in field.issues],
+    )
+
+
+def _shown(text: str, longest: int | None) -> str:
+    return visible(text, len(text) if longest is None else longest)
+
+
+def _plain(row: _Row) -> Iterator[str]:
+    meaning = f"  # {row.meaning}" if row.meaning else ""
+    reading = f"  = {row.reading}" if row.reading else ""
+    yield f"{row.name}: {row.value}{reading}{meaning}"
+    indent = row.name[: len(row.name) - len(row.name.lstrip(" "))]
+    yield from (f"{indent}{_STEP}! {problem}" for problem in row.problems)
+
+
+def _table(rows: list[_Row]) -> Table:
+    table = Table("field", "value", "reading", "meaning", box=None, pad_edge=False)
+    for column, style in zip(table.columns, ("bold", "", "cyan", "dim"), strict=True):
+        column.style, column.overflow = style, "fold"
+    for row in rows:
+        table.add_row(*map(Text, (row.name, row.value, row.reading, row.meaning)))
+        for problem in row.problems:
+            table.add_row("", Text("!", "red"), Text(problem, "red"), "")
+    return table
+
+
+def _ending(found: Explanation) -> Iterator[str]:
+    if not found.fields:
+        yield from (visible(issue.sentence(show_values=True)) for issue in found.issues)
+    if found.stop is not None:
+        yield from _around(found.stop)
+    if found.leniencies:
+        uses = Counter(found.leniencies).items()
+        names = [name if count == 1 else f"{name} ({count:,})" for name, count in uses]
+        yield f"leniencies: {', '.join(names)}"
+    if found.fields:
+        yield counted(len(found.issues), "issue")
+
+
+def _around(stop: Stop) -> Iterator[str]:
+    """Yield the bytes around the place where the parser stopped, and a mark below it."""
+    before, after = (
+        visible(data.decode("utf-8", "backslashreplace"), len(data) * 4)
+        for data in (stop.before, stop.after)
+    )
+    intro = f"byte {stop.byte_offset:,}: "
+    yield f"{intro}{before}{after}"
+    yield " " * len(intro + before) + "^"

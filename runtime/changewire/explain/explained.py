@@ -1,0 +1,179 @@
+"""One message, explained: format, variant, fields, issues, leniencies."""
+
+from functools import cache
+from importlib import import_module
+from typing import Final, NamedTuple
+
+from msgspec import UNSET, Struct
+
+from changewire.changes import changes
+from changewire.changes.declared import declared
+from changewire.codec import Data, DecodeError, Issue, codec, detect, formats
+from changewire.codec.family import Family
+from changewire.codec.wire import Wire, bytes_of, wire_of
+from changewire.explain.readings import typed_reading
+from changewire.explain.schema import NOTHING_KNOWN, schemas
+from changewire.explain.walk import Field, walk
+from changewire_messages import FORMATS
+from changewire_messages.change import Rejection
+
+_AROUND: Final = 40
+
+
+class Stop(Struct, frozen=True):
+    """Where the parser stopped.
+
+    Attributes:
+        byte_offset: The first byte that it did not take, from 0.
+        before: Bytes in front of it, up to 40.
+        after: Bytes from it on, up to 40.
+    """
+
+    byte_offset: int
+    before: bytes
+    after: bytes
+
+
+class Explanation(Struct, frozen=True, kw_only=True):
+    """What a message is.
+
+    Attributes:
+        format: Name of its format; None where it says none.
+        variant: Title of its schema; None where it has none.
+        fields: Its fields; none where it cannot be parsed. Each issue stands at its field, one of
+            the message as a whole at the first.
+        issues: Every issue of the message.
+        leniencies: Names of the leniencies that it needed, one for each use.
+        stop: Where the parser stopped; None where the message can be parsed, or it does not tell.
+    """
+
+    format: str | None
+    variant: str | None
+    fields: list[Field]
+    issues: list[Issue]
+    leniencies: list[str]
+    stop: Stop | None
+
+
+def explain(data: Data, format: str | None = None, *, most: int | None = 20) -> Explanation:
+    """Return what each field of a message means, and what its value says.
+
+    Args:
+        data: The value of a Kafka record, as bytes or as text.
+        format: Name of its format; None to tell it from the message.
+        most: How many elements of one array, entries of one map, or properties without a name in
+            the schema are explained; of all fields of the message fifty times as many. None
+            explains all.
+
+    Raises:
+        ValueError: No format has this name.
+    """
+    found = format or detect(data)
+    parts = _parts(found or _likeliest(data))
+    try:
+        message = parts.wire.parse(data)
+    except DecodeError as error:
+        return _unparsed(found, data, error)
+    if found is None:
+        return _unknown(message, most)
+    role = "batch" if parts.family.is_batch(message) else "message"
+    fields = list(walk(message, schemas(found)[parts.family.roles[role]], most))
+    issues = codec(found).validate(data)
+    leniencies: list[str] = []
+    if not issues:
+        issues, leniencies = _read(data, found)
+        _declare(fields, message, found)
+    _place(fields, issues)
+    variant = fields[0].kind if role == "batch" else _variant(fields)
+    return Explanation(
+        format=found,
+        variant=variant,
+        fields=fields,
+        issues=issues,
+        leniencies=leniencies,
+        stop=None,
+    )
+
+
+class _Parts(NamedTuple):
+    """A format, taken apart: its schemas and its parser are wanted, not its decoder."""
+
+    family: Family
+    wire: Wire
+
+
+@cache
+def _parts(format: str) -> _Parts:
+    codec(format)  # refuses a name that no format has
+    family = Family(import_module(FORMATS[format]))
+    return _Parts(family, wire_of(family))
+
+
+def _likeliest(data: Data) -> str:
+    """Return a format in whose encoding a message may be: all text begins with ASCII."""
+    start = bytes_of(data)[:1]
+    encoding = "json" if start.isascii() else "msgpack"
+    names = formats()
+    return next((name for name in names if _parts(name).family.encoding == encoding), names[0])
+
+
+def _unparsed(format: str | None, data: Data, error: DecodeError) -> Explanation:
+    offset, raw, stop = error.byte_offset, bytes_of(data), None
+    if offset is not None:
+        before, after = raw[max(0, offset - _AROUND) : offset], raw[offset : offset + _AROUND]
+        stop = Stop(offset, before, after)
+    return Explanation(
+        format=format, variant=None, fields=[], issues=error.issues, leniencies=[], stop=stop
+    )
+
+
+def _unknown(message: object, most: int | None) -> Explanation:
+    """Return the fields of a message of no known format."""
+    fields = list(walk(message, NOTHING_KNOWN, most))
+    issue = Issue("", "unknown-variant", "format", f"a message of {', '.join(formats())}")
+    _place(fields, [issue])
+    return Explanation(
+        format=None, variant=None, fields=fields, issues=[issue], leniencies=[], stop=None
+    )
+
+
+def _variant(fields: list[Field]) -> str:
+    """Return the kind that a tag told, nearest to the root; the kind of the root without a tag."""
+    tagged = [field for field in fields if field.tagged]
+    return min(tagged, key=lambda field: field.depth, default=fields[0]).kind
+
+
+def _read(data: Data, format: str) -> tuple[list[Issue], list[str]]:
+    """Return how a valid message contradicts what it declares, and the leniencies it needed."""
+    reader, issues, used = codec(format), list[Issue](), list[str]()
+    for model in reader.decode_all(data):
+        if isinstance(model, Rejection):
+            continue
+        used += reader.leniencies(model)
+        try:
+            for change in changes(model):
+                used += (change.attributes or {}).get("leniencies", [])
+        except DecodeError as error:
+            issues += error.issues
+    return issues, used
+
+
+def _declare(fields: list[Field], message: object, format: str) -> None:
+    """Add the types that a message declares, and what values say by them."""
+    by_pointer = {field.pointer: field for field in fields}
+    for column in declared(message, format):
+        field = by_pointer.get(column.pointer)
+        if field is not None:
+            field.declared = column.type
+            if field.value is not UNSET:
+                field.reading = typed_reading(column.value)
+
+
+def _place(fields: list[Field], issues: list[Issue]) -> None:
+    """Add each issue to its field, or to the nearest field around it."""
+    by_pointer = {field.pointer: field for field in fields}
+    for issue in issues:
+        pointer = issue.pointer
+        while pointer not in by_pointer:
+            pointer = pointer.rpartition("/")[0]
+        by_pointer[pointer].issues.append(issue)

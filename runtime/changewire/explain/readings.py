@@ -1,0 +1,86 @@
+"""What a value says to a person: times as dates, Base64 as bytes, bytes as text where they are."""
+
+import re
+from base64 import b64decode
+from binascii import Error as Base64Error
+from datetime import date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from typing import Any, Final
+
+from msgspec.msgpack import Ext
+
+from changewire.explain.schema import Node
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_TIME = re.compile(r"\b(milliseconds|seconds) since the Unix epoch")
+_UNITS: Final[dict[str, Any]] = {
+    "milliseconds": (timedelta(milliseconds=1), "milliseconds"),
+    "seconds": (timedelta(seconds=1), "seconds"),
+}
+"""Of a unit, how long it is, and what ISO 8601 text is written to."""
+
+
+def reading(value: object, node: Node, meaning: str, about: str) -> str:
+    """Return what a value says; empty where it says no more than itself.
+
+    Args:
+        value: A value of a message.
+        node: Its place in the schema.
+        meaning: Description of the place.
+        about: Description of the object that holds it, which may state a unit for all in it.
+    """
+    if type(value) is int:
+        text = meaning if _TIME.search(meaning) else about
+        return _time(value, node, text)
+    if type(value) is str and node.get("contentEncoding") == "base64":
+        return _base64(value)
+    return typed_reading(value)
+
+
+def typed_reading(value: object) -> str:
+    """Return what bytes, a time or a decimal say; empty for what JSON has as it is."""
+    if isinstance(value, bytes):
+        return _bytes(value)
+    if isinstance(value, Ext):
+        return f"extension type {value.code}, {_bytes(bytes(value.data))}"
+    if isinstance(value, (date, time)):  # a datetime is a date
+        return value.isoformat().replace("+00:00", "Z")
+    return str(value) if isinstance(value, (Decimal, timedelta)) else ""
+
+
+def _time(number: int, node: Node, text: str) -> str:
+    """Return a time; where the schema says that a number means something else, what it says."""
+    unit = _TIME.search(text)
+    if unit is None:
+        return ""
+    for name, condition in node.get("x-leniency", {}).items():
+        if condition.get("const") == number:
+            return str(name)
+    for clause in re.split(r"[;,.] ", text):
+        if re.search(rf"(?<![\w.-]){number}(?![\w-])", clause):
+            return clause.removesuffix(".")
+    step, precision = _UNITS[unit[1]]
+    try:
+        found: datetime = _EPOCH + number * step
+    except OverflowError:  # the year is before 1 or after 9999
+        return ""
+    return found.isoformat(timespec=precision).replace("+00:00", "Z")
+
+
+def _base64(text: str) -> str:
+    try:
+        return _bytes(b64decode(text, validate=True))
+    except (Base64Error, ValueError):
+        return ""
+
+
+def _bytes(data: bytes) -> str:
+    """Return length and content of bytes: as text where that prints, otherwise in hexadecimal."""
+    length = f"{len(data):,} byte{'' if len(data) == 1 else 's'}"
+    if not data:
+        return length
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = ""
+    return f'{length}: "{text}"' if text and text.isprintable() else f"{length}: 0x{data.hex()}"

@@ -1,0 +1,123 @@
+"""The canonical schemas of a format, and which of their rules a value stands under."""
+
+import json
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from changewire_messages import FORMATS
+
+Node = Mapping[str, Any]
+"""A place in a schema; an empty one says nothing."""
+
+NOTHING_KNOWN: Final[Node] = {}
+
+_DECIDING: Final = frozenset({"const", "enum", "not"})
+"""Keywords that make a property, or a position, the tag of a union."""
+
+
+@cache
+def schemas(format: str) -> Mapping[str, Node]:
+    """Return the canonical schemas of a format, by their title."""
+    folder = files(FORMATS[format]) / "schemas"
+    texts = [path.read_text("utf-8") for path in folder.iterdir() if path.name.endswith(".json")]
+    return {schema["title"]: schema for schema in map(json.loads, texts)}
+
+
+def chain(root: Node, node: Node, value: object) -> list[Node]:
+    """Return a place in a schema, and the definitions and arms it leads to for a value.
+
+    Args:
+        root: The schema, to which references refer.
+        node: The place.
+        value: What stands there in a message; it chooses among the arms of unions.
+    """
+    found = [node]
+    while True:
+        last = found[-1]
+        if "$ref" in last:
+            found.append(_target(root, last))
+        elif arms := last.get("oneOf") or last.get("anyOf"):
+            choose = _by_tag if "oneOf" in last else _by_type
+            arm = choose([(arm, _target(root, arm)) for arm in arms], value)
+            if arm is None:
+                return found
+            found.append(arm)
+        else:
+            return found
+
+
+def _target(root: Node, node: Node) -> Node:
+    """Return the definition that a place refers to; the place itself where it does not."""
+    reference = node.get("$ref")
+    if reference is None:
+        return node
+    for step in reference.split("/")[1:]:
+        root = root[step]
+    return root
+
+
+def _by_tag(arms: list[tuple[Node, Node]], value: object) -> Node | None:
+    """Return the arm whose tag a value has; of arrays, one of its length before others."""
+    fitting = [(arm, target) for arm, target in arms if _has_tag(target, value)]
+    of_length = [arm for arm, target in fitting if _is_of_length(target, value)]
+    return next(iter(of_length or [arm for arm, _ in fitting]), None)
+
+
+def _has_tag(arm: Node, value: Any) -> bool:
+    if isinstance(value, dict):
+        properties = arm.get("properties", {})
+        tags = {name: properties[name] for name in arm.get("required", ()) if name in properties}
+        deciding = {name: tag for name, tag in tags.items() if _DECIDING & tag.keys()}
+        return bool(deciding) and all(_holds(deciding[name], value.get(name)) for name in deciding)
+    if isinstance(value, list):
+        return all(map(_holds, arm.get("prefixItems", ()), value))
+    return False
+
+
+def _holds(rule: Node, value: object) -> bool:
+    """Tell whether a value is one of those that a tag can have."""
+    if "const" in rule:
+        return type(value) is type(rule["const"]) and value == rule["const"]
+    if "enum" in rule:
+        return value in rule["enum"]
+    return "not" not in rule or value not in rule["not"].get("enum", ())
+
+
+def _is_of_length(arm: Node, value: Any) -> bool:
+    if not isinstance(value, list):
+        return True
+    return bool(arm.get("minItems", 0) <= len(value) <= arm.get("maxItems", len(value)))
+
+
+def _by_type(arms: list[tuple[Node, Node]], value: object) -> Node:
+    """Return the arm of a value's type; for a value of no such type, the first that is not null."""
+    likely = [arm for arm, target in arms if target.get("type") != "null"]
+    fitting = [arm for arm, target in arms if is_of_type(target, value)]
+    return [*fitting, *likely, arms[0][0]][0]
+
+
+def is_of_type(node: Node, value: object) -> bool:
+    """Tell whether a value is of a type that a place of a schema allows."""
+    said = node.get("type", ())
+    types = [said] if isinstance(said, str) else said
+    if node.get("format") == "binary":
+        return isinstance(value, bytes) or (value is None and "null" in types)
+    return not types or any(_TYPES[kind](value) for kind in types)
+
+
+def _of(*kinds: type) -> Callable[[object], bool]:
+    return lambda value: type(value) in kinds
+
+
+_TYPES: Final[Mapping[str, Callable[[object], bool]]] = {
+    "array": _of(list, tuple),
+    "boolean": _of(bool),
+    "integer": _of(int),
+    "null": _of(type(None)),
+    "number": _of(float, int, Decimal),
+    "object": _of(dict),
+    "string": _of(str),
+}
