@@ -56,12 +56,12 @@ ROLES: Final[Mapping[str, str]] = {
 }
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "Batch": "sha256:1a5c2d88bfccbc68e25895f8d119ba260de50885aad85b3ca1fdecf63a7cb86d",
+    "Batch": "sha256:f996ec19d01fe1f8595293feedbce87e480cbd3611e8af72831b992cdc1219ba",
     "Delete": "sha256:fcf038523bec724c062f6d2192ce027d48e2674d24242d81a738b17b68164229",
     "Key": "sha256:539ac66c8709424efe4fd4bd6cd52d4bea213b1b6829e9057b265ed57e862bf0",
     "KeyBatch": "sha256:335a46a16719630c0ab0a9940cb525b0a008dbcf357b92b34980451e7aa3a242",
     "LegacyDelete": "sha256:0e6b147370a7d4027eb41e39c25f5561afee2a08c84a191ff75c87c8d93868ba",
-    "Message": "sha256:a21e1567b3035c50d397abe3a7eef0ce7a7cc561c455f921f78d08e9faed56c1",
-    "Write": "sha256:eef0808654d3116a531d48038717b6ef9145ccc3ceaebefede7ee9f0c74ef001",
+    "Message": "sha256:974d012f81153ea0bb1344c768fe80eba486f7411d1445bd60f8e931008ec68e",
+    "Write": "sha256:3b5ea7764205097b53f1bdd6e5549eafd16a114d2ccac8d5b5a3ed9156ab5efb",
 }
 """SHA-256 of the canonical schema of each variant, which is in ``schemas/``."""
