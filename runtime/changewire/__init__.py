@@ -27,7 +27,7 @@ from changewire.codec import (
     formats,
 )
 from changewire.explain import Explanation, Field, explain
-from changewire_messages import aerospike_json, dataworks_json, lindorm_json
+from changewire_messages import aerospike_json, aerospike_msgpack, dataworks_json, lindorm_json
 from changewire_messages.change import Change, Reason, Rejection, Sequence, Source
 from changewire_messages.support import Extra
 
@@ -50,6 +50,7 @@ __all__ = [
     "Source",
     "__version__",
     "aerospike_json",
+    "aerospike_msgpack",
     "changes",
     "codec",
     "dataworks_json",

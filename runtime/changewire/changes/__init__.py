@@ -39,7 +39,8 @@ def changes(
         TypeError: It is no model of a message.
         ValueError: `keys` or `families` does not fit the format, or `image` is unknown.
     """
-    name, adapter = _adapter(type(message))
+    kind: Any = type(message)
+    name, adapter = _adapter(kind)
     check_options(name, image, keys, families)
     return adapter(message, record_key, keys, image, families)
 
@@ -52,7 +53,8 @@ def unchecked_changes(
     families: Names,
 ) -> list[Change]:
     """Return what `changes` does, for options that `check_options` has seen."""
-    return _adapter(type(message))[1](message, record_key, keys, image, families)
+    kind: Any = type(message)
+    return _adapter(kind)[1](message, record_key, keys, image, families)
 
 
 @cache
@@ -71,6 +73,12 @@ def _aerospike() -> Adapter:
     return aerospike_changes
 
 
+def _aerospike_msgpack() -> Adapter:
+    from changewire.changes.aerospike_msgpack import aerospike_msgpack_changes
+
+    return aerospike_msgpack_changes
+
+
 def _dataworks() -> Adapter:
     from changewire.changes.dataworks import dataworks_changes
 
@@ -85,6 +93,7 @@ def _lindorm() -> Adapter:
 
 _ADAPTERS: Mapping[str, Callable[[], Adapter]] = {
     "aerospike-json": _aerospike,
+    "aerospike-msgpack": _aerospike_msgpack,
     "dataworks-json": _dataworks,
     "lindorm-json": _lindorm,
 }

@@ -63,21 +63,35 @@ def aerospike_changes(
             attributes["durable"] = message.durable
     if message.extra is not UNSET:
         attributes["extra"] = dict(message.extra)
-    return [
-        Change(
-            op="delete" if after is None else "upsert",
-            source=_source(key.namespace, key.set),
-            key={KEY_COLUMN: key.digest},
-            before_key=None,
-            before=None,
-            after=after,
-            event_time=EPOCH + timedelta(0, 0, 0, lut) if lut else None,
-            sequence=Order(major=lut, minor=gen or 0) if lut else None,
-            ddl=None,
-            schema_fingerprint=None,
-            attributes=attributes,
-        )
-    ]
+    return [record_change(key, gen or 0, lut, after, attributes)]
+
+
+def record_change(
+    key: Any, gen: int | None, lut: Any, after: dict[str, Any] | None, attributes: dict[str, Any]
+) -> Change:
+    """Return the change of one record, from what messages of every encoding hold.
+
+    Args:
+        key: Key of the record.
+        gen: Its generation.
+        lut: Time of its last update, in milliseconds since the Unix epoch; 0, None or UNSET where
+            the server did not ship it.
+        after: Its columns; None where it was deleted.
+        attributes: What only Aerospike has.
+    """
+    return Change(
+        op="delete" if after is None else "upsert",
+        source=_source(key.namespace, key.set),
+        key={KEY_COLUMN: key.digest},
+        before_key=None,
+        before=None,
+        after=after,
+        event_time=EPOCH + timedelta(0, 0, 0, lut) if lut else None,
+        sequence=Order(major=lut, minor=gen or 0) if lut else None,
+        ddl=None,
+        schema_fingerprint=None,
+        attributes=attributes,
+    )
 
 
 @lru_cache(maxsize=256)
@@ -95,7 +109,7 @@ def _columns(bins: list[wire.Bin], attributes: dict[str, Any]) -> dict[str, Any]
         if type(item) not in _PLAIN and (note := _note(item)):
             notes[item.name] = note
     if len(columns) < len(bins):
-        raise DecodeError(wire.FORMAT, [_duplicate(bins)])
+        raise DecodeError(wire.FORMAT, [duplicate_bin(bins, "/bins")])
     if notes:
         attributes["bins"] = notes
     return columns
@@ -110,9 +124,14 @@ def _note(item: Any) -> dict[str, Any]:
     return {} if order is UNSET else {"type": item.type, field: order}
 
 
-def _duplicate(bins: list[wire.Bin]) -> Issue:
-    """Return the issue of the first bin that has the name of an earlier one."""
+def duplicate_bin(bins: Sequence[Any], at: str) -> Issue:
+    """Return the issue of the first bin that has the name of an earlier one.
+
+    Args:
+        bins: The bins of a record, two of which have one name.
+        at: JSON Pointer to them.
+    """
     names = [item.name for item in bins]
     place = next(i for i, name in enumerate(names) if name in names[:i])
     expected = "a name no other bin has"
-    return Issue(f"/bins/{place}/name", "duplicate-column", "bins", expected, names[place])
+    return Issue(f"{at}/{place}/name", "duplicate-column", "bins", expected, names[place])

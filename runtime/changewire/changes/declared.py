@@ -81,7 +81,7 @@ def _lindorm(message: Any) -> Iterator[Declared]:
 
 def _cells(row: Mapping[str, Any], place: str) -> Iterator[Declared]:
     """Yield the columns of an HBase table: bytes, which nothing in the message declares."""
-    from changewire.changes.lindorm import ROW_KEY
+    from changewire.changes.hbase import ROW_KEY
 
     if ROW_KEY not in row:
         return

@@ -1,0 +1,57 @@
+"""Values of Aerospike bins in MessagePack: what they are in a change, as in one made from JSON."""
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any, Final
+
+import msgspec
+
+from changewire.codec.json_form import json_form
+
+INTEGER: Final = 1
+DOUBLE: Final = 2
+STRING: Final = 3
+BLOB: Final = 4
+BOOLEAN: Final = 17
+MAP: Final = 19
+LIST: Final = 20
+GEOJSON: Final = 23
+
+PLAIN: Final = frozenset({INTEGER, DOUBLE, STRING, BOOLEAN})
+"""Particle types whose values show them, and that have nothing more to say."""
+
+_WORDS: Final[Mapping[int, str]] = {BLOB: "blob", MAP: "map", LIST: "list", GEOJSON: "geojson"}
+_MAP_ORDERS: Final[Mapping[int, str]] = {1: "key", 3: "key-value"}
+
+
+def column_value(type: int, value: Any) -> Any:
+    """Return the value of a bin as the column of a change.
+
+    NaN and the infinities become text, GeoJSON becomes an object, and inside lists and maps what
+    JSON lacks takes the form of `changewire.codec.json_form`.
+    """
+    if type == DOUBLE:
+        return value if isfinite(value) else json_form(value)
+    if type in {MAP, LIST}:
+        return json_form(value)
+    if type == GEOJSON:
+        return _geojson(value)
+    return value if isinstance(value, (bytes, int, str, bool)) else json_form(value)
+
+
+def _geojson(text: str) -> Any:
+    """Return GeoJSON as JSON has it; the text where it is none."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return text
+
+
+def note(type: int, flags: int) -> dict[str, Any]:
+    """Return what the column of a bin does not show of its type, in the words of the JSON form."""
+    if type == LIST and flags in {0, 1}:
+        return {"type": "list", "ordered": flags == 1}
+    if type == MAP and (flags == 0 or flags in _MAP_ORDERS):
+        return {"type": "map", "order": _MAP_ORDERS[flags]} if flags else {}
+    found: dict[str, Any] = {} if type in PLAIN else {"type": _WORDS.get(type, type)}
+    return {**found, "flags": flags} if flags else found
