@@ -37,9 +37,13 @@ def written(draw: st.DrawFn, values: Any) -> tuple[Any, bytes]:
     return value, draw(st.sampled_from(["", " \r\n\t"])).encode() + text.encode("utf-8")
 
 
+ELSEWHERE = {"aerospike-msgpack": "test_msgpack_*.py: these tests write JSON"}
+"""Formats that have tests of their own for the same properties."""
+
+
 def test_every_format_is_tested() -> None:
     """The table of formats that the tests run over has all of them."""
-    assert sorted(FORMATS) == cw.formats()
+    assert sorted({*FORMATS, *ELSEWHERE}) == cw.formats()
 
 
 @roles
