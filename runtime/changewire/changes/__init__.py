@@ -39,7 +39,8 @@ def changes(
         TypeError: It is no model of a message.
         ValueError: `keys` or `families` does not fit the format, or `image` is unknown.
     """
-    name, adapter = _adapter(type(message))
+    kind: Any = type(message)
+    name, adapter = _adapter(kind)
     check_options(name, image, keys, families)
     return adapter(message, record_key, keys, image, families)
 
@@ -52,7 +53,8 @@ def unchecked_changes(
     families: Names,
 ) -> list[Change]:
     """Return what `changes` does, for options that `check_options` has seen."""
-    return _adapter(type(message))[1](message, record_key, keys, image, families)
+    kind: Any = type(message)
+    return _adapter(kind)[1](message, record_key, keys, image, families)
 
 
 @cache

@@ -9,8 +9,8 @@ from changewire.changes.connect.errors import SchemaError
 from changewire.changes.connect.notes import Context
 from changewire.changes.connect.paths import Path
 from changewire.changes.connect.reads import Read, refusal
-from changewire.changes.connect.scalars import base64_bytes
 from changewire.changes.connect.schema import Node
+from changewire.changes.values import base64_bytes
 
 MAX_SCALE: Final = 16_383
 """Largest scale, either way: the one of PostgreSQL. What writes out the zeros of a larger one may
