@@ -29,7 +29,7 @@ def check_options(
     for option, names in {"keys": keys, "families": families}.items():
         if names is None:
             continue
-        if isinstance(names, str) or not names or not all(isinstance(n, str) for n in names):
+        if isinstance(names, str) or not names:
             raise ValueError(f"{option} is a sequence of names, at least one")
         reason = _REASONS.get((format.partition("-")[0], option))
         if reason:
