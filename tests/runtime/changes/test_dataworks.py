@@ -67,10 +67,15 @@ def test_a_key_update_has_both_keys() -> None:
     assert found.sequence == cw.Sequence(major=SEQUENCE, minor=1)
 
 
-def test_what_contradicts_its_operation_moves_no_row() -> None:
-    """A delete names the row before it and has no row after; an insert has no key before."""
-    found = change("DELETE", before=ROW, after=MOVED)
+@pytest.mark.parametrize("op", ["DELETE", "UPDATE_BEFOR", "UPDATE_BEFORE"])
+def test_a_row_after_that_does_not_belong(op: str) -> None:
+    """A delete, and a lone row before, name the row before and have no row after."""
+    found = change(op, before=ROW, after=MOVED)
     assert (found.key, found.before_key, found.before, found.after) == ({"id": 1}, None, ROW, None)
+
+
+def test_an_insert_moves_no_row() -> None:
+    """An insert with a row before has no key before: it must not delete another row."""
     found = change("INSERT", before=ROW, after=MOVED)
     assert (found.key, found.before_key) == ({"id": 2}, None)
     assert cw.leniencies(message("DELETE", before=ROW, after=MOVED)) == ["after-on-delete"]
