@@ -13,6 +13,7 @@ from typing import Any
 
 from changewire.changes import changes
 from changewire.changes.aerospike_digest import digest
+from changewire.changes.pairs import pair
 from changewire.codec import (
     CODES,
     Codec,
@@ -64,6 +65,7 @@ __all__ = [
     "formats",
     "leniencies",
     "lindorm_json",
+    "pair",
     "validate",
 ]
 

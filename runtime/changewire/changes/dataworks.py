@@ -40,7 +40,7 @@ _OPS: Mapping[type, Any] = {
     wire.TransactionXacommit: "transaction",
     wire.TransactionXarollback: "transaction",
 }
-_LONE_BEFORE = (wire.UpdateBeforeUpdateBefor, wire.UpdateBeforeUpdateBefore)
+_LONE_BEFORE: Final = (wire.UpdateBeforeUpdateBefor, wire.UpdateBeforeUpdateBefore)
 _FULL_LOAD: Final = "-1"
 _MOST_DIGITS: Final = 19
 _LARGEST: Final = 2**63 - 1
@@ -83,13 +83,14 @@ def dataworks_changes(
     if isinstance(payload, wire.Other):
         return [_other(message, payload, table)]
     used: list[str] = []
-    op = _OPS[type(payload)]
+    op, is_lone = _OPS[type(payload)], isinstance(payload, _LONE_BEFORE)
     before = _row(payload.before, table, "before", used)
-    after = None if op == "delete" else _row(payload.after, table, "after", used)
+    # The row after a delete would bring it back, and that of a lone before image comes by itself.
+    has_after = not is_lone and op != "delete"
+    after = _row(payload.after, table, "after", used) if has_after else None
     row = before if after is None else after
     key = _key(row, table, keys)
     before_key = _key(before, table, keys) if op == "update" and key else None
-    is_lone = isinstance(payload, _LONE_BEFORE)
     time = payload.timestamp.event_time
     return [
         Change(

@@ -1,7 +1,7 @@
 """What a reader may say of messages beyond their format, and which formats take it."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal, get_args
+from typing import Final, Literal, get_args
 
 Image = Literal["full", "patch", "keys"]
 IMAGES: Final[tuple[str, ...]] = get_args(Image)
@@ -29,8 +29,7 @@ def check_options(
     for option, names in {"keys": keys, "families": families}.items():
         if names is None:
             continue
-        given: Any = names  # annotations do not keep callers from other types
-        if isinstance(given, str) or not given or not all(isinstance(n, str) for n in given):
+        if isinstance(names, str) or not names:
             raise ValueError(f"{option} is a sequence of names, at least one")
         reason = _REASONS.get((format.partition("-")[0], option))
         if reason:

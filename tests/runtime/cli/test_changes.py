@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from tests.runtime.cli.conftest import Ended, json_lines
 from tests.samples import FORMAT, MIXED_COUNTS
 
 from changewire.changes.reading import Reading
 from changewire.engines.python import run
+
+LINDORM = """\
+{"payload":{"op":"c","ts_ms":1,"after":{"ROW":"AAE=","f_g_a":"Ag==","x":""},\
+"source":{"namespace":"n","table":"t","ts_ms":1}}}
+{"payload":{"op":"d","ts_ms":2,"before":{"id":7,"x":"a"},\
+"source":{"namespace":"n","table":"t","ts_ms":2}}}
+"""
+"""One row of an HBase table, and one of another."""
 
 Cli = Callable[..., Ended]
 
@@ -44,3 +53,27 @@ def test_a_message_that_contradicts_itself_is_refused(cli: Cli, mixed: Path) -> 
     assert (
         "record 11: duplicate-column at /bins/1/name" in cli("changes", "-f", FORMAT, mixed).stderr
     )
+
+
+def test_keys_and_families_are_passed_on(cli: Cli) -> None:
+    """Columns that name the row and column families are those that the user names."""
+    arguments = ("changes", "-f", "lindorm-json", "--family", "f", "--family", "f_g")
+    cells, _ = json_lines(cli(*arguments, data=LINDORM.encode()).stdout)
+    assert cells["key"] == {"ROW": "AAE="}
+    assert cells["after"] == {"ROW": "AAE=", "f_g:a": "Ag==", "x": ""}
+    assert cells["leniencies"] == cells["attributes"]["leniencies"] == ["unknown-family"]
+    arguments = ("changes", "-f", "lindorm-json", "--key", "x", "--key", "id")
+    _, row = json_lines(cli(*arguments, data=LINDORM.encode()).stdout)
+    assert row["key"] == {"x": "a", "id": 7}
+
+
+@pytest.mark.parametrize("command", [("changes",), ("run", "-o", "out", "--engine", "python")])
+def test_options_that_do_not_fit_are_wrong_usage(
+    cli: Cli, good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    """An option that has no meaning in the format is named before anything is read or written."""
+    monkeypatch.chdir(tmp_path)
+    ended = cli(*command, "-f", FORMAT, "--key", "a", good)
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert "rows are named by their digest" in " ".join(ended.stderr.replace("\u2502", " ").split())
+    assert not Path("out").exists()

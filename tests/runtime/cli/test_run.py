@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from tests.runtime.cli.conftest import Ended
+from tests.runtime.cli.test_changes import LINDORM
 from tests.samples import FORMAT, MIXED_COUNTS
 
 from changewire import job
@@ -46,6 +47,16 @@ def test_values_are_shown_only_when_asked(cli: Cli, mixed: Path, tmp_path: Path)
     assert all("value" not in letter for letter in letters)
     letters = json.loads(cli(*arguments, "--show-values").stdout)["first_dead_letters"]
     assert letters[1]["value"] == "{"
+
+
+def test_keys_and_families_are_passed_on(cli: Cli, tmp_path: Path) -> None:
+    """Rows have the keys that the user names; leniencies of changes are columns, and counted."""
+    options = ("-o", tmp_path / "out", "--engine", "python", "--family", "f", "--key", "ROW")
+    ended = cli("run", "-f", "lindorm-json", "-", *options, "--json", data=LINDORM.encode())
+    assert json.loads(ended.stdout)["leniencies"] == {"unknown-family": 1}
+    rows = pq.read_table(tmp_path / "out" / "changes").sort_by("number").to_pylist()
+    assert [row["key"] for row in rows] == ['{"ROW":"AAE="}', None]
+    assert [row["leniencies"] for row in rows] == [["unknown-family"], []]
 
 
 def test_a_fallback_is_one_sentence(

@@ -69,6 +69,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "a pair, cut inside": (b'["\\ud83d\\ud', "truncated"),
     "NaN": (holding(b"NaN"), "invalid-json"),
     "Infinity": (holding(b"Infinity"), "invalid-json"),
+    "an exponent of 20 digits": (holding(b"1e99999999999999999999"), "out-of-range"),
     "5000 digits": (holding(b"9" * 5000), "out-of-range"),
     "a number that begins with 0": (holding(b"01"), "invalid-json"),
     "a number that begins with +": (holding(b"+1"), "invalid-json"),

@@ -183,3 +183,21 @@ def test_one_task_reads_one_file(spark: SparkSession, tmp_path: Path) -> None:
 def test_a_session_of_the_caller_is_used(spark: SparkSession) -> None:
     """Where a session is active, no other one is started."""
     assert cws.session() is spark
+
+
+def test_keys_and_leniencies_of_other_formats(spark: SparkSession) -> None:
+    """Rows have the keys that the reader names, and the leniencies of message and values."""
+    schema = '{"type":"struct","fields":[{"field":"before","type":"struct","fields":[]}]}'
+    source = '"source":{"namespace":"n","table":"t","ts_ms":5}'
+    payload = f'{{"op":"d","ts_ms":6,"before":{{"id":"7","x":1}},"after":{{}},{source}}}'
+    frame = spark.createDataFrame([(f'{{"schema":{schema},"payload":{payload}}}',)], "value string")
+    decoded = cws.decode(frame, format="lindorm-json", keys=["id"])
+    (row,) = decoded.rows.select("op", "key", "before", "leniencies").collect()
+    assert tuple(row) == (
+        "delete",
+        '{"id":"7"}',
+        '{"id":"7","x":1}',
+        ["after-on-delete", "undeclared-field", "undeclared-field"],
+    )
+    with pytest.raises(ValueError, match="tables have no column families"):
+        cws.decode(frame, format="dataworks-json", families=["f"])

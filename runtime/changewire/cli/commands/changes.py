@@ -43,6 +43,16 @@ class Leniencies(msgspec.Struct, frozen=True):
     leniencies: list[str]
 
 
+def reading_of(
+    format: str, image: str, keys: list[str] | None, families: list[str] | None
+) -> Reading:
+    """Return how messages are read; options that do not fit the format are wrong usage."""
+    try:
+        return Reading(format, cast("Image", image), keys, families)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
 @ending
 def changes(
     inputs: Inputs = None,
@@ -59,7 +69,7 @@ def changes(
 
     Example: changewire changes -f aerospike-json users.jsonl | jq 'select(.op == "delete").key'
     """
-    reading, lines = Reading(format, cast("Image", image), keys, families), Lines()
+    reading, lines = reading_of(format, image, keys, families), Lines()
     good = refused = 0
     for record in records(inputs, shape):
         elements = reading.elements(record.value, record.key)

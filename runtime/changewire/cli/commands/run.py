@@ -13,7 +13,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from changewire.cli.commands.changes import Families, ImageOption, Keys
+from changewire.cli.commands.changes import Families, ImageOption, Keys, reading_of
 from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
 from changewire.cli.options import Format, Inputs, Json, Shape, one_of
 from changewire.cli.quiet import quieten_spark
@@ -65,6 +65,7 @@ def run(
     from changewire import job
     from changewire.engines.counts import ConservationError
 
+    reading_of(format, image, keys, families)
     quieten_spark()
     try:
         with _progress() as progress:
