@@ -59,6 +59,13 @@ def test_rooms_import_only_those_before_them(room: str) -> None:
         assert "changewire" not in set(imports(path)), f"{path} imports the whole package"
 
 
+def test_explaining_needs_messages_and_changes_only() -> None:
+    """What a message means is told by codec, changes and schemas; printing it is for the caller."""
+    for path in (root_of("changewire") / "explain").rglob("*.py"):
+        assert rooms_used(path) <= {"explain", "codec", "changes"}, path
+        assert "rich" not in {name.partition(".")[0] for name in imports(path)}, path
+
+
 def test_the_first_three_rooms_are_there() -> None:
     """The test above looks at rooms that exist."""
     for room in ("framing", "codec", "changes"):

@@ -20,7 +20,7 @@ _STEP: Final = "  "
 _DEEPEST: Final = 20
 """Levels that are indented; a hostile message has as many as its parser follows."""
 
-_MARKS: Final = {"known": "", "unknown": "not in the schema", "missing": "missing"}
+_STATES: Final = {"known": "", "unknown": "(not in the schema)", "missing": "(missing)"}
 
 
 class _Row(NamedTuple):
@@ -62,17 +62,32 @@ def _headline(found: Explanation, *, is_told: bool) -> str:
 
 def _row(field: Field, *, full: bool) -> _Row:
     longest = None if full else NAME
-    kind = f"{field.kind}, {field.left_out:,} more not shown" if field.left_out else field.kind
-    value = kind if field.value is UNSET else json_text(field.value).decode()
-    readings = [field.reading, field.declared and f"declared {field.declared}"]
-    marks = [mark for mark in (_MARKS[field.state], *readings) if mark]
+    name = _shown(field.name or "message", longest)
+    reading = [
+        field.reading and f"= {_shown(field.reading, longest)}",
+        field.declared and f"as {_shown(field.declared, longest)}",
+    ]
     return _Row(
-        _STEP * min(field.depth, _DEEPEST) + _shown(field.name or "message", longest),
-        "" if field.state == "missing" else _shown(value, longest),
-        ", ".join(_shown(mark, longest) for mark in marks),
+        _STEP * min(field.depth, _DEEPEST) + name,
+        _joined(_shown(_value(field), longest), _STATES[field.state]),
+        _joined(*reading),
         field.meaning,
         [visible(issue.sentence(show_values=True), SENTENCE) for issue in field.issues],
     )
+
+
+def _value(field: Field) -> str:
+    """Return a value as JSON text; of arrays and objects, what they are."""
+    if field.value is not UNSET:
+        return json_text(field.value).decode()
+    if field.state == "missing":
+        return ""
+    more = f", {field.left_out:,} of its fields not shown" if field.left_out else ""
+    return field.kind + more
+
+
+def _joined(*words: str) -> str:
+    return " ".join(filter(None, words))
 
 
 def _shown(text: str, longest: int | None) -> str:
@@ -80,9 +95,8 @@ def _shown(text: str, longest: int | None) -> str:
 
 
 def _plain(row: _Row) -> Iterator[str]:
-    meaning = f"  # {row.meaning}" if row.meaning else ""
-    reading = f"  = {row.reading}" if row.reading else ""
-    yield f"{row.name}: {row.value}{reading}{meaning}"
+    meaning = row.meaning and f" # {row.meaning}"
+    yield _joined(f"{row.name}:", row.value, row.reading, meaning)
     indent = row.name[: len(row.name) - len(row.name.lstrip(" "))]
     yield from (f"{indent}{_STEP}! {problem}" for problem in row.problems)
 

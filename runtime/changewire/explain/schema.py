@@ -40,8 +40,9 @@ def chain(root: Node, node: Node, value: object) -> list[Node]:
         if "$ref" in last:
             found.append(_target(root, last))
         elif arms := last.get("oneOf") or last.get("anyOf"):
-            choose = _by_tag if "oneOf" in last else _by_type
-            arm = choose([(arm, _target(root, arm)) for arm in arms], value)
+            choices = [(arm, _target(root, arm)) for arm in arms]
+            is_tagged = "oneOf" in last
+            arm = _by_tag(root, choices, value) if is_tagged else _by_type(choices, value)
             if arm is None:
                 return found
             found.append(arm)
@@ -59,10 +60,10 @@ def _target(root: Node, node: Node) -> Node:
     return root
 
 
-def _by_tag(arms: list[tuple[Node, Node]], value: object) -> Node | None:
+def _by_tag(root: Node, arms: list[tuple[Node, Node]], value: object) -> Node | None:
     """Return the arm whose tag a value has; of arrays, one of its length before others."""
     fitting = [(arm, target) for arm, target in arms if _has_tag(target, value)]
-    of_length = [arm for arm, target in fitting if _is_of_length(target, value)]
+    of_length = [arm for arm, target in fitting if _is_of_length(root, target, value)]
     return next(iter(of_length or [arm for arm, _ in fitting]), None)
 
 
@@ -86,10 +87,14 @@ def _holds(rule: Node, value: object) -> bool:
     return "not" not in rule or value not in rule["not"].get("enum", ())
 
 
-def _is_of_length(arm: Node, value: Any) -> bool:
-    if not isinstance(value, list):
+def _is_of_length(root: Node, arm: Node, value: Any) -> bool:
+    """Tell whether an array, and the arrays at its positions, are as long as an arm says."""
+    if "prefixItems" not in arm or not isinstance(value, list):
         return True
-    return bool(arm.get("minItems", 0) <= len(value) <= arm.get("maxItems", len(value)))
+    return arm["minItems"] <= len(value) <= arm["maxItems"] and all(
+        _is_of_length(root, _target(root, position), item)
+        for position, item in zip(arm["prefixItems"], value, strict=False)
+    )
 
 
 def _by_type(arms: list[tuple[Node, Node]], value: object) -> Node:

@@ -95,7 +95,7 @@ def walk(value: object, root: Node, most: int | None) -> Iterator[Field]:
         repeated = step.repeated or step.part.node.get("x-repeated", False)
         shown = parts
         if most is not None:
-            room = max(0, most * _ALL_TOGETHER - done - len(stack))
+            room = max(0, most * _ALL_TOGETHER - done - 1 - len(stack))
             shown = _bounded(parts[:room], 0 if repeated else most)
         yield _field(step, nodes, len(parts) - len(shown))
         done += 1

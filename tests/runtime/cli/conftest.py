@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -55,6 +56,36 @@ def program() -> Callable[..., subprocess.CompletedProcess[bytes]]:
         return subprocess.run(command, input=data, capture_output=True, check=False)
 
     return run
+
+
+@pytest.fixture
+def on_terminal() -> Callable[..., str]:
+    """Run a command whose standard output is a terminal, and return what that shows."""
+
+    def run(*arguments: str | Path) -> str:
+        import pty
+
+        ours, theirs = pty.openpty()
+        command = [sys.executable, "-m", "changewire.cli", *map(str, arguments)]
+        environment = {**os.environ, "COLUMNS": "160"}
+        with subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=theirs, env=environment
+        ) as process:
+            os.close(theirs)
+            shown = b"".join(iter(lambda: _read(ours), b""))
+        os.close(ours)
+        assert process.returncode in {0, 1}
+        return shown.decode()
+
+    return run
+
+
+def _read(terminal: int) -> bytes:
+    """Read from a terminal; nothing once its other end is closed, which Linux says by EIO."""
+    try:
+        return os.read(terminal, 65536)
+    except OSError:
+        return b""
 
 
 @pytest.fixture
