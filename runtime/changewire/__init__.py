@@ -23,6 +23,7 @@ from changewire.codec import (
     EncodeError,
     Issue,
     codec,
+    codec_for,
     codec_of,
     detect,
     formats,
@@ -70,14 +71,24 @@ __all__ = [
 ]
 
 
-def decode(data: Data, *, format: str) -> Any:
-    """Return the model of one message; see `Codec.decode`."""
-    return codec(format).decode(data)
+def decode(data: Data, *, format: str | None = None) -> Any:
+    """Return the model of one message; see `Codec.decode`.
+
+    Without a format, the one is taken that the message says it has (`detect`), which costs another
+    parse; a message that says none is refused as ``unknown-variant``.
+    """
+    return (codec_for(data) if format is None else codec(format)).decode(data)
 
 
-def decode_all(data: Data, *, format: str) -> list[Any]:
-    """Return the elements of a message that may be a batch; see `Codec.decode_all`."""
-    return codec(format).decode_all(data)
+def decode_all(data: Data, *, format: str | None = None) -> list[Any]:
+    """Return the elements of a message that may be a batch; see `Codec.decode_all`.
+
+    Without a format, the one is taken that the message says it has, as in `decode`.
+
+    Raises:
+        DecodeError: There is no format, and the message says none.
+    """
+    return (codec_for(data) if format is None else codec(format)).decode_all(data)
 
 
 def decode_key(data: Data, *, format: str) -> Any:

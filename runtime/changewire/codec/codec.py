@@ -159,10 +159,23 @@ class Codec:
 
     def recognises(self, data: Data) -> bool:
         """Tell whether a message, or the first of a batch, says that it is of this format."""
+        return self.is_of_it(self.parsed(data))
+
+    @property
+    def grammar(self) -> tuple[str, bool]:
+        """Encoding, and whether numbers are exact: formats that share it parse bytes alike."""
+        return self._family.encoding, self._family.exact
+
+    def parsed(self, data: Data) -> Any:
+        """Return a message as dictionaries and lists; UNSET where the bytes are none."""
         try:
-            return self._family.recognises(self._parse(data))
+            return self._parse(data)
         except DecodeError:
-            return False
+            return msgspec.UNSET
+
+    def is_of_it(self, obj: object) -> bool:
+        """Tell whether a parsed message, or the first of a batch, says it is of this format."""
+        return obj is not msgspec.UNSET and self._family.recognises(obj)
 
     def _plain(self, data: object) -> Any:
         """Return a message as dictionaries and lists, whatever it was given as."""

@@ -2,9 +2,11 @@
 
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 from changewire.codec.codec import Codec
 from changewire.codec.family import Family, first_of
+from changewire.codec.issues import DecodeError, Issue
 from changewire.codec.wire import Data
 from changewire_messages import FORMATS
 
@@ -52,4 +54,24 @@ def detect(data: Data) -> str | None:
 
     A message of a known format may still be refused by `decode`.
     """
-    return next((name for name in formats() if codec(name).recognises(data)), None)
+    parsed: dict[tuple[str, bool], Any] = {}
+    for name in formats():
+        reader = codec(name)
+        if reader.grammar not in parsed:
+            parsed[reader.grammar] = reader.parsed(data)
+        if reader.is_of_it(parsed[reader.grammar]):
+            return name
+    return None
+
+
+def codec_for(data: Data) -> Codec:
+    """Return the codec of the format that a message says it has.
+
+    Raises:
+        DecodeError: It says none.
+    """
+    found = detect(data)
+    if found is None:
+        expected = f"a message of {', '.join(formats())}"
+        raise DecodeError("unknown", [Issue("", "unknown-variant", "format", expected)])
+    return codec(found)

@@ -37,3 +37,18 @@ def test_invalid_messages_are_recognised_by_their_tag() -> None:
     """A message that says what it is keeps its format, though it is refused."""
     assert cw.detect(b'{"msg":"write"}') == "aerospike-json"
     assert cw.detect(b'[{"msg":"delete"},5]') == "aerospike-json"
+
+
+@pytest.mark.parametrize(("name", "path"), single("valid"), ids=name_of)
+def test_a_mixed_topic_needs_no_format(name: str, path: Path) -> None:
+    """Without a format a message is decoded as what it says that it is."""
+    data = path.read_bytes()
+    assert cw.decode_all(data) == cw.decode_all(data, format=name)
+
+
+def test_a_message_that_says_nothing_is_refused() -> None:
+    """Without a format, what no format claims is refused, with the formats that there are."""
+    with pytest.raises(cw.DecodeError) as caught:
+        cw.decode(b'{"a": 1}')
+    assert caught.value.code == "unknown-variant"
+    assert "dataworks-json" in str(caught.value)
