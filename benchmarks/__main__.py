@@ -21,9 +21,7 @@ def main() -> None:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the work: does it run?")
-    parser.add_argument(
-        "--only", choices=["codec", "stages", "imports", "memory", "spark"], help="one of them"
-    )
+    parser.add_argument("--only", choices=sorted(benchmarks(quick=True)), help="one of them")
     options = parser.parse_args()
     chosen = [options.only] if options.only else list(benchmarks(quick=options.quick))
     results: list[Result] = []
@@ -48,6 +46,11 @@ def benchmarks(*, quick: bool) -> Mapping[str, Callable[[], Iterator[Result]]]:
 
         return run(rounds=2 if quick else 15, seconds=0.02 if quick else 0.15)
 
+    def formats() -> Iterator[Result]:
+        from benchmarks.formats import run
+
+        return run(rounds=2 if quick else 15, seconds=0.01 if quick else 0.1)
+
     def imports() -> Iterator[Result]:
         from benchmarks.imports import run
 
@@ -65,6 +68,7 @@ def benchmarks(*, quick: bool) -> Mapping[str, Callable[[], Iterator[Result]]]:
 
     return {
         "codec": codec,
+        "formats": formats,
         "stages": stages,
         "imports": imports,
         "memory": memory,

@@ -1,7 +1,7 @@
 """A generated family as the codec sees it: types at once, everything else when it is needed."""
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from types import ModuleType
 from typing import Any, Final, TypeGuard, get_args, get_type_hints
@@ -159,17 +159,23 @@ def looks_like(value: object, kind: Any, *, is_root: bool = True) -> bool:
         return True
     if not _is_dict(value):
         return kind.__struct_config__.array_like and _is_list(value)
-    config, hints = kind.__struct_config__, get_type_hints(kind)
+    config = kind.__struct_config__
     if config.tag_field is not None:
         tag = value.get(config.tag_field)
         is_of_it = isinstance(tag, str) and config.tag in {tag, OPEN_TAG}
         if is_root or not is_of_it:
             return is_of_it
-    needed = {f.encode_name: hints[f.name] for f in msgspec.structs.fields(kind) if f.required}
     return all(
         name.startswith("@") or (name in value and looks_like(value[name], hint, is_root=False))
-        for name, hint in needed.items()
+        for name, hint in _needed(kind).items()
     )
+
+
+@cache
+def _needed(kind: Any) -> dict[str, Any]:
+    """Return the type of each property that a model always has, by its name."""
+    hints = get_type_hints(kind)
+    return {f.encode_name: hints[f.name] for f in msgspec.structs.fields(kind) if f.required}
 
 
 def first_of(value: Any) -> Any:

@@ -2,11 +2,12 @@
 
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
 from changewire.codec.codec import Codec
 from changewire.codec.family import Family, first_of
 from changewire.codec.issues import DecodeError, Issue
+from changewire.codec.msgpack_values import ARRAYS
 from changewire.codec.wire import Data
 from changewire_messages import FORMATS
 
@@ -55,13 +56,29 @@ def detect(data: Data) -> str | None:
     A message of a known format may still be refused by `decode`.
     """
     parsed: dict[tuple[str, bool], Any] = {}
+    encoding = _encoding(data)
     for name in formats():
         reader = codec(name)
+        if reader.grammar[0] != encoding:
+            continue
         if reader.grammar not in parsed:
             parsed[reader.grammar] = reader.parsed(data)
         if reader.is_of_it(parsed[reader.grammar]):
             return name
     return None
+
+
+def _encoding(data: Data) -> str:
+    """Return the encoding that a message may have: no JSON text begins as an array of MessagePack.
+
+    All messages in MessagePack are arrays.
+    """
+    if isinstance(data, str):
+        return "json"
+    return "msgpack" if bytes(memoryview(data)[:1]) in _ARRAY_HEADS else "json"
+
+
+_ARRAY_HEADS: Final = frozenset(bytes([first]) for first in ARRAYS)
 
 
 def codec_for(data: Data) -> Codec:

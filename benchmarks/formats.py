@@ -1,0 +1,111 @@
+"""Every format beside the bare parser of its encoding: decode, encode, detect, changes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from importlib.resources import files
+from typing import Any
+
+import jsonschema_rs
+import msgpack
+import orjson
+
+import changewire as cw
+from benchmarks.tables import Result, timed, verdict
+from benchmarks.timing import Action, compare
+from changewire_messages import FORMATS
+
+ORJSON, MSGPACK = "orjson (parse only)", "msgpack (parse only)"
+DECODE, ENCODE, PROOF = "decode", "encode, with proof", "jsonschema-rs + orjson"
+_COLUMNS = 60
+
+_MOST: dict[tuple[str, str], float] = {
+    ("aerospike-json", "small"): 1.5,
+    ("aerospike-json", "large"): 1.1,
+    ("aerospike-msgpack", "small"): 2.0,
+    ("aerospike-msgpack", "large"): 2.0,
+    ("dataworks-json", "small"): 1.6,
+    ("dataworks-json", "large"): 1.1,
+    ("lindorm-json", "small"): 1.6,
+    ("lindorm-json", "large"): 1.1,
+}
+"""At most so many times the bare parser."""
+
+
+def run(*, rounds: int, seconds: float) -> Iterator[Result]:
+    """Yield a table for each format and size."""
+    for name in cw.formats():
+        for size, data in messages(name).items():
+            yield _one(name, size, data, rounds, seconds)
+
+
+def messages(format: str) -> dict[str, bytes]:
+    """Return the first example of a format, and one with many columns."""
+    first = _examples(format)[0]
+    if isinstance(first, str):
+        parsed = msgpack.unpackb(bytes.fromhex(first))
+        bins = [[f"{b[0]}{i}", *b[1:]] for i in range(6) for b in parsed[2][4]]
+        wide = [*parsed[:2], [*parsed[2][:4], bins]]
+        return {"small": msgpack.packb(parsed), "large": msgpack.packb(wide)}
+    wide = json.loads(json.dumps(first))
+    _ROWS[format](wide)
+    return {"small": orjson.dumps(first), "large": orjson.dumps(wide)}
+
+
+def _wide_aerospike(message: Any) -> None:
+    bins = message["bins"]
+    message["bins"] = [{**b, "name": f"{b['name']}{i}"} for i in range(6) for b in bins]
+
+
+def _wide_dataworks(message: Any) -> None:
+    columns = message["payload"]["after"]["dataColumn"]
+    columns |= {f"column{i}": f"value {i}" for i in range(_COLUMNS)}
+
+
+def _wide_lindorm(message: Any) -> None:
+    message["payload"]["after"] |= {f"column{i}": f"value {i}" for i in range(_COLUMNS)}
+
+
+_ROWS: dict[str, Callable[[Any], None]] = {
+    "aerospike-json": _wide_aerospike,
+    "dataworks-json": _wide_dataworks,
+    "lindorm-json": _wide_lindorm,
+}
+
+
+def _examples(format: str) -> list[Any]:
+    package = FORMATS[format]
+    variant = "write" if format.startswith("aerospike") else "message"
+    text = (files(package) / "schemas" / f"{variant}.json").read_text(encoding="utf-8")
+    return list(json.loads(text)["examples"])
+
+
+def _one(name: str, size: str, data: bytes, rounds: int, seconds: float) -> Result:
+    codec = cw.codec(name)
+    model = codec.decode(data)
+    is_json = import_module(FORMATS[name]).ENCODING == "json"
+    base = ORJSON if is_json else MSGPACK
+    actions: dict[str, Action] = {
+        base: (lambda: orjson.loads(data)) if is_json else (lambda: msgpack.unpackb(data)),
+        DECODE: lambda: codec.decode(data),
+        "decode, format detected": lambda: cw.decode(data),
+        "changes": lambda: cw.changes(model),
+        ENCODE: lambda: codec.encode(model),
+    }
+    if is_json:
+        actions[PROOF] = _proof(name, orjson.loads(data))
+    found = compare(actions, rounds=rounds, seconds=seconds)
+    ratio = found[DECODE].ratio(found[base])[0]
+    text = verdict(f"decode to {base}", ratio, _MOST[name, size])
+    if is_json:
+        text += f" Encode to {PROOF}: {found[ENCODE].ratio(found[PROOF])[0]:.2f}."
+    return timed(f"{name}, {size} ({len(data)} bytes)", found, base, text)
+
+
+def _proof(name: str, message: Any) -> Action:
+    """Return what a careful producer does without us: validate, then write."""
+    path = files(FORMATS[name]) / "schemas" / "message.json"
+    validator = jsonschema_rs.validator_for(json.loads(path.read_text(encoding="utf-8")))
+    return lambda: validator.is_valid(message) and orjson.dumps(message)
