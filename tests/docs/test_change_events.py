@@ -1,0 +1,50 @@
+"""The page of change events names what there is; its examples run with those of other pages."""
+
+import re
+from pathlib import Path
+
+from tests.runtime.changes.dataworks import change as dataworks_change
+from tests.runtime.changes.lindorm import change as lindorm_change
+from tests.runtime.changes.lindorm import declared
+
+from changewire.changes.connect import NOTES
+
+PAGE = Path(__file__).parents[2] / "docs" / "change-events.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+NEVER = {"default-for-absent"}
+"""Notes that no change gives: any column may be absent."""
+
+
+def listed() -> list[str]:
+    """Return the names of leniencies on the page."""
+    section = TEXT.partition("## Leniencies of changes\n")[2]
+    return re.findall(r"^\| `([a-z-]+)` \|", section, re.MULTILINE)
+
+
+def test_leniencies_are_listed() -> None:
+    """The table has every leniency that a change can need, in the order of the alphabet."""
+    types = {"t": "DOUBLE", "d": "DATE", "u": "GEOMETRY"}
+    row = {"t": "1.0", "d": 10**18, "u": 1, "x": 1}
+    used = dataworks_change("INSERT", types=types, after=row).attributes["leniencies"]
+    cells = {"ROW": "", "a": ""}
+    used += lindorm_change("c", after=cells, families=["f"]).attributes["leniencies"]
+    assert listed() == sorted({*used, *NOTES} - NEVER)
+
+
+def test_defaults() -> None:
+    """A default is taken for the null of a required column, and for no absent one."""
+    schema = declared(a={"type": "string", "default": "x"})
+    found = lindorm_change("c", schema, after={"a": None})
+    assert (found.after, found.attributes["leniencies"]) == ({"a": "x"}, ["default-for-null"])
+    found = lindorm_change("c", schema, after={})
+    assert (found.after, "leniencies" in found.attributes) == ({}, False)
+
+
+def test_operations_are_those_of_the_page() -> None:
+    """Every operation in the table of DataWorks gives the kind of change that stands beside it."""
+    table = TEXT.partition("## DataWorks\n")[2].partition("\n\n| message")[0]
+    rows = re.findall(r"^\| ([A-Z_, ]+) \| `([a-z]+)`", table, re.MULTILINE)
+    assert len(rows) == 8
+    for operations, op in rows:
+        for name in operations.split(", "):
+            assert dataworks_change(name, before={"id": 1}, after={"id": 1}).op == op
