@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.runtime.codec.formats import dumps, thorough
+from tests.runtime.codec.encodings import dumps
+from tests.runtime.codec.formats import thorough
 
 import changewire as cw
 from changewire_messages import aerospike_json as aero

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hypothesis import HealthCheck, settings
+from tests.runtime.codec.encodings import ENCODINGS, Encoding
 
 import changewire as cw
 from changewire_messages import FORMATS as PACKAGES
@@ -38,19 +39,19 @@ class Format:
 
     Attributes:
         name: public name of the format.
-        objects: the objects of a parsed message that may have properties without a name in the
-            schema, the message itself first.
-        good: a message that holds the list ``[1]`` where any value may stand.
     """
 
     name: str
-    objects: Callable[[Json], list[dict[str, Any]]]
-    good: bytes
 
     @property
     def codec(self) -> cw.Codec:
         """The codec of the format."""
         return cw.codec(self.name)
+
+    @property
+    def encoding(self) -> Encoding:
+        """How the messages of the format are written."""
+        return ENCODINGS[import_module(PACKAGES[self.name]).ENCODING]
 
     @property
     def is_exact(self) -> bool:
@@ -109,6 +110,20 @@ class Format:
         return sorted(path for path in paths if path.suffix != ".txt")
 
 
+@dataclass(frozen=True)
+class JsonFormat(Format):
+    """A format in JSON: its objects are open, and its messages are text.
+
+    Attributes:
+        objects: the objects of a parsed message that may have properties without a name in the
+            schema, the message itself first.
+        good: a message that holds the list ``[1]`` where any value may stand.
+    """
+
+    objects: Callable[[Json], list[dict[str, Any]]]
+    good: bytes
+
+
 class Refused(Exception):  # noqa: N818 - it reads as what happened
     """An element of a batch became a rejection, where a model was asked for."""
 
@@ -136,22 +151,22 @@ DATAWORKS_OPERATIONS = frozenset(
     }
 )
 
-FORMATS = {
+JSON_FORMATS = {
     form.name: form
     for form in (
-        Format(
+        JsonFormat(
             "aerospike-json",
             _aerospike_objects,
             b'{"msg":"write","key":["ns","set","YWJjZGVmZ2hpamtsbW5vcHFyc3Q=",null],"gen":1,'
             b'"exp":0,"lut":5,"bins":[{"name":"a","type":"list","value":[1]}]}',
         ),
-        Format(
+        JsonFormat(
             "dataworks-json",
             _dataworks_objects,
             b'{"schema":{},"payload":{"op":"INSERT","after":{"dataColumn":{"a":[1]}},'
             b'"timestamp":{"eventTime":5}},"version":"0.0.1"}',
         ),
-        Format(
+        JsonFormat(
             "lindorm-json",
             _lindorm_objects,
             b'{"payload":{"op":"c","ts_ms":6,"after":{"a":[1]},'
@@ -159,7 +174,10 @@ FORMATS = {
         ),
     )
 }
-"""Every format by its name; `test_formats.py` holds it against `cw.formats`."""
+"""Every format in JSON by its name."""
+
+FORMATS: dict[str, Format] = {"aerospike-msgpack": Format("aerospike-msgpack"), **JSON_FORMATS}
+"""Every format by its name; `test_round_trip.py` holds it against `cw.formats`."""
 
 ROLES = [(name, role) for name, form in FORMATS.items() for role in form.roles]
 """Every format in every role."""
@@ -175,23 +193,17 @@ def name_of(value: object) -> str | None:
     return value.stem if isinstance(value, Path) else None
 
 
+def wire_of(path: Path) -> bytes:
+    """Return the bytes of a file of the corpus; ``.hex`` is text of them, with # comments."""
+    if path.suffix != ".hex":
+        return path.read_bytes()
+    lines = path.read_text("utf-8").splitlines()
+    return bytes.fromhex(" ".join(line.partition("#")[0] for line in lines))
+
+
 def role_of(path: Path) -> str:
     """Return the role of a file of the corpus: what its name begins with."""
     return path.name.partition("-")[0]
-
-
-def dumps(value: Json) -> bytes:
-    """Return the bytes of a JSON value."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
-
-
-def same(one: Json, other: Json) -> bool:
-    """Tell whether two JSON values are the same: numbers by value, objects in any order."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))
-    return isinstance(one, bool) == isinstance(other, bool) and one == other
 
 
 def property_names(schema: Json) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Two JSON Schema validators that are not ours, taught the words of our dialect."""
+"""JSON Schema validators that are not ours, taught the words of our dialect."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -8,7 +8,8 @@ from typing import Any
 
 import jsonschema
 from jsonschema import Draft202012Validator, validators
-from tests.runtime.codec.formats import FORMATS
+from tests.generated.msgpack_reference import is_valid_by
+from tests.runtime.codec.formats import FORMATS, JSON_FORMATS
 
 _TEXT = re.compile(r"[A-Za-z0-9+/]*={0,2}", re.ASCII)
 
@@ -79,19 +80,20 @@ def _keyword(holds: Callable[[Any, str], bool]) -> type:
     return Keyword
 
 
-@cache
-def jsonschema_of(name: str, role: str) -> Callable[[Any], bool]:
-    """Return the verdict of jsonschema, for a format and a role."""
-    is_valid: Callable[[Any], bool] = _Extended(FORMATS[name].schema(role)).is_valid
-    return is_valid
-
-
-@cache
-def jsonschema_rs_of(name: str, role: str) -> Callable[[Any], bool]:
-    """Return the verdict of jsonschema-rs, for a format and a role."""
+def _jsonschema_rs(schema: dict[str, Any]) -> Callable[[Any], bool]:
     keywords = {name: _keyword(holds) for name, holds in RULES.items()}
     rs: Any = import_module("jsonschema_rs")  # its types do not know the classes of keywords
-    is_valid: Callable[[Any], bool] = rs.Draft202012Validator(
-        FORMATS[name].schema(role), keywords=keywords
-    ).is_valid
+    is_valid: Callable[[Any], bool] = rs.Draft202012Validator(schema, keywords=keywords).is_valid
     return is_valid
+
+
+@cache
+def judges_of(name: str, role: str) -> dict[str, Callable[[Any], bool]]:
+    """Return the verdict of each library that can judge a format, for a role.
+
+    Bytes and extension types are values that jsonschema-rs cannot be taught.
+    """
+    schema = FORMATS[name].schema(role)
+    if name in JSON_FORMATS:
+        return {"jsonschema": _Extended(schema).is_valid, "jsonschema-rs": _jsonschema_rs(schema)}
+    return {"jsonschema": is_valid_by(schema)}

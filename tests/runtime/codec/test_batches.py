@@ -3,9 +3,11 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
-from tests.runtime.codec.formats import Format, dumps, modest, role_of
+from tests.runtime.codec.encodings import dumps
+from tests.runtime.codec.formats import Format, JsonFormat, modest, role_of, wire_of
+from tests.runtime.codec.shown import shown
 
 import changewire as cw
 
@@ -17,11 +19,13 @@ def test_good_elements_survive_bad_ones(batched: Format, data: st.DataObject) ->
     good, bad = batched.strategy("message"), batched.strategy("message", broken=True)
     pairs = st.tuples(good, st.just(True)) | st.tuples(bad, st.just(False))  # noqa: FBT003
     elements = data.draw(st.lists(pairs, max_size=6))
-    found = batched.codec.decode_all(dumps([value for value, _ in elements]))
+    values = [value for value, _ in elements]
+    assume(batched.encoding.is_batch(values))
+    found = batched.codec.decode_all(batched.encoding.dumps(values))
     assert len(found) == len(elements)
     for i, (result, (value, is_good)) in enumerate(zip(found, elements, strict=True)):
         if is_good:
-            assert result == batched.codec.decode(dumps(value))
+            assert result == batched.codec.decode(batched.encoding.dumps(value))
         else:
             assert (result.element, result.format) == (i, batched.name)
             assert result.code == result.reasons[0].code
@@ -29,13 +33,13 @@ def test_good_elements_survive_bad_ones(batched: Format, data: st.DataObject) ->
 
 def test_empty_batches(batched: Format) -> None:
     """A batch without elements gives no element."""
-    assert batched.codec.decode_all(b" [ ] ") == []
+    assert batched.codec.decode_all(batched.encoding.dumps([])) == []
 
 
 def test_batches_in_batches(batched: Format) -> None:
     """A batch is no element of a batch, not even an empty one."""
     inner: list[Any] = [[], [[]]]
-    found = batched.codec.decode_all(dumps(inner))
+    found = batched.codec.decode_all(batched.encoding.dumps(inner))
     assert [(item.element, item.code) for item in found] == [(0, "batch"), (1, "batch")]
 
 
@@ -43,17 +47,21 @@ def test_single_messages(form: Format) -> None:
     """What is no batch gives one element: its model, or the rejection with index 0."""
     for path in form.golden("valid"):
         if role_of(path) == "message":
-            model = form.codec.decode(path.read_bytes())
-            assert form.codec.decode_all(path.read_bytes()) == [model]
-    (refused,) = form.codec.decode_all(b"{}")
+            model = form.codec.decode(wire_of(path))
+            assert shown(form.codec.decode_all(wire_of(path))) == shown([model])
+    (refused,) = form.codec.decode_all(form.encoding.dumps({}))
     assert (refused.element, refused.byte_offset) == (0, None)
-    (cut,) = form.codec.decode_all(b"[{}, ")
+
+
+def test_batches_that_are_cut(json_format: JsonFormat) -> None:
+    """A batch that cannot be parsed to its end gives one rejection, with the place of the end."""
+    (cut,) = json_format.codec.decode_all(b"[{}, ")
     assert (cut.element, cut.byte_offset, cut.code) == (0, 5, "truncated")
 
 
-def test_elements_that_are_no_text(batched: Format) -> None:
+def test_elements_that_are_no_text(json_batched: JsonFormat) -> None:
     """Only the element with the broken bytes is refused; an offset inside it is not passed on."""
-    found = batched.codec.decode_all(b'[{"msg":"\xff"},1e999,{}]')
+    found = json_batched.codec.decode_all(b'[{"msg":"\xff"},1e999,{}]')
     assert [item.code for item in found][:2] == ["invalid-unicode", "out-of-range"]
     assert [item.byte_offset for item in found] == [None] * 3
     assert "at byte" not in found[0].message

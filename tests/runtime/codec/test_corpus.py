@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.runtime.codec.formats import FORMATS, Format, golden, name_of, role_of
+from tests.runtime.codec.formats import FORMATS, Format, golden, name_of, role_of, wire_of
+from tests.runtime.codec.shown import shown
 
 import changewire as cw
 
@@ -19,8 +20,6 @@ UPDATE = bool(os.environ.get("CHANGEWIRE_UPDATE_CORPUS"))
 ELSEWHERE = {
     "contradicts-schema": "found by changes(), in tests/runtime/changes",
     "duplicate-column": "found by changes(), in tests/runtime/changes",
-    "duplicate-key": "of MessagePack, in test_msgpack_hostile.py",
-    "invalid-msgpack": "of MessagePack, in test_msgpack_hostile.py",
     "invalid-schema": "found by changes(), in tests/runtime/changes",
     "invalid-time": "no message of aerospike-json holds a time as text",
     "not-encodable": "of encode(), in test_encode.py",
@@ -34,7 +33,7 @@ ELSEWHERE = {
 
 def story(form: Format, path: Path) -> Iterator[str]:
     """Yield, as paragraphs, what becomes of a file: model and changes, or error and issues."""
-    data, role = path.read_bytes(), role_of(path)
+    data, role = wire_of(path), role_of(path)
     try:
         found = form.codec.decode_all(data) if role == "batch" else form.read(data, role)
     except cw.DecodeError as error:
@@ -46,7 +45,7 @@ def story(form: Format, path: Path) -> Iterator[str]:
             yield f"element {element.element}: {element.message}"
             yield from (f"- {reason!r}" for reason in element.reasons)
         else:
-            yield repr(element)
+            yield shown(element)
             yield from _changes(element) if path.parent.name == "valid" else ()
 
 
@@ -69,7 +68,7 @@ def test_valid(name: str, path: Path) -> None:
     """A valid message gives the model and the changes that stand beside it."""
     text = "".join(f"{part}\n" for part in story(FORMATS[name], path))
     check(path, text, ".model.txt")
-    assert FORMATS[name].read(path.read_bytes(), role_of(path)) is not None
+    assert FORMATS[name].read(wire_of(path), role_of(path)) is not None
 
 
 @pytest.mark.parametrize(("name", "path"), golden("invalid"), ids=name_of)

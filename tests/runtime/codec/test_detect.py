@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.runtime.codec.formats import golden, name_of, role_of
+from tests.runtime.codec.formats import golden, name_of, role_of, wire_of
 
 import changewire as cw
 
@@ -17,7 +17,7 @@ def single(kind: str) -> list[tuple[str, Path]]:
 @pytest.mark.parametrize(("name", "path"), single("valid"), ids=name_of)
 def test_valid_messages_are_recognised(name: str, path: Path) -> None:
     """Every valid message says what it is."""
-    assert cw.detect(path.read_bytes()) == name
+    assert cw.detect(wire_of(path)) == name
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Refusing costs a bounded time and little memory."""
 
-import json
 import os
 import resource
 import subprocess
@@ -46,7 +45,7 @@ def test_a_hundred_megabytes_of_nothing(unit: str) -> None:
 
 def test_refusals_keep_no_memory(form: Format) -> None:
     """Nothing of a refused message lives on when its error is gone."""
-    data = json.dumps([[["x" * 99] * 999]] * 9).encode()
+    data = form.encoding.dumps([[["x" * 99] * 999]] * 9)
     tracemalloc.start()
     for _ in range(20):
         with pytest.raises(cw.DecodeError):

@@ -1,14 +1,16 @@
 """Any values, written by an independent producer, survive decoding and encoding."""
 
 import struct
-from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import msgpack
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.msgpack import Ext
-from tests.runtime.codec.formats import modest
+from tests.runtime.codec.formats import FORMATS, modest, name_of, role_of, wire_of
+from tests.runtime.codec.long_forms import longest, of_many
 from tests.runtime.codec.packed import CODEC, holding, pack, value_in, write
 
 import changewire as cw
@@ -64,34 +66,6 @@ def test_bytes_survive(value: Any) -> None:
     assert CODEC.encode(CODEC.decode(data)) == data
 
 
-def longest(value: Any) -> bytes:
-    """Return the longest form of a value."""
-    for kind, form in LONGEST.items():
-        if type(value) is kind:
-            return form(value)
-    return pack(value)
-
-
-def counted(first: bytes, data: bytes) -> bytes:
-    """Return the first byte, a length of four bytes, and the data."""
-    return first + len(data).to_bytes(4, "big") + data
-
-
-def of_many(first: bytes, count: int, items: list[Any]) -> bytes:
-    """Return the first byte, a count of four bytes, and the items in their longest form."""
-    return first + count.to_bytes(4, "big") + b"".join(map(longest, items))
-
-
-LONGEST: dict[type, Callable[[Any], bytes]] = {
-    int: lambda v: struct.pack(">BQ", 0xCF, v) if v >= 0 else struct.pack(">Bq", 0xD3, v),
-    str: lambda v: counted(b"\xdb", v.encode()),
-    bytes: lambda v: counted(b"\xc6", v),
-    list: lambda v: of_many(b"\xdd", len(v), v),
-    dict: lambda v: of_many(b"\xdf", len(v), [part for pair in v.items() for part in pair]),
-    msgpack.ExtType: lambda v: b"\xc9" + len(v.data).to_bytes(4, "big") + bytes([v.code]) + v.data,
-}
-
-
 @modest
 @given(VALUES)
 def test_long_forms_mean_what_short_ones_do(value: Any) -> None:
@@ -113,3 +87,15 @@ def test_a_key_that_comes_again_is_refused(entries: dict[Any, Any], data: st.Dat
     (issue,) = CODEC.validate(holding(raw + pack(again) + pack(None)))
     assert issue.code == "duplicate-key"
     assert issue.actual == ours(again, is_key=True)
+
+
+AEROSPIKE = FORMATS["aerospike-msgpack"]
+
+
+@pytest.mark.parametrize("path", AEROSPIKE.golden("valid"), ids=name_of)
+def test_the_corpus_is_sent_in_the_shortest_form(path: Path) -> None:
+    """What was read is sent with the bytes that the reference implementation writes."""
+    value = msgpack.unpackb(wire_of(path), strict_map_key=False, use_list=False)
+    sent = AEROSPIKE.codec.encode(AEROSPIKE.read(wire_of(path), role_of(path)))
+    assert sent == msgpack.packb(value)
+    assert (sent == wire_of(path)) == ("long-forms" not in path.stem and "32" not in path.stem)

@@ -1,12 +1,21 @@
 """What is decoded and encoded again is the same message, whatever it holds."""
 
-import json
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.runtime.codec.formats import FORMATS, ROLES, Format, dumps, modest, property_names, same
+from tests.runtime.codec.encodings import dumps
+from tests.runtime.codec.formats import (
+    FORMATS,
+    ROLES,
+    Format,
+    JsonFormat,
+    modest,
+    property_names,
+    wire_of,
+)
+from tests.runtime.codec.shown import shown
 
 import changewire as cw
 from changewire_messages import drawing
@@ -15,7 +24,7 @@ roles = pytest.mark.parametrize(("name", "role"), ROLES)
 
 
 @st.composite
-def grown(draw: st.DrawFn, form: Format, valid: Any) -> Any:
+def grown(draw: st.DrawFn, form: JsonFormat, valid: Any) -> Any:
     """Draw a valid message, with properties that its schema does not name at random places."""
     message = draw(valid)
     known = set(property_names(form.schema("message")))
@@ -29,21 +38,15 @@ def grown(draw: st.DrawFn, form: Format, valid: Any) -> Any:
 
 
 @st.composite
-def written(draw: st.DrawFn, values: Any) -> tuple[Any, bytes]:
-    """Draw a value, and bytes of it as some writer puts them: pretty or not, escaped or not."""
+def written(draw: st.DrawFn, form: Format, values: Any) -> tuple[Any, bytes]:
+    """Draw a value, and bytes of it as some writer puts them."""
     value = draw(values)
-    indent, escaped = draw(st.sampled_from([None, 0, 3])), draw(st.booleans())
-    text = json.dumps(value, indent=indent, ensure_ascii=escaped)
-    return value, draw(st.sampled_from(["", " \r\n\t"])).encode() + text.encode("utf-8")
-
-
-ELSEWHERE = {"aerospike-msgpack": "test_msgpack_*.py: these tests write JSON"}
-"""Formats that have tests of their own for the same properties."""
+    return value, draw(form.encoding.written(value))
 
 
 def test_every_format_is_tested() -> None:
     """The table of formats that the tests run over has all of them."""
-    assert sorted({*FORMATS, *ELSEWHERE}) == cw.formats()
+    assert sorted(FORMATS) == cw.formats()
 
 
 @roles
@@ -52,10 +55,10 @@ def test_every_format_is_tested() -> None:
 def test_models_come_back(name: str, role: str, data: st.DataObject) -> None:
     """Decoding what was encoded gives an equal model, of the same type."""
     form = FORMATS[name]
-    model = form.read(dumps(data.draw(form.strategy(role))), role)
+    model = form.read(form.encoding.dumps(data.draw(form.strategy(role))), role)
     again = form.read(form.codec.encode(model), role)
     assert again == model
-    assert repr(again) == repr(model)
+    assert shown(again) == shown(model)
 
 
 @roles
@@ -64,34 +67,40 @@ def test_models_come_back(name: str, role: str, data: st.DataObject) -> None:
 def test_wire_values_come_back(name: str, role: str, data: st.DataObject) -> None:
     """Encoding what was decoded gives the same wire value, however that was written."""
     form = FORMATS[name]
-    value, wire = data.draw(written(form.strategy(role)))
-    assert same(json.loads(form.codec.encode(form.read(wire, role))), value)
+    value, wire = data.draw(written(form, form.strategy(role)))
+    assert form.encoding.hold(form.codec.encode(form.read(wire, role)), value)
 
 
 @modest
 @given(data=st.data())
-def test_unknown_properties_come_back(form: Format, data: st.DataObject) -> None:
+def test_unknown_properties_come_back(json_format: JsonFormat, data: st.DataObject) -> None:
     """Properties that the schema does not name come back, at the root and inside, in any order."""
-    value, wire = data.draw(written(grown(form, form.strategy("message"))))
+    form = json_format
+    value, wire = data.draw(written(form, grown(form, form.strategy("message"))))
     model = form.codec.decode(wire)
     again = form.codec.encode(model)
-    assert same(json.loads(again), value)
+    assert form.encoding.hold(again, value)
     assert form.codec.decode(again) == model
 
 
 @modest
 @given(data=st.data())
-def test_batches_with_unknown_properties_come_back(batched: Format, data: st.DataObject) -> None:
+def test_batches_with_unknown_properties_come_back(
+    json_batched: JsonFormat, data: st.DataObject
+) -> None:
     """The elements of a batch keep each its own unknown properties."""
-    value = data.draw(st.lists(grown(batched, batched.strategy("message")), max_size=3))
-    models = batched.codec.decode_all(dumps(value))
-    assert same(json.loads(batched.codec.encode(models)), value)
+    value = data.draw(st.lists(grown(json_batched, json_batched.strategy("message")), max_size=3))
+    models = json_batched.codec.decode_all(dumps(value))
+    assert json_batched.encoding.hold(json_batched.codec.encode(models), value)
 
 
 @modest
 @given(data=st.data())
-def test_the_order_of_messages_changes_nothing(form: Format, data: st.DataObject) -> None:
+def test_the_order_of_messages_changes_nothing(
+    json_format: JsonFormat, data: st.DataObject
+) -> None:
     """A message gives the same model whatever unknown properties came in messages before it."""
+    form = json_format
     values = st.lists(grown(form, form.strategy("message")) | form.strategy("message"), max_size=6)
     wires = [dumps(value) for value in data.draw(values)]
     models = [form.codec.decode(wire) for wire in wires]
@@ -99,13 +108,14 @@ def test_the_order_of_messages_changes_nothing(form: Format, data: st.DataObject
     assert models == backwards[::-1]
 
 
-def test_more_unknown_names_than_are_learned_come_back(form: Format) -> None:
+def test_more_unknown_names_than_are_learned_come_back(json_format: JsonFormat) -> None:
     """A producer that invents a name for every message is read rightly for ever."""
+    form = json_format
     (path, *_) = [path for path in form.golden("valid") if path.name.startswith("message")]
-    message = json.loads(path.read_bytes())
+    message = form.encoding.loads(wire_of(path))
     for i in range(100):
         value = {**message, f"new-{i}": i}
-        assert same(json.loads(form.codec.encode(form.codec.decode(dumps(value)))), value)
+        assert form.encoding.hold(form.codec.encode(form.codec.decode(dumps(value))), value)
 
 
 @modest
