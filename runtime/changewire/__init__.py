@@ -28,6 +28,7 @@ from changewire.codec import (
     detect,
     formats,
 )
+from changewire.convert import Version, convert, convert_key, in_version
 from changewire.explain import Explanation, Field, explain
 from changewire_messages import aerospike_json, aerospike_msgpack, dataworks_json, lindorm_json
 from changewire_messages.change import Change, Reason, Rejection, Sequence, Source
@@ -55,6 +56,8 @@ __all__ = [
     "aerospike_msgpack",
     "changes",
     "codec",
+    "convert",
+    "convert_key",
     "dataworks_json",
     "decode",
     "decode_all",
@@ -96,9 +99,19 @@ def decode_key(data: Data, *, format: str) -> Any:
     return codec(format).decode_key(data)
 
 
-def encode(model: object) -> bytes:
-    """Return the bytes of a model, or of a list of models; see `Codec.encode`."""
-    return codec_of(model).encode(model)
+def encode(model: object, *, version: Version = "current") -> bytes:
+    """Return the bytes of a model, or of a list of models; see `Codec.encode`.
+
+    Args:
+        model: The model or models.
+        version: ``legacy``, of ``aerospike-msgpack`` only, writes what connectors before 4.0.0 did:
+            deletes of two parts. ``current`` writes each model as it is.
+
+    Raises:
+        EncodeError: A model cannot be written, or the legacy version has no place for all of it.
+        ValueError: The format has no such version.
+    """
+    return codec_of(model).encode(in_version(model, version))
 
 
 def validate(data: object, *, format: str, closed: bool = False) -> list[Issue]:

@@ -4,13 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from changewire.changes.aerospike import duplicate_bin, record_change
-from changewire.changes.particles import PLAIN, column_value, note
+from changewire.changes.particles import DURABLE, PLAIN, column_value, note
 from changewire.codec import DecodeError
 from changewire_messages import aerospike_msgpack as wire
 from changewire_messages.change import Change
-
-_DURABLE = 1
-"""Flag of a delete that left a tombstone on the server."""
 
 
 def aerospike_msgpack_changes(
@@ -50,9 +47,9 @@ def aerospike_msgpack_changes(
 
 def _durable(flags: int, attributes: dict[str, Any]) -> bool:
     """Return whether a delete was durable; flags that have no meaning yet are kept."""
-    if flags & ~_DURABLE:
+    if flags & ~DURABLE:
         attributes["flags"] = flags
-    return bool(flags & _DURABLE)
+    return bool(flags & DURABLE)
 
 
 def _columns(bins: list[wire.Bin], attributes: dict[str, Any]) -> dict[str, Any]:

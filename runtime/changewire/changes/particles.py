@@ -12,16 +12,27 @@ INTEGER: Final = 1
 DOUBLE: Final = 2
 STRING: Final = 3
 BLOB: Final = 4
+JAVA: Final = 7
+C_SHARP: Final = 8
+PYTHON: Final = 9
+RUBY: Final = 10
+PHP: Final = 11
+ERLANG: Final = 12
 BOOLEAN: Final = 17
+HYPERLOGLOG: Final = 18
 MAP: Final = 19
 LIST: Final = 20
 GEOJSON: Final = 23
+
+DURABLE: Final = 1
+"""Flag of a delete that left a tombstone on the server."""
 
 PLAIN: Final = frozenset({INTEGER, DOUBLE, STRING, BOOLEAN})
 """Particle types whose values show them, and that have nothing more to say."""
 
 _WORDS: Final[Mapping[int, str]] = {BLOB: "blob", MAP: "map", LIST: "list", GEOJSON: "geojson"}
-_MAP_ORDERS: Final[Mapping[int, str]] = {1: "key", 3: "key-value"}
+MAP_ORDERS: Final[Mapping[int, str]] = {1: "key", 3: "key-value"}
+"""Words of the JSON form for the flags of a map that the server keeps sorted."""
 
 
 def column_value(type: int, value: Any) -> Any:
@@ -35,11 +46,11 @@ def column_value(type: int, value: Any) -> Any:
     if type in {MAP, LIST}:
         return json_form(value)
     if type == GEOJSON:
-        return _geojson(value)
+        return geojson(value)
     return value if isinstance(value, (bytes, int, str, bool)) else json_form(value)
 
 
-def _geojson(text: str) -> Any:
+def geojson(text: str | bytes) -> Any:
     """Return GeoJSON as JSON has it; the text where it is none."""
     try:
         return msgspec.json.decode(text)
@@ -51,7 +62,7 @@ def note(type: int, flags: int) -> dict[str, Any]:
     """Return what the column of a bin does not show of its type, in the words of the JSON form."""
     if type == LIST and flags in {0, 1}:
         return {"type": "list", "ordered": flags == 1}
-    if type == MAP and (flags == 0 or flags in _MAP_ORDERS):
-        return {"type": "map", "order": _MAP_ORDERS[flags]} if flags else {}
+    if type == MAP and (flags == 0 or flags in MAP_ORDERS):
+        return {"type": "map", "order": MAP_ORDERS[flags]} if flags else {}
     found: dict[str, Any] = {} if type in PLAIN else {"type": _WORDS.get(type, type)}
     return {**found, "flags": flags} if flags else found

@@ -8,6 +8,7 @@ import typer
 
 from changewire.cli.commands import (
     changes,
+    convert,
     decode,
     detect,
     doctor,
@@ -51,6 +52,7 @@ _COMMANDS = (
     (decode, "Messages to lines of JSON."),
     (validate, "Every issue of every message."),
     (encode, "Lines of JSON to messages."),
+    (convert, "Messages of one format to another."),
     (changes, "Messages to changes, as lines of JSON."),
     (detect, "Count the messages of each format."),
     (formats, "List formats and their messages."),

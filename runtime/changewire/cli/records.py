@@ -9,7 +9,7 @@ import msgspec
 import typer
 
 from changewire.cli.talk import say
-from changewire.codec import DecodeError, rejection
+from changewire.codec import CodecError, DecodeError, rejection
 from changewire.framing import Position, Record, expand, read
 from changewire_messages.change import Rejection
 
@@ -89,3 +89,10 @@ def say_refused(position: Position, refused: Rejection | DecodeError, element: i
     more = f" (and {len(refused.reasons) - 1} more)" if len(refused.reasons) > 1 else ""
     place = place_of(position, refused.element)
     say(f"{place}: {refused.code}{at}: expected {reason.expected}{found}{byte}{more}", "red")
+
+
+def say_issues(position: Position, error: CodecError) -> None:
+    """Write a line for each issue of a refused message, without values."""
+    byte = "" if error.byte_offset is None else f" at byte {error.byte_offset}"
+    for issue in error.issues:
+        say(f"{place_of(position)}: {issue}{byte}", "red")

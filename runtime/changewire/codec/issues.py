@@ -19,6 +19,7 @@ CODES: Final[Mapping[str, str]] = {
     "invalid-schema": "The schema that stands in a message is none of Kafka Connect.",
     "invalid-time": "Text that stands for a time is no date and time with an offset.",
     "invalid-unicode": "The bytes are no UTF-8, or hold half of a surrogate pair.",
+    "lossy": "A conversion would lose something of the message.",
     "missing-property": "A property that every such message has is not there.",
     "not-encodable": "A value of a model has no exact form in the encoding.",
     "out-of-range": "A number is below or above what the format allows.",

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.runtime.changes.dataworks import EVENT_TIME, SEQUENCE, change, decoded, message
-from tests.runtime.codec.formats import dumps, thorough
+from tests.runtime.codec.encodings import dumps
+from tests.runtime.codec.formats import thorough
 
 import changewire as cw
 from changewire_messages.dataworks_json import strategies

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.runtime.changes.lindorm import ABSENT, TS_MS, change, declared, message
-from tests.runtime.codec.formats import dumps, thorough
+from tests.runtime.codec.encodings import dumps
+from tests.runtime.codec.formats import thorough
 
 import changewire as cw
 from changewire_messages.lindorm_json import strategies

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.runtime.cli.conftest import Ended
-from tests.runtime.codec.formats import FORMATS
+from tests.runtime.codec.formats import JSON_FORMATS as FORMATS
 from tests.samples import FORMAT, examples
 
 import changewire as cw

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.runtime.cli.conftest import Ended, json_lines
-from tests.runtime.codec.formats import FORMATS
+from tests.runtime.codec.formats import JSON_FORMATS as FORMATS
 from tests.samples import FORMAT, examples
 
 Cli = Callable[..., Ended]

@@ -22,6 +22,7 @@ ELSEWHERE = {
     "duplicate-column": "found by changes(), in tests/runtime/changes",
     "invalid-schema": "found by changes(), in tests/runtime/changes",
     "invalid-time": "no message of aerospike-json holds a time as text",
+    "lossy": "of convert(), in tests/runtime/convert",
     "not-encodable": "of encode(), in test_encode.py",
     "pattern-mismatch": "no schema of aerospike-json has a pattern",
     "rule-broken": "no schema of aerospike-json has a rule between properties",

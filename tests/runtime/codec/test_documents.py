@@ -63,7 +63,7 @@ def test_entries_have_cause_example_and_cure(code: str) -> None:
     assert found[0] == code
 
 
-@pytest.mark.parametrize("page", ["errors.md", "change-events.md"])
+@pytest.mark.parametrize("page", ["errors.md", "change-events.md", "convert.md"])
 def test_pages_do_what_they_say(page: str) -> None:
     """The examples that assert something run, one after the other."""
     text = (DOCS / page).read_text(encoding="utf-8").partition("\n## batch\n")[0]
@@ -74,7 +74,7 @@ def test_pages_do_what_they_say(page: str) -> None:
         exec(block, names)  # noqa: S102 - our own text
 
 
-@pytest.mark.parametrize("page", ["errors.md", "change-events.md"])
+@pytest.mark.parametrize("page", ["errors.md", "change-events.md", "convert.md"])
 def test_links_lead_somewhere(page: str) -> None:
     """Every link of the pages is a file beside them."""
     for link in re.findall(r"\]\(([^)#]+)", (DOCS / page).read_text(encoding="utf-8")):

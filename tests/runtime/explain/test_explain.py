@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
-from tests.runtime.codec.formats import FORMATS, dumps, modest, same
+from tests.runtime.codec.encodings import dumps, same
+from tests.runtime.codec.formats import JSON_FORMATS as FORMATS
+from tests.runtime.codec.formats import modest
 from tests.samples import FORMAT, examples
 
 import changewire as cw

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from changewire.cli.commands.changes import changes
+from changewire.cli.commands.convert import convert
 from changewire.cli.commands.decode import decode
 from changewire.cli.commands.detect import detect
 from changewire.cli.commands.doctor import doctor
@@ -14,6 +15,7 @@ from changewire.cli.commands.validate import validate
 
 __all__ = [
     "changes",
+    "convert",
     "decode",
     "detect",
     "doctor",

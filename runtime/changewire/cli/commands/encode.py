@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Annotated, Final
 
 import msgspec
@@ -10,15 +9,12 @@ import typer
 
 from changewire.cli.ending import GOOD, REFUSED, ending
 from changewire.cli.lines import write_data
-from changewire.cli.options import Inputs, one_of
-from changewire.cli.records import place_of, records
+from changewire.cli.options import TEXT_FORMATS, Inputs, one_of
+from changewire.cli.records import records, say_issues
 from changewire.cli.talk import counted, say
-from changewire.codec import Codec, CodecError, DecodeError, codec, formats
+from changewire.codec import Codec, CodecError, DecodeError, codec
 from changewire.codec.wire import PARSER_ERRORS
-from changewire.framing import Record
-from changewire_messages import FORMATS
 
-_TEXT_FORMATS: Final = [f for f in formats() if import_module(FORMATS[f]).ENCODING == "json"]
 _SHAPE: Final = "json-lines"
 _NULL: Final = b"null"
 
@@ -36,9 +32,9 @@ TextFormat = Annotated[
         "--format",
         "-f",
         metavar="FORMAT",
-        help=f"Format of the messages: {', '.join(_TEXT_FORMATS)}.",
-        callback=one_of(_TEXT_FORMATS),
-        autocompletion=lambda: _TEXT_FORMATS,
+        help=f"Format of the messages: {', '.join(TEXT_FORMATS)}.",
+        callback=one_of(TEXT_FORMATS),
+        autocompletion=lambda: TEXT_FORMATS,
         show_default=False,
     ),
 ]
@@ -59,7 +55,7 @@ def encode(inputs: Inputs = None, *, format: TextFormat) -> int:
         try:
             data = _encoded(record.value or b"", writer)
         except CodecError as error:
-            _say_issues(record, error)
+            say_issues(record.position, error)
             refused += 1
             continue
         if data is None:
@@ -88,10 +84,3 @@ def _encoded(line: bytes, writer: Codec) -> bytes | None:
         return writer.encode(writer.decode(found.message))
     except DecodeError as error:  # an offset in the message would be taken for one in the line
         raise DecodeError(error.format, error.issues) from None
-
-
-def _say_issues(record: Record, error: CodecError) -> None:
-    """Write a line for each issue."""
-    byte = "" if error.byte_offset is None else f" at byte {error.byte_offset}"
-    for issue in error.issues:
-        say(f"{place_of(record.position)}: {issue}{byte}", "red")

@@ -1,0 +1,103 @@
+"""Messages and keys of Aerospike between JSON and MessagePack."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from msgspec import UNSET
+
+from changewire.changes.particles import DURABLE
+from changewire.codec import json_form
+from changewire.convert.bins import bins_to_json, bins_to_msgpack
+from changewire.convert.report import Report
+from changewire.convert.values import float_to_json
+from changewire_messages import aerospike_json, aerospike_msgpack
+from changewire_messages.support import Path
+
+
+def to_json(model: Any, at: Path, report: Report) -> Any:
+    """Return a message or a key of the MessagePack format as one of the JSON format."""
+    return _TO_JSON[type(model)](model, at, report)
+
+
+def to_msgpack(model: Any, at: Path, report: Report) -> Any:
+    """Return a message or a key of the JSON format as one of MessagePack, in its current version.
+
+    In a delete, `gen`, `exp` and `lut` that are absent become nil: both say that the server did not
+    ship them.
+    """
+    return _TO_MSGPACK[type(model)](model, at, report)
+
+
+def _key_to_json(key: aerospike_msgpack.Key, at: Path, report: Report) -> aerospike_json.Key:
+    user_key, place = key.user_key, (at, 3)
+    if isinstance(user_key, float):
+        user_key = float_to_json(user_key, place, report)
+    elif isinstance(user_key, bytes):
+        report.lose("user-key", place, user_key)
+        user_key = json_form(user_key)
+    return aerospike_json.Key(key.namespace, key.set, key.digest, user_key)
+
+
+def _write_to_json(model: Any, at: Path, report: Report) -> aerospike_json.Write:
+    row, place = model.payload, (at, 2)
+    key = _key_to_json(row.key, (place, 0), report)
+    bins = bins_to_json(row.bins, (place, 4), report)
+    return aerospike_json.Write(key=key, gen=row.gen, exp=row.exp, lut=row.lut, bins=bins)
+
+
+def _delete_to_json(model: Any, at: Path, report: Report) -> aerospike_json.Delete:
+    row, place = model.payload, (at, 2)
+    if row.flags & ~DURABLE:
+        report.lose("flags", (place, 1), row.flags)
+    times: dict[str, Any] = {}
+    if isinstance(model, aerospike_msgpack.Delete):
+        times = {"gen": row.gen, "exp": row.exp, "lut": row.lut}
+    key = _key_to_json(row.key, (place, 0), report)
+    return aerospike_json.Delete(key=key, durable=bool(row.flags & DURABLE), **times)
+
+
+def _key_to_msgpack(key: aerospike_json.Key, _at: Path, _report: Report) -> aerospike_msgpack.Key:
+    return aerospike_msgpack.Key(key.namespace, key.set, key.digest, key.user_key)
+
+
+def _write_to_msgpack(model: Any, at: Path, report: Report) -> aerospike_msgpack.Write:
+    _lose_unknown(model, at, report)
+    key = _key_to_msgpack(model.key, at, report)
+    bins = bins_to_msgpack(model.bins, (at, "bins"), report)
+    row = aerospike_msgpack.WritePayload(key, model.gen, model.exp, model.lut, bins)
+    return aerospike_msgpack.Write(payload=row)
+
+
+def _delete_to_msgpack(model: Any, at: Path, report: Report) -> aerospike_msgpack.Delete:
+    _lose_unknown(model, at, report)
+    if model.durable is UNSET:
+        report.lose("durable", (at, "durable"))
+    flags = DURABLE if model.durable is True else 0
+    key = _key_to_msgpack(model.key, at, report)
+    times = [None if t is UNSET else t for t in (model.gen, model.exp, model.lut)]
+    return aerospike_msgpack.Delete(payload=aerospike_msgpack.DeletePayload(key, flags, *times))
+
+
+def _lose_unknown(model: Any, at: Path, report: Report) -> None:
+    """Note the properties that the schema of the JSON format does not name."""
+    for pointer, value in () if model.extra is UNSET else model.extra.items():
+        place = at
+        for token in pointer.split("/")[1:]:
+            place = (place, token.replace("~1", "/").replace("~0", "~"))
+        report.lose("unknown-property", place, value)
+
+
+_Convert = Callable[[Any, Path, Report], Any]
+
+_TO_JSON: Final[Mapping[type, _Convert]] = {
+    aerospike_msgpack.Key: _key_to_json,
+    aerospike_msgpack.Write: _write_to_json,
+    aerospike_msgpack.Delete: _delete_to_json,
+    aerospike_msgpack.LegacyDelete: _delete_to_json,
+}
+_TO_MSGPACK: Final[Mapping[type, _Convert]] = {
+    aerospike_json.Key: _key_to_msgpack,
+    aerospike_json.Write: _write_to_msgpack,
+    aerospike_json.Delete: _delete_to_msgpack,
+}
+"""For each model what makes it one of the other format."""

@@ -1,0 +1,110 @@
+"""Messages of one format as messages of another: decoded, mapped, encoded."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from changewire.codec import Codec, Data, DecodeError, EncodeError, Issue, codec
+from changewire.codec.wire import too_deep
+from changewire.convert.aerospike import to_json, to_msgpack
+from changewire.convert.report import Report
+from changewire_messages import aerospike_json, aerospike_msgpack
+from changewire_messages.change import Rejection
+from changewire_messages.support import Path
+
+OnLoss = Callable[[Issue], object]
+
+CONVERSIONS: Final[Mapping[tuple[str, str], Callable[[Any, Path, Report], Any]]] = {
+    (aerospike_json.FORMAT, aerospike_msgpack.FORMAT): to_msgpack,
+    (aerospike_msgpack.FORMAT, aerospike_json.FORMAT): to_json,
+}
+"""Pairs of source and target, with what makes a model of the one a model of the other."""
+
+
+def convert(
+    data: Data, *, source: str, target: str, lossy: bool = False, on_loss: OnLoss | None = None
+) -> bytes:
+    """Return a message, or a batch, of one format as bytes of another.
+
+    What the target cannot hold is refused, all of it at once, unless `lossy` allows it; the losses
+    are named in docs/convert.md. Some things are refused always: keys of a map that would be the
+    same as text, integers beyond 64 bits, and bins of a type that the target does not have.
+
+    Args:
+        data: The value of a Kafka record.
+        source: Format of `data`.
+        target: Format to convert to.
+        lossy: Whether to convert although something is lost.
+        on_loss: Called with each loss once the message is converted: an `Issue` of the code
+            ``lossy``, its pointer leads to the place in `data`. ``losses.append`` is one.
+
+    Raises:
+        DecodeError: `data` is refused; one refused element refuses its batch.
+        EncodeError: Something would be lost, or cannot be converted; the pointers lead into `data`.
+        ValueError: There is no such conversion.
+    """
+    mapping = _conversion(source, target)
+    return _written(_read(data, codec(source)), mapping, target, lossy=lossy, on_loss=on_loss)
+
+
+def convert_key(
+    data: Data, *, source: str, target: str, lossy: bool = False, on_loss: OnLoss | None = None
+) -> bytes:
+    """Return a Kafka record key, or the keys of a batch, as bytes of another format.
+
+    Arguments and errors are those of `convert`.
+    """
+    mapping = _conversion(source, target)
+    key = codec(source).decode_key(data)
+    return _written(key, mapping, target, lossy=lossy, on_loss=on_loss)
+
+
+def _conversion(source: str, target: str) -> Callable[[Any, Path, Report], Any]:
+    try:
+        return CONVERSIONS[source, target]
+    except KeyError:
+        pairs = ", ".join(f"{one} to {other}" for one, other in CONVERSIONS)
+        text = f"no conversion from {source!r} to {target!r}; there are: {pairs}"
+        raise ValueError(text) from None
+
+
+def _read(data: Data, reader: Codec) -> Any:
+    """Return the model of a message, or the models of a batch as a list."""
+    try:
+        return reader.decode(data)
+    except DecodeError as error:
+        if error.code != "batch":
+            raise
+    elements = reader.decode_all(data)
+    issues = [
+        Issue(f"/{e.element}{r.pointer}", r.code, r.rule, r.expected, actual_type=r.actual)
+        for e in elements
+        if isinstance(e, Rejection)
+        for r in e.reasons
+    ]
+    if issues:
+        raise DecodeError(reader.format, issues)
+    return elements
+
+
+def _written(
+    model: Any,
+    mapping: Callable[[Any, Path, Report], Any],
+    target: str,
+    *,
+    lossy: bool,
+    on_loss: OnLoss | None,
+) -> bytes:
+    report = Report()
+    try:
+        if isinstance(model, list):
+            found = [mapping(element, ((), i), report) for i, element in enumerate(model)]
+        else:
+            found = mapping(model, (), report)
+    except RecursionError:
+        raise EncodeError(target, [too_deep("convert")]) from None
+    report.check(target, lossy=lossy)
+    data = codec(target).encode(found)
+    if on_loss is not None:
+        for loss in report.losses():
+            on_loss(loss)
+    return data

@@ -1,0 +1,77 @@
+"""What a conversion loses or cannot carry over: noted on the way, told at its end."""
+
+from collections.abc import Iterator, Mapping
+from itertools import chain, islice
+from typing import Any, Final
+
+from msgspec import UNSET
+
+from changewire.codec import EncodeError, Issue
+from changewire_messages.support import Path, key_token
+
+LOSSES: Final[Mapping[str, str]] = {
+    "bytes": "no bytes in a list or a map (they become Base64 text)",
+    "durable": "true or false (absent becomes false)",
+    "ext": "no extension type but that of GeoJSON (it becomes Base64 text)",
+    "flags": "flags that JSON has a property for (others are left out)",
+    "geojson": "GeoJSON that is a JSON object (it becomes text)",
+    "map-key": "a key that is text (it becomes text)",
+    "non-finite": "a finite number (it becomes text)",
+    "particle-type": "a particle type that JSON has a word for (it becomes blob)",
+    "unknown-property": "no property that MessagePack has no place for (it is left out)",
+    "user-key": "a user key that is no bytes (it becomes Base64 text)",
+}
+"""Every loss by its rule, with what would have none."""
+
+_MOST_ISSUES: Final = 1000
+"""Issues that an error lists at most; a hostile message has as many as it likes."""
+
+
+class Report:
+    """Collects losses and refusals of one conversion; all places are in the source."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._losses: list[tuple[Path, str, Any]] = []
+        self._refusals: list[tuple[Path, str, str, Any]] = []
+
+    def lose(self, rule: str, at: Path, actual: object = UNSET) -> None:
+        """Note that a value is not carried over as it is; the rule is a key of `LOSSES`."""
+        self._losses.append((at, rule, actual))
+
+    def refuse(self, code: str, at: Path, expected: str, actual: object) -> None:
+        """Note that a value cannot be carried over at all."""
+        self._refusals.append((at, code, expected, actual))
+
+    def losses(self) -> Iterator[Issue]:
+        """Yield each loss, with the code ``lossy``."""
+        for at, rule, actual in self._losses:
+            yield Issue(_pointer(at), "lossy", rule, LOSSES[rule], actual)
+
+    def check(self, target: str, *, lossy: bool) -> None:
+        """Raise if there is a refusal, or a loss that was not allowed.
+
+        Args:
+            target: Format that the message is converted to.
+            lossy: Whether losses are allowed.
+
+        Raises:
+            EncodeError: There is one; up to 1,000 are listed, refusals first.
+        """
+        refusals = (
+            Issue(_pointer(at), code, "convert", expected, actual)
+            for at, code, expected, actual in self._refusals
+        )
+        found = chain(refusals, () if lossy else self.losses())
+        issues = list(islice(found, _MOST_ISSUES))
+        if issues:
+            raise EncodeError(target, issues)
+
+
+def _pointer(at: Path) -> str:
+    """Return the JSON Pointer of a path; a path is longer than Python's stack is deep."""
+    tokens: list[str] = []
+    while at:
+        at, step = at
+        tokens.append(f"/{key_token(step)}")
+    return "".join(reversed(tokens))
