@@ -6,6 +6,7 @@ from typing import Any
 from changewire.changes.aerospike import duplicate_bin, record_change
 from changewire.changes.particles import DURABLE, PLAIN, column_value, note
 from changewire.codec import DecodeError
+from changewire.codec.wire import too_deep
 from changewire_messages import aerospike_msgpack as wire
 from changewire_messages.change import Change
 
@@ -27,7 +28,7 @@ def aerospike_msgpack_changes(
         families: None: records have no column families.
 
     Raises:
-        DecodeError: Two bins of a record have the same name.
+        DecodeError: Two bins of a record have the same name, or one is nested too deep.
     """
     key = message.payload.key
     attributes: dict[str, Any] = {"set": key.set, "user_key": key.user_key}
@@ -37,7 +38,11 @@ def aerospike_msgpack_changes(
     payload = message.payload
     attributes |= {"gen": payload.gen, "exp": payload.exp, "lut": payload.lut}
     if isinstance(payload, wire.WritePayload):
-        after = _columns(payload.bins, attributes)
+        try:
+            after = _columns(payload.bins, attributes)
+        except RecursionError:
+            # Who decoded it may have had more of the stack left.
+            raise DecodeError(wire.FORMAT, [too_deep("msgpack")]) from None
         attributes["image"] = image if after else "keys"
     else:
         after = None

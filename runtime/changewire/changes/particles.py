@@ -5,8 +5,9 @@ from math import isfinite
 from typing import Any, Final
 
 import msgspec
+from msgspec.msgpack import Ext
 
-from changewire.codec.json_form import json_form
+from changewire.codec import ExtKey, json_form
 
 INTEGER: Final = 1
 DOUBLE: Final = 2
@@ -39,23 +40,30 @@ def column_value(type: int, value: Any) -> Any:
     """Return the value of a bin as the column of a change.
 
     NaN and the infinities become text, GeoJSON becomes an object, and inside lists and maps what
-    JSON lacks takes the form of `changewire.codec.json_form`.
+    JSON lacks takes the form of `changewire.codec.json_form`; GeoJSON is an object there too.
     """
     if type == DOUBLE:
         return value if isfinite(value) else json_form(value)
     if type in {MAP, LIST}:
-        return json_form(value)
+        return json_form(value, _particle)
     if type == GEOJSON:
-        return geojson(value)
+        return geojson(value, value)
     return value if isinstance(value, (bytes, int, str, bool)) else json_form(value)
 
 
-def geojson(text: str | bytes) -> Any:
-    """Return GeoJSON as JSON has it; the text where it is none."""
+def _particle(value: Ext | ExtKey) -> Any:
+    """Return a particle inside a list or a map: the code of its extension type is its type."""
+    if value.code == GEOJSON and isinstance(value, Ext):
+        return geojson(bytes(value.data), json_form(value))
+    return json_form(value)
+
+
+def geojson(text: str | bytes, otherwise: Any) -> Any:
+    """Return GeoJSON as JSON has it; something else where it is none."""
     try:
         return msgspec.json.decode(text)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        return text
+        return otherwise
 
 
 def note(type: int, flags: int) -> dict[str, Any]:

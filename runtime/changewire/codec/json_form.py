@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping
+from itertools import repeat
 from math import isfinite
 from typing import Any, Final
 
@@ -15,12 +16,16 @@ from changewire.codec.msgpack_values import ExtKey
 from changewire.codec.wire import too_deep
 
 
-def json_form(value: Any) -> Any:
+def json_form(value: Any, ext: Callable[[Ext | ExtKey], Any] | None = None) -> Any:
     """Return a value of a message as one that JSON has.
 
     Bytes become Base64 text (RFC 4648, section 4), an extension type ``{"ext": code, "data":
     Base64}``, NaN and the infinities text, and a map with a key that is no text an array of
     [key, value] pairs. A model that is written as an array is one here too.
+
+    Args:
+        value: The value.
+        ext: Gives the form of an extension type, in place of the one above.
 
     Raises:
         RecursionError: The value is nested too deep.
@@ -28,12 +33,14 @@ def json_form(value: Any) -> Any:
     kind = type(value)
     if kind is dict:
         if all(type(key) is str for key in value):
-            return dict(zip(value, map(json_form, value.values()), strict=True))
-        return list(map(json_form, value.items()))
+            return dict(zip(value, map(json_form, value.values(), repeat(ext)), strict=True))
+        return list(map(json_form, value.items(), repeat(ext)))
     if kind is list or kind is tuple:
-        return list(map(json_form, value))
+        return list(map(json_form, value, repeat(ext)))
     if isinstance(value, Struct) and value.__struct_config__.array_like:
-        return list(map(json_form, astuple(value)))
+        return list(map(json_form, astuple(value), repeat(ext)))
+    if ext and isinstance(value, (Ext, ExtKey)):
+        return ext(value)
     form = _FORMS.get(kind)
     return form(value) if form else value
 

@@ -69,7 +69,11 @@ def float_to_json(value: float, at: Path, report: Report) -> float | str:
 
 def _scalar_to_json(value: Any, at: Path, report: Report) -> Any:
     kind = type(value)
-    if kind is Ext and value.code == GEOJSON and isinstance(found := geojson(value.data), dict):
+    if (
+        kind is Ext
+        and value.code == GEOJSON
+        and isinstance(found := geojson(value.data, None), dict)
+    ):
         return found
     if kind is float:
         return float_to_json(value, at, report)

@@ -11,8 +11,6 @@ import changewire as cw
 DOCS = Path(__file__).parents[3] / "docs"
 
 NO_EXAMPLE = {
-    "duplicate-key": "no installed format is in MessagePack",
-    "invalid-msgpack": "no installed format is in MessagePack",
     "invalid-time": "no installed format has a time as text",
     "pattern-mismatch": "no installed format has a pattern",
     "rule-broken": "no installed format has a rule between properties",
