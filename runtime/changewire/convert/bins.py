@@ -29,7 +29,7 @@ def _float_to_msgpack(value: float | str, _at: Path, _report: Report) -> float:
 
 
 def _geojson_to_json(text: str, at: Path, report: Report) -> Any:
-    found = particles.geojson(text)
+    found = particles.geojson(text, text)
     if isinstance(found, dict):
         return found
     report.lose("geojson", at, text)

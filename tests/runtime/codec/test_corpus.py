@@ -1,5 +1,6 @@
 """The corpus: messages as files, each beside the exact text of what becomes of it.
 
+A file that ends with ``.hex`` has the bytes as text, and comments; any other is the message itself.
 ``CHANGEWIRE_UPDATE_CORPUS=1 pytest tests/runtime/codec/test_corpus.py`` writes these texts anew.
 """
 
