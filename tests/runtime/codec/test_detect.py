@@ -42,7 +42,7 @@ def test_invalid_messages_are_recognised_by_their_tag() -> None:
 @pytest.mark.parametrize(("name", "path"), single("valid"), ids=name_of)
 def test_a_mixed_topic_needs_no_format(name: str, path: Path) -> None:
     """Without a format a message is decoded as what it says that it is."""
-    data = path.read_bytes()
+    data = wire_of(path)
     assert cw.decode_all(data) == cw.decode_all(data, format=name)
 
 
