@@ -89,12 +89,7 @@ def run(
         from changewire.engines import python
 
         outcome = python.run(
-            files,
-            output,
-            reading=reading,
-            shape=shape,
-            show_values=show_values,
-            progress=progress,
+            files, output, reading=reading, shape=shape, show_values=show_values, progress=progress
         )
     outcome = replace(outcome, inputs=list(inputs))
     write(outcome)

@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any
 
 from changewire.changes.options import IMAGES, Image, check_options
+from changewire.changes.values import control_event
 from changewire.codec import codec
 from changewire_messages import FORMATS
 from changewire_messages.change import Change, Source
@@ -107,16 +108,6 @@ def empty_message(format: str, *, null_value: bool) -> Change:
         null_value: Whether the Kafka record has no value (a tombstone); otherwise the message is
             a batch without elements.
     """
-    return Change(
-        op="empty",
-        source=Source(system=format.partition("-")[0], database=None, schema=None, table=None),
-        key=None,
-        before_key=None,
-        before=None,
-        after=None,
-        event_time=None,
-        sequence=None,
-        ddl=None,
-        schema_fingerprint=None,
-        attributes={"null_value": null_value},
-    )
+    system = format.partition("-")[0]
+    source = Source(system=system, database=None, schema=None, table=None)
+    return control_event("empty", source, {"null_value": null_value})

@@ -2,14 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import msgspec
 from msgspec import UNSET, Struct
 
 from changewire.changes.columns import COLUMN_TYPES, Read, unknown_type
-from changewire.changes.values import MismatchError, from_milliseconds, key_of
+from changewire.changes.values import (
+    MismatchError,
+    control_event,
+    fingerprint,
+    from_milliseconds,
+    key_of,
+)
 from changewire.codec import DecodeError, Issue
 from changewire_messages import dataworks_json as wire
 from changewire_messages.change import Change, Source
@@ -19,28 +24,18 @@ from changewire_messages.support import pointer_token
 HIDDEN_KEYS: Final = ("#alibaba_rds_row_id#", "__#alibaba_rds_row_id#__")
 """Columns that name the rows of RDS MySQL tables without a primary key."""
 
-_OPS: Mapping[type, Any] = {
+_LONE_BEFORE: Final = get_args(wire.UpdateBefore)
+_OPS: Final[Mapping[type, Any]] = {
     wire.Insert: "insert",
     wire.UpdateAfter: "update",
-    wire.UpdateBeforeUpdateBefor: "update",
-    wire.UpdateBeforeUpdateBefore: "update",
+    **dict.fromkeys(_LONE_BEFORE, "update"),
     wire.Delete: "delete",
     wire.Heartbeat: "heartbeat",
-    wire.DdlCreate: "ddl",
-    wire.DdlAlter: "ddl",
-    wire.DdlErase: "ddl",
-    wire.DdlRename: "ddl",
-    wire.DdlCindex: "ddl",
-    wire.DdlDindex: "ddl",
+    **dict.fromkeys(get_args(wire.Ddl), "ddl"),
     wire.Truncate: "truncate",
     wire.Query: "statement",
-    wire.TransactionBegin: "transaction",
-    wire.TransactionEnd: "transaction",
-    wire.TransactionGtid: "transaction",
-    wire.TransactionXacommit: "transaction",
-    wire.TransactionXarollback: "transaction",
+    **dict.fromkeys(get_args(wire.Transaction), "transaction"),
 }
-_LONE_BEFORE: Final = (wire.UpdateBeforeUpdateBefor, wire.UpdateBeforeUpdateBefore)
 _FULL_LOAD: Final = "-1"
 _MOST_DIGITS: Final = 19
 _LARGEST: Final = 2**63 - 1
@@ -121,19 +116,7 @@ def _other(message: wire.Message, payload: wire.Other, table: _Table) -> Change:
     }
     if message.extra is not UNSET:
         attributes["extra"] = dict(message.extra)
-    return Change(
-        op="other",
-        source=table.source,
-        key=None,
-        before_key=None,
-        before=None,
-        after=None,
-        event_time=None,
-        sequence=None,
-        ddl=None,
-        schema_fingerprint=table.fingerprint,
-        attributes=attributes,
-    )
+    return control_event("other", table.source, attributes, table.fingerprint)
 
 
 def _row(image: Any, table: _Table, place: str, used: list[str]) -> dict[str, Any] | None:
@@ -232,6 +215,6 @@ def _build(text: bytes) -> _Table:
         ),
         readers={column.name: COLUMN_TYPES.get(column.type, unknown_type) for column in columns},
         primary_key=schema.primary_key or None,
-        fingerprint=sha256(text).hexdigest()[:32],
+        fingerprint=fingerprint(text),
         attributes={name: value for name, value in attributes.items() if value is not UNSET},
     )

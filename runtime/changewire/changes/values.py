@@ -1,10 +1,15 @@
-"""Values that the adapters share: times, bytes, keys, and what a reader of a column refuses."""
+"""What the adapters share: times, bytes, keys, fingerprints, events without a row, refusals."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any, Final
 
 import msgspec
+
+from changewire_messages.change import Change, Source
+
+_FINGERPRINT_DIGITS: Final = 32
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
@@ -37,6 +42,35 @@ def base64_bytes(text: str) -> bytes | None:
         return msgspec.convert(text, bytes)
     except (msgspec.ValidationError, UnicodeError):
         return None
+
+
+def fingerprint(raw: bytes) -> str:
+    """Return the fingerprint of a schema's bytes: the first 128 bits of their SHA-256, as hex.
+
+    SHA-256, because every tool can compute it again: in Spark
+    ``left(sha2(schema, 256), 32)``. Processors have instructions for it, so BLAKE2b is no quicker.
+    It is of the bytes: the same schema written otherwise has another one.
+    """
+    return hashlib.sha256(raw).hexdigest()[:_FINGERPRINT_DIGITS]
+
+
+def control_event(
+    op: Any, source: Source, attributes: dict[str, Any], schema_fingerprint: str | None = None
+) -> Change:
+    """Return an event that changes no row by itself, and has no time and no place in an order."""
+    return Change(
+        op=op,
+        source=source,
+        key=None,
+        before_key=None,
+        before=None,
+        after=None,
+        event_time=None,
+        sequence=None,
+        ddl=None,
+        schema_fingerprint=schema_fingerprint,
+        attributes=attributes,
+    )
 
 
 def key_of(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 import typer
 
@@ -37,16 +37,26 @@ Inputs: TypeAlias = Annotated[
     ),
 ]
 
+
+def format_option(*names: str, of: Sequence[str], help: str) -> Any:
+    """Return an option that takes one of some formats, and completes them."""
+    return typer.Option(
+        *names,
+        metavar="FORMAT",
+        help=help,
+        callback=one_of(of),
+        autocompletion=lambda: of,
+        show_default=False,
+    )
+
+
 Format: TypeAlias = Annotated[
     str,
-    typer.Option(
+    format_option(
         "--format",
         "-f",
-        metavar="FORMAT",
+        of=formats(),
         help="Format of the messages; `changewire formats` lists, `changewire detect` guesses.",
-        callback=one_of(formats()),
-        autocompletion=formats,
-        show_default=False,
     ),
 ]
 

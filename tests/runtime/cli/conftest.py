@@ -61,10 +61,9 @@ def program() -> Callable[..., subprocess.CompletedProcess[bytes]]:
 @pytest.fixture
 def on_terminal() -> Callable[..., str]:
     """Run a command whose standard output is a terminal, and return what that shows."""
+    pty = pytest.importorskip("pty", reason="Windows has no pseudo-terminals")
 
     def run(*arguments: str | Path) -> str:
-        import pty
-
         ours, theirs = pty.openpty()
         command = [sys.executable, "-m", "changewire.cli", *map(str, arguments)]
         environment = {**os.environ, "COLUMNS": "160"}

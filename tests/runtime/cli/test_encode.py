@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -70,7 +69,6 @@ def test_bytes_are_exact_where_they_are_piped(cli: Cli) -> None:
     assert ended.stdout.encode() == data + b"\n"
 
 
-@pytest.mark.skipif(os.name == "nt", reason="there are no pseudo-terminals")
 def test_nothing_acts_on_a_terminal(good: Path, on_terminal: Callable[..., str]) -> None:
     """On a terminal such characters are escaped, which means the same in JSON."""
     message = {**examples("delete")[0], "newer": "\x9b\u202e"}

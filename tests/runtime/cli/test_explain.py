@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -133,7 +132,6 @@ def test_standard_input_is_read(cli: Cli) -> None:
     assert cli("explain", data=json.dumps(WRITE).encode()).exit_code == 0
 
 
-@pytest.mark.skipif(os.name == "nt", reason="there are no pseudo-terminals")
 def test_a_terminal_gets_a_table(topic: Path, on_terminal: Callable[..., str]) -> None:
     """On a terminal the fields are rows of a table, with issues below theirs."""
     shown = on_terminal("explain", topic, "--number", "1")

@@ -4,11 +4,12 @@ A message of Kafka's JsonConverter with ``schemas.enable`` is ``{"schema": ..., 
 The schema is compiled to a `Reader` once, by `SchemaCache`, and the reader types each value.
 """
 
-from changewire.changes.connect.cache import Compiled, SchemaCache, fingerprint
+from changewire.changes.connect.cache import Compiled, SchemaCache
 from changewire.changes.connect.differences import Difference, columns, differences
 from changewire.changes.connect.errors import SchemaError, ValueMismatch
 from changewire.changes.connect.notes import NOTES, Note
 from changewire.changes.connect.reader import Reader, compile_schema
+from changewire.changes.values import fingerprint
 
 __all__ = [
     "NOTES",

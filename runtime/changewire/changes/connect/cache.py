@@ -1,18 +1,16 @@
 """Schemas as they come in messages: the same bytes again and again, compiled once."""
 
-import hashlib
 import threading
 from collections import OrderedDict
 from decimal import Decimal
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from changewire.changes.connect.errors import SchemaError
 from changewire.changes.connect.reader import Reader, compile_schema
+from changewire.changes.values import fingerprint
 from changewire.codec.wire import PARSER_ERRORS
-
-_FINGERPRINT_DIGITS: Final = 32
 
 
 class Compiled(NamedTuple):
@@ -29,16 +27,6 @@ class Compiled(NamedTuple):
     fingerprint: str
     schema: Any
     reader: Reader | None
-
-
-def fingerprint(raw: bytes) -> str:
-    """Return the fingerprint of a schema's bytes: the first 128 bits of their SHA-256, as hex.
-
-    SHA-256, because every tool can compute it again: in Spark
-    ``left(sha2(schema, 256), 32)``. Processors have instructions for it, so BLAKE2b is no quicker.
-    It is of the bytes: the same schema written otherwise has another one.
-    """
-    return hashlib.sha256(raw).hexdigest()[:_FINGERPRINT_DIGITS]
 
 
 class SchemaCache:

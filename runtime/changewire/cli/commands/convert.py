@@ -10,7 +10,7 @@ import typer
 
 from changewire.cli.ending import GOOD, REFUSED, ending
 from changewire.cli.lines import write_data
-from changewire.cli.options import TEXT_FORMATS, Inputs, Shape, one_of
+from changewire.cli.options import TEXT_FORMATS, Inputs, Shape, format_option, one_of
 from changewire.cli.records import place_of, records, say_issues
 from changewire.cli.talk import counted, say
 from changewire.codec import CodecError, Issue
@@ -38,25 +38,11 @@ _WRITERS: Final[Mapping[str, Callable[[bytes], None]]] = {
 
 Source = Annotated[
     str,
-    typer.Option(
-        "--from",
-        metavar="FORMAT",
-        help=f"Format of the messages: {', '.join(_FORMATS)}.",
-        callback=one_of(_FORMATS),
-        autocompletion=lambda: _FORMATS,
-        show_default=False,
-    ),
+    format_option("--from", of=_FORMATS, help=f"Format of the messages: {', '.join(_FORMATS)}."),
 ]
 Target = Annotated[
     str,
-    typer.Option(
-        "--to",
-        metavar="FORMAT",
-        help=f"Format to convert to: {', '.join(_FORMATS)}.",
-        callback=one_of(_FORMATS),
-        autocompletion=lambda: _FORMATS,
-        show_default=False,
-    ),
+    format_option("--to", of=_FORMATS, help=f"Format to convert to: {', '.join(_FORMATS)}."),
 ]
 ToShape = Annotated[
     str,

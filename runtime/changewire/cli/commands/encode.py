@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Final
 
 import msgspec
-import typer
 
 from changewire.cli.ending import GOOD, REFUSED, ending
 from changewire.cli.lines import write_data
-from changewire.cli.options import TEXT_FORMATS, Inputs, one_of
+from changewire.cli.options import TEXT_FORMATS, Inputs, format_option
 from changewire.cli.records import records, say_issues
 from changewire.cli.talk import counted, say
 from changewire.codec import Codec, CodecError, DecodeError, codec
@@ -28,14 +27,11 @@ class _Line(msgspec.Struct, frozen=True):
 
 TextFormat = Annotated[
     str,
-    typer.Option(
+    format_option(
         "--format",
         "-f",
-        metavar="FORMAT",
+        of=TEXT_FORMATS,
         help=f"Format of the messages: {', '.join(TEXT_FORMATS)}.",
-        callback=one_of(TEXT_FORMATS),
-        autocompletion=lambda: TEXT_FORMATS,
-        show_default=False,
     ),
 ]
 
