@@ -66,6 +66,13 @@ class Codec:
             is_unknown = is_unknown_at_root(error)
         return self._decode_again(data, learn=is_unknown)
 
+    def read_at_once(self, data: Data) -> Any:
+        """Return the model of a message that needs no second look; UNSET for any other."""
+        try:
+            return self._decode_as["message"](data)
+        except PARSER_ERRORS:
+            return msgspec.UNSET
+
     def decode_all(self, data: Data) -> list[Any]:
         """Return the elements of a message that may be a batch, in their order.
 
