@@ -31,8 +31,6 @@ _OPS: Final[Mapping[type, Any]] = {
     wire.Delete: "delete",
     wire.Read: "read",
 }
-_EMPTY: Final = frozenset({b"", b"null", b"{}"})
-
 _PARSE: Final = msgspec.json.Decoder(float_hook=exact_number).decode
 
 # A database means null by null, so it does not become the default of its column.
@@ -98,11 +96,8 @@ def _compiled(message: wire.Message) -> Compiled | None:
     """Return the schema of a message, compiled; None where the message has none."""
     if message.schema_text is UNSET:
         return None
-    text = bytes(message.schema_text)
-    if text in _EMPTY:
-        return None
     try:
-        compiled = _SCHEMAS.get(text)
+        compiled = _SCHEMAS.get(message.schema_text)
     except SchemaError as error:
         issue = Issue(
             f"/schema{error.pointer}", "invalid-schema", "schema", error.expected, error.actual

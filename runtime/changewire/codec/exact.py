@@ -19,11 +19,11 @@ def exact_number(text: str) -> float | Decimal:
     Raises:
         ValueError: The exponent has more digits than decimals have; msgspec makes a refusal of it.
     """
-    number = float(text)
     if len(text) <= _EXACT_DIGITS and "e" not in text and "E" not in text:
-        return number
+        return float(text)
     try:
         exact = Decimal(text)
     except InvalidOperation:
         raise ValueError("Number out of range") from None
+    number = float(text)
     return number if Decimal(repr(number)) == exact else exact
