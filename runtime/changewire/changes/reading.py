@@ -6,7 +6,7 @@ from typing import Any
 
 from changewire.changes import Image, empty_message, unchecked_changes
 from changewire.changes.options import check_options
-from changewire.codec import DecodeError, codec, rejection
+from changewire.codec import Codec, DecodeError, codec, rejection
 from changewire_messages.change import Change, Rejection
 
 Element = tuple[Change | Rejection, list[str]]
@@ -48,18 +48,21 @@ class Reading:
         """
         if value is None:
             return [(empty_message(self.format, null_value=True), [])]
-        models = codec(self.format).decode_all(value)
+        reader = codec(self.format)
+        models = reader.decode_all(value)
         if not models:
             return [(empty_message(self.format, null_value=False), [])]
-        return [self._element(model, i, record_key) for i, model in enumerate(models)]
+        if len(models) == 1:
+            return [self._element(reader, models[0], 0, record_key)]
+        return [self._element(reader, model, i, record_key) for i, model in enumerate(models)]
 
-    def _element(self, model: Any, number: int, record_key: bytes | None) -> Element:
+    def _element(self, reader: Codec, model: Any, number: int, record_key: bytes | None) -> Element:
         if type(model) in _FINISHED:
             return model, []
         try:
             (change,) = unchecked_changes(model, record_key, self.keys, self.image, self.families)
         except DecodeError as error:
             return rejection(error, number), []
-        used = codec(self.format).leniencies(model)
+        used = reader.leniencies(model)
         more = change.attributes.get("leniencies")
         return change, used + more if more else used

@@ -1,7 +1,7 @@
 """One format in both directions: bytes to models, models to bytes."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, cast
 
 import msgspec
@@ -159,7 +159,7 @@ class Codec:
             return [unexplained(error, self._wire.rule)]
         return []
 
-    @property
+    @cached_property
     def leniencies(self) -> Callable[[object], list[str]]:
         """The function from a model to the names of the leniencies it needed, one for each use."""
         return self._family.leniencies

@@ -21,9 +21,12 @@ def exact_number(text: str) -> float | Decimal:
     """
     if len(text) <= _EXACT_DIGITS and "e" not in text and "E" not in text:
         return float(text)
+    number = float(text)
+    shortest = repr(number)
+    if shortest == text:
+        return number
     try:
         exact = Decimal(text)
     except InvalidOperation:
         raise ValueError("Number out of range") from None
-    number = float(text)
-    return number if Decimal(repr(number)) == exact else exact
+    return number if Decimal(shortest) == exact else exact
