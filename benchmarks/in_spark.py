@@ -6,9 +6,8 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from random import Random
 from statistics import median
 from typing import Any
 
@@ -17,7 +16,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 import changewire.spark as cws
-from benchmarks import by_hand, messages
+from benchmarks import by_hand, topics
 from benchmarks.tables import Result
 from benchmarks.timing import Timing
 
@@ -28,25 +27,31 @@ WARM_UP = 2
 """Rounds that only warm the JVM up."""
 
 
+OPTIONS: Mapping[str, dict[str, Any]] = {"lindorm-json": {"keys": ["id"]}}
+"""What the messages of a format do not say themselves."""
+
+
 def run(*, count: int, rounds: int) -> Iterator[Result]:
-    """Yield the table of jobs over the same messages in a Parquet file, to Spark's noop sink.
+    """Yield for each format the table of jobs over a Parquet file, to Spark's noop sink.
 
     Args:
-        count: Messages.
+        count: Messages of each format.
         rounds: How often each job is timed.
     """
     with tempfile.TemporaryDirectory() as folder, _session() as spark:
-        path = str(Path(folder, "messages.parquet"))
-        pq.write_table(table(count), path, row_group_size=count // 4)
-        frame = spark.read.parquet(path)
-        found: dict[str, list[float]] = {name: [] for name in _jobs(frame)}
-        for _ in range(WARM_UP + rounds):
-            for name, job in _jobs(frame).items():
-                found[name].append(_seconds(job))
-    yield _result({name: Timing(tuple(each[WARM_UP:])) for name, each in found.items()}, count)
+        for form in by_hand.ROWS:
+            path = str(Path(folder, f"{form}.parquet"))
+            pq.write_table(topics.table(form, count), path, row_group_size=count // 4)
+            jobs = _jobs(spark.read.parquet(path), form)
+            found: dict[str, list[float]] = {name: [] for name in jobs}
+            for _ in range(WARM_UP + rounds):
+                for name, job in jobs.items():
+                    found[name].append(_seconds(job))
+            timings = {name: Timing(tuple(each[WARM_UP:])) for name, each in found.items()}
+            yield _result(form, timings, count)
 
 
-def _result(timings: dict[str, Timing], count: int) -> Result:
+def _result(format: str, timings: Mapping[str, Timing], count: int) -> Result:
     rows = []
     for name, timing in timings.items():
         ratio, low, high = _rate(timing, timings[BY_HAND])
@@ -64,7 +69,7 @@ def _result(timings: dict[str, Timing], count: int) -> Result:
     text += f" Beside from_json alone: {_rate(timings[OURS], timings[FROM_JSON])[0]:.2f}."
     head = ("", "median, s", "1000 messages/s", f"rate to {BY_HAND}", "spread over rounds")
     data = {"seconds": {name: timing.rounds for name, timing in timings.items()}}
-    return Result(f"Decode {count} messages in Spark, 2 cores", head, rows, text, data)
+    return Result(f"{format}: decode {count} messages in Spark, 2 cores", head, rows, text, data)
 
 
 def _rate(mine: Timing, theirs: Timing) -> tuple[float, float, float]:
@@ -73,12 +78,13 @@ def _rate(mine: Timing, theirs: Timing) -> tuple[float, float, float]:
     return median(each), min(each), max(each)
 
 
-def _jobs(frame: DataFrame) -> dict[str, Callable[[], DataFrame]]:
+def _jobs(frame: DataFrame, format: str) -> dict[str, Callable[[], DataFrame]]:
+    options = OPTIONS.get(format, {})
     return {
-        FROM_JSON: lambda: by_hand.parsed(frame),
-        BY_HAND: lambda: by_hand.rows(frame),
+        FROM_JSON: lambda: by_hand.PARSED[format](frame),
+        BY_HAND: lambda: by_hand.ROWS[format](frame),
         IDENTITY: lambda: frame.mapInArrow(_same, frame.schema),
-        OURS: lambda: cws.decode(frame, format=messages.FORMAT).rows,
+        OURS: lambda: cws.decode(frame, format=format, **options).rows,
     }
 
 
@@ -105,19 +111,3 @@ def _session() -> SparkSession:
     for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
-
-
-def table(count: int) -> Any:
-    """Return messages of about 0.4 KB: nine writes to a delete, each with its own values."""
-    random = Random(1)
-    delete = messages.schema("delete")["examples"][0]
-    lines = []
-    for i in range(count):
-        if random.randrange(10) == 0:
-            lines.append(messages.wire({**delete, "lut": 1617167159548 + i}))
-            continue
-        write = messages.small()
-        visits = {"name": "visits", "type": "int", "value": random.randrange(2**40)}
-        bins = [*write["bins"][: random.randrange(1, 4)], visits]
-        lines.append(messages.wire({**write, "lut": 1617167159548 + i, "bins": bins}))
-    return pa.table({"value": pa.array(lines, pa.binary())})

@@ -1,9 +1,4 @@
-"""The rows that changewire makes, made by hand with Spark's own functions.
-
-What a job needs that lands these topics without changewire: batches are taken apart, values keep
-their JSON types (VARIANT), and what cannot be read is kept. It checks nothing else, and says of no
-refusal why.
-"""
+"""Messages of Aerospike in JSON: batches are taken apart, and values keep their JSON types."""
 
 from __future__ import annotations
 
