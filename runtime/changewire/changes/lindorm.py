@@ -156,8 +156,10 @@ def _keys(
     names = tuple(named or ()) if keys is None else keys
     if not names:
         return None, None
-    # A subscription may leave out what did not change, so the key need not be in one place.
-    key = key_of({**(before or {}), **(named or {}), **(after or {})}, names)
+    key = key_of(after, names) if after else None
+    if key is None:
+        # A subscription may leave out what did not change, so the key need not be in one place.
+        key = key_of({**(before or {}), **(named or {}), **(after or {})}, names)
     before_key = key_of(before, names) if before and key and op == "update" else None
     return key, None if before_key == key else before_key
 
