@@ -51,6 +51,11 @@ def benchmarks(*, quick: bool) -> Mapping[str, Callable[[], Iterator[Result]]]:
 
         return run(rounds=2 if quick else 15, seconds=0.01 if quick else 0.1)
 
+    def embedded() -> Iterator[Result]:
+        from benchmarks.embedded import run
+
+        return run(rounds=2 if quick else 15, seconds=0.02 if quick else 0.15)
+
     def imports() -> Iterator[Result]:
         from benchmarks.imports import run
 
@@ -69,6 +74,7 @@ def benchmarks(*, quick: bool) -> Mapping[str, Callable[[], Iterator[Result]]]:
     return {
         "codec": codec,
         "formats": formats,
+        "embedded": embedded,
         "stages": stages,
         "imports": imports,
         "memory": memory,

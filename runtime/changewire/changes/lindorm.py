@@ -123,7 +123,8 @@ def _row(image: Any, place: str, compiled: Compiled | None, used: list[str]) -> 
         expected = "a row, but /schema declares a value"
         issue = Issue(f"/payload/{place}", "contradicts-schema", "connect", expected, image)
         raise DecodeError(wire.FORMAT, [issue])
-    used.extend(note.kind for note in notes)
+    if notes:
+        used.extend(note.kind for note in notes)
     return row
 
 

@@ -40,6 +40,7 @@ class Codec:
         self.second_reads = 0
         self._wire = wire_of(family)
         self._decode_as = {role: self._wire.reader(role) for role in family.types}
+        self._prove_as = {role: self._wire.provers(role) for role in family.types}
         self._write = self._wire.write
         self._parse = self._wire.parse
         # What the next message is expected to need; it decides what a message costs, nothing else.
@@ -117,8 +118,9 @@ class Codec:
         role = self._family.role_of(model)
         try:
             data = self._write(model)
-            if self._decode_as[role](data) == model:
-                return data
+            for read in self._prove_as[role]:
+                if read(data) == model:
+                    return data
         except REFUSALS:
             pass
         try:

@@ -45,6 +45,10 @@ class MsgpackWire:
             return _lossless(decoders, dispatch.PREFIX_SIZE, self.write)
         return _lossless({b"": Decoder(self._family.types[role]).decode}, 0, self.write)
 
+    def provers(self, role: str) -> list[Callable[[Any], Any]]:
+        """Return readers of a role."""
+        return [self.reader(role)]
+
     def _batch_reader(self) -> Callable[[Any], Any]:
         read = self.reader("message")
         return lambda data: [read(element) for element in self._elements(data)]

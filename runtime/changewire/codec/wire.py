@@ -59,6 +59,10 @@ class Wire(Protocol):
         """Return the typed decode of a role, which raises `PARSER_ERRORS`."""
         ...
 
+    def provers(self, role: str) -> list[Callable[[Any], Any]]:
+        """Return readers of a role, the quickest first: what one reads back is what was written."""
+        ...
+
     def parse(self, data: Data) -> Any:
         """Return the plain value of bytes: lists, dictionaries and scalars.
 

@@ -60,7 +60,7 @@ class Reader:
         Raises:
             ValueMismatch: The value is not what the schema says.
         """
-        if notes is not None:
+        if notes is not None and self.notes:
             notes.extend(self.notes)
         return self.function(value, Context(notes=notes, partial=partial), at)
 

@@ -1,0 +1,91 @@
+"""What it costs to read rows by the schema that a message of Lindorm holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+
+import changewire as cw
+from benchmarks import topics
+from benchmarks.tables import Result, timed
+from benchmarks.timing import Action, Timing, compare
+from changewire.engines.decode import PART, Elements, columns
+
+FORMAT = "lindorm-json"
+WITHOUT, WITH = "values as JSON has them", "values as the schema says"
+LEAST = 0.75
+"""At least so much of the rate without looking at the schema."""
+
+
+def run(*, rounds: int, seconds: float) -> Iterator[Result]:
+    """Yield a table for changes alone, and one for all that a worker does."""
+    values = messages(PART)
+    for title, found in (("decode and change", changes(values)), ("a worker", rows(values))):
+        timings = {
+            name: Timing(tuple(one / len(values) for one in timing.rounds))
+            for name, timing in compare(found, rounds=rounds, seconds=seconds).items()
+        }
+        rate = timings[WITHOUT].ratio(timings[WITH])[0]
+        word = "reached" if rate >= LEAST else "missed"
+        text = f"To reach: at least {LEAST} of the rate without. Found {rate:.2f}: {word}."
+        size = sum(map(len, values)) // len(values)
+        yield timed(f"An embedded schema, {title} ({size} bytes)", timings, WITHOUT, text)
+
+
+def messages(count: int) -> list[bytes]:
+    """Return messages that all hold the schema of their row."""
+    table = topics.table(FORMAT, count)
+    schema = msgspec.Raw(msgspec.json.encode(_schema()))
+    found = [
+        msgspec.json.decode(value, type=dict[str, msgspec.Raw])
+        for value in table["value"].to_pylist()
+    ]
+    return [msgspec.json.encode({**message, "schema": schema}) for message in found]
+
+
+def changes(values: list[bytes]) -> dict[str, Action]:
+    """Return what makes changes of messages, with and without a look at the schema."""
+    decode = cw.codec(FORMAT).decode
+    bare = [_without_schema(decode(value)) for value in values]
+    return {
+        WITHOUT: lambda: [(decode(v), cw.changes(m)) for v, m in zip(values, bare, strict=True)],
+        WITH: lambda: [(m := decode(v), cw.changes(m)) for v in values],
+    }
+
+
+def rows(values: list[bytes]) -> dict[str, Action]:
+    """Return what a worker does with messages, up to Arrow columns."""
+    made = changes(values)
+    batch = pa.RecordBatch.from_pydict({"value": pa.array(values, pa.binary())})
+
+    def build(action: Action) -> object:
+        elements, found = Elements(), action()
+        for _, (change,) in found:  # type: ignore[attr-defined]
+            elements.sizes.append(1)
+            elements.add(change, [])
+        return columns(batch, elements)
+
+    return {name: partial(build, action) for name, action in made.items()}
+
+
+def _without_schema(model: Any) -> Any:
+    return msgspec.structs.replace(model, schema_text=msgspec.UNSET)
+
+
+def _schema() -> dict[str, Any]:
+    row = [
+        {"field": name, "type": kind, "optional": True}
+        for name, kind in (
+            *(("id", "int64"), ("name", "string"), ("city", "string")),
+            *(("balance", "double"), ("is_active", "boolean"), ("created_at", "int64")),
+        )
+    ]
+    images = [
+        {"field": name, "type": "struct", "optional": True, "fields": row}
+        for name in ("before", "after")
+    ]
+    return {"type": "struct", "optional": False, "fields": images}
