@@ -1,6 +1,7 @@
 """Top and end of the screen: what happened in all, and what to try next."""
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -79,5 +80,14 @@ def show_next(console: Console, output: Path) -> None:
         f"changewire changes -f auto {topic} | head",
         "python examples/quickstart.py",
     ):
-        indented(console, f"$ {command}", "bold")
+        indented(console, f"$ {_programs()}{command}", "bold")
     console.print()
+
+
+def _programs() -> str:
+    """Return where programs lie; nothing where they are not below the working directory.
+
+    The environment that nox makes is not on the path of whoever reads the screen.
+    """
+    folder, here = Path(sys.executable).parent, Path.cwd()
+    return f"{folder.relative_to(here)}{os.sep}" if folder.is_relative_to(here) else ""
