@@ -19,7 +19,20 @@ from changewire_messages import FORMATS
 
 ORJSON, MSGPACK = "orjson (parse only)", "msgpack (parse only)"
 DECODE, ENCODE, PROOF = "decode", "encode, with proof", "jsonschema-rs + orjson"
-_COLUMNS = 60
+_COLUMNS: dict[str, Any] = {
+    "customer_id": 48213,
+    "first_name": "Anne",
+    "last_name": "Kretchmar",
+    "email": "annek@noanswer.org",
+    "street": "1234 Long Winding Road",
+    "city": "Copenhagen",
+    "balance": 1032.55,
+    "visits": 17,
+    "is_active": True,
+    "note": None,
+    "created_at": 1465491411815,
+}
+_TYPES = {bool: "BOOLEAN", int: "LONG", float: "DOUBLE"}
 
 _MOST: dict[tuple[str, str], float] = {
     ("aerospike-json", "small"): 1.5,
@@ -60,12 +73,24 @@ def _wide_aerospike(message: Any) -> None:
 
 
 def _wide_dataworks(message: Any) -> None:
-    columns = message["payload"]["after"]["dataColumn"]
-    columns |= {f"column{i}": f"value {i}" for i in range(_COLUMNS)}
+    row = _row()
+    message["schema"]["dataColumn"] = [{"name": n, "type": _declared(v)} for n, v in row.items()]
+    message["payload"]["after"]["dataColumn"] = row
+
+
+def _declared(value: object) -> str:
+    """Return the column type that DataWorks would say a value has."""
+    return _TYPES.get(type(value), "STRING")
 
 
 def _wide_lindorm(message: Any) -> None:
-    message["payload"]["after"] |= {f"column{i}": f"value {i}" for i in range(_COLUMNS)}
+    row = _row()
+    message["payload"] |= {"op": "u", "before": row, "after": {**row, "visits_0": 18}}
+
+
+def _row() -> dict[str, Any]:
+    """Return a row of some 0.8 KB, as an application may have one."""
+    return {f"{name}_{i}": value for i in range(3) for name, value in _COLUMNS.items()}
 
 
 _ROWS: dict[str, Callable[[Any], None]] = {

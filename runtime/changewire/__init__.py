@@ -25,6 +25,7 @@ from changewire.codec import (
     codec,
     codec_for,
     codec_of,
+    decode_any,
     detect,
     formats,
 )
@@ -77,10 +78,10 @@ __all__ = [
 def decode(data: Data, *, format: str | None = None) -> Any:
     """Return the model of one message; see `Codec.decode`.
 
-    Without a format, the one is taken that the message says it has (`detect`), which costs another
-    parse; a message that says none is refused as ``unknown-variant``.
+    Without a format, the one is taken that the message says it has (`detect`); a message that says
+    none is refused as ``unknown-variant``.
     """
-    return (codec_for(data) if format is None else codec(format)).decode(data)
+    return decode_any(data) if format is None else codec(format).decode(data)
 
 
 def decode_all(data: Data, *, format: str | None = None) -> list[Any]:

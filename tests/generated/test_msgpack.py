@@ -186,8 +186,9 @@ def test_constants_need_not_be_given() -> None:
 )  # fmt: skip
 def test_bin_holds_what_its_type_says(tag: int, value: object) -> None:
     """A value of another type is refused by model and validator, the exact type being asked for."""
+    key = wire.Key("ns", None, DIGEST, 7)
     with pytest.raises(ValueError, match="oneOf of 'Bin'"):
-        wire.Bin("a", tag, 0, value)
+        wire.WritePayload(key, None, None, None, [wire.Bin("a", tag, 0, value)])
     message = [1, 1, [KEY, 0, 0, 0, [["a", tag, 0, value]]]]
     (issue,) = validators.errors(message)
     assert issue[0] == "/2/4/0/3"

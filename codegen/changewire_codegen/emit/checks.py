@@ -15,11 +15,14 @@ from changewire_codegen.nodes import (
     Kind,
     MapOf,
     Nullable,
+    Property,
+    RefTo,
     Row,
     Scalar,
     TaggedRow,
     Type,
 )
+from changewire_codegen.order import references
 from changewire_codegen.types import is_loose
 
 _EXACT: Mapping[Kind, str] = {
@@ -33,23 +36,60 @@ _EXACT: Mapping[Kind, str] = {
 """The Python type of each scalar that has no bounds."""
 
 
-def row_checks(row: Row) -> list[str]:
+def row_checks(row: Row, family: Family) -> list[str]:
     """Return the ``__post_init__`` of an array; empty where the annotations say all."""
     refused = [f"not {_test(p.type, f'self.{p.name}')}" for p in row.positions if is_loose(p.type)]
+    if isinstance(row, TaggedRow) and _differing(row) and not _is_checked_in_lists(row, family):
+        refused.append(_tagged(row, "self"))
     lines: list[str] = []
-    if isinstance(row, TaggedRow) and _differing(row):
-        before, broken = _tagged(row)
-        lines, refused = before, [*refused, broken]
-    if not refused:
+    if refused:
+        rule = "oneOf" if isinstance(row, TaggedRow) else "prefixItems"
+        lines += [f"if {' or '.join(refused)}:", _refusal(rule, row)]
+    for prop in row.positions:
+        lines += _list_check(prop, family)
+    if not lines:
         return []
-    rule = "oneOf" if isinstance(row, TaggedRow) else "prefixItems"
     head = ["", "def __post_init__(self) -> None:", '    """Hold what no annotation can say."""']
+    return [*head, *(f"    {line}" for line in lines)]
+
+
+def _list_check(prop: Property, family: Family) -> list[str]:
+    """Return the loop over a list of arrays with a tag: their own check would be a call each."""
+    kind = prop.type.of if isinstance(prop.type, Nullable) else prop.type
+    row = _item(kind, family)
+    if row is None or not _differing(row) or not _is_checked_in_lists(row, family):
+        return []
+    items = f"self.{prop.name} or ()" if isinstance(prop.type, Nullable) else f"self.{prop.name}"
     return [
-        *head,
-        *lines,
-        f"    if {' or '.join(refused)}:",
-        f"        raise ValueError({f'{rule} of {row.name!r}'!r})",
+        f"for row in {items}:",
+        f"    if {_tagged(row, 'row')}:",
+        f"    {_refusal('oneOf', row)}",
     ]
+
+
+def _item(kind: Type, family: Family) -> TaggedRow | None:
+    if not isinstance(kind, ArrayOf) or not isinstance(kind.items, RefTo):
+        return None
+    found = family.definitions[kind.items.name]
+    return found if isinstance(found, TaggedRow) else None
+
+
+def _is_checked_in_lists(row: TaggedRow, family: Family) -> bool:
+    """Tell whether an array stands in lists of other arrays only: they check it."""
+    lists = [
+        prop.type.of if isinstance(prop.type, Nullable) else prop.type
+        for owner in family.definitions.values()
+        if isinstance(owner, Row)
+        for prop in owner.positions
+    ]
+    in_lists = sum(_item(kind, family) is row for kind in lists)
+    return in_lists == sum(
+        name == row.name for owner in family.definitions.values() for name in references(owner)
+    )
+
+
+def _refusal(rule: str, row: Row) -> str:
+    return f"    raise ValueError({f'{rule} of {row.name!r}'!r})"
 
 
 def check_tables(family: Family) -> list[str]:
@@ -67,27 +107,33 @@ def _differing(row: TaggedRow) -> list[int]:
     ]
 
 
-def _tagged(row: TaggedRow) -> tuple[list[str], str]:
-    """Return the lines before the test of an array with a tag, and the test that it is broken.
+def _tagged(row: TaggedRow, it: str) -> str:
+    """Return the test that an array with a tag is broken.
 
     This runs for every element of a list: most tags cost a look into a table, and no call.
+
+    Args:
+        row: The array.
+        it: The expression that the array is.
     """
-    name, tag = snake(row.name).upper(), f"self.{row.positions[row.tag].name}"
+    name, tag = snake(row.name).upper(), f"{it}.{row.positions[row.tag].name}"
     types, checks = _by_type(row), _by_test(row)
     known = "in" if row.open_arm else "not in"
     joined = "and" if row.open_arm else "or"
-    broken = f"({tag} {known} _{name}_CHECKS {joined} not _{name}_CHECKS[{tag}](self))"
+    broken = f"({tag} {known} _{name}_CHECKS {joined} not _{name}_CHECKS[{tag}]({it}))"
     if not types:
-        return [], broken
-    value = row.positions[_differing(row)[0]].name
-    lines = [f"    value = self.{value}", "    kind = type(value)"]
-    other = f"_{name}_TYPES.get({tag}) is not kind"
-    if "int" in types.values():
-        other = f"({other} or (kind is int and not {INT64[0]} <= value <= {INT64[1]}))"
+        return broken
+    value = f"{it}.{row.positions[_differing(row)[0]].name}"
+    other = f"_{name}_TYPES.get({tag}) is not type({value})"
+    integers = tuple(sorted(tag for tag, kind in types.items() if kind == "int"))
+    if integers:
+        among = f"== {integers[0]}" if len(integers) == 1 else f"in {integers}"
+        bounds = f"type({value}) is int and {INT64[0]} <= {value} <= {INT64[1]}"
+        other += f" and not ({tag} {among} and {bounds})"
     if not row.open_arm:
-        return lines, f"{other} and {broken}" if checks else other
+        return f"{other} and {broken}" if checks else other
     test = f"({tag} in _{name}_TYPES or {broken})" if checks else f"{tag} in _{name}_TYPES"
-    return lines, f"{other} and {test}"
+    return f"{other} and {test}"
 
 
 def _tables(row: TaggedRow) -> list[str]:
@@ -95,7 +141,10 @@ def _tables(row: TaggedRow) -> list[str]:
     types, checks = _by_type(row), _by_test(row)
     lines: list[str] = []
     if types:
-        items = ", ".join(f"{tag}: {kind}" for tag, kind in types.items())
+        # No value is of the type `object` itself: an integer has bounds as well.
+        items = ", ".join(
+            f"{tag}: {'object' if kind == 'int' else kind}" for tag, kind in types.items()
+        )
         lines.append(f"_{name}_TYPES: Mapping[int, type] = {{{items}}}")
     if checks:
         items = ", ".join(f"{tag}: lambda row: {test}" for tag, test in checks.items())
@@ -144,7 +193,8 @@ def _test(kind: Type, value: str) -> str:
     if isinstance(kind, (ArrayOf, MapOf)):
         return f"type({value}) is {_exact(kind)}"
     if isinstance(kind, Choice):
-        return f"({' or '.join(_test(option, value) for option in kind.options)})"
+        options = sorted(kind.options, key=lambda option: option != Scalar("null"))  # the quickest
+        return f"({' or '.join(_test(option, value) for option in options)})"
     if isinstance(kind, Scalar):
         broken = [test for test, _, _ in scalar_checks(kind, value)]
         test = type_test(kind, value)

@@ -13,7 +13,7 @@ from changewire_codegen.nodes import (
     TaggedRow,
     with_arms,
 )
-from changewire_codegen.order import references
+from changewire_codegen.order import has_extra, references
 
 
 def named_leniencies(family: Family) -> dict[str, list[str]]:
@@ -39,12 +39,11 @@ def children(definition: AnyDefinition) -> tuple[Property, ...]:
 def lenient_names(family: Family) -> set[str]:
     """Return the definitions below which a leniency may be used."""
     found: set[str] = set()
-    roots = set(family.variants.values())
     while True:
         more = {
             name
             for name, definition in family.definitions.items()
-            if (isinstance(definition, Object) and name in roots)
+            if has_extra(definition, family)
             or any(_is_lenient(own) for own in with_arms([definition]))
             or any(other in found for other in references(definition))
         }

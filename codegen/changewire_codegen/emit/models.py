@@ -110,7 +110,7 @@ def _class_data(definition: Object | Row, family: Family) -> dict[str, Any]:
         "rows": rows,
         "tail": class_tail(definition, family)
         if isinstance(definition, Object)
-        else row_checks(definition),
+        else row_checks(definition, family),
     }
 
 

@@ -31,7 +31,8 @@ class Key(Struct, frozen=True, gc=False, forbid_unknown_fields=True, array_like=
     def __post_init__(self) -> None:
         """Hold what no annotation can say."""
         if not (
-            (
+            self.user_key is None
+            or (
                 type(self.user_key) is int
                 and not (self.user_key < -9223372036854775808)
                 and not (self.user_key > 9223372036854775807)
@@ -39,7 +40,6 @@ class Key(Struct, frozen=True, gc=False, forbid_unknown_fields=True, array_like=
             or type(self.user_key) is float
             or type(self.user_key) is str
             or type(self.user_key) is bytes
-            or self.user_key is None
         ):
             raise ValueError("prefixItems of 'Key'")
 
@@ -58,16 +58,6 @@ class Bin(Struct, frozen=True, gc=False, forbid_unknown_fields=True, array_like=
 
     value: Any
     """What it is, `type` says."""
-
-    def __post_init__(self) -> None:
-        """Hold what no annotation can say."""
-        value = self.value
-        kind = type(value)
-        if (
-            _BIN_TYPES.get(self.type) is not kind
-            or (kind is int and not -9223372036854775808 <= value <= 9223372036854775807)
-        ) and self.type in _BIN_TYPES:
-            raise ValueError("oneOf of 'Bin'")
 
 
 class WritePayload(Struct, frozen=True, gc=False, forbid_unknown_fields=True, array_like=True):
@@ -95,6 +85,20 @@ class WritePayload(Struct, frozen=True, gc=False, forbid_unknown_fields=True, ar
 
     bins: list[Bin]
     """Bins of the record, with their values after the write."""
+
+    def __post_init__(self) -> None:
+        """Hold what no annotation can say."""
+        for row in self.bins:
+            if (
+                _BIN_TYPES.get(row.type) is not type(row.value)
+                and not (
+                    row.type == 1
+                    and type(row.value) is int
+                    and -9223372036854775808 <= row.value <= 9223372036854775807
+                )
+                and row.type in _BIN_TYPES
+            ):
+                raise ValueError("oneOf of 'Bin'")
 
 
 class Write(
@@ -203,7 +207,7 @@ Model: TypeAlias = Key
 
 _BIN_TYPES: Mapping[int, type] = {
     0: type(None),
-    1: int,
+    1: object,
     2: float,
     3: str,
     4: bytes,

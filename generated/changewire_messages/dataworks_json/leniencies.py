@@ -19,10 +19,6 @@ def _delete(value: Any, used: list[str]) -> None:
         used.append("after-on-delete")
 
 
-def _heartbeat(value: Any, used: list[str]) -> None:
-    pass
-
-
 def _insert(value: Any, used: list[str]) -> None:
     if value.before is not UNSET and (value.before is not None):
         used.append("before-on-insert")
@@ -42,18 +38,6 @@ def _update_before_update_before(value: Any, used: list[str]) -> None:
         used.append("after-on-update-before")
 
 
-def _update_after(value: Any, used: list[str]) -> None:
-    pass
-
-
-def _truncate(value: Any, used: list[str]) -> None:
-    pass
-
-
-def _query(value: Any, used: list[str]) -> None:
-    pass
-
-
 def _other(value: Any, used: list[str]) -> None:
     used.append("unknown-operation")
 
@@ -70,22 +54,14 @@ _PAYLOAD_ARMS: Mapping[type, Callable[[Any, list[str]], None]] = {
     models.Insert: _insert,
     models.UpdateBeforeUpdateBefor: _update_before_update_befor,
     models.UpdateBeforeUpdateBefore: _update_before_update_before,
-    models.UpdateAfter: _update_after,
     models.Delete: _delete,
-    models.Heartbeat: _heartbeat,
-    models.Truncate: _truncate,
-    models.Query: _query,
     models.Other: _other,
 }
 _CHECKS: Mapping[type, Callable[[Any, list[str]], None]] = {
     models.Delete: _delete,
-    models.Heartbeat: _heartbeat,
     models.Insert: _insert,
     models.Message: _message,
     models.Other: _other,
-    models.Query: _query,
-    models.Truncate: _truncate,
-    models.UpdateAfter: _update_after,
 }
 
 

@@ -14,18 +14,6 @@ from msgspec import UNSET
 from changewire_messages.lindorm_json import models
 
 
-def _connect_schema(value: Any, used: list[str]) -> None:
-    if value.fields:
-        for item in value.fields:
-            _connect_schema(item, used)
-    if value.items:
-        _connect_schema(value.items, used)
-    if value.keys:
-        _connect_schema(value.keys, used)
-    if value.values:
-        _connect_schema(value.values, used)
-
-
 def _delete(value: Any, used: list[str]) -> None:
     if value.after is not UNSET and (type(value.after) is dict):
         used.append("after-on-delete")
@@ -36,10 +24,6 @@ def _insert(value: Any, used: list[str]) -> None:
         used.append("before-on-insert")
 
 
-def _update(value: Any, used: list[str]) -> None:
-    pass
-
-
 def _read(value: Any, used: list[str]) -> None:
     if value.before is not UNSET and (type(value.before) is dict):
         used.append("before-on-read")
@@ -48,8 +32,6 @@ def _read(value: Any, used: list[str]) -> None:
 def _message(value: Any, used: list[str]) -> None:
     if value.extra is not UNSET:
         used.append("unknown-property")
-    if value.schema:
-        _connect_schema(value.schema, used)
     check = _PAYLOAD_ARMS.get(type(value.payload))
     if check is not None:
         check(value.payload, used)
@@ -57,17 +39,14 @@ def _message(value: Any, used: list[str]) -> None:
 
 _PAYLOAD_ARMS: Mapping[type, Callable[[Any, list[str]], None]] = {
     models.Insert: _insert,
-    models.Update: _update,
     models.Delete: _delete,
     models.Read: _read,
 }
 _CHECKS: Mapping[type, Callable[[Any, list[str]], None]] = {
-    models.ConnectSchema: _connect_schema,
     models.Delete: _delete,
     models.Insert: _insert,
     models.Message: _message,
     models.Read: _read,
-    models.Update: _update,
 }
 
 

@@ -1,7 +1,6 @@
 """DataWorks messages to changes: before and after images, with the types declared beside them."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Final, get_args
 
 import msgspec
@@ -19,7 +18,7 @@ from changewire.codec import DecodeError, Issue
 from changewire_messages import dataworks_json as wire
 from changewire_messages.change import Change, Source
 from changewire_messages.change import Sequence as Order
-from changewire_messages.support import pointer_token
+from changewire_messages.support import by_text, pointer_token
 
 HIDDEN_KEYS: Final = ("#alibaba_rds_row_id#", "__#alibaba_rds_row_id#__")
 """Columns that name the rows of RDS MySQL tables without a primary key."""
@@ -39,7 +38,6 @@ _OPS: Final[Mapping[type, Any]] = {
 _FULL_LOAD: Final = "-1"
 _MOST_DIGITS: Final = 19
 _LARGEST: Final = 2**63 - 1
-_MOST_BYTES: Final = 65536
 
 
 class _Table(Struct, frozen=True):
@@ -72,8 +70,7 @@ def dataworks_changes(
         DecodeError: A value contradicts the declared type of its column, or `sequenceId` is no
             number.
     """
-    text = bytes(message.schema_text)
-    table = _table(text) if len(text) <= _MOST_BYTES else _build(text)
+    table = _table(message.schema_text)
     payload = message.payload
     if isinstance(payload, wire.Other):
         return [_other(message, payload, table)]
@@ -154,7 +151,10 @@ def _key(
     names = table.primary_key if keys is None else keys
     if names:
         return key_of(row, names)
-    return next((key_of(row, (name,)) for name in HIDDEN_KEYS if name in row), None)
+    for name in HIDDEN_KEYS:
+        if name in row:
+            return key_of(row, (name,))
+    return None
 
 
 def _sequence(text: Any, *, is_lone: bool) -> Order | None:
@@ -163,12 +163,13 @@ def _sequence(text: Any, *, is_lone: bool) -> Order | None:
         return None
     if text == _FULL_LOAD:
         return Order(major=-1, minor=1)
-    is_number = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
-    if not is_number or int(text) > _LARGEST:
+    is_number = len(text) <= _MOST_DIGITS and text.isdigit() and text.isascii()
+    major = int(text) if is_number else _LARGEST + 1
+    if major > _LARGEST:
         expected = "digits of an integer of 64 bits, or -1"
         issue = Issue("/payload/sequenceId", "wrong-value", "sequenceId", expected, text)
         raise DecodeError(wire.FORMAT, [issue])
-    return Order(major=int(text), minor=0 if is_lone else 1)
+    return Order(major=major, minor=0 if is_lone else 1)
 
 
 def _attributes(
@@ -195,11 +196,6 @@ def _attributes(
     return found
 
 
-@lru_cache(maxsize=256)
-def _table(text: bytes) -> _Table:
-    return _build(text)
-
-
 def _build(text: bytes) -> _Table:
     """Make a schema ready: a reader for each column, and what every change of it says."""
     schema = msgspec.json.decode(text, type=wire.DataSchema)
@@ -218,3 +214,6 @@ def _build(text: bytes) -> _Table:
         fingerprint=fingerprint(text),
         attributes={name: value for name, value in attributes.items() if value is not UNSET},
     )
+
+
+_table: Final = by_text(_build)

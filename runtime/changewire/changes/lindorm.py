@@ -1,6 +1,7 @@
 """Lindorm messages to changes: rows read by the schema beside them, and cells of HBase tables."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -31,8 +32,6 @@ _OPS: Final[Mapping[type, Any]] = {
     wire.Delete: "delete",
     wire.Read: "read",
 }
-_EMPTY: Final = frozenset({b"", b"null", b"{}"})
-
 _PARSE: Final = msgspec.json.Decoder(float_hook=exact_number).decode
 
 # A database means null by null, so it does not become the default of its column.
@@ -68,19 +67,16 @@ def lindorm_changes(
     before = _row(payload.before, "before", compiled, used)
     after = None if op == "delete" else _row(payload.after, "after", compiled, used)
     named = _record_key(record_key, compiled)
-    is_hbase = any(row is not None and ROW_KEY in row for row in (before, after, named))
-    if is_hbase and (keys is None or families is not None):
+    if _is_hbase(before, after, named) and (keys is None or families is not None):
         keys = keys or (ROW_KEY,)
         before = _cells(before, "/payload/before", families, used)
         after = _cells(after, "/payload/after", families, used)
         named = _cells(named, "", None, used)
-    key, before_key = _keys(op, before, after, named or {}, keys)
+    key, before_key = _keys(op, before, after, named, keys)
     return [
         Change(
             op=op,
-            source=Source(
-                system="lindorm", database=source.namespace, schema=None, table=source.table
-            ),
+            source=_source(source.namespace, source.table),
             key=key,
             before_key=before_key,
             before=before,
@@ -98,11 +94,8 @@ def _compiled(message: wire.Message) -> Compiled | None:
     """Return the schema of a message, compiled; None where the message has none."""
     if message.schema_text is UNSET:
         return None
-    text = bytes(message.schema_text)
-    if text in _EMPTY:
-        return None
     try:
-        compiled = _SCHEMAS.get(text)
+        compiled = _SCHEMAS.get(message.schema_text)
     except SchemaError as error:
         issue = Issue(
             f"/schema{error.pointer}", "invalid-schema", "schema", error.expected, error.actual
@@ -144,17 +137,35 @@ def _reader(compiled: Compiled | None, place: str) -> Reader | None:
     return compiled.reader.fields.get(place) if compiled and compiled.reader else None
 
 
+def _is_hbase(before: Row | None, after: Row | None, named: Row | None) -> bool:
+    return bool(
+        (after and ROW_KEY in after)
+        or (before and ROW_KEY in before)
+        or (named and ROW_KEY in named)
+    )
+
+
 def _keys(
-    op: str, before: Row | None, after: Row | None, named: Row, keys: Sequence[str] | None
+    op: str,
+    before: Row | None,
+    after: Row | None,
+    named: Row | None,
+    keys: Sequence[str] | None,
 ) -> tuple[Row | None, Row | None]:
     """Return the key of a row, and the one before an update that moved the row to another."""
-    names = tuple(named) if keys is None else keys
+    names = tuple(named or ()) if keys is None else keys
     if not names:
         return None, None
     # A subscription may leave out what did not change, so the key need not be in one place.
-    key = key_of({**(before or {}), **named, **(after or {})}, names)
+    key = key_of({**(before or {}), **(named or {}), **(after or {})}, names)
     before_key = key_of(before, names) if before and key and op == "update" else None
     return key, None if before_key == key else before_key
+
+
+@lru_cache(maxsize=256)
+def _source(namespace: str, table: str) -> Source:
+    """Return the place of a row; most messages of a topic come from few of them."""
+    return Source(system="lindorm", database=namespace, schema=None, table=table)
 
 
 def _record_key(data: bytes | None, compiled: Compiled | None) -> Row | None:

@@ -63,6 +63,8 @@ class Reading:
         models = reader.decode_all(value)
         if not models:
             return [(empty_message(reader.format, null_value=False), [])]
+        if len(models) == 1:
+            return [self._element(reader, models[0], 0, record_key)]
         return [self._element(reader, model, i, record_key) for i, model in enumerate(models)]
 
     def _element(self, reader: Codec, model: Any, number: int, record_key: bytes | None) -> Element:

@@ -1,7 +1,7 @@
 """One format in both directions: bytes to models, models to bytes."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, cast
 
 import msgspec
@@ -65,6 +65,13 @@ class Codec:
         except PARSER_ERRORS as error:
             is_unknown = is_unknown_at_root(error)
         return self._decode_again(data, learn=is_unknown)
+
+    def read_at_once(self, data: Data) -> Any:
+        """Return the model of a message that needs no second look; UNSET for any other."""
+        try:
+            return self._decode_as["message"](data)
+        except PARSER_ERRORS:
+            return msgspec.UNSET
 
     def decode_all(self, data: Data) -> list[Any]:
         """Return the elements of a message that may be a batch, in their order.
@@ -152,7 +159,7 @@ class Codec:
             return [unexplained(error, self._wire.rule)]
         return []
 
-    @property
+    @cached_property
     def leniencies(self) -> Callable[[object], list[str]]:
         """The function from a model to the names of the leniencies it needed, one for each use."""
         return self._family.leniencies

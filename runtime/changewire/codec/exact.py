@@ -19,11 +19,14 @@ def exact_number(text: str) -> float | Decimal:
     Raises:
         ValueError: The exponent has more digits than decimals have; msgspec makes a refusal of it.
     """
-    number = float(text)
     if len(text) <= _EXACT_DIGITS and "e" not in text and "E" not in text:
+        return float(text)
+    number = float(text)
+    shortest = repr(number)
+    if shortest == text:
         return number
     try:
         exact = Decimal(text)
     except InvalidOperation:
         raise ValueError("Number out of range") from None
-    return number if Decimal(repr(number)) == exact else exact
+    return number if Decimal(shortest) == exact else exact

@@ -4,6 +4,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Final
 
+from msgspec import UNSET
+
 from changewire.codec.codec import Codec
 from changewire.codec.family import Family, first_of
 from changewire.codec.issues import DecodeError, Issue
@@ -55,30 +57,18 @@ def detect(data: Data) -> str | None:
 
     A message of a known format may still be refused by `decode`.
     """
-    parsed: dict[tuple[str, bool], Any] = {}
-    encoding = _encoding(data)
-    for name in formats():
-        reader = codec(name)
-        if reader.grammar[0] != encoding:
-            continue
-        if reader.grammar not in parsed:
-            parsed[reader.grammar] = reader.parsed(data)
-        if reader.is_of_it(parsed[reader.grammar]):
-            return name
-    return None
+    found = _read_by(data)
+    return _named(data) if found is None else found[0].format
 
 
-def _encoding(data: Data) -> str:
-    """Return the encoding that a message may have: no JSON text begins as an array of MessagePack.
+def decode_any(data: Data) -> Any:
+    """Return the model of a message of any format.
 
-    All messages in MessagePack are arrays.
+    Raises:
+        DecodeError: The message is refused, or says of no format that it has it.
     """
-    if isinstance(data, str):
-        return "json"
-    return "msgpack" if bytes(memoryview(data)[:1]) in _ARRAY_HEADS else "json"
-
-
-_ARRAY_HEADS: Final = frozenset(bytes([first]) for first in ARRAYS)
+    found = _read_by(data)
+    return codec_for(data).decode(data) if found is None else found[1]
 
 
 def codec_for(data: Data) -> Codec:
@@ -92,3 +82,45 @@ def codec_for(data: Data) -> Codec:
         expected = f"a message of {', '.join(formats())}"
         raise DecodeError("unknown", [Issue("", "unknown-variant", "format", expected)])
     return codec(found)
+
+
+def _read_by(data: Data) -> tuple[Codec, Any] | None:
+    """Return the codec that reads a message at once, and its model; None where none does.
+
+    No message is read at once by two formats: each needs properties that the other ones do not
+    know.
+    """
+    for reader in _codecs(_encoding(data)):
+        model = reader.read_at_once(data)
+        if model is not UNSET:
+            return reader, model
+    return None
+
+
+def _named(data: Data) -> str | None:
+    """Return the name of the format that a message says it has, whatever else is in it."""
+    parsed: dict[tuple[str, bool], Any] = {}
+    for reader in _codecs(_encoding(data)):
+        if reader.grammar not in parsed:
+            parsed[reader.grammar] = reader.parsed(data)
+        if reader.is_of_it(parsed[reader.grammar]):
+            return reader.format
+    return None
+
+
+@cache
+def _codecs(encoding: str) -> list[Codec]:
+    return [found for name in formats() if (found := codec(name)).grammar[0] == encoding]
+
+
+def _encoding(data: Data) -> str:
+    """Return the encoding that a message may have: no JSON text begins as an array of MessagePack.
+
+    All messages in MessagePack are arrays.
+    """
+    if isinstance(data, str):
+        return "json"
+    return "msgpack" if bytes(memoryview(data)[:1]) in _ARRAY_HEADS else "json"
+
+
+_ARRAY_HEADS: Final = frozenset(bytes([first]) for first in ARRAYS)

@@ -48,8 +48,12 @@ class Elements:
 
     def add(self, result: Change | Rejection, leniencies: list[str]) -> None:
         """Add what became of the next element."""
-        self.changes.append(None if isinstance(result, Rejection) else result)
-        self.rejections.append(result if isinstance(result, Rejection) else None)
+        if isinstance(result, Rejection):
+            self.changes.append(None)
+            self.rejections.append(result)
+        else:
+            self.changes.append(result)
+            self.rejections.append(None)
         self.leniencies.append(leniencies)
 
 

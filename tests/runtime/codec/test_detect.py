@@ -1,9 +1,20 @@
 """`detect`: which format a message says that it has."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.runtime.codec.formats import golden, name_of, role_of, wire_of
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import UNSET
+from tests.runtime.codec.formats import (
+    Format,
+    golden,
+    modest,
+    name_of,
+    role_of,
+    wire_of,
+)
 from tests.runtime.codec.shown import shown
 
 import changewire as cw
@@ -45,6 +56,18 @@ def test_a_mixed_topic_needs_no_format(name: str, path: Path) -> None:
     """Without a format a message is decoded as what it says that it is."""
     data = wire_of(path)
     assert shown(cw.decode_all(data)) == shown(cw.decode_all(data, format=name))
+
+
+@modest
+@given(data=st.data())
+def test_no_message_is_read_at_once_by_two_formats(form: Format, data: st.DataObject) -> None:
+    """What one format reads at once is of that format, whatever is in it: no order decides."""
+    obj: Any = data.draw(form.strategy("message"))
+    message = form.encoding.dumps(obj)
+    at_once = [f for f in cw.formats() if cw.codec(f).read_at_once(message) is not UNSET]
+    assert at_once in ([form.name], [])
+    assert cw.detect(message) == form.name
+    assert shown(cw.decode(message)) == shown(form.codec.decode(message))
 
 
 def test_a_message_that_says_nothing_is_refused() -> None:

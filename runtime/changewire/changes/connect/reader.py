@@ -19,6 +19,7 @@ from changewire.changes.connect.paths import Path
 from changewire.changes.connect.reads import Read
 from changewire.changes.connect.scalars import SCALARS
 from changewire.changes.connect.schema import Node, parse_schema
+from changewire.changes.connect.structs import struct
 
 
 class Reader:
@@ -108,7 +109,7 @@ def _map(node: Node, parts: Mapping[str, Read]) -> Read:
 _CONTAINERS: Final[Mapping[str, Callable[[Node, Mapping[str, Read]], Read]]] = {
     "array": lambda node, parts: containers.array(node, parts["items"]),
     "map": _map,
-    "struct": containers.struct,
+    "struct": struct,
 }
 
 
