@@ -62,7 +62,7 @@ def install_wheel(
 def demo(session: nox.Session) -> None:
     """Show what changewire does, on example messages: in Spark, or without it where Java lacks."""
     install_wheel(session, ("cli", "spark"))
-    session.run("python", "examples/demo.py", *session.posargs)
+    session.run("python", "-m", "examples.demo", *session.posargs)
 
 
 @nox.session

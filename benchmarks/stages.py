@@ -7,9 +7,9 @@ from random import Random
 
 import orjson
 import pyarrow as pa
-from examples.making.damages import text
 from examples.making.history import history
 from examples.making.rows import SETS
+from examples.making.shapes import text
 
 import changewire as cw
 from benchmarks.messages import FORMAT

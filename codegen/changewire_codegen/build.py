@@ -70,6 +70,7 @@ def build_family(folder: str, meta: Mapping[str, Any], documents: Mapping[str, N
         exact=meta.get("numbers") == "exact",
         roles=_roles(folder, meta.get("roles", {}), documents),
         differences=tuple(meta.get("differences", ())),
+        more=meta.get("more", ""),
         definitions=in_order(definitions),
         schemas=documents,
         variants={file.removesuffix(".json"): node["title"] for file, node in documents.items()},

@@ -256,6 +256,8 @@ class Family:
         encoding: How the messages are written.
         exact: Whether numbers that binary64 cannot hold are kept as decimals.
         roles: Definition for each part that a Kafka record can play.
+        differences: In what real messages differ from their document, in Markdown.
+        more: Where to read on, in Markdown; empty where the family file does not say.
         definitions: By name; every definition stands after those it refers to.
         schemas: The parsed schema files by file name.
         variants: Definition at the root of each file, by file stem.
@@ -269,6 +271,7 @@ class Family:
     exact: bool
     roles: Mapping[str, str]
     differences: tuple[str, ...]
+    more: str
     definitions: Mapping[str, AnyDefinition]
     schemas: Mapping[str, Mapping[str, Any]]
     variants: Mapping[str, str]

@@ -58,7 +58,8 @@ def run(
         inputs: Files or folders; ``-`` is standard input, which only the Python engine reads.
         output: Local folder for ``changes``, ``controls``, ``dead_letters``, ``report.json`` and
             ``report.html``. Those are replaced, other files in it stay.
-        format: Public name of the format.
+        format: Public name of the format; ``auto`` takes for each message the one that it says
+            it has, for topics that carry several.
         engine: ``auto`` takes Spark where it can run, and otherwise Python.
         image: What a message holds of its row after a write.
         keys: Columns that name the row, in place of those that the message or its format says.

@@ -1,15 +1,17 @@
 """The scripts in ``examples/`` do what they say."""
 
+import os
+import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from examples import demo
+from examples.make_messages import FOLDERS
+from examples.make_messages import ROOT as EXAMPLES
 
-from changewire import job
+import changewire as cw
 
-ROOT = Path(demo.__file__).parent.parent
+ROOT = EXAMPLES.parent
 
 
 def test_quickstart() -> None:
@@ -28,31 +30,68 @@ def test_quickstart() -> None:
     assert "encoded: True" in run.stdout
 
 
-@pytest.fixture(name="screen")
-def run_demo(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> str:
+@pytest.fixture(scope="module", name="screen")
+def run_demo(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Run the demo where there is no Java, without colours, and return its screen."""
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr(job, "spark_lacks", lambda: "No Java 17 or newer was found")
-    demo.main([str(tmp_path)])
-    return capsys.readouterr().out
+    output = tmp_path_factory.mktemp("demo")
+    program = [sys.executable, "-m", "examples.demo", str(output)]
+    environment = {**os.environ, "JAVA_HOME": str(output), "COLUMNS": "80"}
+    run = subprocess.run(
+        program, capture_output=True, check=True, cwd=ROOT, env=environment, encoding="utf-8"
+    )
+    assert sorted(path.name for path in output.iterdir()) == sorted(["engine.log", *FOLDERS])
+    return run.stdout
 
 
 def test_demo_tells_what_happened(screen: str) -> None:
     """One sentence stands on top, then what became of the elements, and what runs without Java."""
     words = " ".join(screen.split())
-    assert words.startswith("changewire read 2,576 messages that Aerospike put on Kafka")
-    assert "2,740 elements = 2,711 changes + 4 control events + 25 dead letters" in words
-    assert "No Java 17 or newer was found" in words
+    systems = "Aerospike, DataWorks and Lindorm"
+    assert words.startswith(f"changewire read 4,158 messages that {systems} put on Kafka")
+    assert "4,342 elements = 4,240 changes + 46 control events + 56 dead letters" in words
+    assert words.count("No Java 17 or newer was found") == 1
 
 
-def test_demo_shows_changes_and_dead_letters(screen: str, tmp_path: Path) -> None:
-    """Three changes, a line for each reason, the report, and three commands to try."""
-    assert screen.count("    op ") == 3
+@pytest.mark.parametrize("name", [*cw.formats(), "mixed topic"])
+def test_demo_counts_each_format(screen: str, name: str) -> None:
+    """A line for each format says what became of its messages, and the numbers add up."""
+    (line,) = re.findall(rf"^{name}((?: +[0-9,]+){{5}})$", screen, re.MULTILINE)
+    messages, elements, *rest = [int(number.replace(",", "")) for number in line.split()]
+    assert elements == sum(rest)
+    assert elements >= messages > 0
+
+
+@pytest.mark.parametrize("name", cw.formats())
+def test_demo_shows_a_change_of_each_format(screen: str, name: str) -> None:
+    """A change of each format stands beside its message, and a record of the mixed topic."""
+    (section,) = re.findall(rf"^  {name}: (.*?)\n +\n", screen, re.DOTALL | re.MULTILINE)
+    assert re.search(r"^    op +\w+", section, re.MULTILINE)
+    assert re.search(rf"^ +\d+ .* {name} +\w+ of ", screen, re.MULTILINE)
+
+
+def test_demo_shows_dead_letters_and_what_to_try(screen: str) -> None:
+    """A line for each reason, the reports, and three commands to try."""
     assert "unknown-variant" in screen
-    assert str(tmp_path / "report.html") in "".join(screen.split())
+    assert "report.html" in screen
     assert screen.count("  $ ") == 3
+
+
+def test_commands_of_the_demo_run(screen: str) -> None:
+    """What the demo tells to try works in the folder that it was run from."""
+    words = " ".join(screen.partition("what to try next")[2].split())
+    _, validate, changes, quickstart = words.split("$ ")
+    assert quickstart.endswith("python examples/quickstart.py")
+    for command in (validate, changes):
+        arguments = command.partition("changewire ")[2].partition(" | ")[0].split()
+        run = subprocess.run(
+            [sys.executable, "-m", "changewire.cli", *arguments],
+            capture_output=True,
+            check=False,
+            cwd=ROOT,
+            encoding="utf-8",
+        )
+        assert run.returncode == 1  # some of the messages are damaged
+        assert run.stdout
 
 
 def test_demo_fits_a_terminal_without_colours(screen: str) -> None:

@@ -35,6 +35,8 @@ def page(family: Family) -> str:
         lines += ["| part of a Kafka record | model |", "|---|---|"]
         lines += [f"| {role.replace('_', ' ')} | `{name}` |" for role, name in family.roles.items()]
         lines.append("")
+    if family.more:
+        lines += [family.more, ""]
     if family.differences:
         lines += ["## Document and reality", ""]
         lines += [f"- {difference}" for difference in family.differences]

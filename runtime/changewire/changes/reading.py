@@ -2,16 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from changewire.changes import Image, empty_message, unchecked_changes
 from changewire.changes.options import check_options
-from changewire.codec import Codec, DecodeError, codec, rejection
+from changewire.codec import Codec, DecodeError, codec, codec_for, rejection
 from changewire_messages.change import Change, Rejection
 
 Element = tuple[Change | Rejection, list[str]]
 """What an element is, and the names of the leniencies that it needed."""
 
+AUTO: Final = "auto"
+"""In place of a format: each message says which it has, as on a topic that carries several."""
+
+_UNKNOWN: Final = "unknown"
 _FINISHED = frozenset({Change, Rejection})
 
 
@@ -20,7 +24,9 @@ class Reading:
     """The format of messages, and what they do not say themselves.
 
     Attributes:
-        format: Public name of the format.
+        format: Public name of the format, or `AUTO`. Then each message is read by the format that
+            `changewire.detect` finds, formats that have no use for an option leave it aside, and
+            a message that no format claims is refused as ``unknown-variant``.
         image: What a message holds of its row after a write.
         keys: Columns that name the row, in place of those that the message or its format says.
         families: Column families of an HBase table.
@@ -36,7 +42,8 @@ class Reading:
 
     def __post_init__(self) -> None:
         """Check that the format is there and that the rest fits it."""
-        codec(self.format)
+        if self.format != AUTO:
+            codec(self.format)
         check_options(self.format, self.image, self.keys, self.families)
 
     def elements(self, value: bytes | None, record_key: bytes | None = None) -> list[Element]:
@@ -47,11 +54,15 @@ class Reading:
             record_key: Its key.
         """
         if value is None:
-            return [(empty_message(self.format, null_value=True), [])]
-        reader = codec(self.format)
+            name = _UNKNOWN if self.format == AUTO else self.format
+            return [(empty_message(name, null_value=True), [])]
+        try:
+            reader = codec_for(value) if self.format == AUTO else codec(self.format)
+        except DecodeError as error:
+            return [(rejection(error), [])]
         models = reader.decode_all(value)
         if not models:
-            return [(empty_message(self.format, null_value=False), [])]
+            return [(empty_message(reader.format, null_value=False), [])]
         if len(models) == 1:
             return [self._element(reader, models[0], 0, record_key)]
         return [self._element(reader, model, i, record_key) for i, model in enumerate(models)]

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, TypeAlias
 
 import typer
 
+from changewire.changes.reading import AUTO
 from changewire.codec import formats
 from changewire.framing import SHAPES
 from changewire_messages import FORMATS
@@ -57,6 +58,16 @@ Format: TypeAlias = Annotated[
         "-f",
         of=formats(),
         help="Format of the messages; `changewire formats` lists, `changewire detect` guesses.",
+    ),
+]
+
+TopicFormat: TypeAlias = Annotated[
+    str,
+    format_option(
+        "--format",
+        "-f",
+        of=(AUTO, *formats()),
+        help="Format of the messages; auto asks each one, for topics that carry several.",
     ),
 ]
 

@@ -3,7 +3,11 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.json import encode
+from tests.runtime.codec.formats import wire_of
+from tests.runtime.codec.test_detect import single
 
 import changewire as cw
 from changewire.changes.reading import Reading
@@ -45,6 +49,38 @@ def test_keys_families_and_image_reach_the_changes() -> None:
     ((change, _),) = Reading("dataworks-json", keys=("n",)).elements(insert({"n": 1}))
     assert isinstance(change, cw.Change)
     assert change.key == {"n": 1}
+
+
+def test_each_message_of_a_mixed_topic_is_read_by_its_own_format() -> None:
+    """With the format auto, elements are those that the format of the message gives."""
+    for name, path in single("valid"):
+        data = wire_of(path)
+        assert Reading("auto").elements(data) == Reading(name).elements(data)
+
+
+@given(st.binary() | st.text().map(str.encode))
+def test_a_message_of_no_format_is_a_rejection(data: bytes) -> None:
+    """On a mixed topic a message that no format claims is refused, and the topic goes on."""
+    ((found, used),) = Reading("auto").elements(data)
+    assert isinstance(found, cw.Rejection)
+    assert (found.code, found.format, used) == ("unknown-variant", "unknown", [])
+
+
+def test_a_tombstone_of_a_mixed_topic_is_of_no_system() -> None:
+    """A record without value is an empty event, whatever other messages of its topic are."""
+    ((change, _),) = Reading("auto").elements(None)
+    assert isinstance(change, cw.Change)
+    assert (change.op, change.source.system) == ("empty", "unknown")
+
+
+def test_options_of_a_mixed_topic_are_for_those_formats_that_have_a_use_for_them() -> None:
+    """Keys name the rows of one format, and the digest those of another, on the same topic."""
+    reading = Reading("auto", keys=["n"], families=["f"])
+    ((change, _),) = reading.elements(insert({"n": 1}))
+    assert isinstance(change, cw.Change)
+    assert change.key == {"n": 1}
+    delete = b'{"msg":"delete","key":["ns",null,"YWJjZGVmZ2hpamtsbW5vcHFyc3Q=",1]}'
+    assert reading.elements(delete) == Reading("aerospike-json").elements(delete)
 
 
 def test_a_contradiction_is_a_rejection() -> None:

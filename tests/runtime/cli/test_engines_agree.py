@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from examples.make_messages import ROOT
 from tests.samples import FORMAT, examples, mixed_messages
 
 from changewire import job
@@ -74,6 +75,16 @@ def test_reports_are_the_same(outputs: dict[str, Path]) -> None:
     left, right = ({k: v for k, v in r.items() if k not in MAY_DIFFER} for r in reports)
     assert left == right
     assert [report["engine"].split()[0] for report in reports] == list(ENGINES)
+
+
+def test_every_format_gives_the_same_rows(spark: SparkSession, tmp_path: Path) -> None:
+    """Both engines make the same rows of a topic that carries every format."""
+    for engine in ENGINES:
+        job.run([str(ROOT / "mixed")], str(tmp_path / engine), format="auto", engine=engine)
+    for name in OUTPUTS:
+        by_python, by_spark = (rows(spark, tmp_path / engine / name) for engine in ENGINES)
+        assert by_python == by_spark
+        assert by_python
 
 
 def test_damage_is_the_same_error(spark: SparkSession, tmp_path: Path) -> None:

@@ -59,6 +59,15 @@ def test_keys_and_families_are_passed_on(cli: Cli, tmp_path: Path) -> None:
     assert [row["leniencies"] for row in rows] == [["unknown-family"], []]
 
 
+def test_a_mixed_topic_is_one_run(cli: Cli, tmp_path: Path) -> None:
+    """With --format auto one run reads the messages of several formats."""
+    delete = b'{"msg":"delete","key":["n",null,"YWJjZGVmZ2hpamtsbW5vcHFyc3Q=",1]}\n'
+    options = ("-f", "auto", "-", "-o", tmp_path / "out", "--engine", "python", "--json")
+    report = json.loads(cli("run", *options, data=delete + LINDORM.encode()).stdout)
+    assert report["format"] == "auto"
+    assert report["by_operation"] == {"delete": 2, "insert": 1}
+
+
 def test_a_fallback_is_one_sentence(
     cli: Cli, good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

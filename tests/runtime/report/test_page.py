@@ -160,3 +160,10 @@ def test_a_reason_is_not_said_twice() -> None:
     )
     letter = {"message": message, "pointer": "/gen", "code": "wrong-type"}
     assert reason(letter) == "expected integer, found string and 1 more issue"
+
+
+def test_a_mixed_topic_is_named_as_one(hostile: Outcome) -> None:
+    """A run that took the format of each message says so in words."""
+    text = page(summary(replace(hostile, format="auto")))
+    assert "messages in any format, read in" in text
+    assert "<dd>that of each message</dd>" in text

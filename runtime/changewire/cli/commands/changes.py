@@ -11,7 +11,7 @@ from changewire.changes import IMAGES, Image
 from changewire.changes.reading import Reading
 from changewire.cli.ending import GOOD, REFUSED, ending
 from changewire.cli.lines import Lines
-from changewire.cli.options import Format, Inputs, Shape, one_of
+from changewire.cli.options import Inputs, Shape, TopicFormat, one_of
 from changewire.cli.records import place_of, records, say_refused
 from changewire.cli.talk import counted, say
 from changewire_messages.change import Rejection
@@ -57,7 +57,7 @@ def reading_of(
 def changes(
     inputs: Inputs = None,
     *,
-    format: Format,
+    format: TopicFormat,
     image: ImageOption = "full",
     keys: Keys = None,
     families: Families = None,

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from changewire.cli.commands.changes import Families, ImageOption, Keys, reading_of
 from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
-from changewire.cli.options import Format, Inputs, Json, Shape, one_of
+from changewire.cli.options import Inputs, Json, Shape, TopicFormat, one_of
 from changewire.cli.quiet import quieten_spark
 from changewire.cli.records import given
 from changewire.cli.talk import console, counted, say
@@ -33,7 +33,7 @@ _CODES = 3
 def run(
     inputs: Inputs = None,
     *,
-    format: Format,
+    format: TopicFormat,
     output: Annotated[
         str,
         typer.Option("--output", "-o", metavar="DIR", help="Folder for tables and report."),

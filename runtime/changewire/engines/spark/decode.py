@@ -102,7 +102,8 @@ def decode(
         messages: Has a binary or string column ``value``; Kafka's columns ``key``, ``topic``,
             ``partition``, ``offset``, ``timestamp`` and ``headers``, and ``path`` and ``number``
             of `read_files`, are kept where they are there. Others are left out.
-        format: Public name of the format.
+        format: Public name of the format; ``auto`` takes for each message the one that it says
+            it has, for topics that carry several.
         image: What a message holds of its row after a write.
         keys: Columns that name the row, in place of those that the message or its format says.
         families: Column families of an HBase table, to take names of its columns apart.

@@ -1,0 +1,61 @@
+"""Show what changewire does: messages of every format become tables, and nothing is lost.
+
+``nox -s demo`` runs this, or ``python -m examples.demo [FOLDER]`` where changewire is installed.
+Tables and reports are written to the folder, or to ``build/demo/`` below the working directory.
+"""
+
+import os
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from examples.demo import changes, dead_letters, mixed, summary
+from examples.demo.outputs import FORMATS, INPUTS
+from rich.console import Console
+
+from changewire.engines.outcome import Outcome
+from changewire.job import run
+
+OUTPUT: Final = Path("build", "demo")
+_WIDTH: Final = 100
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run the main job on the examples of each format and show what came of it."""
+    output = Path(arguments[0]) if arguments else OUTPUT
+    output.mkdir(parents=True, exist_ok=True)
+    console = Console(highlight=False)
+    console.width = min(console.width, _WIDTH)
+    outcomes: dict[str, Outcome] = {}
+    notes: dict[str, None] = {}
+    with console.status("Starting …") as status, stderr_to(output / "engine.log"):
+        for folder, name in FORMATS.items():
+            status.update(f"Reading {folder} …")
+            inputs, tables = [str(INPUTS / folder)], str(output / folder)
+            outcomes[folder] = run(inputs, tables, format=name, notice=notes.setdefault)
+    summary.show(console, outcomes, list(notes))
+    changes.show(console, outcomes)
+    mixed.show(console, outcomes["mixed"])
+    dead_letters.show(console, outcomes)
+    summary.show_next(console, output)
+
+
+@contextmanager
+def stderr_to(path: Path) -> Generator[None, None, None]:
+    """Keep what Spark's JVM says while it starts in a file: Python cannot stop it from talking."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with path.open("wb") as log:
+        os.dup2(log.fileno(), 2)
+        try:
+            yield
+        finally:
+            sys.stderr.flush()
+            os.dup2(kept, 2)
+            os.close(kept)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

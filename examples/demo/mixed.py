@@ -1,0 +1,41 @@
+"""The mixed topic: the first message of each format, and what becomes of it."""
+
+from typing import Final
+
+from examples.demo.outputs import Row, record_of, rows_of, table_name
+from examples.demo.screen import grid, indented, title
+from rich.console import Console
+from rich.text import Text
+
+import changewire as cw
+from changewire.engines.layout import OUTPUTS
+from changewire.engines.outcome import Outcome
+from changewire.engines.outputs import place_order
+
+_SHOWN: Final = 24
+"""Bytes of a message that are shown."""
+
+
+def show(console: Console, outcome: Outcome) -> None:
+    """Show one record of each format, and one of none."""
+    title(console, "One topic, every format")
+    table = grid(">Offset", "Begins with", "Format", "Is")
+    rows = sorted((row for name in OUTPUTS for row in rows_of(outcome, name)), key=place_order)
+    seen = set[str | None]()
+    for row in rows:
+        value = record_of(row).value
+        found = None if value is None else cw.detect(value)
+        if value is None or found in seen:
+            continue
+        seen.add(found)
+        begin = Text(ascii(value[:_SHOWN])[2:-1], style="dim")
+        table.add_row(str(row["offset"]), begin, found or "none", Text(_fate(row)))
+    console.print(table)
+    indented(console, "No format was named: each message was read by the one that it says it has.")
+
+
+def _fate(row: Row) -> str:
+    """Return in words what a row says of its message."""
+    if "code" in row:
+        return f"dead letter: {row['code']}"
+    return f"{row['op']} of {table_name(row['source'])}"

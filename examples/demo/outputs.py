@@ -1,0 +1,47 @@
+"""What the runs read and wrote: folders, rows, and the messages that rows came from."""
+
+from collections.abc import Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow.parquet as pq
+
+from changewire.changes.reading import AUTO
+from changewire.engines.outcome import Outcome
+from changewire.engines.outputs import place_order
+from changewire.framing import Record, read
+
+INPUTS: Final = Path(__file__).resolve().parents[1]
+FORMATS: Final[Mapping[str, str]] = {
+    "aerospike_json": "aerospike-json",
+    "aerospike_msgpack": "aerospike-msgpack",
+    "dataworks_json": "dataworks-json",
+    "lindorm_json": "lindorm-json",
+    "mixed": AUTO,
+}
+"""Format of the messages in each folder of examples."""
+
+Row = dict[str, Any]
+
+
+def rows_of(outcome: Outcome, table: str) -> list[Row]:
+    """Return the rows of an output by the place that they came from, whichever engine wrote it."""
+    rows: list[Row] = pq.read_table(Path(outcome.output, table)).to_pylist()
+    return sorted(rows, key=place_order)
+
+
+def record_of(row: Row) -> Record:
+    """Return the record that a row came in, as it stands in its file."""
+    return next(islice(read(row["path"]), row["number"], None))
+
+
+def place(row: Row) -> str:
+    """Return file and number of the record that a row came in."""
+    return f"{Path(row['path']).name} {row['number']}"
+
+
+def table_name(source: Row) -> str:
+    """Return the name of a table; most deletes of Aerospike leave out the set of the record."""
+    parts = (source["database"], source["schema"], source["table"])
+    return ".".join(part for part in parts if part) or "(no table)"

@@ -1,0 +1,79 @@
+"""What a message says of its change, taken from the model by hand: no adapter has a part in it."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import UNSET
+from tests.variants import variant_of
+
+Facts = dict[str, Any]
+"""Source (database, schema, table), rows before and after, time in milliseconds since the Unix
+epoch, sequence (major, minor), and attributes; values as they stand in the message."""
+
+
+def facts(format: str, model: Any) -> Facts:
+    """Return what a message says."""
+    return _FACTS[format.partition("-")[0]](model)
+
+
+def _aerospike(model: Any) -> Facts:
+    record = getattr(model, "payload", model)
+    bins, lut = getattr(record, "bins", None), _known(record, "lut") or None
+    named = {name: getattr(record, name, UNSET) for name in ("gen", "exp", "lut")}
+    named |= {"set": record.key.set, "user_key": record.key.user_key}
+    return {
+        "source": (record.key.namespace, None, record.key.set),
+        "before": None,
+        "after": None if bins is None else {one.name: one.value for one in bins},
+        "time": lut,
+        "sequence": lut and (lut, _known(record, "gen") or 0),
+        "attributes": {name: value for name, value in named.items() if value is not UNSET},
+    }
+
+
+def _dataworks(model: Any) -> Facts:
+    payload, kind = model.payload, variant_of(model)
+    source = json.loads(bytes(model.schema_text)).get("source") or {}
+    place = {name: source.get(name) or None for name in ("dbName", "schemaName", "tableName")}
+    attributes = {"op": str(payload.op), "version": model.version}
+    nothing = dict.fromkeys(("before", "after", "time", "sequence"))
+    if kind == "Other":
+        return {"source": tuple(place.values()), **nothing, "attributes": attributes}
+    number, time = _known(payload, "sequence_id"), payload.timestamp.event_time
+    is_lone = kind.startswith("UpdateBefore")
+    before, after = _known(payload, "before"), _known(payload, "after")
+    return {
+        "source": tuple(place.values()),
+        "before": before and before.data_column,
+        "after": None if kind == "Delete" or is_lone else after and after.data_column,
+        "time": None if time == -1 else time,
+        "sequence": number and (int(number), int(not is_lone)),
+        "attributes": attributes,
+    }
+
+
+def _lindorm(model: Any) -> Facts:
+    payload, source = model.payload, model.payload.source
+    after = None if variant_of(model) == "Delete" else _known(payload, "after")
+    return {
+        "source": (source.namespace, None, source.table),
+        "before": _known(payload, "before"),
+        "after": after,
+        "time": source.ts_ms,
+        "sequence": (source.ts_ms, 0),
+        "attributes": {"op": payload.op, "ts_ms": payload.ts_ms},
+    }
+
+
+def _known(model: Any, name: str) -> Any:
+    """Return an attribute; None where it is absent."""
+    value = getattr(model, name, None)
+    return None if value is UNSET else value
+
+
+_FACTS: Mapping[str, Callable[[Any], Facts]] = {
+    "aerospike": _aerospike,
+    "dataworks": _dataworks,
+    "lindorm": _lindorm,
+}
