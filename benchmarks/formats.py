@@ -32,7 +32,8 @@ _COLUMNS: dict[str, Any] = {
     "note": None,
     "created_at": 1465491411815,
 }
-_TYPES = {bool: "BOOLEAN", int: "LONG", float: "DOUBLE"}
+_TYPES: dict[type, str] = {bool: "BOOLEAN", int: "LONG", float: "DOUBLE"}
+"""Column types of DataWorks; other values are text."""
 
 _MOST: dict[tuple[str, str], float] = {
     ("aerospike-json", "small"): 1.5,
@@ -74,13 +75,9 @@ def _wide_aerospike(message: Any) -> None:
 
 def _wide_dataworks(message: Any) -> None:
     row = _row()
-    message["schema"]["dataColumn"] = [{"name": n, "type": _declared(v)} for n, v in row.items()]
+    columns = [{"name": n, "type": _TYPES.get(type(v), "STRING")} for n, v in row.items()]
+    message["schema"]["dataColumn"] = columns
     message["payload"]["after"]["dataColumn"] = row
-
-
-def _declared(value: object) -> str:
-    """Return the column type that DataWorks would say a value has."""
-    return _TYPES.get(type(value), "STRING")
 
 
 def _wide_lindorm(message: Any) -> None:
