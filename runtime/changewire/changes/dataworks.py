@@ -42,8 +42,16 @@ _LARGEST: Final = 2**63 - 1
 _MOST_BYTES: Final = 65536
 
 
-class _Table(Struct, frozen=True):
-    """What the schema of a message says, made ready once for all messages that have it."""
+class Table(Struct, frozen=True):
+    """What the schema of a message says, made ready once for all messages that have it.
+
+    Attributes:
+        source: Where its rows are.
+        readers: Reader of each column, by name.
+        primary_key: Names of the columns of the primary key; None without one.
+        fingerprint: Fingerprint of its text.
+        attributes: What every change of such a message says.
+    """
 
     source: Source
     readers: Mapping[str, Read]
@@ -73,7 +81,7 @@ def dataworks_changes(
             number.
     """
     text = bytes(message.schema_text)
-    table = _table(text) if len(text) <= _MOST_BYTES else _build(text)
+    table = table_of(text)
     payload = message.payload
     if isinstance(payload, wire.Other):
         return [_other(message, payload, table)]
@@ -104,7 +112,7 @@ def dataworks_changes(
     ]
 
 
-def _other(message: wire.Message, payload: wire.Other, table: _Table) -> Change:
+def _other(message: wire.Message, payload: wire.Other, table: Table) -> Change:
     """Return the control event of an operation that is not known; all that it holds is kept."""
     names = ("before", "after", "sequence_id", "scn", "timestamp", "ddl")
     held = {name: getattr(payload, name) for name in names}
@@ -119,7 +127,7 @@ def _other(message: wire.Message, payload: wire.Other, table: _Table) -> Change:
     return control_event("other", table.source, attributes, table.fingerprint)
 
 
-def _row(image: Any, table: _Table, place: str, used: list[str]) -> dict[str, Any] | None:
+def _row(image: Any, table: Table, place: str, used: list[str]) -> dict[str, Any] | None:
     """Return a row with values of the types that are declared for its columns."""
     if not image:
         return None
@@ -146,7 +154,7 @@ def _issue(name: str, value: object, place: str, error: MismatchError) -> Issue:
 
 
 def _key(
-    row: Mapping[str, Any] | None, table: _Table, keys: Sequence[str] | None
+    row: Mapping[str, Any] | None, table: Table, keys: Sequence[str] | None
 ) -> dict[str, Any] | None:
     """Return the columns that name a row; None without a row, or where nothing names it."""
     if row is None:
@@ -172,7 +180,7 @@ def _sequence(text: Any, *, is_lone: bool) -> Order | None:
 
 
 def _attributes(
-    message: wire.Message, table: _Table, image: str | None, used: list[str]
+    message: wire.Message, table: Table, image: str | None, used: list[str]
 ) -> dict[str, Any]:
     """Return what only this format has; what a message lacks is absent."""
     payload: Any = message.payload
@@ -195,18 +203,23 @@ def _attributes(
     return found
 
 
+def table_of(text: bytes) -> Table:
+    """Return what the text of a schema says; that of usual texts is kept."""
+    return _kept(text) if len(text) <= _MOST_BYTES else _build(text)
+
+
 @lru_cache(maxsize=256)
-def _table(text: bytes) -> _Table:
+def _kept(text: bytes) -> Table:
     return _build(text)
 
 
-def _build(text: bytes) -> _Table:
+def _build(text: bytes) -> Table:
     """Make a schema ready: a reader for each column, and what every change of it says."""
     schema = msgspec.json.decode(text, type=wire.DataSchema)
     place = schema.source or wire.Source()
     columns = schema.data_column or ()
     attributes = {"db_type": place.db_type, "db_version": place.db_version}
-    return _Table(
+    return Table(
         source=Source(
             system="dataworks",
             database=place.db_name or None,

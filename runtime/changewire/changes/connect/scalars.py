@@ -77,12 +77,12 @@ def number(node: Node) -> Read:
                 return value
             return refuse(value, path, in_range, "out-of-range")
         if type(value) is int or type(value) is Decimal:
-            nearest = _nearest(value)
-            if not low <= nearest <= high:
+            double = nearest_double(value)
+            if not low <= double <= high:
                 return refuse(value, path, in_range, "out-of-range")
-            if nearest != value and Decimal(repr(nearest)) != value:
+            if is_rounded(double, value):
                 context.note(ROUNDED_NUMBER, path)
-            return nearest
+            return double
         if type(value) is str and value in _NOT_FINITE:
             return _NOT_FINITE[value]
         return refuse(value, path)
@@ -113,12 +113,17 @@ def binary(node: Node) -> Read:
     return read
 
 
-def _nearest(value: int | Decimal) -> float:
+def nearest_double(value: int | Decimal) -> float:
     """Return the nearest double; infinite where there is none, and for what is no number."""
     try:
         return float(value)
     except (OverflowError, ValueError):
         return float("inf")
+
+
+def is_rounded(double: float, value: int | Decimal) -> bool:
+    """Tell whether the nearest double of a number is neither the number nor has its digits."""
+    return double != value and Decimal(repr(double)) != value
 
 
 SCALARS: Final[Mapping[str, Callable[[Node], Read]]] = {
