@@ -28,7 +28,7 @@ BOUNDS: Mapping[str, tuple[type, Any, Any]] = {
 }
 """The Python type of a type's values, with the least and the largest; text has none."""
 
-_NOT_FINITE: Final = {text: float(text) for text in ("NaN", "Infinity", "-Infinity")}
+_NOT_FINITE: Final = frozenset({"NaN", "Infinity", "-Infinity"})
 
 
 def boolean(node: Node) -> Read:
@@ -64,8 +64,8 @@ def number(node: Node) -> Read:
     """Return a reader of floating-point numbers; integers and Decimals become the nearest double.
 
     A number of 32 bits stays the double that has its digits: rounding it to 32 bits would give it
-    others. NaN and the infinities are the texts that Kafka's converter writes for them (and reads
-    back as 0); as bare numbers they are no JSON.
+    others. NaN and the infinities stay the texts that Kafka's converter writes for them (and reads
+    back as 0): JSON has no numbers for them.
     """
     _, low, high = BOUNDS[node.type]
     refuse = refusal(node, f"a number of type {node.type}")
@@ -84,7 +84,7 @@ def number(node: Node) -> Read:
                 context.note(ROUNDED_NUMBER, path)
             return double
         if type(value) is str and value in _NOT_FINITE:
-            return _NOT_FINITE[value]
+            return value
         return refuse(value, path)
 
     return read
