@@ -24,6 +24,11 @@ def logical(kind: str, name: str) -> dict[str, Any]:
     return {"type": kind, "name": name}
 
 
+VARIABLE = {
+    "type": "struct",
+    "name": "io.debezium.data.VariableScaleDecimal",
+    "fields": [{"field": "scale", "type": "int32"}, {"field": "value", "type": "bytes"}],
+}
 STRUCT = {"type": "struct", "fields": [{"field": "x", "type": "int32"}]}
 
 CONNECT_TYPES = [
@@ -48,9 +53,18 @@ CONNECT_TYPES = [
     (logical("string", f"{DEBEZIUM}IsoDate"), "date"),
     (logical("int64", f"{DEBEZIUM}MicroDuration"), "string"),
     (logical("int64", "unheard.of"), "long"),
+    (VARIABLE, "string"),
     (
         {"type": "array", "items": {"type": "int32"}},
         {"type": "array", "elementType": "integer", "containsNull": True},
+    ),
+    (
+        {
+            "type": "map",
+            "keys": logical("string", f"{DEBEZIUM}IsoDate"),
+            "values": {"type": "int8"},
+        },
+        {"type": "map", "keyType": "string", "valueType": "byte", "valueContainsNull": True},
     ),
     (
         {"type": "map", "keys": {"type": "int32"}, "values": {"type": "string"}},
@@ -64,6 +78,29 @@ def test_types_of_kafka_connect(declared_type: Any, kind: Any) -> None:
     """Each type of Kafka Connect has a column that holds what its values become."""
     (column,) = row_type(declared(c=declared_type), format="lindorm-json")["fields"]
     assert (column["name"], column["type"], column["nullable"]) == ("c", kind, True)
+
+
+@pytest.mark.parametrize(
+    "declared_type",
+    [
+        {"type": "struct", "fields": []},
+        {"type": "array", "items": {"type": "struct", "fields": []}},
+        {"type": "map", "keys": STRUCT, "values": {"type": "string"}},
+        {"type": "map", "keys": {"type": "double"}, "values": {"type": "string"}},
+        {
+            "type": "map",
+            "keys": logical("int32", f"{CONNECT}Time"),
+            "values": {"type": "string"},
+        },
+    ],
+)
+def test_what_no_column_holds_is_json_text(declared_type: Any) -> None:
+    """A struct without fields, and a map whose keys no column has, are JSON text."""
+    (column,) = row_type(declared(c=declared_type), format="lindorm-json")["fields"]
+    assert (column["type"], column["metadata"]["contentMediaType"]) == (
+        "string",
+        "application/json",
+    )
 
 
 def test_nested_structs_have_fields() -> None:

@@ -24,6 +24,9 @@ _SCALARS: Final[Mapping[str, str]] = {
     "string": "string",
 }
 
+_KEYS: Final = frozenset({"boolean", "int8", "int16", "int32", "int64"})
+"""Types of the keys of maps that have a column, beside text."""
+
 _OF_PYTHON: Final[Mapping[type, str]] = {date: "date", datetime: "timestamp"}
 
 
@@ -34,7 +37,7 @@ def column_type(node: Node) -> Any:
     that holds them.
 
     Args:
-        node: A node of a schema that compiles.
+        node: A node, of a schema that compiles, for which there is a column.
     """
     if (node.name, node.type) == logical.DECIMAL:
         return _decimal(int(node.parameters["scale"]))
@@ -46,19 +49,35 @@ def column_type(node: Node) -> Any:
 
 
 def struct_type(parts: Mapping[str, Node]) -> dict[str, Any]:
-    """Return the struct of some columns; each has its declared type as comment."""
-    return {
-        "type": "struct",
-        "fields": [
-            {
-                "name": name,
-                "type": column_type(part),
-                "nullable": True,
-                "metadata": {"comment": type_words(part)},
-            }
-            for name, part in parts.items()
-        ],
-    }
+    """Return the struct of some columns; each has its declared type as comment.
+
+    What no column type holds, a struct without fields or a map by structs, is JSON text.
+    """
+    return {"type": "struct", "fields": [_field(name, part) for name, part in parts.items()]}
+
+
+def _field(name: str, node: Node) -> dict[str, Any]:
+    metadata = {"comment": type_words(node)}
+    if not _has_column(node):
+        metadata["contentMediaType"] = "application/json"
+    kind = column_type(node) if _has_column(node) else "string"
+    return {"name": name, "type": kind, "nullable": True, "metadata": metadata}
+
+
+def _has_column(node: Node) -> bool:
+    """Tell whether a type has a column; fields of structs within it answer for themselves."""
+    if logical.conversion_of(node):
+        return True
+    if node.type == "struct":
+        return bool(node.parts)
+    if node.type == "map" and not _is_key(node.parts["keys"]):
+        return False
+    below = [part for name, part in node.parts.items() if name != "keys"]
+    return all(map(_has_column, below))
+
+
+def _is_key(node: Node) -> bool:
+    return node.type == "string" or (node.type in _KEYS and not logical.conversion_of(node))
 
 
 def _decimal(scale: int) -> str:
@@ -72,7 +91,9 @@ def _array(node: Node) -> dict[str, Any]:
 
 
 def _map(node: Node) -> dict[str, Any]:
-    keys, values = column_type(node.parts["keys"]), column_type(node.parts["values"])
+    key, values = node.parts["keys"], column_type(node.parts["values"])
+    # Names of JSON objects stay text, whatever logical type the keys have.
+    keys = "string" if key.type == "string" else column_type(key)
     return {"type": "map", "keyType": keys, "valueType": values, "valueContainsNull": True}
 
 

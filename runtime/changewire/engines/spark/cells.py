@@ -104,6 +104,8 @@ def _pairs(kind: Any, typed_by: str) -> Cell:
     def fit(value: Any, at: str, used: list[str]) -> list[tuple[Any, Any]]:
         if type(value) is not list or not all(map(_is_pair, value)):
             raise CellError(at, "map, as an array of pairs", value)
+        if None in (keys := [k for k, _ in value]):
+            raise CellError(f"{at}/{keys.index(None)}/0", "key of a map", None)
         found = [
             (key(k, f"{at}/{i}/0", used), None if v is None else item(v, f"{at}/{i}/1", used))
             for i, (k, v) in enumerate(value)
