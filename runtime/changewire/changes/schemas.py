@@ -133,20 +133,22 @@ class Tally:
         key = (schema.source, schema.text)
         size = len(schema.text)
         if key not in self.found and len(self.found) < self._limit and size <= self._room:
+            columns = self._columns(schema.text)
             text = schema.text.decode()
-            columns = self._columns(text)
             self._room -= size
             self.found[key] = SchemaUse(
                 schema.source, schema.fingerprint, 0, position, position, text, columns
             )
         return self.found.get(key)
 
-    def _columns(self, text: str) -> dict[str, str]:
+    def _columns(self, text: bytes) -> dict[str, str]:
         try:
             return self._dialect.columns(parsed(text))
         except SchemaError as error:
             issue = Issue(f"/schema{error.pointer}", "invalid-schema", "schema", error.expected)
-            raise DecodeError(self._format, [issue]) from None
+        except ValueError:  # in properties that nobody knows, where no decoding looks
+            issue = Issue("/schema", "invalid-json", "json", "JSON text")
+        raise DecodeError(self._format, [issue])
 
 
 def schemas(

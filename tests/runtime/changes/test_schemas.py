@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.runtime.changes import dataworks, lindorm
 
 import changewire as cw
@@ -127,3 +129,31 @@ def test_formats_without_schemas_are_refused() -> None:
         cw.schemas([], format="aerospike-json")
     with pytest.raises(ValueError, match="no format"):
         cw.schemas([], format="x")
+
+
+GOOD = {
+    "dataworks-json": dataworks_message(NAME),
+    "lindorm-json": lindorm_message(id="int64", name="string"),
+}
+
+
+@pytest.mark.parametrize("spoilt", [b'"\xff"', b'"\\ud800"', b"[" * 2000 + b"]" * 2000])
+def test_a_schema_that_is_no_json_is_refused(spoilt: bytes) -> None:
+    """Decoding does not look into properties that nobody knows; listing does, and refuses."""
+    message = GOOD["dataworks-json"].replace(
+        b'"dataColumn"', b'"x":' + spoilt + b',"dataColumn"', 1
+    )
+    found = cw.schemas([message, GOOD["dataworks-json"]], format="dataworks-json")
+    assert (found.refused, [use.count for use in found.schemas]) == (1, [1])
+
+
+@pytest.mark.parametrize("name", sorted(GOOD))
+@given(data=st.data())
+def test_no_message_ends_the_listing(name: str, data: st.DataObject) -> None:
+    """Whatever bytes a message has, it is counted once, and the listing goes on."""
+    good = GOOD[name]
+    at = data.draw(st.integers(0, len(good) - 1))
+    message = good[:at] + data.draw(st.binary(max_size=3)) + good[at + 1 :]
+    found = cw.schemas([message, good], format=name)
+    assert found.messages == found.without + found.refused + sum(u.count for u in found.schemas)
+    assert any(use.text.encode() in good for use in found.schemas)
