@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 from pyspark.sql.types import (
     DecimalType,
@@ -24,6 +25,8 @@ from tests.runtime.changes import dataworks, lindorm
 
 import changewire as cw
 import changewire.spark as cws
+from changewire.changes.reading import Reading
+from changewire.engines.spark.typed import TypedDecoder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -333,6 +336,23 @@ def test_a_struct_type_types_lindorm_rows(spark: SparkSession) -> None:
     decoded = cws.decode(frame(spark, good, late), format="lindorm-json", rows=kind)
     assert [plain(row) for row in rows_after(decoded)] == [{"at": AT, "name": "a"}]
     assert [row["pointer"] for row in decoded.dead_letters.collect()] == ["/after/at"]
+
+
+def test_depth_ends_no_job() -> None:
+    """A value that is nested deeper than its column can be read is a dead letter."""
+    levels = 100
+    field = StructField("k", StringType(), metadata={"contentMediaType": "application/json"})
+    for _ in range(levels):
+        field = StructField("k", StructType([field]))
+    opened, closed = '{"k":' * levels, "}" * levels
+    deep = [opened + "[" * depth + "]" * depth + closed for depth in range(600, 900, 10)]
+    bins = [f'[{{"name": "k", "type": "map", "value": {value}}}]' for value in deep]
+    messages = [f'{HEAD}, "lut": 1, "bins": {b}}}'.encode() for b in bins]
+    batch = pa.RecordBatch.from_pydict({"value": pa.array(messages, pa.binary())})
+    decode = TypedDecoder(Reading("aerospike-json"), StructType([field]))
+    codes = decode(batch).column("code").to_pylist()
+    assert codes == sorted(codes, key=lambda code: code is not None)
+    assert (codes[0], codes[-1]) == (None, "too-deep")
 
 
 def test_an_absent_value_ends_no_job(spark: SparkSession) -> None:

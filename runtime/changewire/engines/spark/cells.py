@@ -30,7 +30,8 @@ def field_cell(field: StructField, typed_by: str = "") -> Cell:
     Raises:
         ValueError: No value of a message can be of this type.
     """
-    if field.metadata.get("contentMediaType") == "application/json":
+    media_type = field.metadata.get("contentMediaType")
+    if media_type == "application/json" and isinstance(field.dataType, StringType):
         return _json_text
     return cell(field.dataType, field.metadata.get(TYPED_BY, typed_by))
 

@@ -13,6 +13,7 @@ from pyspark.sql.types import StructField, StructType
 
 from changewire.changes.reading import Element, Reading
 from changewire.codec import DecodeError, rejection
+from changewire.codec.wire import too_deep
 from changewire.engines.decode import Decoder, Elements
 from changewire.engines.spark.cells import field_cell
 from changewire.engines.spark.scalar_cells import Cell, CellError
@@ -76,7 +77,10 @@ class TypedDecoder(Decoder):
         try:
             return self._typed(result, used), leniencies + used
         except CellError as error:
-            return rejection(DecodeError(self.reading.format, [error.issue]), number), []
+            issue = error.issue
+        except RecursionError:
+            issue = too_deep("row")
+        return rejection(DecodeError(self.reading.format, [issue]), number), []
 
     def _typed(self, change: Change, used: list[str]) -> Change:
         """Return a change with its rows fit into their columns; `used` gets leniencies."""
