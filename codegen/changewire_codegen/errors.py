@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 
-class SchemaError(Exception):
+class SchemaError(ValueError):
     """A schema is outside the dialect.
 
     Attributes:

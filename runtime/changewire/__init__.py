@@ -13,7 +13,9 @@ from typing import Any
 
 from changewire.changes import changes
 from changewire.changes.aerospike_digest import digest
+from changewire.changes.connect import Difference
 from changewire.changes.pairs import pair
+from changewire.changes.schemas import Schemas, SchemaUse, schemas
 from changewire.codec import (
     CODES,
     Codec,
@@ -43,6 +45,7 @@ __all__ = [
     "Codec",
     "CodecError",
     "DecodeError",
+    "Difference",
     "EncodeError",
     "Explanation",
     "Extra",
@@ -50,6 +53,8 @@ __all__ = [
     "Issue",
     "Reason",
     "Rejection",
+    "SchemaUse",
+    "Schemas",
     "Sequence",
     "Source",
     "__version__",
@@ -71,6 +76,7 @@ __all__ = [
     "leniencies",
     "lindorm_json",
     "pair",
+    "schemas",
     "validate",
 ]
 

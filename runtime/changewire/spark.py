@@ -13,8 +13,30 @@ cws.write(decoded, "/lake/customers")
 from __future__ import annotations
 
 try:
-    from changewire.engines.spark import Decoded, RowsAs, decode, read_files, run, session, write
+    from changewire.engines.spark import (
+        Decoded,
+        RowsAs,
+        RowSchema,
+        decode,
+        read_files,
+        row_type,
+        run,
+        schemas,
+        session,
+        write,
+    )
 except ImportError as error:
     raise ImportError('changewire.spark needs PySpark: pip install "changewire[spark]"') from error
 
-__all__ = ["Decoded", "RowsAs", "decode", "read_files", "run", "session", "write"]
+__all__ = [
+    "Decoded",
+    "RowSchema",
+    "RowsAs",
+    "decode",
+    "read_files",
+    "row_type",
+    "run",
+    "schemas",
+    "session",
+    "write",
+]

@@ -8,22 +8,31 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
+from tests.runtime.changes import dataworks
 from tests.samples import mixed_messages
+
+import changewire as cw
+from changewire.changes.connect.notes import ROUNDED_NUMBER
+from changewire.engines.spark.variant import NUMBER_AS_TEXT, ROW_AS_TEXT
 
 PAGE = Path(__file__).parents[2] / "docs" / "spark.md"
 
 
-def test_the_page_runs(spark: SparkSession, tmp_path: Path) -> None:
-    """Each block runs after the one before it; the last one shows typed columns."""
+def test_the_page_runs(spark: SparkSession, tmp_path: Path, generator: None) -> None:
+    """Each block runs after the one before it, and typed rows hold their values."""
+    del generator
     lines = [message for message in mixed_messages() if message]
     (tmp_path / "in.jsonl").write_bytes(b"\n".join(lines))
     user = {"msg": "write", "key": ["shop", "users", "YWJjZGVmZ2hpamtsbW5vcHFyc3Q=", 1]}
     bins = [{"name": "age", "type": "int", "value": 41}]
+    types = {"id": "LONG", "price": "DOUBLE"}
+    order = cw.encode(dataworks.message("INSERT", types, after={"id": 1, "price": "9.90"}))
     text = json.dumps({**user, "gen": 1, "exp": 0, "lut": 0, "bins": bins})
     names: dict[str, Any] = {
         "inputs": str(tmp_path / "in.jsonl"),
         "output": str(tmp_path / "out"),
         "messages": spark.createDataFrame([(text,)], "value string"),
+        "topic": spark.createDataFrame([(order, 7)], "value binary, offset long"),
     }
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     first, files, *rest = blocks
@@ -35,3 +44,12 @@ def test_the_page_runs(spark: SparkSession, tmp_path: Path) -> None:
     for block in rest:
         exec(block, names)  # noqa: S102
     assert [row["after"]["age"] for row in names["users"].changes.collect()] == [41]
+    assert [tuple(row["after"]) for row in names["orders"].changes.collect()] == [(1, 9.9)]
+    assert [(use.count, use.first.offset) for use in names["found"].schemas] == [(1, 7)]
+
+
+def test_leniencies_of_rows_are_listed() -> None:
+    """The page explains each leniency that the engine itself adds."""
+    text = PAGE.read_text(encoding="utf-8").partition("### Leniencies of rows")[2]
+    listed = re.findall(r"^\| `([a-z-]+)` \|", text, re.MULTILINE)
+    assert listed == sorted({NUMBER_AS_TEXT, ROW_AS_TEXT, ROUNDED_NUMBER})

@@ -108,7 +108,12 @@ def test_extras_are_those_that_the_documentation_names(wheel: Distribution) -> N
 
 
 @pytest.mark.parametrize(
-    ("group", "name"), [("console_scripts", "changewire"), ("changewire.generator", "default")]
+    ("group", "name"),
+    [
+        ("console_scripts", "changewire"),
+        ("changewire.generator", "default"),
+        ("changewire.generator", "row_type"),
+    ],
 )
 def test_entry_points_lead_to_a_function(group: str, name: str, wheel: Distribution) -> None:
     """The command, and the generator that it finds, can be called."""

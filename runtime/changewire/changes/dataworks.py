@@ -40,8 +40,16 @@ _MOST_DIGITS: Final = 19
 _LARGEST: Final = 2**63 - 1
 
 
-class _Table(Struct, frozen=True):
-    """What the schema of a message says, made ready once for all messages that have it."""
+class Table(Struct, frozen=True):
+    """What the schema of a message says, made ready once for all messages that have it.
+
+    Attributes:
+        source: Where its rows are.
+        readers: Reader of each column, by name.
+        primary_key: Names of the columns of the primary key; None without one.
+        fingerprint: Fingerprint of its text.
+        attributes: What every change of such a message says.
+    """
 
     source: Source
     readers: Mapping[str, Read]
@@ -70,7 +78,7 @@ def dataworks_changes(
         DecodeError: A value contradicts the declared type of its column, or `sequenceId` is no
             number.
     """
-    table = _table(message.schema_text)
+    table = table_of(message.schema_text)
     payload = message.payload
     if isinstance(payload, wire.Other):
         return [_other(message, payload, table)]
@@ -101,7 +109,7 @@ def dataworks_changes(
     ]
 
 
-def _other(message: wire.Message, payload: wire.Other, table: _Table) -> Change:
+def _other(message: wire.Message, payload: wire.Other, table: Table) -> Change:
     """Return the control event of an operation that is not known; all that it holds is kept."""
     names = ("before", "after", "sequence_id", "scn", "timestamp", "ddl")
     held = {name: getattr(payload, name) for name in names}
@@ -116,7 +124,7 @@ def _other(message: wire.Message, payload: wire.Other, table: _Table) -> Change:
     return control_event("other", table.source, attributes, table.fingerprint)
 
 
-def _row(image: Any, table: _Table, place: str, used: list[str]) -> dict[str, Any] | None:
+def _row(image: Any, table: Table, place: str, used: list[str]) -> dict[str, Any] | None:
     """Return a row with values of the types that are declared for its columns."""
     if not image:
         return None
@@ -143,7 +151,7 @@ def _issue(name: str, value: object, place: str, error: MismatchError) -> Issue:
 
 
 def _key(
-    row: Mapping[str, Any] | None, table: _Table, keys: Sequence[str] | None
+    row: Mapping[str, Any] | None, table: Table, keys: Sequence[str] | None
 ) -> dict[str, Any] | None:
     """Return the columns that name a row; None without a row, or where nothing names it."""
     if row is None:
@@ -173,7 +181,7 @@ def _sequence(text: Any, *, is_lone: bool) -> Order | None:
 
 
 def _attributes(
-    message: wire.Message, table: _Table, image: str | None, used: list[str]
+    message: wire.Message, table: Table, image: str | None, used: list[str]
 ) -> dict[str, Any]:
     """Return what only this format has; what a message lacks is absent."""
     payload: Any = message.payload
@@ -196,13 +204,13 @@ def _attributes(
     return found
 
 
-def _build(text: bytes) -> _Table:
+def _build(text: bytes) -> Table:
     """Make a schema ready: a reader for each column, and what every change of it says."""
     schema = msgspec.json.decode(text, type=wire.DataSchema)
     place = schema.source or wire.Source()
     columns = schema.data_column or ()
     attributes = {"db_type": place.db_type, "db_version": place.db_version}
-    return _Table(
+    return Table(
         source=Source(
             system="dataworks",
             database=place.db_name or None,
@@ -216,4 +224,5 @@ def _build(text: bytes) -> _Table:
     )
 
 
-_table: Final = by_text(_build)
+table_of: Final = by_text(_build)
+"""What the text of a schema says."""

@@ -31,7 +31,7 @@ def cells(
     """
     found: Row = {}
     for name, value in row.items():
-        column, place = _column(name, families, used), f"{pointer}/{pointer_token(name)}"
+        column, place = column_name(name, families, used), f"{pointer}/{pointer_token(name)}"
         if column in found:
             expected = "a column that no other has the name of"
             raise DecodeError(format, [Issue(place, "duplicate-column", "hbase", expected, name)])
@@ -42,8 +42,8 @@ def cells(
     return found
 
 
-def _column(name: str, families: Sequence[str] | None, used: list[str]) -> str:
-    """Return ``family:qualifier`` where the family is known."""
+def column_name(name: str, families: Sequence[str] | None, used: list[str]) -> str:
+    """Return ``family:qualifier`` where the family is known; `used` is that of `cells`."""
     if families is None or name == ROW_KEY:
         return name
     fits = [family for family in families if name.startswith(f"{family}_")]

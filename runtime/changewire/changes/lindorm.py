@@ -63,7 +63,7 @@ def lindorm_changes(
     """
     payload, used = message.payload, list[str]()
     op, source = _OPS[type(payload)], payload.source
-    compiled = _compiled(message)
+    compiled = compiled_schema(message)
     before = _row(payload.before, "before", compiled, used)
     after = None if op == "delete" else _row(payload.after, "after", compiled, used)
     named = _record_key(record_key, compiled)
@@ -90,8 +90,12 @@ def lindorm_changes(
     ]
 
 
-def _compiled(message: wire.Message) -> Compiled | None:
-    """Return the schema of a message, compiled; None where the message has none."""
+def compiled_schema(message: wire.Message) -> Compiled | None:
+    """Return the schema of a message, compiled; None where the message has none.
+
+    Raises:
+        DecodeError: It is none of Kafka Connect.
+    """
     if message.schema_text is UNSET:
         return None
     try:

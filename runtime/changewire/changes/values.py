@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, timezone
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -25,6 +25,20 @@ class MismatchError(ValueError):
         """Remember what was expected."""
         super().__init__(expected)
         self.expected = expected
+
+
+class EmbeddedSchema(NamedTuple):
+    """The schema that stands in a message.
+
+    Attributes:
+        source: Where the rows of the message are.
+        fingerprint: What `fingerprint` returns for the text.
+        text: Its JSON text, as received.
+    """
+
+    source: Source
+    fingerprint: str
+    text: bytes
 
 
 def from_milliseconds(milliseconds: int) -> datetime:

@@ -16,6 +16,7 @@ from changewire.cli.commands import (
     explain,
     formats,
     run,
+    schemas,
     validate,
 )
 from changewire.version import VERSION
@@ -55,6 +56,7 @@ _COMMANDS = (
     (convert, "Messages of one format to another."),
     (changes, "Messages to changes, as lines of JSON."),
     (detect, "Count the messages of each format."),
+    (schemas, "List the schemas that stand in messages, and what changed."),
     (formats, "List formats and their messages."),
     (run, "Messages to tables, with a report."),
     (doctor, "Look for what is missing."),

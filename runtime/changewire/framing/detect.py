@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Final
 
 from changewire.framing.kcat import is_kcat
-from changewire.framing.msgpack_shapes import msgpack_shape
 from changewire.framing.scan import BLANK, Scanner
 from changewire.framing.source import BYTE_ORDER_MARK, Source
 
@@ -17,6 +16,10 @@ def detect(source: Source) -> str:
     Of text only the first line that is not blank is looked at, and of that what `Source.peek`
     shows; the second one too where the first is the beginning of an object.
     """
+    from changewire.framing.msgpack_shapes import (
+        msgpack_shape,  # who reads no file needs no msgpack
+    )
+
     if shape := msgpack_shape(source):
         return shape
     line = _first_line(source.peek(_has_line))

@@ -5,19 +5,31 @@ from typing import Final
 
 from changewire.framing.detect import detect
 from changewire.framing.kcat import kcat
-from changewire.framing.messagepack import msgpack_concatenated, msgpack_length_prefixed
 from changewire.framing.parquet import parquet
 from changewire.framing.record import Damage, FramingError, Record
 from changewire.framing.source import Source, opened
 from changewire.framing.text import json_array, json_concatenated, json_lines
+
+
+def _msgpack_concatenated(source: Source, limit: int) -> Iterator[Record]:
+    from changewire.framing.messagepack import msgpack_concatenated
+
+    return msgpack_concatenated(source, limit)
+
+
+def _msgpack_length_prefixed(source: Source, limit: int) -> Iterator[Record]:
+    from changewire.framing.messagepack import msgpack_length_prefixed
+
+    return msgpack_length_prefixed(source, limit)
+
 
 _READERS: Final[dict[str, Callable[[Source, int], Iterator[Record]]]] = {
     "json-lines": json_lines,
     "json-array": json_array,
     "json-concatenated": json_concatenated,
     "kcat": kcat,
-    "msgpack-concatenated": msgpack_concatenated,
-    "msgpack-length-prefixed": msgpack_length_prefixed,
+    "msgpack-concatenated": _msgpack_concatenated,
+    "msgpack-length-prefixed": _msgpack_length_prefixed,
     "parquet": parquet,
 }
 SHAPES: Final[tuple[str, ...]] = tuple(_READERS)

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from pyspark.sql.types import CalendarIntervalType, DataType, StructType
 
-from changewire.engines.spark.cells import CellError, cell
+from changewire.engines.spark.cells import cell
+from changewire.engines.spark.scalar_cells import CellError
 
 NOW = datetime(2024, 1, 2, tzinfo=timezone.utc)
 
@@ -83,7 +84,7 @@ def test_a_value_that_fits_is_held_exactly(
 ) -> None:
     """A column holds the very value."""
     del spark
-    found = cell(spark_type(kind))(value, "")
+    found = cell(spark_type(kind))(value, "", [])
     assert (found, type(found)) == (held, type(held))
 
 
@@ -95,7 +96,7 @@ def test_a_value_that_does_not_fit_is_refused(
     del spark
     fit = cell(spark_type(kind))
     with pytest.raises(CellError) as caught:
-        fit(value, "")
+        fit(value, "", [])
     assert caught.value.issue.pointer == pointer
 
 

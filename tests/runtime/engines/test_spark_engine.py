@@ -149,7 +149,7 @@ def test_a_frame_without_values_is_refused(spark: SparkSession, column: str) -> 
 def test_unknown_rows_are_refused(messages: DataFrame) -> None:
     """Rows are JSON text, VARIANT or a StructType, and nothing else."""
     with pytest.raises(ValueError, match="rows is 'json'"):
-        cws.decode(messages, format=FORMAT, rows="xml")  # type: ignore[arg-type]
+        cws.decode(messages, format=FORMAT, rows="xml")
 
 
 def test_nothing_is_written_when_an_element_is_lost(decoded: cws.Decoded, tmp_path: Path) -> None:

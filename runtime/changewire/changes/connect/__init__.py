@@ -9,6 +9,7 @@ from changewire.changes.connect.differences import Difference, columns, differen
 from changewire.changes.connect.errors import SchemaError, ValueMismatch
 from changewire.changes.connect.notes import NOTES, Note
 from changewire.changes.connect.reader import Reader, compile_schema
+from changewire.changes.connect.row_type import struct_type
 from changewire.changes.values import fingerprint
 
 __all__ = [
@@ -24,4 +25,5 @@ __all__ = [
     "compile_schema",
     "differences",
     "fingerprint",
+    "struct_type",
 ]

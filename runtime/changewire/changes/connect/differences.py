@@ -86,7 +86,8 @@ def _walk(path: str, node: Node) -> Iterator[tuple[str, Node]]:
 
 
 def _changes(path: str, old: Node | None, new: Node | None) -> list[Difference]:
-    before, after = _nullable_type(old), _nullable_type(new)
+    before = None if old is None else type_words(old)
+    after = None if new is None else type_words(new)
     if old is None or new is None:
         return [Difference(path, "added" if old is None else "removed", before, after)]
     kinds: dict[Kind, bool] = {
@@ -96,8 +97,9 @@ def _changes(path: str, old: Node | None, new: Node | None) -> list[Difference]:
     return [Difference(path, kind, before, after) for kind, holds in kinds.items() if holds]
 
 
-def _nullable_type(node: Node | None) -> str | None:
-    return None if node is None else _type(node) + "?" * node.optional
+def type_words(node: Node) -> str:
+    """Return the type of a column, with ``?`` where null is a value."""
+    return _type(node) + "?" * node.optional
 
 
 def _type(node: Node) -> str:

@@ -28,7 +28,7 @@ BOUNDS: Mapping[str, tuple[type, Any, Any]] = {
 }
 """The Python type of a type's values, with the least and the largest; text has none."""
 
-_NOT_FINITE: Final = {text: float(text) for text in ("NaN", "Infinity", "-Infinity")}
+_NOT_FINITE: Final = frozenset({"NaN", "Infinity", "-Infinity"})
 
 
 def boolean(node: Node) -> Read:
@@ -64,8 +64,8 @@ def number(node: Node) -> Read:
     """Return a reader of floating-point numbers; integers and Decimals become the nearest double.
 
     A number of 32 bits stays the double that has its digits: rounding it to 32 bits would give it
-    others. NaN and the infinities are the texts that Kafka's converter writes for them (and reads
-    back as 0); as bare numbers they are no JSON.
+    others. NaN and the infinities stay the texts that Kafka's converter writes for them (and reads
+    back as 0): JSON has no numbers for them.
     """
     _, low, high = BOUNDS[node.type]
     refuse = refusal(node, f"a number of type {node.type}")
@@ -77,14 +77,14 @@ def number(node: Node) -> Read:
                 return value
             return refuse(value, path, in_range, "out-of-range")
         if type(value) is int or type(value) is Decimal:
-            nearest = _nearest(value)
-            if not low <= nearest <= high:
+            double = nearest_double(value)
+            if not low <= double <= high:
                 return refuse(value, path, in_range, "out-of-range")
-            if nearest != value and Decimal(repr(nearest)) != value:
+            if is_rounded(double, value):
                 context.note(ROUNDED_NUMBER, path)
-            return nearest
+            return double
         if type(value) is str and value in _NOT_FINITE:
-            return _NOT_FINITE[value]
+            return value
         return refuse(value, path)
 
     return read
@@ -113,12 +113,17 @@ def binary(node: Node) -> Read:
     return read
 
 
-def _nearest(value: int | Decimal) -> float:
+def nearest_double(value: int | Decimal) -> float:
     """Return the nearest double; infinite where there is none, and for what is no number."""
     try:
         return float(value)
     except (OverflowError, ValueError):
         return float("inf")
+
+
+def is_rounded(double: float, value: int | Decimal) -> bool:
+    """Tell whether the nearest double of a number is neither the number nor has its digits."""
+    return double != value and Decimal(repr(double)) != value
 
 
 SCALARS: Final[Mapping[str, Callable[[Node], Read]]] = {

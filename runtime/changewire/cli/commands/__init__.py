@@ -11,6 +11,7 @@ from changewire.cli.commands.encode import encode
 from changewire.cli.commands.explain import explain
 from changewire.cli.commands.formats import formats
 from changewire.cli.commands.run import run
+from changewire.cli.commands.schemas import schemas
 from changewire.cli.commands.validate import validate
 
 __all__ = [
@@ -23,5 +24,6 @@ __all__ = [
     "explain",
     "formats",
     "run",
+    "schemas",
     "validate",
 ]

@@ -4,8 +4,21 @@ from __future__ import annotations
 
 from changewire.engines.spark.decode import Decoded, RowsAs, decode
 from changewire.engines.spark.files import read_files
+from changewire.engines.spark.row_type import RowSchema, row_type
 from changewire.engines.spark.run import run
+from changewire.engines.spark.schemas import schemas
 from changewire.engines.spark.session import session
 from changewire.engines.spark.write import write
 
-__all__ = ["Decoded", "RowsAs", "decode", "read_files", "run", "session", "write"]
+__all__ = [
+    "Decoded",
+    "RowSchema",
+    "RowsAs",
+    "decode",
+    "read_files",
+    "row_type",
+    "run",
+    "schemas",
+    "session",
+    "write",
+]

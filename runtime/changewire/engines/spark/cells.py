@@ -1,185 +1,148 @@
 """Values of a row to the Spark types of its columns: exactly, or not at all.
 
-Nothing is rounded, cut, parsed from another kind of text or turned into NULL.
+Nothing is cut, parsed from another kind of text or turned into NULL, and only a schema that stands
+in the messages lets a number be rounded.
 """
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Mapping
-from datetime import date, datetime
-from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from pyspark.sql.types import (
-    ArrayType,
-    BinaryType,
-    BooleanType,
-    ByteType,
-    DataType,
-    DateType,
-    DecimalType,
-    DoubleType,
-    FloatType,
-    IntegerType,
-    LongType,
-    MapType,
-    ShortType,
-    StringType,
-    StructType,
-    TimestampType,
-)
+import msgspec
+from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructField, StructType
 
-from changewire.codec import Issue
+from changewire.engines.spark.readings import READINGS, TYPED_BY, Reading
+from changewire.engines.spark.scalar_cells import EXACT, SCALARS, Cell, CellError
 from changewire_messages.support import pointer_token
 
-Cell = Callable[[Any, str], Any]
-"""Takes a value and its JSON Pointer; returns what the column holds."""
 
+def field_cell(field: StructField, typed_by: str = "") -> Cell:
+    """Return the function that fits values into a column.
 
-class CellError(ValueError):
-    """A value does not fit its column.
+    Its metadata may say ``"contentMediaType": "application/json"``: then text holds any value as
+    JSON; and, as `TYPED_BY`, which schema gave the column its type.
 
-    Attributes:
-        issue: Where, and what the column asks for.
-    """
-
-    def __init__(self, pointer: str, expected: str, actual: object) -> None:
-        """Name the place, the column's type and the value."""
-        self.issue = Issue(pointer, "wrong-type", "row", expected, actual)
-        super().__init__(str(self.issue))
-
-
-def _bits(count: int) -> Callable[[Any], bool]:
-    return lambda value: type(value) is int and -(2 ** (count - 1)) <= value < 2 ** (count - 1)
-
-
-_EXACT: Final[Mapping[type[DataType], Callable[[Any], bool]]] = {
-    BooleanType: lambda value: type(value) is bool,
-    ByteType: _bits(8),
-    ShortType: _bits(16),
-    IntegerType: _bits(32),
-    LongType: _bits(64),
-    StringType: lambda value: isinstance(value, str),
-    BinaryType: lambda value: type(value) is bytes,
-    TimestampType: lambda value: type(value) is datetime,
-    DateType: lambda value: type(value) is date,
-}
-"""Types that hold a value as it is, with the test that they do."""
-
-_SINGLE: Final = struct.Struct("f")
-_NON_FINITE: Final = {"NaN", "Infinity", "-Infinity"}
-
-
-def cell(kind: DataType) -> Cell:
-    """Return the function that fits values into a type.
+    Args:
+        field: The column.
+        typed_by: A key of `READINGS` for what the metadata does not say.
 
     Raises:
         ValueError: No value of a message can be of this type.
     """
-    if type(kind) in _EXACT:
-        return _exact(kind)
-    if isinstance(kind, (DoubleType, FloatType)):
-        return _float(kind)
-    if isinstance(kind, DecimalType):
-        return _decimal(kind)
-    if isinstance(kind, ArrayType):
-        return _array(cell(kind.elementType))
-    if isinstance(kind, MapType) and isinstance(kind.keyType, StringType):
-        return _map(cell(kind.valueType))
-    if isinstance(kind, StructType):
-        return _struct(kind)
-    raise ValueError(f"a row has no column of type {kind.simpleString()}")
+    media_type = field.metadata.get("contentMediaType")
+    if media_type == "application/json" and isinstance(field.dataType, StringType):
+        return _json_text
+    return cell(field.dataType, field.metadata.get(TYPED_BY, typed_by))
 
 
-def _exact(kind: DataType) -> Cell:
-    fits, name = _EXACT[type(kind)], kind.simpleString()
+def cell(kind: DataType, typed_by: str = "") -> Cell:
+    """Return the function that fits values into a type.
 
-    def fit(value: Any, at: str) -> Any:
-        if not fits(value):
-            raise CellError(at, name, value)
-        return str(value) if isinstance(value, str) else value
+    Args:
+        kind: The type.
+        typed_by: A key of `READINGS`: which schema the type is from; empty for none.
 
-    return fit
-
-
-def _float(kind: DoubleType | FloatType) -> Cell:
-    name, is_single = kind.simpleString(), isinstance(kind, FloatType)
-
-    def fit(value: Any, at: str) -> float:
-        if type(value) is str and value in _NON_FINITE:
-            return float(value)
-        if type(value) in {int, float}:
-            try:
-                number = float(value)
-                held = _SINGLE.unpack(_SINGLE.pack(number))[0] if is_single else number
-            except OverflowError:
-                raise CellError(at, name, value) from None
-            if held == value:
-                return number
-        raise CellError(at, name, value)
-
-    return fit
+    Raises:
+        ValueError: No value of a message can be of this type.
+    """
+    if type(kind) in _CONTAINERS:
+        return _CONTAINERS[type(kind)](kind, typed_by)
+    if type(kind) not in SCALARS:
+        raise ValueError(f"a row has no column of type {kind.simpleString()}")
+    fit = SCALARS[type(kind)](kind)
+    reading = READINGS.get(typed_by, {}).get(type(kind))
+    return _read_first(reading, fit) if reading else fit
 
 
-def _decimal(kind: DecimalType) -> Cell:
-    name = kind.simpleString()
+def _read_first(reading: Reading, fit: Cell) -> Cell:
+    def read(value: Any, at: str, used: list[str]) -> Any:
+        found = reading(value, used)
+        return fit(value, at, used) if found is None else found
 
-    def fit(value: Any, at: str) -> Decimal:
-        if type(value) in {int, float, str, Decimal}:
-            try:
-                number = Decimal(repr(value) if type(value) is float else value)
-            except InvalidOperation:
-                raise CellError(at, name, value) from None
-            if number.is_finite() and _has_room(number, kind):
-                return number
-        raise CellError(at, name, value)
-
-    return fit
+    return read
 
 
-def _has_room(number: Decimal, kind: DecimalType) -> bool:
-    """Count digits: arithmetic would round to the precision of the context."""
-    _, digits, exponent = number.as_tuple()
-    significant = "".join(map(str, digits)).lstrip("0").rstrip("0")
-    lowest = int(exponent) + len(digits) - len("".join(map(str, digits)).rstrip("0"))
-    highest = lowest + len(significant)
-    return not significant or (lowest >= -kind.scale and highest <= kind.precision - kind.scale)
+def _json_text(value: Any, at: str, used: list[str]) -> str:
+    """Return any value as JSON text, as `before` and `after` have it where rows are JSON text."""
+    del at, used
+    return msgspec.json.encode(value).decode()
 
 
-def _array(item: Cell) -> Cell:
-    def fit(value: Any, at: str) -> list[Any]:
+def _array(kind: Any, typed_by: str) -> Cell:
+    item = cell(kind.elementType, typed_by)
+
+    def fit(value: Any, at: str, used: list[str]) -> list[Any]:
         if type(value) is not list:
             raise CellError(at, "array", value)
-        return [None if v is None else item(v, f"{at}/{i}") for i, v in enumerate(value)]
+        return [None if v is None else item(v, f"{at}/{i}", used) for i, v in enumerate(value)]
 
     return fit
 
 
-def _map(item: Cell) -> Cell:
-    def fit(value: Any, at: str) -> dict[str, Any]:
+def _map(kind: Any, typed_by: str) -> Cell:
+    if not isinstance(kind.keyType, StringType):
+        return _pairs(kind, typed_by)
+    item = cell(kind.valueType, typed_by)
+
+    def fit(value: Any, at: str, used: list[str]) -> dict[str, Any]:
         if type(value) is not dict:
             raise CellError(at, "map", value)
         return {
-            k: None if v is None else item(v, f"{at}/{pointer_token(k)}") for k, v in value.items()
+            k: None if v is None else item(v, f"{at}/{pointer_token(k)}", used)
+            for k, v in value.items()
         }
 
     return fit
 
 
-def _struct(kind: StructType) -> Cell:
-    cells = {field.name: cell(field.dataType) for field in kind.fields}
+def _pairs(kind: Any, typed_by: str) -> Cell:
+    """Return what fits a map with keys that are no text, which is a list of pairs in a row."""
+    if type(kind.keyType) not in EXACT:
+        raise ValueError(f"a row has no column of type {kind.simpleString()}")
+    key, item = cell(kind.keyType, typed_by), cell(kind.valueType, typed_by)
 
-    def fit(value: Any, at: str) -> dict[str, Any]:
+    def fit(value: Any, at: str, used: list[str]) -> list[tuple[Any, Any]]:
+        if type(value) is not list or not all(map(_is_pair, value)):
+            raise CellError(at, "map, as an array of pairs", value)
+        if None in (keys := [k for k, _ in value]):
+            raise CellError(f"{at}/{keys.index(None)}/0", "key of a map", None)
+        found = [
+            (key(k, f"{at}/{i}/0", used), None if v is None else item(v, f"{at}/{i}/1", used))
+            for i, (k, v) in enumerate(value)
+        ]
+        if len({k for k, _ in found}) < len(found):
+            raise CellError(at, "map, whose keys differ", value)
+        return found
+
+    return fit
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and len(value) == 2  # noqa: PLR2004 - a pair
+
+
+def _struct(kind: Any, typed_by: str) -> Cell:
+    cells = {field.name: field_cell(field, typed_by) for field in kind.fields}
+
+    def fit(value: Any, at: str, used: list[str]) -> dict[str, Any]:
         if type(value) is not dict:
             raise CellError(at, "struct", value)
         for name in value:
             if name not in cells:
                 raise CellError(f"{at}/{pointer_token(name)}", "no field of this name", value[name])
         return {
-            name: fit_cell(value[name], f"{at}/{pointer_token(name)}")
+            name: fit_cell(value[name], f"{at}/{pointer_token(name)}", used)
             for name, fit_cell in cells.items()
             if value.get(name) is not None
         }
 
     return fit
+
+
+_CONTAINERS: Final[Mapping[type[DataType], Callable[[Any, str], Cell]]] = {
+    ArrayType: _array,
+    MapType: _map,
+    StructType: _struct,
+}
+"""What makes the function for each type that holds others."""

@@ -19,17 +19,18 @@ from changewire.engines.counts import Counts
 from changewire.engines.decode import Decoder
 from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, INPUT_COLUMNS
 from changewire.engines.outputs import table_of
+from changewire.engines.spark.row_type import RowSchema, row_type
 from changewire.engines.spark.typed import TypedDecoder, typed_schema
-from changewire.engines.spark.types import HEADERS, INPUT, ROWS
+from changewire.engines.spark.types import HEADERS, INPUT, ROWS, nullable
+from changewire.engines.spark.variant import VariantDecoder, as_variant
 from changewire.version import VERSION
 
-RowsAs = Literal["json", "variant"] | StructType
-"""How `key`, `before` and `after` are given: exact JSON text, VARIANT, or columns of a type."""
+RowsAs = Literal["json", "variant"] | StructType | RowSchema
+"""How `key`, `before` and `after` are given: exact JSON text, VARIANT, or columns of a type, which
+a schema may tell."""
 
 BatchFunction = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 """What `mapInArrow` takes."""
-
-_ROW_COLUMNS = ("key", "before_key", "before", "after")
 
 
 @dataclass(frozen=True)
@@ -82,8 +83,6 @@ class Decoded:
         found = self.rows.where(F.col("kind") == kind)
         if kind == DEAD_LETTER:
             found = found.withColumn("version", F.lit(VERSION))
-        elif self.rows_as == "variant":
-            found = found.withColumns({name: F.try_parse_json(name) for name in _ROW_COLUMNS})
         return found.select(*table_of(kind))
 
 
@@ -110,22 +109,34 @@ def decode(
         rows: ``json`` gives exact JSON text, ``variant`` gives VARIANT (Spark 4.0 or newer), a
             StructType gives ``before`` and ``after`` as such columns: a value that does not fit its
             column makes the element a dead letter, and columns that the type does not name are
-            kept in ``attributes``, as ``undeclared``.
+            kept in ``attributes``, as ``undeclared``. A schema, parsed, as JSON text or as the path
+            of its file, gives the StructType that `row_type` makes of it.
 
     Raises:
         ValueError: There is no such format, or `rows` is none of these.
         TypeError: There is no binary or string column ``value``.
+        ImportError: `rows` is a JSON Schema, and the extra ``codegen`` is not installed.
     """
     reading = Reading(format, image, keys, families)
-    if isinstance(rows, StructType):
-        return _decoded(messages, TypedDecoder(reading, rows), typed_schema(rows), rows)
-    if rows not in {"json", "variant"}:
-        raise ValueError(f"rows is 'json', 'variant' or a StructType, not {rows!r}")
-    return _decoded(messages, Decoder(reading), ROWS, rows)
+    if isinstance(rows, str) and rows == "json":
+        return Decoded(_mapped(messages, Decoder(reading), ROWS), rows)
+    if isinstance(rows, str) and rows == "variant":
+        return Decoded(as_variant(_mapped(messages, VariantDecoder(reading), ROWS)), rows)
+    kind = nullable(rows if isinstance(rows, StructType) else _row_type(rows, reading))
+    return Decoded(_mapped(messages, TypedDecoder(reading, kind), typed_schema(kind)), kind)
 
 
-def _decoded(messages: DataFrame, decoder: Decoder, schema: StructType, rows: RowsAs) -> Decoded:
-    return Decoded(_input(messages).mapInArrow(_mapper(decoder), schema), rows)
+def _row_type(rows: RowSchema, reading: Reading) -> StructType:
+    try:
+        return row_type(rows, format=reading.format, keys=reading.keys, families=reading.families)
+    except OSError:
+        raise ValueError(
+            f"rows is 'json', 'variant', a StructType or a schema, not {rows!r}"
+        ) from None
+
+
+def _mapped(messages: DataFrame, decoder: Decoder, schema: StructType) -> DataFrame:
+    return input_of(messages).mapInArrow(_mapper(decoder), schema)
 
 
 def _mapper(decoder: Decoder) -> BatchFunction:
@@ -136,8 +147,8 @@ def _mapper(decoder: Decoder) -> BatchFunction:
     return each
 
 
-def _input(messages: DataFrame) -> DataFrame:
-    """Return those columns of `types.INPUT` that the DataFrame has; what is not sent costs nothing.
+def input_of(messages: DataFrame) -> DataFrame:
+    """Return the columns of `types.INPUT` that a DataFrame has; what is not sent costs nothing.
 
     Spark takes longer to send a NULL array to Python than to parse a message, so headers that are
     NULL are sent as an empty array.

@@ -13,10 +13,13 @@ from pyspark.sql.types import StructField, StructType
 
 from changewire.changes.reading import Element, Reading
 from changewire.codec import DecodeError, rejection
+from changewire.codec.wire import too_deep
 from changewire.engines.decode import Decoder, Elements
-from changewire.engines.spark.cells import Cell, CellError, cell
+from changewire.engines.spark.cells import field_cell
+from changewire.engines.spark.scalar_cells import Cell, CellError
 from changewire.engines.spark.types import ROWS
 from changewire_messages.change import Change, Rejection
+from changewire_messages.support import pointer_token
 
 _IMAGES = ("before", "after")
 
@@ -48,7 +51,7 @@ class TypedDecoder(Decoder):
         """
         super().__init__(reading)
         for field in row.fields:
-            cell(field.dataType)
+            field_cell(field)
         self._row_json = row.json()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -61,7 +64,7 @@ class TypedDecoder(Decoder):
 
     @cached_property
     def _cells(self) -> dict[str, Cell]:
-        return {field.name: cell(field.dataType) for field in self._type.fields}
+        return {field.name: field_cell(field) for field in self._type.fields}
 
     def _elements(self, value: bytes | None, key: bytes | None) -> list[Element]:
         found = super()._elements(value, key)
@@ -70,12 +73,17 @@ class TypedDecoder(Decoder):
     def _element(self, result: Change | Rejection, leniencies: list[str], number: int) -> Element:
         if isinstance(result, Rejection):
             return result, leniencies
+        used: list[str] = []
         try:
-            return self._typed(result), leniencies
+            return self._typed(result, used), leniencies + used
         except CellError as error:
-            return rejection(DecodeError(self.reading.format, [error.issue]), number), []
+            issue = error.issue
+        except RecursionError:
+            issue = too_deep("row")
+        return rejection(DecodeError(self.reading.format, [issue]), number), []
 
-    def _typed(self, change: Change) -> Change:
+    def _typed(self, change: Change, used: list[str]) -> Change:
+        """Return a change with its rows fit into their columns; `used` gets leniencies."""
         undeclared: dict[str, Any] = {}
         images: dict[str, dict[str, Any]] = {}
         for name in _IMAGES:
@@ -83,7 +91,7 @@ class TypedDecoder(Decoder):
             if image is None:
                 continue
             images[name] = {
-                column: self._cells[column](value, f"/{name}/{column}")
+                column: self._cells[column](value, f"/{name}/{pointer_token(column)}", used)
                 for column, value in image.items()
                 if column in self._cells and value is not None
             }

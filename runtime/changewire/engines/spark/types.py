@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
     DataType,
     IntegerType,
     LongType,
+    MapType,
     StringType,
     StructField,
     StructType,
@@ -45,6 +48,22 @@ INPUT = StructType(
     ]
 )
 """What is decoded."""
+
+
+def nullable(kind: DataType) -> Any:
+    """Return a type in which everything may be NULL, at any depth.
+
+    Spark takes the word of what it is given for a column that may not: a row without the value
+    would end the job.
+    """
+    if isinstance(kind, StructType):
+        fields = [(f.name, nullable(f.dataType), f.metadata) for f in kind.fields]
+        return StructType([StructField(n, t, nullable=True, metadata=m) for n, t, m in fields])
+    if isinstance(kind, ArrayType):
+        return ArrayType(nullable(kind.elementType))
+    if isinstance(kind, MapType):
+        return MapType(kind.keyType, nullable(kind.valueType))
+    return kind
 
 
 def _nullable(fields: StructType, names: tuple[str, ...]) -> list[StructField]:

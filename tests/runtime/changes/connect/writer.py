@@ -1,7 +1,6 @@
 """A writer of typed values that shares no code with ours: what Kafka's converter would write."""
 
 import base64
-import math
 from collections.abc import Callable
 from datetime import datetime, time, timedelta, timezone
 from decimal import Decimal
@@ -50,12 +49,6 @@ def _same(value: Json) -> Json:
     return value
 
 
-def _double(value: float) -> Json:
-    if math.isfinite(value):
-        return value
-    return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(value)]
-
-
 def _decimal(value: Decimal) -> Json:
     sign, digits, exponent = value.as_tuple()
     assert exponent == -SCALE
@@ -77,8 +70,9 @@ def _text(value: Any) -> Json:
 
 
 _SCALARS: dict[str, Callable[[Any], Json]] = {
-    **dict.fromkeys(("boolean", "int8", "int16", "int32", "int64", "float", "string"), _same),
-    "double": _double,
+    **dict.fromkeys(
+        ("boolean", "int8", "int16", "int32", "int64", "float", "double", "string"), _same
+    ),
     "bytes": lambda value: base64.b64encode(value).decode(),
     "Decimal": _decimal,
     "Date": lambda value: (value - EPOCH.date()).days,

@@ -1,0 +1,95 @@
+"""What the schemas in DataWorks messages say of rows: columns, differences, column types."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from changewire.changes.connect import Difference
+from changewire.changes.dataworks import table_of
+from changewire.changes.values import EmbeddedSchema
+from changewire_messages import dataworks_json as wire
+from changewire_messages.support import pointer_token
+
+_COLUMN_TYPES: Final[Mapping[str, str]] = {
+    "BOOLEAN": "boolean",
+    "BYTES": "binary",
+    "DATE": "timestamp",
+    "DOUBLE": "double",
+    "LONG": "long",
+    "STRING": "string",
+}
+"""Column type of each type that the format document names."""
+
+
+def dataworks_schema(message: wire.Message) -> EmbeddedSchema | None:
+    """Return the schema that stands in a message; None where it declares no column."""
+    if not message.schema.data_column:
+        return None
+    table = table_of(message.schema_text)
+    return EmbeddedSchema(table.source, table.fingerprint, bytes(message.schema_text))
+
+
+def dataworks_columns(schema: Any) -> dict[str, str]:
+    """Return the declared types of a row's columns, by JSON Pointer into the row.
+
+    Args:
+        schema: The parsed schema of a message.
+
+    Raises:
+        ValueError: It is no such schema.
+    """
+    return {f"/{pointer_token(name)}": kind for name, kind in _declared(schema).items()}
+
+
+def dataworks_differences(old: Any, new: Any) -> list[Difference]:
+    """Return how the rows of two schemas differ: what the old one has, then what is new.
+
+    Raises:
+        ValueError: One of them is no such schema.
+    """
+    before, after = dataworks_columns(old), dataworks_columns(new)
+    found = [
+        Difference(path, "type-changed" if path in after else "removed", kind, after.get(path))
+        for path, kind in before.items()
+        if after.get(path) != kind
+    ]
+    added = [path for path in after if path not in before]
+    return [*found, *(Difference(path, "added", None, after[path]) for path in added)]
+
+
+def dataworks_row_type(
+    schema: Any,
+    keys: Sequence[str] | None,  # noqa: ARG001 - keys change no type
+    families: Sequence[str] | None,  # noqa: ARG001 - tables have none
+) -> dict[str, Any]:
+    """Return the column type of a row, as ``StructType.fromJson`` takes it.
+
+    A column of a type that the format document does not name is JSON text.
+
+    Args:
+        schema: The parsed schema of a message.
+        keys: Columns that name the row.
+        families: None: tables have no column families.
+
+    Raises:
+        ValueError: It is no such schema.
+    """
+    return {
+        "type": "struct",
+        "fields": [_field(name, kind) for name, kind in _declared(schema).items()],
+    }
+
+
+def _field(name: str, kind: str) -> dict[str, Any]:
+    metadata = {"comment": kind}
+    if kind not in _COLUMN_TYPES:
+        metadata["contentMediaType"] = "application/json"
+    column_type = _COLUMN_TYPES.get(kind, "string")
+    return {"name": name, "type": column_type, "nullable": True, "metadata": metadata}
+
+
+def _declared(schema: Any) -> dict[str, str]:
+    """Return the type of each column; of two columns of one name the last counts."""
+    found = msgspec.convert(schema, wire.DataSchema)  # its error is a ValueError
+    return {column.name: column.type for column in found.data_column or ()}

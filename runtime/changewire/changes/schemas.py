@@ -1,0 +1,208 @@
+"""Which schemas stand in the messages of a topic: how often, from where to where, what changed."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from msgspec import Struct
+
+from changewire.changes.connect import Difference, SchemaError
+from changewire.changes.embedded import dialect, parsed
+from changewire.changes.values import EmbeddedSchema
+from changewire.codec import Data, DecodeError, Issue, codec, rejection
+from changewire.framing import Position, Record
+from changewire_messages.change import Rejection, Source
+
+MOST_SCHEMAS: Final = 1000
+"""How many schemas are listed unless the caller says otherwise."""
+
+MOST_BYTES: Final = 16 * 1024 * 1024
+"""How many bytes of schema text are listed: a hostile topic has another schema in each message."""
+
+PLACE: Final = ("timestamp", "topic", "partition", "offset", "path", "number")
+"""What tells which of two messages came first: the members of a position, in their weight."""
+
+
+class SchemaUse(Struct):
+    """A schema, and the messages that have it.
+
+    Attributes:
+        source: Where the rows of these messages are.
+        fingerprint: Fingerprint of the schema, as `Change.schema_fingerprint` has it.
+        count: How many messages have it.
+        first: The first of them: by Kafka timestamp, topic, partition and offset, then by file and
+            number; what is not known comes first.
+        last: The last of them.
+        text: The schema's JSON text.
+        columns: Types of a row's columns by JSON Pointer, in the words of the schema; in Kafka
+            Connect ``?`` follows where null is a value, and nested columns are listed too.
+        differences: What it changed of the schema that came before it for the same table.
+    """
+
+    source: Source
+    fingerprint: str
+    count: int
+    first: Position
+    last: Position
+    text: str
+    columns: dict[str, str] = {}
+    differences: list[Difference] = []
+
+
+class Schemas(Struct, frozen=True):
+    """The schemas of a topic.
+
+    Attributes:
+        schemas: The schemas, in the order of their first messages.
+        messages: Elements that were looked at; a batch has several.
+        without: Elements that hold no schema, or one without columns, and records without value.
+        refused: Elements that cannot be read.
+        left_out: Elements whose schema is not listed, as there are too many others.
+    """
+
+    schemas: list[SchemaUse]
+    messages: int
+    without: int
+    refused: int
+    left_out: int
+
+
+class Tally:
+    """Counts the schemas of messages; its memory is bounded.
+
+    Attributes:
+        found: What was found so far, by table and text.
+        messages: As in `Schemas`, like those that follow.
+        without: As there.
+        refused: As there.
+    """
+
+    def __init__(self, format: str, limit: int = MOST_SCHEMAS) -> None:
+        """Start with nothing.
+
+        Raises:
+            ValueError: There is no such format, or its messages hold no schema.
+        """
+        self.found: dict[tuple[Source, bytes], SchemaUse] = {}
+        self.messages = self.without = self.refused = 0
+        self._dialect, self._format = dialect(format), format
+        self._limit, self._room = limit, MOST_BYTES
+
+    def add(self, value: Data | None, position: Position) -> list[Rejection]:
+        """Count a message, and return the elements of it that were refused."""
+        if value is None:
+            self.messages += 1
+            self.without += 1
+            return []
+        models = codec(self._format).decode_all(value)
+        self.messages += len(models)
+        refused = [found for i, m in enumerate(models) if (found := self._add(m, i, position))]
+        self.refused += len(refused)
+        return refused
+
+    def schemas(self) -> Schemas:
+        """Return what was found so far."""
+        return listed(
+            self.found.values(),
+            format=self._format,
+            messages=self.messages,
+            without=self.without,
+            refused=self.refused,
+        )
+
+    def _add(self, model: Any, number: int, position: Position) -> Rejection | None:
+        if isinstance(model, Rejection):
+            return model
+        try:
+            schema = self._dialect.of(model)
+            use = self._use(schema, position) if schema else None
+        except DecodeError as error:
+            return rejection(error, number)
+        self.without += schema is None
+        if use:
+            use.count += 1
+            use.first = min(use.first, position, key=_order)
+            use.last = max(use.last, position, key=_order)
+        return None
+
+    def _use(self, schema: EmbeddedSchema, position: Position) -> SchemaUse | None:
+        """Return the entry of a schema; None where there is no room for a new one.
+
+        Raises:
+            DecodeError: Its columns cannot be told.
+        """
+        key = (schema.source, schema.text)
+        size = len(schema.text)
+        if key not in self.found and len(self.found) < self._limit and size <= self._room:
+            columns = self._columns(schema.text)
+            text = schema.text.decode()
+            self._room -= size
+            self.found[key] = SchemaUse(
+                schema.source, schema.fingerprint, 0, position, position, text, columns
+            )
+        return self.found.get(key)
+
+    def _columns(self, text: bytes) -> dict[str, str]:
+        try:
+            return self._dialect.columns(parsed(text))
+        except SchemaError as error:
+            issue = Issue(f"/schema{error.pointer}", "invalid-schema", "schema", error.expected)
+        except ValueError:  # in properties that nobody knows, where no decoding looks
+            issue = Issue("/schema", "invalid-json", "json", "JSON text")
+        raise DecodeError(self._format, [issue])
+
+
+def schemas(
+    messages: Iterable[Record | Data | None], *, format: str, limit: int = MOST_SCHEMAS
+) -> Schemas:
+    """Return the schemas that stand in messages, and what each changed of the one before it.
+
+    Two texts are two schemas, even where they say the same; then nothing is different.
+
+    Args:
+        messages: Records, as `changewire.framing.read` gives them, or values of Kafka records;
+            those are numbered from 0.
+        format: Public name of the format.
+        limit: How many schemas are listed at most, the first ones met; never more than 16 MB of
+            them.
+
+    Raises:
+        ValueError: There is no such format, or its messages hold no schema.
+    """
+    tally = Tally(format, limit)
+    for number, message in enumerate(messages):
+        if isinstance(message, Record):
+            tally.add(message.value, message.position)
+        else:
+            tally.add(message, Position(number=number))
+    return tally.schemas()
+
+
+def listed(
+    found: Iterable[SchemaUse], *, format: str, messages: int, without: int, refused: int
+) -> Schemas:
+    """Return schemas in their order, with columns and differences.
+
+    Args:
+        found: The schemas; each gets its columns and differences.
+        format: Public name of the format.
+        messages: As in `Schemas`, like those that follow.
+        without: As there.
+        refused: As there.
+    """
+    before: dict[Source, Any] = {}
+    known = dialect(format)
+    ordered = sorted(found, key=lambda use: (_order(use.first), use.fingerprint))
+    for use in ordered:
+        schema = parsed(use.text)
+        use.columns = use.columns or known.columns(schema)
+        if use.source in before:
+            use.differences = known.differences(before[use.source], schema)
+        before[use.source] = schema
+    left_out = messages - without - refused - sum(use.count for use in ordered)
+    return Schemas(ordered, messages, without, refused, left_out)
+
+
+def _order(position: Position) -> tuple[tuple[bool, Any], ...]:
+    """Return what orders positions: as Spark orders structs, in which NULL comes first."""
+    values = [getattr(position, name) for name in PLACE]
+    return tuple((value is not None, value) for value in values)

@@ -1,0 +1,103 @@
+"""``changewire schemas``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import msgspec
+import typer
+
+from changewire.changes.connect import Difference
+from changewire.changes.schemas import Schemas, SchemaUse, Tally
+from changewire.cli.ending import GOOD, REFUSED, ending
+from changewire.cli.lines import Lines
+from changewire.cli.options import Format, Inputs, Json, Shape
+from changewire.cli.records import Place, place_of, records, say_refused
+from changewire.cli.talk import counted, say
+from changewire.report.text import visible
+from changewire_messages.change import Source
+
+_SHOWN = 200
+
+
+class Listed(msgspec.Struct, frozen=True):
+    """A schema as JSON; `schema` is its text."""
+
+    source: Source
+    fingerprint: str
+    count: int
+    first: Place
+    last: Place
+    columns: dict[str, str]
+    differences: list[Difference]
+    schema: str
+
+
+@ending
+def schemas(
+    inputs: Inputs = None,
+    *,
+    format: Format,
+    as_json: Json = False,
+    shape: Shape = "auto",
+) -> int:
+    """List the schemas that stand in messages: how many have each, where, and what changed.
+
+    Refused messages are named on standard error.
+
+    Example: changewire schemas -f dataworks-json topic.jsonl
+    """
+    tally = _tally(format)
+    for record in records(inputs, shape):
+        for refused in tally.add(record.value, record.position):
+            say_refused(record.position, refused)
+    found = tally.schemas()
+    lines = Lines()
+    for use in found.schemas:
+        if as_json:
+            lines.write(_as_json(use))
+        else:
+            sys.stdout.writelines(f"{visible(line, _SHOWN)}\n" for line in _as_text(use))
+    _say_totals(found)
+    return REFUSED if found.refused else GOOD
+
+
+def _tally(format: str) -> Tally:
+    """Return what counts; a format without schemas is wrong usage."""
+    try:
+        return Tally(format)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def _as_json(use: SchemaUse) -> Listed:
+    first, last = place_of(use.first), place_of(use.last)
+    named = (use.source, use.fingerprint, use.count, first, last)
+    return Listed(*named, use.columns, use.differences, use.text)
+
+
+def _as_text(use: SchemaUse) -> Iterator[str]:
+    names = (use.source.database, use.source.schema, use.source.table)
+    table = ".".join(name for name in names if name) or "(no table)"
+    numbers = f"{counted(use.count, 'message')}, {counted(len(use.columns), 'column')}"
+    yield f"{table}  {use.fingerprint}  {numbers}"
+    first, last = place_of(use.first), place_of(use.last)
+    yield f"  {first}" if first == last else f"  {first} to {last}"
+    for change in use.differences:
+        yield f"  {_SIGNS[change.kind]} {change.path} {_types(change)}"
+
+
+_SIGNS = {"added": "+", "removed": "-", "type-changed": "~", "optional-changed": "~"}
+
+
+def _types(change: Difference) -> str:
+    return " -> ".join(word for word in (change.old, change.new) if word is not None)
+
+
+def _say_totals(found: Schemas) -> None:
+    tables = len({use.source for use in found.schemas})
+    listed = f"{counted(len(found.schemas), 'schema')} of {counted(tables, 'table')}"
+    others = f"{found.without:,} without schema, {found.refused:,} refused"
+    more = f"; {found.left_out:,} have others, too many to list" if found.left_out else ""
+    say(f"{counted(found.messages, 'message')}, {listed}, {others}{more}")

@@ -1,0 +1,71 @@
+"""Second readings of values, for columns that a schema gave their type.
+
+A type that a user writes in Spark's own words holds what it says and nothing else. A schema speaks
+of values as messages have them, so text may stand for a time, or a number of any size for a double.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, time, timedelta
+from decimal import Decimal
+from math import isfinite
+from typing import Any, Final
+
+import msgspec
+from pyspark.sql.types import BinaryType, DataType, DoubleType, StringType, TimestampType
+
+from changewire.changes.connect.iso import timestamp_of_text
+from changewire.changes.connect.notes import ROUNDED_NUMBER
+from changewire.changes.connect.scalars import is_rounded, nearest_double
+from changewire.changes.connect.times import Kept
+from changewire.changes.values import base64_bytes
+
+TYPED_BY: Final = "changewire.typed_by"
+"""Key in the metadata of a column: which schema gave it its type, a key of `READINGS`."""
+
+ROW_SCHEMA: Final = "row-schema"
+"""A JSON Schema of the rows."""
+
+MESSAGE_SCHEMA: Final = "message-schema"
+"""A schema that stands in the messages."""
+
+Reading = Callable[[Any, list[str]], Any]
+"""Takes a value and a list that gets leniencies; returns None where it has no reading for it."""
+
+
+def _time(value: Any, _used: list[str]) -> datetime | None:
+    if type(value) is not str:
+        return None
+    try:
+        return timestamp_of_text(value)
+    except (Kept, OverflowError, ValueError):
+        return None
+
+
+def _bytes(value: Any, _used: list[str]) -> bytes | None:
+    return base64_bytes(value) if type(value) is str else None
+
+
+def _rounded(value: Any, used: list[str]) -> float | None:
+    """Return the nearest double of a number; None for one beyond all doubles."""
+    if type(value) is not Decimal and type(value) is not int:
+        return None
+    double = nearest_double(value)
+    if not isfinite(double):
+        return None
+    if is_rounded(double, value):
+        used.append(ROUNDED_NUMBER)
+    return double
+
+
+def _text(value: Any, _used: list[str]) -> Any:
+    """Return the text that a time of day, a duration and a decimal have in a row of JSON text."""
+    return msgspec.to_builtins(value) if type(value) in {time, timedelta, Decimal} else None
+
+
+READINGS: Final[Mapping[str, Mapping[type[DataType], Reading]]] = {
+    ROW_SCHEMA: {BinaryType: _bytes, TimestampType: _time},
+    MESSAGE_SCHEMA: {DoubleType: _rounded, StringType: _text},
+}
+"""What a column of a type takes besides values of this type, by the schema that it is from."""

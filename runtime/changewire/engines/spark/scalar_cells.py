@@ -1,0 +1,144 @@
+"""Values to the Spark types that hold no others: exactly, or not at all."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+
+from pyspark.sql.types import (
+    BinaryType,
+    BooleanType,
+    ByteType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    LongType,
+    ShortType,
+    StringType,
+    TimestampType,
+)
+
+from changewire.changes.connect.scalars import is_rounded, nearest_double
+from changewire.codec import Issue
+
+Cell = Callable[[Any, str, list[str]], Any]
+"""Takes a value, its JSON Pointer and a list that gets the leniencies that the value needs; returns
+what the column holds."""
+
+
+class CellError(ValueError):
+    """A value does not fit its column.
+
+    Attributes:
+        issue: Where, and what the column asks for.
+    """
+
+    def __init__(self, pointer: str, expected: str, actual: object) -> None:
+        """Name the place, the column's type and the value."""
+        self.issue = Issue(pointer, "wrong-type", "row", expected, actual)
+        super().__init__(str(self.issue))
+
+
+def _bits(count: int) -> Callable[[Any], bool]:
+    return lambda value: type(value) is int and -(2 ** (count - 1)) <= value < 2 ** (count - 1)
+
+
+EXACT: Final[Mapping[type[DataType], Callable[[Any], bool]]] = {
+    BooleanType: lambda value: type(value) is bool,
+    ByteType: _bits(8),
+    ShortType: _bits(16),
+    IntegerType: _bits(32),
+    LongType: _bits(64),
+    StringType: lambda value: isinstance(value, str),
+    BinaryType: lambda value: type(value) is bytes,
+    TimestampType: lambda value: type(value) is datetime,
+    DateType: lambda value: type(value) is date,
+}
+"""Types that hold a value as it is, with the test that they do."""
+
+_SINGLE: Final = struct.Struct("f")
+_NON_FINITE: Final = {"NaN", "Infinity", "-Infinity"}
+
+
+def exact(kind: Any) -> Cell:
+    """Return what fits values into a type of `EXACT`."""
+    fits, name = EXACT[type(kind)], kind.simpleString()
+
+    def fit(value: Any, at: str, _used: list[str]) -> Any:
+        if not fits(value):
+            raise CellError(at, name, value)
+        return str(value) if isinstance(value, str) else value
+
+    return fit
+
+
+def floating(kind: Any) -> Cell:
+    """Return what fits numbers into a double or float: those that it holds exactly."""
+    name, is_single = kind.simpleString(), isinstance(kind, FloatType)
+
+    def fit(value: Any, at: str, _used: list[str]) -> float:
+        if type(value) is str and value in _NON_FINITE:
+            return float(value)
+        number = value if type(value) is float else _exact_double(value)
+        if number is not None and (not is_single or _is_single(number)):
+            return float(number)
+        raise CellError(at, name, value)
+
+    return fit
+
+
+def _exact_double(value: Any) -> float | None:
+    """Return the double that is an integer, or has the digits of a decimal; None without one."""
+    if type(value) not in {int, Decimal}:
+        return None
+    number = nearest_double(value)
+    is_same = number == value if type(value) is int else not is_rounded(number, value)
+    return number if is_same else None
+
+
+def _is_single(number: float) -> bool:
+    try:
+        return bool(_SINGLE.unpack(_SINGLE.pack(number))[0] == number)
+    except OverflowError:
+        return False
+
+
+def decimal(kind: Any) -> Cell:
+    """Return what fits numbers, and numeric text, into a decimal that has room for them."""
+    name = kind.simpleString()
+
+    def fit(value: Any, at: str, _used: list[str]) -> Decimal:
+        if type(value) in {int, float, str, Decimal}:
+            try:
+                number = Decimal(repr(value) if type(value) is float else value)
+            except InvalidOperation:
+                raise CellError(at, name, value) from None
+            if number.is_finite() and _has_room(number, kind):
+                return number
+        raise CellError(at, name, value)
+
+    return fit
+
+
+def _has_room(number: Decimal, kind: DecimalType) -> bool:
+    """Count digits: arithmetic would round to the precision of the context."""
+    _, digits, exponent = number.as_tuple()
+    significant = "".join(map(str, digits)).lstrip("0").rstrip("0")
+    lowest = int(exponent) + len(digits) - len("".join(map(str, digits)).rstrip("0"))
+    highest = lowest + len(significant)
+    return not significant or (lowest >= -kind.scale and highest <= kind.precision - kind.scale)
+
+
+SCALARS: Final[Mapping[type[DataType], Callable[[Any], Cell]]] = {
+    **dict.fromkeys(EXACT, exact),
+    DecimalType: decimal,
+    DoubleType: floating,
+    FloatType: floating,
+}
+"""What makes the function for each type that holds no others."""

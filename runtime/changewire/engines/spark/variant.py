@@ -1,0 +1,91 @@
+"""Rows as VARIANT: what it cannot hold exactly stays text, and is counted."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
+
+from changewire.changes.reading import Element
+from changewire.engines.decode import Decoder
+from changewire_messages.change import Rejection
+
+NUMBER_AS_TEXT: Final = "number-as-text"
+ROW_AS_TEXT: Final = "row-as-text"
+
+ROW_COLUMNS: Final = ("key", "before_key", "before", "after")
+"""Columns that are JSON text, and become VARIANT."""
+
+_LARGEST: Final = 10**38 - 1  # a decimal of 38 digits; Spark rounds a larger one to a double
+_CONTAINERS: Final = frozenset({dict, list, tuple})
+
+
+class VariantDecoder(Decoder):
+    """Decodes batches into rows of JSON text in which VARIANT loses no digit.
+
+    Numbers with a fraction are doubles, which VARIANT holds, or are text in every row; there remain
+    integers of more than 38 digits.
+    """
+
+    def _elements(self, value: bytes | None, key: bytes | None) -> list[Element]:
+        return [_exact(*element) for element in super()._elements(value, key)]
+
+
+def _exact(result: Any, leniencies: list[str]) -> Element:
+    if isinstance(result, Rejection):
+        return result, leniencies
+    columns = {name: getattr(result, name) for name in ROW_COLUMNS}
+    texts = numbers_as_text(columns)
+    if texts:
+        result = msgspec.structs.replace(result, **columns)
+    return result, leniencies + [NUMBER_AS_TEXT] * texts
+
+
+def numbers_as_text(columns: dict[str, Any]) -> int:
+    """Put text in place of the integers that VARIANT would round, in copies of what holds them.
+
+    Args:
+        columns: Rows by name; those that hold such an integer are replaced.
+
+    Returns:
+        How many integers became text.
+    """
+    count = 0
+    todo: list[tuple[Any, Any]] = [(columns, name) for name in columns]
+    while todo:  # a list of what is left, because values are nested as deep as Python recurses
+        holder, step = todo.pop()
+        value = holder[step]
+        if type(value) is int:
+            holder[step] = str(value)
+            count += 1
+        elif type(value) in _CONTAINERS:
+            holder[step] = copy = dict(value) if type(value) is dict else list(value)
+            items = copy.items() if isinstance(copy, dict) else enumerate(copy)
+            todo += [(copy, at) for at, item in items if _is_looked_at(item)]
+    return count
+
+
+def _is_looked_at(value: Any) -> bool:
+    kind = type(value)
+    return kind in _CONTAINERS or (kind is int and not -_LARGEST <= value <= _LARGEST)
+
+
+def as_variant(rows: DataFrame) -> DataFrame:
+    """Return decoded rows with VARIANT in place of JSON text.
+
+    Spark gives up on JSON text that is nested deeper than 1000 levels or has a name longer than
+    50,000 characters. Such a row is its text, a VARIANT of type string, and is counted.
+    """
+    parsed = {name: F.try_parse_json(name) for name in ROW_COLUMNS}
+    is_text = F.lit(False)  # noqa: FBT003 - a literal of SQL
+    for name, column in parsed.items():
+        is_text = is_text | (F.col(name).isNotNull() & column.isNull())
+    named = F.array_append("leniencies", F.lit(ROW_AS_TEXT))
+    whole = {
+        name: F.coalesce(column, F.col(name).cast("variant")) for name, column in parsed.items()
+    }
+    return rows.withColumns(
+        {"leniencies": F.when(is_text, named).otherwise(F.col("leniencies")), **whole}
+    )

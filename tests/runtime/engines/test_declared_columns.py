@@ -1,0 +1,59 @@
+"""Any schema of Kafka Connect gives columns that hold any value under it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.types import StructField
+from tests.runtime.changes.connect.helpers import compiled
+from tests.runtime.changes.connect.strategies import schemas, values
+from tests.runtime.changes.lindorm import declared
+from tests.runtime.codec.formats import thorough
+
+from changewire.changes.connect.row_type import DECIMAL_DIGITS
+from changewire.engines.spark.cells import field_cell
+from changewire.engines.spark.row_type import row_type
+from changewire.engines.spark.scalar_cells import CellError
+
+REFUSED = (f"decimal({DECIMAL_DIGITS},", "key of a map", "map, whose keys differ")
+"""What a column of Spark cannot hold: long decimals, null as a key, and a key that comes twice."""
+
+
+@thorough
+@given(st.data())
+def test_declared_columns_hold_all_values(data: st.DataObject) -> None:
+    """A value fits its column, in Arrow too, and comes back, but for what no column can hold."""
+    schema = data.draw(schemas())
+    value = data.draw(values(schema))
+    assume(value is not None)
+    (column,) = row_type(declared(c=schema), format="lindorm-json").fields
+    used: list[str] = []
+    held, refused = _held(column, compiled(schema).read(value, ""), used)
+    assert used == []
+    assert refused.startswith(REFUSED) or not refused
+    kind = to_arrow_type(column.dataType, timestamp_utc=True)
+    (back,) = pa.array([held], kind).to_pylist()
+    assert _plain(back) == _plain(held)
+
+
+def _held(column: StructField, value: Any, used: list[str]) -> tuple[Any, str]:
+    """Return what a column holds of a value, or what it asks for instead."""
+    try:
+        return field_cell(column)(value, "", used), ""
+    except CellError as error:
+        return None, error.issue.expected
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as it can be compared: maps and structs as pairs, without what is absent."""
+    if isinstance(value, dict):
+        value = list(value.items())
+    if isinstance(value, list) and all(isinstance(item, tuple) for item in value):
+        return sorted((repr(k), _plain(v)) for k, v in value if v is not None)
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return repr(value.isoformat() if hasattr(value, "isoformat") else value)

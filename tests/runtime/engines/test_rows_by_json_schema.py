@@ -1,0 +1,133 @@
+"""Rows as columns that a JSON Schema describes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.runtime.engines.rows import (
+    AT,
+    aerospike,
+    frame,
+    plain,
+    rows_after,
+)
+
+import changewire.spark as cws
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROW_SCHEMA: dict[str, Any] = {
+    "title": "User",
+    "description": "A user.",
+    "type": "object",
+    "properties": {
+        "id": {"description": "Number.", "type": "integer"},
+        "ratio": {"description": "Ratio.", "type": "number"},
+        "at": {"description": "Time.", "type": "string", "format": "date-time"},
+        "photo": {"description": "Photo.", "type": "string", "contentEncoding": "base64"},
+        "tags": {"description": "Tags.", "type": "array", "items": {"type": "string"}},
+        "sizes": {
+            "description": "Sizes.",
+            "type": "object",
+            "additionalProperties": {"type": "integer"},
+        },
+        "home": {"description": "Address.", "$ref": "#/$defs/Address"},
+        "any": {"description": "Anything."},
+    },
+    "required": ["id"],
+    "$defs": {
+        "Address": {
+            "title": "Address",
+            "description": "An address.",
+            "type": "object",
+            "properties": {"city": {"description": "City.", "type": "string"}},
+        }
+    },
+    "examples": [{"id": 1}],
+}
+
+
+def test_a_json_schema_types_aerospike_bins(
+    spark: SparkSession, tmp_path: Path, generator: None
+) -> None:
+    """Text is a time or bytes where the schema says so; objects, arrays and maps have columns."""
+    del generator
+    message = aerospike(
+        ("id", "int", 2**63 - 1),
+        ("ratio", "float", 0.1),
+        ("at", "str", "2021-05-08T03:02:03.456+02:00"),
+        ("photo", "blob", "QUJD"),
+        ("tags", "list", ["a", "b"]),
+        ("sizes", "map", {"s": 1}),
+        ("home", "map", {"city": "Bern"}),
+        ("any", "list", [1, {"a": None}]),
+        ("other", "int", 5),
+    )
+    path = tmp_path / "user.json"
+    path.write_text(json.dumps(ROW_SCHEMA), encoding="utf-8")
+    schemas: Sequence[Any] = (ROW_SCHEMA, path, str(path), json.dumps(ROW_SCHEMA))
+    types = [cws.row_type(schema).simpleString() for schema in schemas]
+    assert len(set(types)) == 1
+    decoded = cws.decode(frame(spark, message), format="aerospike-json", rows=path)
+    (row,) = rows_after(decoded)
+    assert plain(row) == {
+        "id": 2**63 - 1,
+        "ratio": 0.1,
+        "at": AT,
+        "photo": b"ABC",
+        "tags": ["a", "b"],
+        "sizes": {"s": 1},
+        "home": {"city": "Bern"},
+        "any": '[1,{"a":null}]',
+    }
+    (attributes,) = (json.loads(r["attributes"]) for r in decoded.changes.collect())
+    assert attributes["undeclared"] == {"after": {"other": 5}}
+
+
+def test_what_contradicts_a_json_schema_is_a_dead_letter(
+    spark: SparkSession, generator: None
+) -> None:
+    """A value of another type than the schema says is refused with its place."""
+    del generator
+    wrong = [("at", "str", "yesterday"), ("photo", "str", "*"), ("id", "str", "1")]
+    messages = [aerospike(bin_) for bin_ in wrong]
+    decoded = cws.decode(frame(spark, *messages), format="aerospike-json", rows=ROW_SCHEMA)
+    letters = decoded.dead_letters.select("code", "pointer").collect()
+    assert {tuple(row) for row in letters} == {("wrong-type", f"/after/{n}") for n, _, _ in wrong}
+
+
+def test_a_missing_generator_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the generator is not installed, the error says what to install."""
+
+    def none(**_wanted: str) -> list[Any]:
+        return []
+
+    module = import_module("changewire.engines.spark.row_type")
+    monkeypatch.setattr(module, "entry_points", none)
+    with pytest.raises(ImportError, match=r'pip install "changewire\[codegen\]"'):
+        cws.row_type(ROW_SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("schema", "options", "error"),
+    [
+        ({"dataColumn": []}, {}, "needs `format`"),
+        (b"[]", {}, "a schema of rows is a JSON object"),
+        ("{", {}, "a schema is JSON text"),
+        ({"dataColumn": []}, {"format": "dataworks-json"}, "declares no column"),
+        ({"properties": {}}, {}, "missing|non-empty|too short"),
+    ],
+)
+def test_what_is_no_schema_is_refused(
+    schema: Any, options: Any, error: str, generator: None
+) -> None:
+    """What describes no row is a ValueError."""
+    del generator
+    with pytest.raises(ValueError, match=error):
+        cws.row_type(schema, **options)
