@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib import import_module
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
 from changewire.codec import formats
 from changewire.framing import SHAPES
-from changewire_messages import FORMATS
-
-TEXT_FORMATS: Final = [f for f in formats() if import_module(FORMATS[f]).ENCODING == "json"]
-"""Formats whose messages are lines of JSON."""
 
 
 def one_of(names: Sequence[str]) -> Callable[[str], str]:

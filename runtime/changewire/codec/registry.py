@@ -7,9 +7,9 @@ from typing import Any, Final
 from changewire.codec.codec import Codec
 from changewire.codec.family import Family, first_of
 from changewire.codec.issues import DecodeError, Issue
-from changewire.codec.msgpack_values import ARRAYS
 from changewire.codec.wire import Data
-from changewire_messages import FORMATS
+from changewire.framing.msgpack_heads import ARRAYS
+from changewire_messages import ENCODINGS, FORMATS
 
 
 def formats() -> list[str]:
@@ -58,9 +58,9 @@ def detect(data: Data) -> str | None:
     parsed: dict[tuple[str, bool], Any] = {}
     encoding = _encoding(data)
     for name in formats():
-        reader = codec(name)
-        if reader.grammar[0] != encoding:
+        if ENCODINGS[name] != encoding:
             continue
+        reader = codec(name)
         if reader.grammar not in parsed:
             parsed[reader.grammar] = reader.parsed(data)
         if reader.is_of_it(parsed[reader.grammar]):
