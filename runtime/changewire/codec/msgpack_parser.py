@@ -12,7 +12,7 @@ from msgspec.msgpack import Ext
 
 from changewire.codec.issues import Issue
 from changewire.codec.msgpack_values import hashable, key_token
-from changewire.framing.msgpack_heads import ARRAYS
+from changewire.msgpack_heads import ARRAYS
 
 RULE: Final = "msgpack"
 

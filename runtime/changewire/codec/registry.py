@@ -8,7 +8,7 @@ from changewire.codec.codec import Codec
 from changewire.codec.family import Family, first_of
 from changewire.codec.issues import DecodeError, Issue
 from changewire.codec.wire import Data
-from changewire.framing.msgpack_heads import ARRAYS
+from changewire.msgpack_heads import ARRAYS
 from changewire_messages import ENCODINGS, FORMATS
 
 

@@ -4,8 +4,8 @@ from typing import Final
 
 import msgpack
 
-from changewire.framing.msgpack_heads import ARRAYS, NATURALS
 from changewire.framing.source import Source
+from changewire.msgpack_heads import ARRAYS, NATURALS
 
 _LENGTH_BYTES: Final = 4
 
