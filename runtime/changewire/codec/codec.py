@@ -7,13 +7,21 @@ from typing import Any, cast
 import msgspec
 
 from changewire.codec.encoding import encode_exactly
-from changewire.codec.family import Family, first_of
+from changewire.codec.family import Family, is_model
 from changewire.codec.issues import CodecError, DecodeError, EncodeError, Issue
 from changewire.codec.json_message import json_text, message_of_json
 from changewire.codec.rejections import rejection
 from changewire.codec.second_reader import SecondReader
 from changewire.codec.unknown import UnknownProperties, is_unknown_at_root
-from changewire.codec.wire import PARSER_ERRORS, REFUSALS, Data, too_deep, unexplained, wire_of
+from changewire.codec.wire import (
+    PARSER_ERRORS,
+    REFUSALS,
+    Data,
+    is_data,
+    too_deep,
+    unexplained,
+    wire_of,
+)
 
 
 class Codec:
@@ -165,14 +173,24 @@ class Codec:
             return [unexplained(error, self._wire.rule)]
         return []
 
+    def models_in(self, data: object) -> list[tuple[str, Any]]:
+        """Return (JSON Pointer, model) of each element of what `validate` takes.
+
+        The pointer is that of the element in its batch; empty where the message is no batch.
+
+        Raises:
+            CodecError: `validate` finds an issue in it.
+        """
+        raw = data if is_data(data) else (self.encode if is_model(data) else self._write)(data)
+        elements = self._elements(raw)
+        if elements is None:
+            return [("", self.decode(raw))]
+        return [(f"/{i}", self.decode(element)) for i, element in enumerate(elements)]
+
     @property
     def leniencies(self) -> Callable[[object], list[str]]:
         """The function from a model to the names of the leniencies it needed, one for each use."""
         return self._family.leniencies
-
-    def recognises(self, data: Data) -> bool:
-        """Tell whether a message, or the first of a batch, says that it is of this format."""
-        return self.is_of_it(self.parsed(data))
 
     @property
     def grammar(self) -> tuple[str, bool]:
@@ -192,10 +210,9 @@ class Codec:
 
     def _plain(self, data: object) -> Any:
         """Return a message as dictionaries and lists, whatever it was given as."""
-        if isinstance(data, (bytes, bytearray, memoryview, str, msgspec.Raw)):
-            return self._parse(cast("Data", data))
-        is_model = isinstance(first_of(data), msgspec.Struct)
-        return self._parse(self.encode(data)) if is_model else data
+        if is_data(data):
+            return self._parse(data)
+        return self._parse(self.encode(data)) if is_model(data) else data
 
     def _elements(self, data: Data) -> list[Any] | None:
         """Return the elements of a batch as bytes; None where the message is no batch."""

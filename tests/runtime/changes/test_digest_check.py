@@ -15,7 +15,9 @@ import changewire as cw
 from changewire.changes.reading import Reading
 from changewire.engines.python import run
 
-USER_KEYS = st.integers(-(2**63), 2**63 - 1) | st.text() | st.floats(allow_nan=False)
+USER_KEYS = (
+    st.integers(-(2**63), 2**63 - 1) | st.text() | st.floats(allow_nan=False, allow_infinity=False)
+)
 OTHER = bytes(20)
 
 

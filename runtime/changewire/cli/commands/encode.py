@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Annotated, Final
 
+import typer
+
+from changewire import encode as encode_model
 from changewire.cli.ending import GOOD, REFUSED, ending
 from changewire.cli.json_lines import model_on
 from changewire.cli.options import Format, Inputs
@@ -14,9 +17,20 @@ from changewire.codec import CodecError, codec
 
 _SHAPE: Final = "json-lines"
 
+Declared = Annotated[
+    bool,
+    typer.Option("--declared", help="Also refuse messages that contradict the types they declare."),
+]
+
 
 @ending
-def encode(inputs: Inputs = None, *, format: Format, to_shape: ToShape = CONCATENATED) -> int:
+def encode(
+    inputs: Inputs = None,
+    *,
+    format: Format,
+    to_shape: ToShape = CONCATENATED,
+    declared: Declared = False,
+) -> int:
     """Write each message as the bytes that are sent: JSON one to a line, MessagePack as bytes.
 
     The input is lines as `changewire decode` writes them, or messages alone. Refused ones are named
@@ -29,7 +43,7 @@ def encode(inputs: Inputs = None, *, format: Format, to_shape: ToShape = CONCATE
     for record in records(inputs, _SHAPE):
         try:
             model = model_on(record.value or b"", coder)
-            data = None if model is None else coder.encode(model)
+            data = None if model is None else encode_model(model, declared=declared)
         except CodecError as error:
             say_issues(record.position, error)
             refused += 1

@@ -9,6 +9,8 @@ import msgspec
 import typer
 from msgspec import UNSET, UnsetType
 
+from changewire.changes.contradictions import contradictions
+from changewire.changes.contradictions import validate as validate_message
 from changewire.cli.ending import GOOD, REFUSED, ending
 from changewire.cli.json_lines import model_on
 from changewire.cli.lines import Lines
@@ -75,12 +77,12 @@ def validate(
 def _issues(value: bytes, checker: Codec, *, closed: bool) -> list[Issue]:
     """Return every issue of a message, in MessagePack or in its JSON form as well."""
     if ENCODINGS[checker.format] == "json" or not value.startswith(_JSON):
-        return checker.validate(value, closed=closed)
+        return validate_message(value, format=checker.format, closed=closed)
     try:
-        model_on(value, checker)
+        model = model_on(value, checker)
     except DecodeError as error:
         return error.issues
-    return []
+    return [] if model is None else contradictions(model, checker.format)
 
 
 def _found(issue: Issue, *, shown: bool) -> Found:
