@@ -93,7 +93,7 @@ def _scalar_form(value: Any) -> Any:
     return value
 
 
-_DEEP = 128
+_DEEP = 64
 """After how many levels of nesting the inner ones become text first: the encoder recurses."""
 
 _NON_FINITE = {inf: "Infinity", -inf: "-Infinity"}

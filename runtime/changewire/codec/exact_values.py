@@ -45,14 +45,21 @@ def exact_value(form: Any, at: Path = ()) -> Any:
         FormError: It stands for none.
         RecursionError: It is nested too deep.
     """
+    # Loops, for a comprehension would take a second frame for each level.
     kind = type(form)
     if kind is list:
-        return [exact_value(item, (at, i)) for i, item in enumerate(form)]
+        items: list[Any] = []
+        for i, item in enumerate(form):
+            items.append(exact_value(item, (at, i)))
+        return items
     if kind is dict:
         names = frozenset(form) if len(form) <= _MOST_NAMES else None
         if names in _READERS:
             return _READERS[names](form, at)
-        return {name: exact_value(item, (at, name)) for name, item in form.items()}
+        entries: dict[str, Any] = {}
+        for name, item in form.items():
+            entries[name] = exact_value(item, (at, name))
+        return entries
     if kind is int and form not in INTEGERS:
         raise FormError("out-of-range", at, "an integer of 64 bits", form)
     return form

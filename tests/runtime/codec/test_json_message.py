@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.msgpack import Ext
 from tests.runtime.codec.formats import FORMATS, JSON_FORMATS, modest, name_of, role_of, wire_of
-from tests.runtime.codec.packed import ANY_VALUE, BIN, CODEC, KEY, pack, value_in, write
+from tests.runtime.codec.packed import ANY_VALUE, BIN, CODEC, KEY, holding, pack, value_in, write
 
 import changewire as cw
 from changewire.codec.exact_values import exact_value
@@ -100,6 +100,13 @@ def test_drawn_messages_come_back(value: Any) -> None:
     model = msgspec.convert(value, dispatch.arm_of(value))
     again = CODEC.from_json(CODEC.to_json(model))
     assert CODEC.encode(again) == CODEC.encode(model)
+
+
+@pytest.mark.parametrize(("head", "depth"), [(b"\x91", 700), (b"\x81\x01", 200)])
+def test_deep_values_come_back(head: bytes, depth: int) -> None:
+    """Arrays and maps that are nested deep are read back; how deep is a matter of the parser."""
+    data = holding(head * depth + b"\xcb\x7f\xf0" + bytes(6))
+    assert CODEC.encode(CODEC.from_json(CODEC.to_json(CODEC.decode(data)))) == data
 
 
 @pytest.mark.parametrize("name", JSON_FORMATS)
