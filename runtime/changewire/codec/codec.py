@@ -179,7 +179,7 @@ class Codec:
         The pointer is that of the element in its batch; empty where the message is no batch.
 
         Raises:
-            CodecError: `validate` finds an issue in it.
+            One of `REFUSALS`: `validate` finds an issue in it, or no bytes stand for it.
         """
         raw = data if is_data(data) else (self.encode if is_model(data) else self._write)(data)
         elements = self._elements(raw)

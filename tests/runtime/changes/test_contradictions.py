@@ -95,6 +95,13 @@ def test_schemas_that_are_none_are_issues() -> None:
     ]
 
 
+def test_what_has_no_bytes_declares_nothing() -> None:
+    """A parsed message that nobody can send is left to the codec, whatever it holds."""
+    wire = msgspec.json.decode(cw.encode(from_lindorm()))
+    for value in ("\ud800", object()):
+        assert cw.validate({**wire, "new": value}, format="lindorm-json") == []
+
+
 def test_elements_of_a_batch_have_their_place() -> None:
     """An issue of an element is below its index; of a message alone it is not."""
     key = '"key": ["n", null, "YWJjZGVmZ2hpamtsbW5vcHFyc3Q=", null], "gen": 1, "exp": 0, "lut": 1'
