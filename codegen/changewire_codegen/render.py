@@ -39,7 +39,7 @@ OF_ENCODING: Mapping[str, Mapping[str, Emitter]] = {
 }
 """The modules that only a family of an encoding has."""
 
-SHARED = ("columns.py", "drawing.py", "support.py")
+SHARED = ("columns.py", "drawing.py", "forms.py", "support.py")
 """Modules that all families of a package share."""
 
 TEMPLATES = Path(__file__).parent / "emit" / "templates"

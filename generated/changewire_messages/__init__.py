@@ -8,7 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["FORMATS"]
+__all__ = ["ENCODINGS", "FORMATS"]
+ENCODINGS: Final[Mapping[str, str]] = {
+    "aerospike-json": "json",
+    "aerospike-msgpack": "msgpack",
+    "dataworks-json": "json",
+    "lindorm-json": "json",
+}
+"""How the messages of each wire format are written, by the format's public name."""
 FORMATS: Final[Mapping[str, str]] = {
     "aerospike-json": "changewire_messages.aerospike_json",
     "aerospike-msgpack": "changewire_messages.aerospike_msgpack",

@@ -14,6 +14,7 @@ from typing import Any
 from changewire.changes import changes
 from changewire.changes.aerospike_digest import digest
 from changewire.changes.connect import Difference
+from changewire.changes.contradictions import contradictions, validate
 from changewire.changes.pairs import pair
 from changewire.changes.schemas import Schemas, SchemaUse, schemas
 from changewire.codec import (
@@ -106,24 +107,26 @@ def decode_key(data: Data, *, format: str) -> Any:
     return codec(format).decode_key(data)
 
 
-def encode(model: object, *, version: Version = "current") -> bytes:
+def encode(model: object, *, version: Version = "current", declared: bool = False) -> bytes:
     """Return the bytes of a model, or of a list of models; see `Codec.encode`.
 
     Args:
         model: The model or models.
         version: ``legacy``, of ``aerospike-msgpack`` only, writes what connectors before 4.0.0 did:
             deletes of two parts. ``current`` writes each model as it is.
+        declared: Also refuse a model with values of other types than it declares for them, or that
+            contradicts itself otherwise, as `validate` does.
 
     Raises:
         EncodeError: A model cannot be written, or the legacy version has no place for all of it.
         ValueError: The format has no such version.
     """
-    return codec_of(model).encode(in_version(model, version))
-
-
-def validate(data: object, *, format: str, closed: bool = False) -> list[Issue]:
-    """Return every issue of a message; see `Codec.validate`."""
-    return codec(format).validate(data, closed=closed)
+    coder = codec_of(model)
+    data = coder.encode(in_version(model, version))
+    issues = contradictions(data, coder.format) if declared else []
+    if issues:
+        raise EncodeError(coder.format, issues)
+    return data
 
 
 def leniencies(model: object) -> list[str]:

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, Literal, get_args
 
-from changewire.changes import Image
+from changewire.changes import Digests, Image
 from changewire.changes.reading import Reading
 from changewire.engines.layout import OUTPUTS
 from changewire.engines.outcome import Outcome
@@ -47,6 +47,7 @@ def run(
     image: Image = "full",
     keys: Sequence[str] | None = None,
     families: Sequence[str] | None = None,
+    digests: Digests = "off",
     shape: str = "auto",
     show_values: bool = False,
     progress: Callable[[int], None] | None = None,
@@ -64,6 +65,8 @@ def run(
         image: What a message holds of its row after a write.
         keys: Columns that name the row, in place of those that the message or its format says.
         families: Column families of an HBase table, to take names of its columns apart.
+        digests: ``count`` or ``refuse`` Aerospike records whose digest is not that of their set and
+            user key.
         shape: Shape of the files, see `changewire.framing.SHAPES`.
         show_values: Whether the report's first dead letters show the start of their values.
         progress: Called by the Python engine, now and then, with the number of messages so far.
@@ -73,12 +76,12 @@ def run(
         FramingError: An input cannot be read.
         JobError: The engine cannot run, or the output would replace files that no run wrote.
         ConservationError: The decoded rows do not add up.
-        ImportError: A library is missing; its extra is ``cli`` or ``spark``.
+        ImportError: A library is missing; its extra is ``cli``, ``spark`` or ``digest``.
         ValueError: There is no such format, image, shape or engine.
     """
     from changewire.report.write import write
 
-    reading = Reading(format, image, keys, families)
+    reading = Reading(format, image, keys, families, digests)
     files = _files(inputs)
     _check_output(Path(output), files)
     chosen, why = choose(engine, files)

@@ -33,20 +33,24 @@ def text_of(value: object) -> Any:
     ("value", "expected"),
     [
         (1.5, 1.5),
-        (math.nan, "NaN"),
-        (math.inf, "Infinity"),
-        (-math.inf, "-Infinity"),
-        ([1.0, [math.nan]], [1.0, ["NaN"]]),
-        (b"\x00\xff", "AP8="),
+        (math.nan, {"float": "NaN"}),
+        (math.inf, {"float": "Infinity"}),
+        (-math.inf, {"float": "-Infinity"}),
+        ([1.0, [math.nan]], [1.0, [{"float": "NaN"}]]),
+        (b"\x00\xff", {"bytes": "AP8="}),
         (2**64 - 1, 2**64 - 1),
-        ({"a": b"b", "c": -math.inf}, {"a": "Yg==", "c": "-Infinity"}),
-        ({1: "a", "1": "b"}, [[1, "a"], ["1", "b"]]),
-        ({b"k": {2: None}}, [["aw==", [[2, None]]]]),
-        ({math.inf: 1, (1, math.nan): 2}, [["Infinity", 1], [[1, "NaN"], 2]]),
+        ({"a": b"b", "c": "-Infinity"}, {"a": {"bytes": "Yg=="}, "c": "-Infinity"}),
+        ({1: "a", "1": "b"}, {"map": [[1, "a"], ["1", "b"]]}),
+        ({b"k": {2: None}}, {"map": [[{"bytes": "aw=="}, {"map": [[2, None]]}]]}),
+        ({(1, math.inf): 2}, {"map": [[[1, {"float": "Infinity"}], 2]]}),
         (Ext(7, b"\xac\xed"), {"ext": 7, "data": "rO0="}),
         (msgpack.ExtType(23, b"{}"), {"ext": 23, "data": "e30="}),
         ([Ext(0, b""), {"x": msgpack.ExtType(1, b"")}],
          [{"ext": 0, "data": ""}, {"x": {"ext": 1, "data": ""}}]),
+        ({"bytes": "Yg=="}, {"map": [["bytes", "Yg=="]]}),
+        ([{"ext": 7, "data": b""}], [{"map": [["ext", 7], ["data", {"bytes": ""}]]}]),
+        ({"map": {"float": 1}}, {"map": [["map", {"map": [["float", 1]]}]]}),
+        ({"map": [], "bytes": ""}, {"map": [], "bytes": ""}),
         ({}, {}),
         ([], []),
     ],
@@ -80,22 +84,30 @@ def test_deep_values_have_a_text(depth: int) -> None:
     for _ in range(depth):
         value = {1: [value]}
     (text,) = exact_texts([value]).to_pylist()
-    assert text == "[[1,[" * depth + '"Infinity"' + "]]]" * depth
+    assert text == '{"map":[[1,[' * depth + '{"float":"Infinity"}' + "]]]}" * depth
+
+
+LOOKALIKES = ({"bytes"}, {"ext", "data"}, {"float"}, {"map"})
 
 
 def plain(value: Any) -> Any:
     """Return a value as its text should read, by a way of its own."""
     if isinstance(value, bytes):
-        return base64.b64encode(value).decode()
+        return {"bytes": base64.b64encode(value).decode()}
     if isinstance(value, Ext):
-        return {"ext": value.code, "data": plain(bytes(value.data))}
+        return {"ext": value.code, "data": base64.b64encode(bytes(value.data)).decode()}
     if isinstance(value, float) and math.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
+        return {"float": "Infinity" if value > 0 else "-Infinity"}
     if isinstance(value, list):
         return [plain(item) for item in value]
-    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+    return plain_map(value) if isinstance(value, dict) else value
+
+
+def plain_map(value: dict[Any, Any]) -> Any:
+    """Return a map as its text should read."""
+    if all(isinstance(key, str) for key in value) and set(value) not in LOOKALIKES:
         return {key: plain(item) for key, item in value.items()}
-    return [[plain(k), plain(v)] for k, v in value.items()] if isinstance(value, dict) else value
+    return {"map": [[plain(k), plain(v)] for k, v in value.items()]}
 
 
 @modest
@@ -134,4 +146,4 @@ def test_columns_have_the_type_that_spark_is_told() -> None:
     assert [(f.name, str(f.type)) for f in payload if f.name not in {"key", "bins"}] == [
         (f.name, str(f.type)) for f in told if f.name not in {"key", "bins"}
     ]
-    assert array.to_pylist()[0]["payload"]["key"]["user_key"] == '"dQ=="'
+    assert array.to_pylist()[0]["payload"]["key"]["user_key"] == '{"bytes":"dQ=="}'

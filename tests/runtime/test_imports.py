@@ -12,7 +12,8 @@ import pytest
 ROOMS = ["framing", "codec", "changes", "tables", "engines"]
 """In the order of a message's way."""
 
-SHARED = {"version"}
+SHARED = {"msgpack_heads", "version"}
+"""Facts that every room may use; they import nothing."""
 HEAVY = [
     "pyspark",
     "pyarrow",

@@ -51,8 +51,12 @@ def package_init(families: Sequence[Family], package: str) -> str:
     writer("from __future__ import annotations")
     writer("from collections.abc import Mapping")
     writer("from typing import Final")
-    writer("__all__ = ['FORMATS']")
-    formats = {f.format: f"{package}.{f.name}" for f in families if f.format}
-    writer(f"FORMATS: Final[Mapping[str, str]] = {dict(sorted(formats.items()))!r}")
+    writer("__all__ = ['ENCODINGS', 'FORMATS']")
+    named = {f.format: f for f in families if f.format}
+    encodings = {name: named[name].encoding for name in sorted(named)}
+    writer(f"ENCODINGS: Final[Mapping[str, str]] = {encodings!r}")
+    writer('"""How the messages of each wire format are written, by the format\'s public name."""')
+    modules = {name: f"{package}.{named[name].name}" for name in sorted(named)}
+    writer(f"FORMATS: Final[Mapping[str, str]] = {modules!r}")
     writer('"""Module of each wire format, by the format\'s public name."""')
     return writer.text()

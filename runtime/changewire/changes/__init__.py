@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from changewire.changes.options import IMAGES, Image, check_options
+from changewire.changes.options import IMAGES, Digests, Image, check_options
 from changewire.changes.values import control_event
 from changewire.codec import codec
 from changewire_messages import FORMATS
 from changewire_messages.change import Change, Source
 
-__all__ = ["IMAGES", "Image", "changes", "empty_message", "unchecked_changes"]
+__all__ = ["IMAGES", "Digests", "Image", "changes", "empty_message", "unchecked_changes"]
 
 Names = Sequence[str] | None
 Adapter = Callable[[Any, bytes | None, Names, str, Names], list[Change]]
@@ -23,6 +23,8 @@ def changes(
     keys: Sequence[str] | None = None,
     image: Image = "full",
     families: Sequence[str] | None = None,
+    *,
+    digests: Digests = "off",
 ) -> list[Change]:
     """Return the changes that a message stands for, in their order.
 
@@ -34,28 +36,46 @@ def changes(
         image: What the message holds of a row after a write.
         families: Column families of an HBase table, to take names of its columns apart; other
             tables have none.
+        digests: ``count`` and ``refuse`` compare the digest of an Aerospike record with that of its
+            set and user key, and count or refuse a record where they differ.
 
     Raises:
         DecodeError: The message contradicts itself.
         TypeError: It is no model of a message.
-        ValueError: `keys` or `families` does not fit the format, or `image` is unknown.
+        ValueError: `keys`, `families` or `digests` does not fit the format, or `image` or `digests`
+            is unknown.
+        ImportError: Digests are to be compared, and pycryptodome is not installed.
     """
     kind: Any = type(message)
-    name, adapter = _adapter(kind)
-    check_options(name, image, keys, families)
-    return adapter(message, record_key, keys, image, families)
+    check_options(_adapter(kind)[0], image, keys, families, digests)
+    return unchecked_changes(
+        message, record_key, keys=keys, image=image, families=families, digests=digests
+    )
 
 
 def unchecked_changes(
     message: object,
     record_key: bytes | None,
+    *,
     keys: Names,
     image: str,
     families: Names,
+    digests: str,
 ) -> list[Change]:
     """Return what `changes` does, for options that `check_options` has seen."""
     kind: Any = type(message)
-    return _adapter(kind)[1](message, record_key, keys, image, families)
+    name, adapter = _adapter(kind)
+    found = adapter(message, record_key, keys, image, families)
+    if digests != "off":
+        _check_digests(found, name, digests)
+    return found
+
+
+def _check_digests(changes: list[Change], format: str, digests: str) -> None:
+    from changewire.changes.digest_check import check_digest
+
+    for change in changes:
+        check_digest(change, format, digests)
 
 
 @cache

@@ -35,7 +35,7 @@ def digest(set: str | None, user_key: float | str | bytes) -> bytes:
     except (KeyError, struct.error):
         text = "a user key is an integer of 64 bits, a float, text or bytes"
         raise ValueError(text) from None
-    return _ripemd160(hashed)
+    return ripemd160(hashed)
 
 
 def _key_bytes(user_key: Any) -> bytes:
@@ -43,7 +43,12 @@ def _key_bytes(user_key: Any) -> bytes:
     return kind + bytes_of(user_key)
 
 
-def _ripemd160(data: bytes) -> bytes:
+def ripemd160(data: bytes) -> bytes:
+    """Return the RIPEMD-160 hash of bytes.
+
+    Raises:
+        ImportError: pycryptodome is not installed.
+    """
     # hashlib has RIPEMD-160 only where the OpenSSL below it was built with it.
     try:
         from Crypto.Hash import RIPEMD160

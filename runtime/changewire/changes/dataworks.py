@@ -75,7 +75,7 @@ def dataworks_changes(
         families: None: tables have no column families.
 
     Raises:
-        DecodeError: A value contradicts the declared type of its column, or `sequenceId` is no
+        DecodeError: Values contradict the declared types of their columns, or `sequenceId` is no
             number.
     """
     table = table_of(message.schema_text)
@@ -84,10 +84,13 @@ def dataworks_changes(
         return [_other(message, payload, table)]
     used: list[str] = []
     op, is_lone = _OPS[type(payload)], isinstance(payload, _LONE_BEFORE)
-    before = _row(payload.before, table, "before", used)
+    issues: list[Issue] = []
+    before = _row(payload.before, table, "before", used, issues)
     # The row after a delete would bring it back, and that of a lone before image comes by itself.
     has_after = not is_lone and op != "delete"
-    after = _row(payload.after, table, "after", used) if has_after else None
+    after = _row(payload.after, table, "after", used, issues) if has_after else None
+    if issues:
+        raise DecodeError(wire.FORMAT, issues)
     row = before if after is None else after
     key = _key(row, table, keys)
     before_key = _key(before, table, keys) if op == "update" and key else None
@@ -124,7 +127,9 @@ def _other(message: wire.Message, payload: wire.Other, table: Table) -> Change:
     return control_event("other", table.source, attributes, table.fingerprint)
 
 
-def _row(image: Any, table: Table, place: str, used: list[str]) -> dict[str, Any] | None:
+def _row(
+    image: Any, table: Table, place: str, used: list[str], issues: list[Issue]
+) -> dict[str, Any] | None:
     """Return a row with values of the types that are declared for its columns."""
     if not image:
         return None
@@ -141,7 +146,7 @@ def _row(image: Any, table: Table, place: str, used: list[str]) -> dict[str, Any
             try:
                 found[name] = read(value, used)
             except MismatchError as error:
-                raise DecodeError(wire.FORMAT, [_issue(name, value, place, error)]) from None
+                issues.append(_issue(name, value, place, error))
     return found
 
 

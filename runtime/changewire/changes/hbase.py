@@ -27,18 +27,20 @@ def cells(
         format: Public name of the format, for errors.
 
     Raises:
-        DecodeError: A text is no Base64 text, or two columns come to have the same name.
+        DecodeError: Texts are no Base64 text, or columns come to have the same name.
     """
     found: Row = {}
+    issues: list[Issue] = []
     for name, value in row.items():
         column, place = column_name(name, families, used), f"{pointer}/{pointer_token(name)}"
         if column in found:
             expected = "a column that no other has the name of"
-            raise DecodeError(format, [Issue(place, "duplicate-column", "hbase", expected, name)])
+            issues.append(Issue(place, "duplicate-column", "hbase", expected, name))
         found[column] = base64_bytes(value) if type(value) is str else value
         if found[column] is None and value is not None:
-            issue = Issue(place, "invalid-base64", "hbase", "Base64 text", value)
-            raise DecodeError(format, [issue])
+            issues.append(Issue(place, "invalid-base64", "hbase", "Base64 text", value))
+    if issues:
+        raise DecodeError(format, issues)
     return found
 
 

@@ -3,34 +3,51 @@
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, get_args
 
+from changewire.changes.aerospike_digest import ripemd160
+
 Image = Literal["full", "patch", "keys"]
 IMAGES: Final[tuple[str, ...]] = get_args(Image)
 """What `after` holds: the full row, only what changed, or only the key."""
 
+Digests = Literal["off", "count", "refuse"]
+DIGESTS: Final[tuple[str, ...]] = get_args(Digests)
+"""What becomes of a record whose digest is not that of its set and user key."""
+
 _REASONS: Final[Mapping[tuple[str, str], str]] = {
     ("aerospike", "keys"): "rows are named by their digest",
     ("aerospike", "families"): "records have no column families",
+    ("dataworks", "digests"): "rows have no digest",
     ("dataworks", "families"): "tables have no column families",
+    ("lindorm", "digests"): "rows have no digest",
 }
 """Why a system has no use for an option."""
 
 
 def check_options(
-    format: str, image: str, keys: Sequence[str] | None, families: Sequence[str] | None
+    format: str,
+    image: str,
+    keys: Sequence[str] | None,
+    families: Sequence[str] | None,
+    digests: str,
 ) -> None:
-    """Check that options fit a format.
+    """Check that options fit a format, and that what they need is installed.
 
     Raises:
-        ValueError: `image` is unknown, `keys` or `families` is no sequence of names, or has no
-            meaning in the format.
+        ValueError: `image` or `digests` is unknown, `keys` or `families` is no sequence of names,
+            or an option has no meaning in the format.
+        ImportError: Digests are to be checked, and pycryptodome is not installed.
     """
     if image not in IMAGES:
         raise ValueError(f"no image {image!r}; there are: {', '.join(IMAGES)}")
+    if digests not in DIGESTS:
+        raise ValueError(f"no way with digests {digests!r}; there are: {', '.join(DIGESTS)}")
     for option, names in {"keys": keys, "families": families}.items():
-        if names is None:
-            continue
-        if isinstance(names, str) or not names:
+        if names is not None and (isinstance(names, str) or not names):
             raise ValueError(f"{option} is a sequence of names, at least one")
+    given = {"keys": keys, "families": families, "digests": digests != "off" or None}
+    for option, value in given.items():
         reason = _REASONS.get((format.partition("-")[0], option))
-        if reason:
+        if value is not None and reason:
             raise ValueError(f"{option} does not apply to {format}: {reason}")
+    if digests != "off":
+        ripemd160(b"")

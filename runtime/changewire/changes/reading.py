@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from changewire.changes import Image, empty_message, unchecked_changes
+from changewire.changes import Digests, Image, empty_message, unchecked_changes
 from changewire.changes.options import check_options
 from changewire.codec import Codec, DecodeError, codec, codec_for, rejection
 from changewire_messages.change import Change, Rejection
@@ -30,21 +30,25 @@ class Reading:
         image: What a message holds of its row after a write.
         keys: Columns that name the row, in place of those that the message or its format says.
         families: Column families of an HBase table.
+        digests: What becomes of a record whose digest is not that of its set and user key; ``off``
+            does not look.
 
     Raises:
-        ValueError: There is no such format or image, or `keys` or `families` does not fit it.
+        ValueError: There is no such format or image, or another option does not fit it.
+        ImportError: Digests are to be compared, and pycryptodome is not installed.
     """
 
     format: str
     image: Image = "full"
     keys: Sequence[str] | None = None
     families: Sequence[str] | None = None
+    digests: Digests = "off"
 
     def __post_init__(self) -> None:
         """Check that the format is there and that the rest fits it."""
         if self.format != AUTO:
             codec(self.format)
-        check_options(self.format, self.image, self.keys, self.families)
+        check_options(self.format, self.image, self.keys, self.families, self.digests)
 
     def elements(self, value: bytes | None, record_key: bytes | None = None) -> list[Element]:
         """Return what becomes of each element of a message; an empty one is one control event.
@@ -71,7 +75,14 @@ class Reading:
         if type(model) in _FINISHED:
             return model, []
         try:
-            (change,) = unchecked_changes(model, record_key, self.keys, self.image, self.families)
+            (change,) = unchecked_changes(
+                model,
+                record_key,
+                keys=self.keys,
+                image=self.image,
+                families=self.families,
+                digests=self.digests,
+            )
         except DecodeError as error:
             return rejection(error, number), []
         used = reader.leniencies(model)

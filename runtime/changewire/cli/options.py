@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib import import_module
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
 from changewire.changes.reading import AUTO
 from changewire.codec import formats
 from changewire.framing import SHAPES
-from changewire_messages import FORMATS
-
-TEXT_FORMATS: Final = [f for f in formats() if import_module(FORMATS[f]).ENCODING == "json"]
-"""Formats whose messages are lines of JSON."""
 
 
 def one_of(names: Sequence[str]) -> Callable[[str], str]:

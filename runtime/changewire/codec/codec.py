@@ -7,15 +7,21 @@ from typing import Any, cast
 import msgspec
 
 from changewire.codec.encoding import encode_exactly
-from changewire.codec.family import Family, first_of
+from changewire.codec.family import Family, is_model
 from changewire.codec.issues import CodecError, DecodeError, EncodeError, Issue
-from changewire.codec.json_form import json_text
+from changewire.codec.json_message import json_text, message_of_json
 from changewire.codec.rejections import rejection
+from changewire.codec.second_reader import SecondReader
 from changewire.codec.unknown import UnknownProperties, is_unknown_at_root
-from changewire.codec.wire import PARSER_ERRORS, REFUSALS, Data, too_deep, unexplained, wire_of
-
-_BATCH = Issue("", "batch", "batch", "one message")
-_NO_KEY = Issue("", "unknown-variant", "key", "no record key")
+from changewire.codec.wire import (
+    PARSER_ERRORS,
+    REFUSALS,
+    Data,
+    is_data,
+    too_deep,
+    unexplained,
+    wire_of,
+)
 
 
 class Codec:
@@ -37,12 +43,14 @@ class Codec:
         self.format = family.format
         self.models = family.arms
         self._family = family
+        self._is_json = family.encoding == "json"
         self.second_reads = 0
         self._wire = wire_of(family)
         self._decode_as = {role: self._wire.reader(role) for role in family.types}
         self._prove_as = {role: self._wire.provers(role) for role in family.types}
         self._write = self._wire.write
         self._parse = self._wire.parse
+        self._second = SecondReader(family, self._wire, self._parse)
         # What the next message is expected to need; it decides what a message costs, nothing else.
         self._read: Any = self._decode_as["message"]
 
@@ -101,10 +109,7 @@ class Codec:
         Raises:
             DecodeError: The key is refused, or the format has no keys of its own.
         """
-        if "key" not in self._family.roles:
-            raise DecodeError(self.format, [_NO_KEY])
-        obj = self._parse(data)
-        return self._model(obj, "key_batch" if self._family.is_key_batch(obj) else "key", data)
+        return self._second.key(data)
 
     def encode(self, model: object) -> bytes:
         """Return the bytes of a message, a key, or a list of either.
@@ -124,21 +129,37 @@ class Codec:
         except REFUSALS:
             pass
         try:
-            return encode_exactly(model, role, self._family, self._wire, self._model)
+            return encode_exactly(model, role, self._family, self._wire, self._second.model)
         except RecursionError:
             raise EncodeError(self.format, [too_deep(self._wire.rule)]) from None
 
     def to_json(self, model: object) -> bytes:
         """Return a message, a key, or a list of either, as JSON text to read.
 
-        In a format that is JSON it is what `encode` gives. What JSON lacks has the form that
-        `json_form` gives it: such text cannot be decoded again.
+        In a format that is JSON it is what `encode` gives. A message in MessagePack is written
+        position by position, and what JSON lacks as objects of one or two properties (see
+        ``docs/cli.md``). `from_json` reads it back.
 
         Raises:
-            EncodeError: A value has no form in JSON, or is nested too deep.
+            EncodeError: A value has no form in JSON.
         """
-        is_json = self._family.encoding == "json"
-        return self.encode(model) if is_json else json_text(model, self.format)
+        return self.encode(model) if self._is_json else json_text(model, self.format)
+
+    def from_json(self, text: Data, *, is_key: bool = False) -> Any:
+        """Return the model of a message in the JSON text that `to_json` writes.
+
+        Args:
+            text: The JSON text, as bytes or as text.
+            is_key: Whether it is a record key, or a list of such.
+
+        Raises:
+            DecodeError: The message is refused, as in `decode` or `decode_key`.
+        """
+        if self._is_json:
+            return self.decode_key(text) if is_key else self.decode(text)
+        parse = partial(message_of_json, family=self._family, is_key=is_key)
+        reader = SecondReader(self._family, self._wire, parse)
+        return reader.key(text) if is_key else reader.message(text)
 
     def validate(self, data: object, *, closed: bool = False) -> list[Issue]:
         """Return every issue of a message; none where it is valid.
@@ -161,14 +182,24 @@ class Codec:
             return [unexplained(error, self._wire.rule)]
         return []
 
+    def models_in(self, data: object) -> list[tuple[str, Any]]:
+        """Return (JSON Pointer, model) of each element of what `validate` takes.
+
+        The pointer is that of the element in its batch; empty where the message is no batch.
+
+        Raises:
+            One of `REFUSALS`: `validate` finds an issue in it, or no bytes stand for it.
+        """
+        raw = data if is_data(data) else (self.encode if is_model(data) else self._write)(data)
+        elements = self._elements(raw)
+        if elements is None:
+            return [("", self.decode(raw))]
+        return [(f"/{i}", self.decode(element)) for i, element in enumerate(elements)]
+
     @cached_property
     def leniencies(self) -> Callable[[object], list[str]]:
         """The function from a model to the names of the leniencies it needed, one for each use."""
         return self._family.leniencies
-
-    def recognises(self, data: Data) -> bool:
-        """Tell whether a message, or the first of a batch, says that it is of this format."""
-        return self.is_of_it(self.parsed(data))
 
     @property
     def grammar(self) -> tuple[str, bool]:
@@ -188,10 +219,9 @@ class Codec:
 
     def _plain(self, data: object) -> Any:
         """Return a message as dictionaries and lists, whatever it was given as."""
-        if isinstance(data, (bytes, bytearray, memoryview, str, msgspec.Raw)):
-            return self._parse(cast("Data", data))
-        is_model = isinstance(first_of(data), msgspec.Struct)
-        return self._parse(self.encode(data)) if is_model else data
+        if is_data(data):
+            return self._parse(data)
+        return self._parse(self.encode(data)) if is_model(data) else data
 
     def _elements(self, data: Data) -> list[Any] | None:
         """Return the elements of a batch as bytes; None where the message is no batch."""
@@ -213,10 +243,7 @@ class Codec:
         """Return the model of what was refused at first, or say what is wrong with it."""
         model = self._learn(data) if learn else None
         if model is None:
-            obj = self._parse(data)
-            if self._family.is_batch(obj):
-                raise DecodeError(self.format, [_BATCH])
-            model = self._model(obj, "message", data)
+            model = self._second.message(data)
         self.second_reads += 1
         return model
 
@@ -242,15 +269,3 @@ class Codec:
         if model.extra is msgspec.UNSET:
             self._read = self._decode_as["message"]
         return model
-
-    def _model(self, obj: Any, role: str, data: Data) -> Any:
-        """Return the model of a parsed message, or say what is wrong with it."""
-        try:
-            return self._family.build(obj, role, self._wire.texts(data))
-        except REFUSALS as error:
-            refusal = unexplained(error, self._wire.rule)
-        try:
-            issues = self._family.errors(self._parse(data), role)
-        except RecursionError:
-            issues = []
-        raise DecodeError(self.format, issues or [refusal])

@@ -183,6 +183,11 @@ def first_of(value: Any) -> Any:
     return value[0] if _is_list(value) and value else value
 
 
+def is_model(value: Any) -> bool:
+    """Tell whether a value is a model, or a list of models."""
+    return isinstance(first_of(value), msgspec.Struct)
+
+
 def _is_dict(value: object) -> TypeGuard[dict[str, Any]]:
     return isinstance(value, dict)
 

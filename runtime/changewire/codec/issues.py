@@ -10,6 +10,7 @@ from changewire.codec.shown import shown_pointer, shown_value
 CODES: Final[Mapping[str, str]] = {
     "batch": "The message is a batch, where one message was asked for.",
     "contradicts-schema": "A value is not of the type that the message declares for it.",
+    "digest-mismatch": "The digest of a record is not that of its set and user key.",
     "duplicate-column": "Two bins of one record have the same name.",
     "duplicate-key": "Two keys of one map are the same, or cannot be told apart.",
     "empty": "There are no bytes, or nothing but white space.",

@@ -1,4 +1,4 @@
-"""What MessagePack holds and JSON lacks, as JSON that people and programs can read."""
+"""What MessagePack holds and JSON lacks, as readable JSON: what changes and conversions hold."""
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping
@@ -6,22 +6,17 @@ from itertools import repeat
 from math import isfinite
 from typing import Any, Final
 
-import msgspec
-from msgspec import Struct
 from msgspec.msgpack import Ext
-from msgspec.structs import astuple
 
-from changewire.codec.issues import EncodeError, Issue
 from changewire.codec.msgpack_values import ExtKey
-from changewire.codec.wire import too_deep
 
 
 def json_form(value: Any, ext: Callable[[Ext | ExtKey], Any] | None = None) -> Any:
-    """Return a value of a message as one that JSON has.
+    """Return a value of a message as one that JSON has, close to what JSON formats hold for it.
 
     Bytes become Base64 text (RFC 4648, section 4), an extension type ``{"ext": code, "data":
     Base64}``, NaN and the infinities text, and a map with a key that is no text an array of
-    [key, value] pairs. A model that is written as an array is one here too.
+    [key, value] pairs. It cannot be read back: `json_message` writes what can.
 
     Args:
         value: The value.
@@ -37,27 +32,10 @@ def json_form(value: Any, ext: Callable[[Ext | ExtKey], Any] | None = None) -> A
         return list(map(json_form, value.items(), repeat(ext)))
     if kind is list or kind is tuple:
         return list(map(json_form, value, repeat(ext)))
-    if isinstance(value, Struct) and value.__struct_config__.array_like:
-        return list(map(json_form, astuple(value), repeat(ext)))
     if ext and isinstance(value, (Ext, ExtKey)):
         return ext(value)
     form = _FORMS.get(kind)
     return form(value) if form else value
-
-
-def json_text(model: object, format: str) -> bytes:
-    """Return the form of a message, a key, or a list of either, as JSON text.
-
-    Raises:
-        EncodeError: It is nested too deep, or holds what no message of the format can.
-    """
-    try:
-        return msgspec.json.encode(json_form(model))
-    except RecursionError:
-        issue = too_deep("json")
-    except (TypeError, ValueError, OverflowError):
-        issue = Issue("", "not-encodable", "json", "a model of a message", model)
-    raise EncodeError(format, [issue])
 
 
 def _base64(data: Any) -> str:

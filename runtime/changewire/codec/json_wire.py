@@ -59,13 +59,7 @@ class JsonWire:
         Raises:
             DecodeError: It is no JSON text, or nested too deep; never anything else.
         """
-        try:
-            return self._plain(data)
-        except BufferError:
-            return self.parse(bytes_of(data))
-        except PARSER_ERRORS as error:
-            issue, byte_offset = _refusal(bytes_of(data), error)
-        raise DecodeError(self._family.format, [issue], byte_offset)
+        return parse_json(data, self._family.format, self._plain)
 
     def split(self, data: Data) -> list[Any] | None:
         """Return the elements of an array; any array is a batch."""
@@ -88,6 +82,26 @@ class JsonWire:
 
 
 wire = JsonWire
+
+
+def parse_json(data: Data, format: str, decode: Callable[[Any], Any]) -> Any:
+    """Return the JSON value of bytes or text.
+
+    Args:
+        data: The bytes or the text.
+        format: Public name of the format, for errors.
+        decode: msgspec's decode, as the format wants it.
+
+    Raises:
+        DecodeError: It is no JSON text, or nested too deep; never anything else.
+    """
+    try:
+        return decode(data)
+    except BufferError:
+        return parse_json(bytes_of(data), format, decode)
+    except PARSER_ERRORS as error:
+        issue, byte_offset = _refusal(bytes_of(data), error)
+    raise DecodeError(format, [issue], byte_offset)
 
 
 def _refusal(data: bytes, error: BaseException) -> tuple[Issue, int | None]:

@@ -11,7 +11,8 @@ import msgpack
 from msgspec.msgpack import Ext
 
 from changewire.codec.issues import Issue
-from changewire.codec.msgpack_values import ARRAYS, ExtKey, key_token
+from changewire.codec.msgpack_values import hashable, key_token
+from changewire.msgpack_heads import ARRAYS
 
 RULE: Final = "msgpack"
 
@@ -125,7 +126,7 @@ class _Parser:
     def _key(self, value: Any, entries: dict[Any, Any]) -> Any:
         """Return the key of an entry as one that a dictionary takes, and does not have yet."""
         try:
-            key = _hashable(value)
+            key = hashable(value)
         except TypeError:
             issue = Issue(self._pointer(), "wrong-type", RULE, "a key without a map in it", value)
             raise MalformedError(issue, None) from None
@@ -134,16 +135,3 @@ class _Parser:
             issue = Issue(place, "duplicate-key", RULE, "a key that no other entry has", key)
             raise MalformedError(issue, None)
         return key
-
-
-def _hashable(value: Any) -> Any:
-    """Return a value as the key of a dictionary.
-
-    Raises:
-        TypeError: There is a map in it.
-    """
-    if isinstance(value, Ext):
-        return ExtKey(value.code, bytes(value.data))
-    if isinstance(value, dict):
-        raise TypeError
-    return tuple(map(_hashable, value)) if isinstance(value, list) else value

@@ -1,13 +1,13 @@
 """What both MessagePack parsers share, and extension types as keys, which `Ext` cannot be."""
 
-from typing import Final
+from typing import Any, Final
 
 from msgspec.msgpack import Ext
 
 from changewire_messages.support import pointer_token
 
-ARRAYS: Final = frozenset((*range(0x90, 0xA0), 0xDC, 0xDD))
-"""First bytes of an array."""
+INTEGERS: Final = range(-(2**63), 2**64)
+"""The integers that MessagePack has."""
 
 
 class ExtKey:
@@ -48,3 +48,16 @@ def write_ext_key(value: object) -> Ext:
 def key_token(key: object) -> str:
     """Return the token of a JSON Pointer for the key of a map: text, or what Python writes."""
     return pointer_token(key if isinstance(key, str) else repr(key))
+
+
+def hashable(value: Any) -> Any:
+    """Return a value as the key of a dictionary: an array as a tuple, `Ext` as `ExtKey`.
+
+    Raises:
+        TypeError: There is a map in it.
+    """
+    if isinstance(value, Ext):
+        return ExtKey(value.code, bytes(value.data))
+    if isinstance(value, dict):
+        raise TypeError
+    return tuple(map(hashable, value)) if isinstance(value, list) else value

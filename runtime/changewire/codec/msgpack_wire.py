@@ -13,8 +13,9 @@ from msgspec.msgpack import Decoder, Encoder
 
 from changewire.codec.family import Family
 from changewire.codec.issues import DecodeError, Issue
-from changewire.codec.msgpack_values import ARRAYS, write_ext_key
+from changewire.codec.msgpack_values import write_ext_key
 from changewire.codec.wire import Data, unexplained
+from changewire.msgpack_heads import ARRAYS
 
 _RULE: Final = "msgpack"
 _MINUS_ONE: Final = 0xFF

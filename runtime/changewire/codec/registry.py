@@ -9,9 +9,9 @@ from msgspec import UNSET
 from changewire.codec.codec import Codec
 from changewire.codec.family import Family, first_of
 from changewire.codec.issues import DecodeError, Issue
-from changewire.codec.msgpack_values import ARRAYS
 from changewire.codec.wire import Data
-from changewire_messages import FORMATS
+from changewire.msgpack_heads import ARRAYS
+from changewire_messages import ENCODINGS, FORMATS
 
 
 def formats() -> list[str]:
@@ -110,7 +110,7 @@ def _named(data: Data) -> str | None:
 
 @cache
 def _codecs(encoding: str) -> list[Codec]:
-    return [found for name in formats() if (found := codec(name)).grammar[0] == encoding]
+    return [codec(name) for name in formats() if ENCODINGS[name] == encoding]
 
 
 def _encoding(data: Data) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeGuard
 
 import msgspec
 
@@ -93,6 +93,11 @@ def wire_of(family: Family) -> Wire:
     module: Any = import_module(_MODULES[family.encoding])
     wire: Wire = module.wire(family)
     return wire
+
+
+def is_data(value: object) -> TypeGuard[Data]:
+    """Tell whether a value is what messages are given as, and no model or parsed message."""
+    return isinstance(value, (bytes, bytearray, memoryview, str, msgspec.Raw))
 
 
 def bytes_of(data: Any) -> bytes:

@@ -1,19 +1,16 @@
 """Values in lists and maps of Aerospike, from MessagePack to JSON; back, they stay as they are."""
 
 from math import isfinite
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 from msgspec.msgpack import Ext
 
 from changewire.changes.particles import GEOJSON, geojson
 from changewire.codec import ExtKey, json_form
+from changewire.codec.msgpack_values import INTEGERS
 from changewire.convert.report import Report
 from changewire_messages.support import Path
-
-_LEAST_INTEGER: Final = -(2**63)
-_GREATEST_INTEGER: Final = 2**64 - 1
-"""The integers that MessagePack has."""
 
 
 def value_to_json(value: Any, at: Path, report: Report) -> Any:
@@ -49,7 +46,7 @@ def value_to_msgpack(value: Any, at: Path, report: Report) -> Any:
     Raises:
         RecursionError: It is nested too deep.
     """
-    if type(value) is int and not _LEAST_INTEGER <= value <= _GREATEST_INTEGER:
+    if type(value) is int and value not in INTEGERS:
         report.refuse("not-encodable", at, "an integer of 64 bits", value)
     if type(value) is list:
         for i, item in enumerate(value):

@@ -6,7 +6,8 @@ from typing import Final, NamedTuple
 
 from msgspec import UNSET, Struct
 
-from changewire.changes import changes
+from changewire.changes.contradictions import contradictions
+from changewire.changes.contradictions import leniencies as leniencies_of
 from changewire.changes.declared import declared
 from changewire.codec import Data, DecodeError, Issue, codec, detect, formats
 from changewire.codec.family import Family
@@ -15,7 +16,6 @@ from changewire.explain.readings import typed_reading
 from changewire.explain.schema import NOTHING_KNOWN, schemas
 from changewire.explain.walk import Field, walk
 from changewire_messages import FORMATS
-from changewire_messages.change import Rejection
 
 _AROUND: Final = 40
 
@@ -81,7 +81,7 @@ def explain(data: Data, format: str | None = None, *, most: int | None = 20) -> 
     issues = codec(found).validate(data)
     leniencies: list[str] = []
     if not issues:
-        issues, leniencies = _read(data, found)
+        issues, leniencies = contradictions(data, found), leniencies_of(data, found)
         _declare(fields, message, found)
     _place(fields, issues)
     variant = fields[0].kind if role == "batch" else _variant(fields)
@@ -141,21 +141,6 @@ def _variant(fields: list[Field]) -> str:
     """Return the kind that a tag told, nearest to the root; the kind of the root without a tag."""
     tagged = [field for field in fields if field.tagged]
     return min(tagged, key=lambda field: field.depth, default=fields[0]).kind
-
-
-def _read(data: Data, format: str) -> tuple[list[Issue], list[str]]:
-    """Return how a valid message contradicts what it declares, and the leniencies it needed."""
-    reader, issues, used = codec(format), list[Issue](), list[str]()
-    for model in reader.decode_all(data):
-        if isinstance(model, Rejection):
-            continue
-        used += reader.leniencies(model)
-        try:
-            for change in changes(model):
-                used += (change.attributes or {}).get("leniencies", [])
-        except DecodeError as error:
-            issues += error.issues
-    return issues, used
 
 
 def _declare(fields: list[Field], message: object, format: str) -> None:

@@ -5,10 +5,8 @@ from typing import Final
 import msgpack
 
 from changewire.framing.source import Source
+from changewire.msgpack_heads import ARRAYS, NATURALS
 
-_ARRAYS: Final = frozenset((*range(0x90, 0xA0), 0xDC, 0xDD))
-_INTEGERS: Final = frozenset((*range(0x80), *range(0xCC, 0xD4)))
-"""First bytes of arrays and of integers that are not negative."""
 _LENGTH_BYTES: Final = 4
 
 
@@ -23,10 +21,10 @@ def msgpack_shape(source: Source) -> str | None:
         head = source.peek(lambda seen: len(seen) >= _end_of_prefixed(seen))
         message = head[_LENGTH_BYTES : _end_of_prefixed(head)]
         return "msgpack-length-prefixed" if message and _size(message) == len(message) else None
-    if first and first[0] in _ARRAYS:
+    if first and first[0] in ARRAYS:
         head = source.peek(lambda seen: _size(seen) != len(seen))
         size = _size(head)
-        is_next_array = size == len(head) or head[size] in _ARRAYS
+        is_next_array = size == len(head) or head[size] in ARRAYS
         return "msgpack-concatenated" if size and is_next_array else None
     return None
 
@@ -46,9 +44,9 @@ def _size(head: bytes) -> int:
     try:
         for i in range(unpacker.read_array_header()):
             lead = head[unpacker.tell()]
-            if lead in _ARRAYS:
+            if lead in ARRAYS:
                 holds_array = True
-            elif i == 0 and lead not in _INTEGERS:
+            elif i == 0 and lead not in NATURALS:
                 return 0
             unpacker.skip()
     except (msgpack.OutOfData, IndexError):

@@ -188,6 +188,32 @@ def test_the_key_is_the_same_with_and_without_images() -> None:
     }
 
 
+DATE = {"type": "int32", "name": "org.apache.kafka.connect.data.Date"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "payload", "expected"),
+    [
+        ({"type": "struct", "fields": [{"field": "id", **DATE}]}, {"id": 1}, date(1970, 1, 2)),
+        ({"type": "struct", "fields": [{"field": "id", "type": "bytes"}]}, {"id": "QQ=="}, b"A"),
+        ({"type": "struct", "fields": [{"field": "id", **DATE}]}, {"id": "x"}, "x"),
+        ({"type": "int63"}, {"id": 1}, 1),
+        ({}, {"id": 1}, 1),
+        (None, {"id": 1}, 1),
+    ],
+)
+def test_a_record_key_is_read_by_its_own_schema(schema: Any, payload: Any, expected: Any) -> None:
+    """A key that says its types has those; without a schema of use it has those of the row."""
+    key = dumps({"schema": schema, "payload": payload})
+    assert change("d", declared(id="int64"), record_key=key).key == {"id": expected}
+
+
+def test_an_envelope_has_schema_and_payload_alone() -> None:
+    """An object with more than these two is a row that has columns of such names."""
+    key = b'{"schema":{"type":"int32"},"payload":{"id":1},"id":2}'
+    assert change("d", keys=["id"], record_key=key).key == {"id": 2}
+
+
 def test_keys_are_those_of_the_reader() -> None:
     """The reader's columns are the key; what a row lacks is in the record key or the row before."""
     found = change("c", after=ROW, keys=["name", "id"], record_key=b'{"other":1}')

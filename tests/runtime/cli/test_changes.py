@@ -77,3 +77,17 @@ def test_options_that_do_not_fit_are_wrong_usage(
     assert (ended.exit_code, ended.stdout) == (2, "")
     assert "rows are named by their digest" in " ".join(ended.stderr.replace("\u2502", " ").split())
     assert not Path("out").exists()
+
+
+def test_digests_are_compared_where_asked_for(cli: Cli) -> None:
+    """A digest that is not that of set and user key is counted or refused, as the option says."""
+    key = '["n", "s", "YWJjZGVmZ2hpamtsbW5vcHFyc3Q=", 1]'
+    data = f'{{"msg": "delete", "key": {key}}}'.encode()
+    (line,) = json_lines(cli("changes", "-f", FORMAT, "--digests", "count", data=data).stdout)
+    assert line["leniencies"] == ["keys-on-delete", "digest-mismatch"]
+    refused = cli("changes", "-f", FORMAT, "--digests", "refuse", data=data)
+    assert "digest-mismatch at /key/2: expected the digest of set and user key" in refused.stderr
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    wrong = cli("changes", "-f", "lindorm-json", "--digests", "count", data=data)
+    assert "rows have no digest" in " ".join(wrong.stderr.replace("│", " ").split())
+    assert wrong.exit_code == 2

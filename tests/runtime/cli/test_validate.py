@@ -45,6 +45,22 @@ def test_values_can_be_hidden(cli: Cli, wrong: Path) -> None:
     }
 
 
+def test_contradictions_are_issues(cli: Cli) -> None:
+    """What only the schema in a message says is told as well."""
+    schema = '{"dataColumn": [{"name": "id", "type": "LONG"}], "primaryKey": null, "source": null}'
+    rows = '{"op": "INSERT", "after": {"dataColumn": {"id": "7"}}, "timestamp": {"eventTime": 1}}'
+    data = f'{{"schema": {schema}, "payload": {rows}, "version": "0.0.1"}}'.encode()
+    ended = cli("validate", "-f", "dataworks-json", data=data)
+    place = "record 0: /payload/after/dataColumn/id: "
+    assert f"{place}expected an integer of 64 bits, found string '7'" in ended.stdout
+    assert ended.exit_code == 1
+    encoded = cli("encode", "-f", "dataworks-json", data=data)
+    assert (encoded.exit_code, encoded.stderr) == (0, "1 message, 0 refused\n")
+    refused = cli("encode", "-f", "dataworks-json", "--declared", data=data)
+    assert "at /payload/after/dataColumn/id: expected an integer" in refused.stderr
+    assert (refused.exit_code, refused.stdout) == (1, "")
+
+
 def test_issues_as_json(cli: Cli, wrong: Path) -> None:
     """With --json each issue is an object on a line."""
     found = {

@@ -1,14 +1,16 @@
-"""Messages of the stand-in family as bytes, which msgpack writes: msgspec is what is tested."""
+"""Messages in MessagePack as bytes, which msgpack writes: msgspec is what is tested."""
 
 from typing import Any, Final
 
 import msgpack
-import tests.standin as family
 
-from changewire.codec.codec import Codec
-from changewire.codec.family import Family
+import changewire as cw
 
-CODEC: Final = Codec(Family(family))
+CODEC: Final = cw.codec("aerospike-msgpack")
+ANY_VALUE: Final = 99
+"""A type of bins that the schema does not know, so that they hold any value."""
+BIN: Final = "/2/4/0/3"
+"""JSON Pointer to the value of the first bin."""
 DIGEST: Final = bytes(range(0x30, 0x44))
 KEY: Final[list[Any]] = ["ns", "set", DIGEST, 1]
 
@@ -21,7 +23,7 @@ def pack(obj: Any) -> bytes:
 
 def write(*values: Any) -> list[Any]:
     """Return a write with a bin for each value."""
-    return [1, 1, [KEY, 7, [["b", value] for value in values]]]
+    return [1, 1, [KEY, 7, 0, 5, [["b", ANY_VALUE, 0, value] for value in values]]]
 
 
 DELETE: Final = [1, 2, [KEY, 1]]
@@ -32,7 +34,7 @@ def holding(raw: bytes) -> bytes:
     return pack(write(None))[:-1] + raw
 
 
-def value_in(data: bytes, codec: Codec = CODEC) -> Any:
+def value_in(data: bytes, codec: cw.Codec = CODEC) -> Any:
     """Return the value of the one bin of a write."""
-    (item,) = codec.decode(data).row.bins
+    (item,) = codec.decode(data).payload.bins
     return item.value

@@ -20,6 +20,7 @@ UPDATE = bool(os.environ.get("CHANGEWIRE_UPDATE_CORPUS"))
 
 ELSEWHERE = {
     "contradicts-schema": "found by changes(), in tests/runtime/changes",
+    "digest-mismatch": "found by changes(), in tests/runtime/changes",
     "duplicate-column": "found by changes(), in tests/runtime/changes",
     "invalid-schema": "found by changes(), in tests/runtime/changes",
     "invalid-time": "no message of aerospike-json holds a time as text",

@@ -1,4 +1,4 @@
-"""What MessagePack holds and JSON lacks, as JSON to read."""
+"""What MessagePack holds and JSON lacks, as the readable JSON of changes."""
 
 import json
 import math
@@ -10,9 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.msgpack import Ext
 from tests.runtime.codec.formats import modest
-from tests.runtime.codec.packed import CODEC, KEY, pack, write
 
-import changewire as cw
 from changewire.codec import ExtKey, json_form
 
 FORMS: list[tuple[Any, Any]] = [
@@ -40,34 +38,6 @@ def test_forms(value: Any, expected: Any) -> None:
     """Each type has one form, at any depth; what JSON has stays as it is."""
     assert json_form(value) == expected
     assert json_form([{"deep": value}]) == [{"deep": expected}]
-
-
-def test_messages_are_written_position_by_position() -> None:
-    """A message is the array that it is on the wire; a batch is a list of such."""
-    model = CODEC.decode(pack(write(b"x", {1: math.nan})))
-    text = CODEC.to_json(model)
-    digest = "MDEyMzQ1Njc4OTo7PD0+P0BBQkM="
-    bins = [["b", "eA=="], ["b", [[1, "NaN"]]]]
-    assert json.loads(text) == [1, 1, [["ns", "set", digest, 1], 7, bins]]
-    assert json.loads(CODEC.to_json([model])) == [json.loads(text)]
-    assert json.loads(CODEC.to_json(CODEC.decode_key(pack(KEY)))) == ["ns", "set", digest, 1]
-
-
-def test_a_format_that_is_json_stays_as_it_is_sent() -> None:
-    """Of a JSON format the text is what encoding gives."""
-    data = b'["n",null,"YWJjZGVmZ2hpamtsbW5vcHFyc3Q=",1]'
-    assert cw.codec("aerospike-json").to_json(cw.decode_key(data, format="aerospike-json")) == data
-
-
-def test_what_is_nested_too_deep_is_refused() -> None:
-    """Depth ends in an error of the codec, as in encoding."""
-    value: Any = 1
-    for _ in range(100_000):
-        value = [value]
-    model = CODEC.decode(pack(write(1)))
-    with pytest.raises(cw.EncodeError) as refused:
-        CODEC.to_json([model, value])
-    assert refused.value.code == "too-deep"
 
 
 VALUES = st.recursive(

@@ -8,18 +8,33 @@ from typing import Any
 import msgpack
 import pytest
 from msgspec.msgpack import Ext
-from tests.runtime.codec.packed import CODEC, DELETE, KEY, holding, pack, value_in, write
-from tests.standin import Bin, Delete, Key, Row, Tombstone, Write
+from tests.runtime.codec.packed import (
+    ANY_VALUE,
+    BIN,
+    CODEC,
+    DELETE,
+    KEY,
+    holding,
+    pack,
+    value_in,
+    write,
+)
 
 import changewire as cw
+from changewire import aerospike_msgpack as wire
 from changewire.codec.msgpack_values import ExtKey
 
-RECORD = Key("ns", "set", KEY[2], 1)
+RECORD = wire.Key("ns", "set", KEY[2], 1)
 
 
-def model_of(value: Any) -> Write:
+def written(gen: Any, *bins: wire.Bin) -> wire.Write:
+    """Return a write of a generation, with some bins."""
+    return wire.Write(payload=wire.WritePayload(RECORD, gen, 0, 5, list(bins)))
+
+
+def model_of(value: Any) -> wire.Write:
     """Return a write with one bin of a value."""
-    return Write(1, 1, Row(RECORD, 7, [Bin("b", value)]))
+    return written(7, wire.Bin("b", ANY_VALUE, 0, value))
 
 
 @pytest.mark.parametrize(
@@ -55,7 +70,7 @@ def test_not_a_number_is_sent() -> None:
 
 def test_messages_batches_and_keys_are_sent() -> None:
     """Each part of a Kafka record has the bytes that the reference implementation writes."""
-    delete = Delete(1, 2, Tombstone(RECORD, 1))
+    delete = wire.LegacyDelete(payload=wire.LegacyDeletePayload(RECORD, 1))
     assert CODEC.encode(delete) == pack(DELETE)
     assert CODEC.encode([delete, model_of(1)]) == pack([DELETE, write(1)])
     assert CODEC.encode([]) == b"\x90"
@@ -91,22 +106,20 @@ def test_what_has_no_form_is_refused_with_its_place(name: str) -> None:
     value, pointer = REFUSED[name]
     with pytest.raises(cw.EncodeError) as refused:
         CODEC.encode(model_of(value))
-    assert (refused.value.code, refused.value.pointer) == ("not-encodable", f"/2/2/0/1{pointer}")
+    assert (refused.value.code, refused.value.pointer) == ("not-encodable", BIN + pointer)
 
 
 def test_wrong_types_are_refused_as_in_decoding() -> None:
     """What breaks a rule of the schema is refused under the code of that rule."""
-    wrong: Any = Write(1, 1, Row(RECORD, "7", []))  # type: ignore[arg-type]
     with pytest.raises(cw.EncodeError) as refused:
-        CODEC.encode(wrong)
+        CODEC.encode(written("7"))
     assert (refused.value.code, refused.value.pointer) == ("wrong-type", "/2/1")
 
 
 def test_not_a_number_in_a_wrong_place_is_of_a_wrong_type() -> None:
     """Where an integer is asked for, NaN is refused for its type, not for having no form."""
-    wrong: Any = Write(1, 1, Row(RECORD, math.nan, []))  # type: ignore[arg-type]
     with pytest.raises(cw.EncodeError) as refused:
-        CODEC.encode(wrong)
+        CODEC.encode(written(math.nan))
     assert refused.value.code == "wrong-type"
 
 

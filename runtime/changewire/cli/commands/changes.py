@@ -7,7 +7,8 @@ from typing import Annotated, cast
 import msgspec
 import typer
 
-from changewire.changes import IMAGES, Image
+from changewire.changes import IMAGES, Digests, Image
+from changewire.changes.options import DIGESTS
 from changewire.changes.reading import Reading
 from changewire.cli.ending import GOOD, REFUSED, ending
 from changewire.cli.lines import Lines
@@ -36,6 +37,16 @@ Families = Annotated[
     typer.Option("--family", metavar="FAMILY", help="A column family of HBase; may be repeated."),
 ]
 
+DigestsOption = Annotated[
+    str,
+    typer.Option(
+        "--digests",
+        metavar="WAY",
+        help=f"Compare digests of Aerospike with set and user key: {', '.join(DIGESTS)}.",
+        callback=one_of(DIGESTS),
+    ),
+]
+
 
 class Leniencies(msgspec.Struct, frozen=True):
     """Names of the leniencies that an element needed."""
@@ -44,11 +55,15 @@ class Leniencies(msgspec.Struct, frozen=True):
 
 
 def reading_of(
-    format: str, image: str, keys: list[str] | None, families: list[str] | None
+    format: str,
+    image: str,
+    keys: list[str] | None,
+    families: list[str] | None,
+    digests: str,
 ) -> Reading:
     """Return how messages are read; options that do not fit the format are wrong usage."""
     try:
-        return Reading(format, cast("Image", image), keys, families)
+        return Reading(format, cast("Image", image), keys, families, cast("Digests", digests))
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
 
@@ -61,6 +76,7 @@ def changes(
     image: ImageOption = "full",
     keys: Keys = None,
     families: Families = None,
+    digests: DigestsOption = "off",
     shape: Shape = "auto",
 ) -> int:
     """Write each change, and each control event, as a line of JSON with its place.
@@ -69,7 +85,7 @@ def changes(
 
     Example: changewire changes -f aerospike-json users.jsonl | jq 'select(.op == "delete").key'
     """
-    reading, lines = reading_of(format, image, keys, families), Lines()
+    reading, lines = reading_of(format, image, keys, families, digests), Lines()
     good = refused = 0
     for record in records(inputs, shape):
         elements = reading.elements(record.value, record.key)

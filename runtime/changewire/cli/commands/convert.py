@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Mapping
 from typing import Annotated, Final
 
 import typer
 
 from changewire.cli.ending import GOOD, REFUSED, ending
-from changewire.cli.lines import write_data
-from changewire.cli.options import TEXT_FORMATS, Inputs, Shape, format_option, one_of
+from changewire.cli.options import Inputs, Shape, format_option
+from changewire.cli.output import CONCATENATED, ToShape, writer_of
 from changewire.cli.records import place_of, records, say_issues
 from changewire.cli.talk import counted, say
 from changewire.codec import CodecError, Issue
@@ -19,22 +17,6 @@ from changewire.convert import convert as convert_message
 from changewire.framing import Position
 
 _FORMATS: Final = sorted({name for pair in CONVERSIONS for name in pair})
-_LENGTH_BYTES: Final = 4
-
-
-def _write_message(data: bytes) -> None:
-    sys.stdout.buffer.write(data)
-
-
-def _write_prefixed(data: bytes) -> None:
-    sys.stdout.buffer.write(len(data).to_bytes(_LENGTH_BYTES, "big") + data)
-
-
-_CONCATENATED: Final = "msgpack-concatenated"
-_WRITERS: Final[Mapping[str, Callable[[bytes], None]]] = {
-    _CONCATENATED: _write_message,
-    "msgpack-length-prefixed": _write_prefixed,
-}
 
 Source = Annotated[
     str,
@@ -43,14 +25,6 @@ Source = Annotated[
 Target = Annotated[
     str,
     format_option("--to", of=_FORMATS, help=f"Format to convert to: {', '.join(_FORMATS)}."),
-]
-ToShape = Annotated[
-    str,
-    typer.Option(
-        metavar="SHAPE",
-        help=f"How MessagePack stands in the output: {', '.join(_WRITERS)}.",
-        callback=one_of(tuple(_WRITERS)),
-    ),
 ]
 Lossy = Annotated[
     bool, typer.Option("--lossy", help="Convert what loses something too, and name each loss.")
@@ -65,7 +39,7 @@ def convert(
     target: Target,
     lossy: Lossy = False,
     shape: Shape = "auto",
-    to_shape: ToShape = _CONCATENATED,
+    to_shape: ToShape = CONCATENATED,
 ) -> int:
     """Write each message in another format: JSON as lines, MessagePack as bytes.
 
@@ -73,7 +47,10 @@ def convert(
 
     Example: changewire convert --from aerospike-msgpack --to aerospike-json topic.bin > topic.jsonl
     """
-    write = _writer(source, target, to_shape)
+    if (source, target) not in CONVERSIONS:
+        text = f"no conversion from {source} to {target}"
+        raise typer.BadParameter(text)
+    write = writer_of(target, to_shape)
     good = refused = empty = lost = 0
     for record in records(inputs, shape):
         if record.value is None:
@@ -101,20 +78,3 @@ def convert(
 def _say_losses(position: Position, losses: list[Issue]) -> None:
     for loss in losses:
         say(f"{place_of(position)}: {loss}", "yellow")
-
-
-def _writer(source: str, target: str, to_shape: str) -> Callable[[bytes], None]:
-    """Return what writes a converted message.
-
-    Raises:
-        BadParameter: There is no such conversion, or bytes would go to a terminal.
-    """
-    if (source, target) not in CONVERSIONS:
-        text = f"no conversion from {source} to {target}"
-        raise typer.BadParameter(text)
-    if target in TEXT_FORMATS:
-        return write_data
-    if sys.stdout.isatty():
-        text = "MessagePack is bytes, which act on a terminal: write them to a file or a pipe"
-        raise typer.BadParameter(text)
-    return _WRITERS[to_shape]

@@ -13,7 +13,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from changewire.cli.commands.changes import Families, ImageOption, Keys, reading_of
+from changewire.cli.commands.changes import DigestsOption, Families, ImageOption, Keys, reading_of
 from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
 from changewire.cli.options import Inputs, Json, Shape, TopicFormat, one_of
 from changewire.cli.quiet import quieten_spark
@@ -21,7 +21,7 @@ from changewire.cli.records import given
 from changewire.cli.talk import console, counted, say
 
 if TYPE_CHECKING:
-    from changewire.changes import Image
+    from changewire.changes import Digests, Image
     from changewire.engines.outcome import Outcome
     from changewire.job import Engine
 
@@ -49,6 +49,7 @@ def run(
     image: ImageOption = "full",
     keys: Keys = None,
     families: Families = None,
+    digests: DigestsOption = "off",
     shape: Shape = "auto",
     show_values: Annotated[
         bool,
@@ -65,7 +66,7 @@ def run(
     from changewire import job
     from changewire.engines.counts import ConservationError
 
-    reading_of(format, image, keys, families)
+    reading_of(format, image, keys, families, digests)
     quieten_spark()
     try:
         with _progress() as progress:
@@ -77,6 +78,7 @@ def run(
                 image=cast("Image", image),
                 keys=keys,
                 families=families,
+                digests=cast("Digests", digests),
                 shape=shape,
                 show_values=show_values,
                 progress=progress,

@@ -9,15 +9,21 @@ import msgspec
 import typer
 from msgspec import UNSET, UnsetType
 
+from changewire.changes.contradictions import contradictions
+from changewire.changes.contradictions import validate as validate_message
 from changewire.cli.ending import GOOD, REFUSED, ending
+from changewire.cli.json_lines import model_on
 from changewire.cli.lines import Lines
 from changewire.cli.options import Format, Inputs, Json, Shape
 from changewire.cli.records import Place, place_of, records
 from changewire.cli.talk import counted, say
-from changewire.codec import Issue, codec, json_form
+from changewire.codec import Codec, DecodeError, Issue, codec, json_form
 from changewire.report.text import NAME, visible
+from changewire_messages import ENCODINGS
 
 _SHOWN = 60
+_JSON = (b"{", b"[")
+"""How the JSON form of a message begins; in MessagePack these are integers."""
 
 
 class Found(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -55,7 +61,7 @@ def validate(
         messages += 1
         if record.value is None:
             continue
-        issues = checker.validate(record.value, closed=strict)
+        issues = _issues(record.value, checker, closed=strict)
         wrong += bool(issues)
         found += len(issues)
         place = place_of(record.position)
@@ -66,6 +72,17 @@ def validate(
                 sys.stdout.write(f"{_sentence(place, issue, shown=not no_values)}\n")
     say(f"{counted(messages, 'message')}, {wrong:,} with {counted(found, 'issue')}")
     return REFUSED if wrong else GOOD
+
+
+def _issues(value: bytes, checker: Codec, *, closed: bool) -> list[Issue]:
+    """Return every issue of a message, in MessagePack or in its JSON form as well."""
+    if ENCODINGS[checker.format] == "json" or not value.startswith(_JSON):
+        return validate_message(value, format=checker.format, closed=closed)
+    try:
+        model = model_on(value, checker)
+    except DecodeError as error:
+        return error.issues
+    return [] if model is None else contradictions(model, checker.format)
 
 
 def _found(issue: Issue, *, shown: bool) -> Found:

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import BinaryType, StringType, StructType
 
-from changewire.changes import Image
+from changewire.changes import Digests, Image
 from changewire.changes.reading import Reading
 from changewire.engines.counts import Counts
 from changewire.engines.decode import Decoder
@@ -93,6 +93,7 @@ def decode(
     image: Image = "full",
     keys: Sequence[str] | None = None,
     families: Sequence[str] | None = None,
+    digests: Digests = "off",
     rows: RowsAs = "json",
 ) -> Decoded:
     """Decode the messages of a DataFrame.
@@ -106,6 +107,8 @@ def decode(
         image: What a message holds of its row after a write.
         keys: Columns that name the row, in place of those that the message or its format says.
         families: Column families of an HBase table, to take names of its columns apart.
+        digests: ``count`` or ``refuse`` Aerospike records whose digest is not that of their set and
+            user key; every worker needs pycryptodome.
         rows: ``json`` gives exact JSON text, ``variant`` gives VARIANT (Spark 4.0 or newer), a
             StructType gives ``before`` and ``after`` as such columns: a value that does not fit its
             column makes the element a dead letter, and columns that the type does not name are
@@ -113,11 +116,12 @@ def decode(
             of its file, gives the StructType that `row_type` makes of it.
 
     Raises:
-        ValueError: There is no such format, or `rows` is none of these.
+        ValueError: There is no such format, an option does not fit it, or `rows` is none of these.
+        ImportError: Digests are to be compared, and pycryptodome is not installed.
         TypeError: There is no binary or string column ``value``.
         ImportError: `rows` is a JSON Schema, and the extra ``codegen`` is not installed.
     """
-    reading = Reading(format, image, keys, families)
+    reading = Reading(format, image, keys, families, digests)
     if isinstance(rows, str) and rows == "json":
         return Decoded(_mapped(messages, Decoder(reading), ROWS), rows)
     if isinstance(rows, str) and rows == "variant":

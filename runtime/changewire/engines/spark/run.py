@@ -43,6 +43,7 @@ def run(
         image=reading.image,
         keys=reading.keys,
         families=reading.families,
+        digests=reading.digests,
     )
     counts, letters = write(decoded, output, show_values=show_values)
     return Outcome(

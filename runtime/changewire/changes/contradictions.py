@@ -1,0 +1,60 @@
+"""What a message says against itself: no schema of its format finds it, its own meaning does."""
+
+from contextlib import suppress
+from typing import Final
+
+from msgspec.structs import replace
+
+from changewire.changes import changes
+from changewire.codec import CodecError, DecodeError, Issue, codec
+from changewire.codec.wire import REFUSALS
+
+_UNKNOWN: Final = "unknown-property"
+
+
+def validate(data: object, *, format: str, closed: bool = False) -> list[Issue]:
+    """Return every issue of a message: those of `Codec.validate`, and its `contradictions`.
+
+    Args:
+        data: Bytes or text, a model, or a message parsed into dictionaries and lists.
+        format: Public name of the format.
+        closed: Also report properties that the schema does not name.
+    """
+    issues = codec(format).validate(data, closed=closed)
+    if any(issue.code != _UNKNOWN for issue in issues):
+        return issues  # what does not decode has no meaning
+    return issues + contradictions(data, format)
+
+
+def contradictions(data: object, format: str) -> list[Issue]:
+    """Return what a message, which decodes, says against itself; nothing where it does not.
+
+    It is all for which `changes` refuses it: values of other types than the message declares for
+    them, a schema in it that is none, two columns of one name.
+
+    Args:
+        data: The message, as for `validate`.
+        format: Public name of the format.
+    """
+    try:
+        models = codec(format).models_in(data)
+    except REFUSALS:  # no bytes stand for it, or `validate` had more of the stack left
+        return []
+    found: list[Issue] = []
+    for at, model in models:
+        try:
+            changes(model)
+        except DecodeError as error:  # noqa: PERF203 - that is what is looked for
+            found += [replace(issue, pointer=at + issue.pointer) for issue in error.issues]
+    return found
+
+
+def leniencies(data: object, format: str) -> list[str]:
+    """Return the leniencies that a message needed to be decoded, and its values to be changes."""
+    reader, used = codec(format), list[str]()
+    with suppress(CodecError):
+        for _, model in reader.models_in(data):
+            used += reader.leniencies(model)
+            for change in changes(model):
+                used += change.attributes.get("leniencies", [])
+    return used

@@ -1,0 +1,70 @@
+"""Messages that the typed decode refuses, or that are no bytes of it: parsed, then built."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from changewire.codec.family import Family
+from changewire.codec.issues import DecodeError, Issue
+from changewire.codec.wire import REFUSALS, Data, Wire, unexplained
+
+_BATCH: Final = Issue("", "batch", "batch", "one message")
+_NO_KEY: Final = Issue("", "unknown-variant", "key", "no record key")
+
+
+class SecondReader:
+    """Reads what one parser of a format makes of messages, and says what is wrong with them."""
+
+    def __init__(self, family: Family, wire: Wire, parse: Callable[[Data], Any]) -> None:
+        """Keep the parts.
+
+        Args:
+            family: The family of the messages.
+            wire: Its encoding.
+            parse: Returns a message as dictionaries and lists, or raises `DecodeError`.
+        """
+        self._family = family
+        self._wire = wire
+        self._parse = parse
+
+    def message(self, data: Data) -> Any:
+        """Return the model of one message.
+
+        Raises:
+            DecodeError: It is refused.
+        """
+        obj = self._parse(data)
+        if self._family.is_batch(obj):
+            raise DecodeError(self._family.format, [_BATCH])
+        return self.model(obj, "message", data)
+
+    def key(self, data: Data) -> Any:
+        """Return the model of a record key, or a list of the keys of a batch.
+
+        Raises:
+            DecodeError: It is refused, or the format has no keys of its own.
+        """
+        if "key" not in self._family.roles:
+            raise DecodeError(self._family.format, [_NO_KEY])
+        obj = self._parse(data)
+        return self.model(obj, "key_batch" if self._family.is_key_batch(obj) else "key", data)
+
+    def model(self, obj: Any, role: str, data: Data) -> Any:
+        """Return the model of a parsed message, or say what is wrong with it.
+
+        Args:
+            obj: The message; it may become part of the model, or be changed.
+            role: What part of a Kafka record it is.
+            data: What it was parsed from.
+
+        Raises:
+            DecodeError: It is refused.
+        """
+        try:
+            return self._family.build(obj, role, self._wire.texts(data))
+        except REFUSALS as error:
+            refusal = unexplained(error, self._wire.rule)
+        try:
+            issues = self._family.errors(self._parse(data), role)
+        except RecursionError:
+            issues = []
+        raise DecodeError(self._family.format, issues or [refusal])
