@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from changewire.changes.values import EPOCH
+from changewire.changes.values import EPOCH, unknown_event
 from changewire.codec import DecodeError, Issue
 from changewire_messages import aerospike_json as wire
 from changewire_messages.change import Change, Source
@@ -18,6 +18,8 @@ KEY_COLUMN = "aerospike_digest"
 
 _PLAIN = frozenset({wire.StrBin, wire.BoolBin, wire.IntBin, wire.FloatBin})
 """Bins whose value shows their type, and that have nothing more to say."""
+
+_KNOWN = frozenset({wire.Write, wire.Delete})
 
 _ORDERS: Mapping[Any, str] = {wire.ListBin: "ordered", wire.MapBin: "order"}
 """Bins whose value shows their type, and the field that it does not show."""
@@ -44,6 +46,8 @@ def aerospike_changes(
     Raises:
         DecodeError: Two bins of a record have the same name.
     """
+    if type(message) not in _KNOWN:
+        return [unknown_event(message, "aerospike")]
     key, gen, exp, lut = message.key, message.gen, message.exp, message.lut
     attributes: dict[str, Any] = {"set": key.set, "user_key": key.user_key}
     # What a message lacks is absent; what it holds as null is null.

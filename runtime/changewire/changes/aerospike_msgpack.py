@@ -5,10 +5,13 @@ from typing import Any
 
 from changewire.changes.aerospike import duplicate_bin, record_change
 from changewire.changes.particles import DURABLE, PLAIN, column_value, note
+from changewire.changes.values import unknown_event
 from changewire.codec import DecodeError
 from changewire.codec.wire import too_deep
 from changewire_messages import aerospike_msgpack as wire
 from changewire_messages.change import Change
+
+_KNOWN = frozenset({wire.Write, wire.Delete, wire.LegacyDelete})
 
 
 def aerospike_msgpack_changes(
@@ -30,6 +33,8 @@ def aerospike_msgpack_changes(
     Raises:
         DecodeError: Two bins of a record have the same name, or one is nested too deep.
     """
+    if type(message) not in _KNOWN:
+        return [unknown_event(message, "aerospike")]
     key = message.payload.key
     attributes: dict[str, Any] = {"set": key.set, "user_key": key.user_key}
     if isinstance(message, wire.LegacyDelete):

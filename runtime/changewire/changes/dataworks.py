@@ -13,6 +13,7 @@ from changewire.changes.values import (
     fingerprint,
     from_milliseconds,
     key_of,
+    unknown_event,
 )
 from changewire.codec import DecodeError, Issue
 from changewire_messages import dataworks_json as wire
@@ -83,7 +84,9 @@ def dataworks_changes(
     if isinstance(payload, wire.Other):
         return [_other(message, payload, table)]
     used: list[str] = []
-    op, is_lone = _OPS[type(payload)], isinstance(payload, _LONE_BEFORE)
+    op, is_lone = _OPS.get(type(payload)), isinstance(payload, _LONE_BEFORE)
+    if op is None:
+        return [unknown_event(message, "dataworks")]
     issues: list[Issue] = []
     before = _row(payload.before, table, "before", used, issues)
     # The row after a delete would bring it back, and that of a lone before image comes by itself.

@@ -12,7 +12,7 @@ from changewire.changes.connect import (
 )
 from changewire.changes.connect.schema import parse_schema
 from changewire.changes.hbase import ROW_KEY, column_name
-from changewire.changes.lindorm import compiled_schema
+from changewire.changes.lindorm_rows import compiled_schema
 from changewire.changes.values import EmbeddedSchema
 from changewire_messages import lindorm_json as wire
 from changewire_messages.change import Source

@@ -3,11 +3,13 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, timezone
+from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from changewire_messages.change import Change, Source
+from changewire_messages.support import Extra
 
 _FINGERPRINT_DIGITS: Final = 32
 
@@ -85,6 +87,25 @@ def control_event(
         schema_fingerprint=schema_fingerprint,
         attributes=attributes,
     )
+
+
+def unknown_event(message: msgspec.Struct, system: str) -> Change:
+    """Return the event of a message whose variant no adapter knows: all that it holds is kept.
+
+    A variant is read as soon as its schema is there; what it means for a table, its adapter says.
+    """
+    held = msgspec.to_builtins(message, builtin_types=(bytes, datetime, Decimal), enc_hook=_held)
+    source = Source(system=system, database=None, schema=None, table=None)
+    return control_event("other", source, {"message": held})
+
+
+def _held(value: object) -> object:
+    """Return what only models hold as what JSON has."""
+    if isinstance(value, msgspec.Raw):
+        return msgspec.json.decode(value)
+    if isinstance(value, Extra):
+        return dict(value)
+    return None if value is msgspec.UNSET else str(value)
 
 
 def key_of(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any] | None:

@@ -1,0 +1,154 @@
+"""Rows of Lindorm messages and their record keys, read by the schemas beside them."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET
+
+from changewire.changes.connect import (
+    Compiled,
+    Note,
+    Reader,
+    SchemaCache,
+    SchemaError,
+    ValueMismatch,
+)
+from changewire.codec import DecodeError, Issue
+from changewire.codec.exact import exact_number
+from changewire.codec.wire import PARSER_ERRORS
+from changewire_messages import lindorm_json as wire
+from changewire_messages.support import pointer_token
+
+Row = dict[str, Any]
+
+
+class _Envelope(msgspec.Struct, forbid_unknown_fields=True):
+    """A record key of Kafka's JsonConverter, which has its own schema."""
+
+    schema: msgspec.Raw
+    payload: msgspec.Raw
+
+
+_CODE: Final = "contradicts-schema"
+_ENVELOPE: Final = msgspec.json.Decoder(_Envelope).decode
+_PARSE: Final = msgspec.json.Decoder(float_hook=exact_number).decode
+
+# A database means null by null, so it does not become the default of its column.
+_SCHEMAS: Final = SchemaCache(replace_null_with_default=False)
+_KEY_SCHEMAS: Final = SchemaCache(replace_null_with_default=False)
+
+
+def compiled_schema(message: wire.Message) -> Compiled | None:
+    """Return the schema of a message, compiled; None where the message has none.
+
+    Raises:
+        DecodeError: It is none of Kafka Connect.
+    """
+    if message.schema_text is UNSET:
+        return None
+    try:
+        return _compiled_text(message.schema_text, _SCHEMAS)
+    except SchemaError as error:
+        issue = Issue(
+            f"/schema{error.pointer}", "invalid-schema", "schema", error.expected, error.actual
+        )
+        raise DecodeError(wire.FORMAT, [issue]) from None
+
+
+def _compiled_text(text: msgspec.Raw, schemas: SchemaCache) -> Compiled | None:
+    """Return a schema, compiled; None where it says nothing.
+
+    Raises:
+        SchemaError: It is none of Kafka Connect.
+    """
+    compiled = schemas.get(text)
+    return compiled if compiled.reader else None
+
+
+def typed_row(
+    image: Any, place: str, compiled: Compiled | None, used: list[str], issues: list[Issue]
+) -> Row | None:
+    """Return a row with values of the types that its schema declares; a column may be absent.
+
+    Args:
+        image: The row as JSON has it; None or UNSET where there is none.
+        place: Which row of the payload it is, ``before`` or ``after``.
+        compiled: The schema; None where values stay as JSON has them.
+        used: Gets the name of each leniency.
+        issues: Gets what contradicts the schema.
+    """
+    if image is None or image is UNSET:
+        return None
+    reader = _reader(compiled, place)
+    if reader is None:
+        row: Row = image
+        return row
+    notes: list[Note] = []
+    try:
+        row = reader.read(image, f"/payload/{place}", partial=True, notes=notes)
+    except ValueMismatch as error:
+        issues += map(_issue, list(_mismatches(image, place, reader)) or [error])
+        return None
+    if type(row) is not dict:  # a logical type that is no row, on the whole of it
+        expected = "a row, but /schema declares a value"
+        issues.append(Issue(f"/payload/{place}", _CODE, "connect", expected, image))
+        return None
+    if notes:
+        used.extend(note.kind for note in notes)
+    return row
+
+
+def _mismatches(image: Row, place: str, reader: Reader) -> Iterator[ValueMismatch]:
+    """Yield what is wrong with each column: a reader of rows stops at the first."""
+    for name in filter(reader.fields.__contains__, image):
+        try:
+            at = f"/payload/{place}/{pointer_token(name)}"
+            reader.fields[name].read(image[name], at, partial=True)
+        except ValueMismatch as error:  # noqa: PERF203 - that is what is looked for
+            yield error
+
+
+def _issue(error: ValueMismatch) -> Issue:
+    expected = f"{error.expected}, as /schema{error.schema_pointer} says"
+    return Issue(error.pointer, _CODE, error.rule, expected, error.actual)
+
+
+def _reader(compiled: Compiled | None, place: str) -> Reader | None:
+    return compiled.reader.fields.get(place) if compiled and compiled.reader else None
+
+
+def record_columns(data: bytes | None, compiled: Compiled | None) -> Row | None:
+    """Return the columns of a record key that is a JSON object, or whose payload is one.
+
+    They have the types of the key's own schema; without one those of the row, so that the key of a
+    row is the same in messages with and without images. What does not fit them stays as it is.
+    """
+    if not data:
+        return None
+    try:
+        own, payload = _opened(data)
+        found = _PARSE(payload)
+    except PARSER_ERRORS:
+        return None
+    if not isinstance(found, dict):
+        return None
+    reader = own or _reader(compiled, "after") or _reader(compiled, "before")
+    try:
+        typed = reader.read(found, "", partial=True) if reader else found
+    except ValueMismatch:
+        return found
+    return typed if isinstance(typed, dict) else found
+
+
+def _opened(data: bytes) -> tuple[Reader | None, Any]:
+    """Return the reader of a record key's own schema, None where it has none, and its payload."""
+    try:
+        envelope = _ENVELOPE(data)
+    except PARSER_ERRORS:  # it is the payload alone, or no JSON
+        return None, data
+    try:
+        compiled = _compiled_text(envelope.schema, _KEY_SCHEMAS)
+    except SchemaError:
+        return None, envelope.payload
+    return compiled.reader if compiled else None, envelope.payload
