@@ -16,7 +16,7 @@ from changewire_messages.support import Path
 
 def to_json(model: Any, at: Path, report: Report) -> Any:
     """Return a message or a key of the MessagePack format as one of the JSON format."""
-    return _TO_JSON[type(model)](model, at, report)
+    return _mapped(_TO_JSON, model, at, report)
 
 
 def to_msgpack(model: Any, at: Path, report: Report) -> Any:
@@ -25,7 +25,15 @@ def to_msgpack(model: Any, at: Path, report: Report) -> Any:
     In a delete, `gen`, `exp` and `lut` that are absent become nil: both say that the server did not
     ship them.
     """
-    return _TO_MSGPACK[type(model)](model, at, report)
+    return _mapped(_TO_MSGPACK, model, at, report)
+
+
+def _mapped(table: Mapping[type, "_Convert"], model: Any, at: Path, report: Report) -> Any:
+    mapping = table.get(type(model))
+    if mapping is not None:
+        return mapping(model, at, report)
+    report.refuse("not-encodable", at, "a message that both formats have", UNSET)
+    return None
 
 
 def _key_to_json(key: aerospike_msgpack.Key, at: Path, report: Report) -> aerospike_json.Key:

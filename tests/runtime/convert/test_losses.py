@@ -20,7 +20,8 @@ from tests.runtime.convert.messages import (
 )
 
 import changewire as cw
-from changewire.convert.report import LOSSES
+from changewire.convert import aerospike
+from changewire.convert.report import LOSSES, Report
 
 BYTES = b"\x00\xff"
 EXT = msgpack.ExtType(18, BYTES)
@@ -168,3 +169,17 @@ def test_values_stay_out_of_the_text() -> None:
         to_json(in_list(b"secret"))
     assert "found bytes (lossy)" in str(caught.value)
     assert "secret" not in str(caught.value)
+
+
+def test_a_message_that_only_one_format_has_is_refused() -> None:
+    """A variant without a counterpart cannot be converted, and the refusal says where it is."""
+    report = Report()
+    assert aerospike.to_msgpack(object(), ((), 3), report) is None
+    assert aerospike.to_json(object(), (), report) is None
+    with pytest.raises(cw.EncodeError) as caught:
+        report.check("aerospike-msgpack", lossy=True)
+    assert [(i.pointer, i.code) for i in caught.value.issues] == [
+        ("/3", "not-encodable"),
+        ("", "not-encodable"),
+    ]
+    assert caught.value.issues[0].expected == "a message that both formats have"
