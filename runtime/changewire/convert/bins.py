@@ -101,8 +101,9 @@ def bins_to_json(bins: list[Any], at: Path, report: Report) -> list[Any]:
 
 
 def bins_to_msgpack(bins: list[Any], at: Path, report: Report) -> list[Any]:
-    """Return the bins of a JSON write as those of a MessagePack write."""
-    return [_bin_to_msgpack(item, (at, i), report) for i, item in enumerate(bins)]
+    """Return the bins of a JSON write as those of a MessagePack write, but for those refused."""
+    found = [_bin_to_msgpack(item, (at, i), report) for i, item in enumerate(bins)]
+    return [item for item in found if item is not None]
 
 
 def _bin_to_json(item: aerospike_msgpack.Bin, at: Path, report: Report) -> Any:
