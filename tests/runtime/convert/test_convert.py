@@ -134,7 +134,7 @@ def test_msgpack_comes_back_or_says_what_is_lost(data: st.DataObject) -> None:
         return
     found = cw.convert(sent, source=MSGPACK, target=JSON, lossy=True)
     model = cw.decode(sent, format=MSGPACK)
-    assert cw.validate(found, format=JSON) == []
+    assert cw.codec(JSON).validate(found) == []  # two bins of one name come out as such
     has_geojson = b"geojson" in found
     if losses or has_geojson or isinstance(model, cw.aerospike_msgpack.LegacyDelete):
         return
