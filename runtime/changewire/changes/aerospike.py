@@ -1,13 +1,12 @@
 """Aerospike messages to changes: bins become columns, the digest becomes the key."""
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
 from msgspec import UNSET
 
-from changewire.changes.values import EPOCH, unknown_event
+from changewire.changes.values import from_milliseconds, unknown_event
 from changewire.codec import DecodeError, Issue
 from changewire_messages import aerospike_json as wire
 from changewire_messages.change import Change, Source
@@ -90,7 +89,7 @@ def record_change(
         before_key=None,
         before=None,
         after=after,
-        event_time=EPOCH + timedelta(0, 0, 0, lut) if lut else None,
+        event_time=from_milliseconds(lut) if lut else None,
         sequence=Order(major=lut, minor=gen or 0) if lut else None,
         ddl=None,
         schema_fingerprint=None,

@@ -13,7 +13,7 @@ Read = Callable[[Any, list[str]], Any]
 Raises `MismatchError` for a value that contradicts the type.
 """
 
-_INT64: Final = range(-(2**63), 2**63)
+INT64: Final = range(-(2**63), 2**63)
 _MOST_DIGITS: Final = 1000
 """Characters of numeric text that are read; a decimal of a database has less than 100."""
 _NUMERIC: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
@@ -53,7 +53,7 @@ def _string(value: Any, used: list[str]) -> str:
 
 def _long(value: Any, used: list[str]) -> int:
     del used
-    if type(value) is not int or value not in _INT64:
+    if type(value) is not int or value not in INT64:
         raise MismatchError("an integer of 64 bits")
     return value
 
@@ -88,3 +88,11 @@ COLUMN_TYPES: Final[Mapping[str, Read]] = {
     "STRING": _string,
 }
 """Reader of each type that the format document names."""
+
+KEPT_TYPES: Final[Mapping[str, type]] = {
+    "BOOLEAN": bool,
+    "DOUBLE": float,
+    "LONG": int,
+    "STRING": str,
+}
+"""The type of the values that stay as they are; an integer only if it is one of `INT64`."""

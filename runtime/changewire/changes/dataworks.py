@@ -6,7 +6,7 @@ from typing import Any, Final, get_args
 import msgspec
 from msgspec import UNSET, Struct
 
-from changewire.changes.columns import COLUMN_TYPES, Read, unknown_type
+from changewire.changes.columns import COLUMN_TYPES, INT64, KEPT_TYPES, Read, unknown_type
 from changewire.changes.values import (
     MismatchError,
     control_event,
@@ -47,6 +47,7 @@ class Table(Struct, frozen=True):
     Attributes:
         source: Where its rows are.
         readers: Reader of each column, by name.
+        kinds: Type of the values that a column keeps as they are, by its name.
         primary_key: Names of the columns of the primary key; None without one.
         fingerprint: Fingerprint of its text.
         attributes: What every change of such a message says.
@@ -54,6 +55,7 @@ class Table(Struct, frozen=True):
 
     source: Source
     readers: Mapping[str, Read]
+    kinds: Mapping[str, type]
     primary_key: Sequence[str] | None
     fingerprint: str
     attributes: Mapping[str, Any]
@@ -136,16 +138,18 @@ def _row(
     """Return a row with values of the types that are declared for its columns."""
     if not image:
         return None
-    found: dict[str, Any] = {}
-    readers = table.readers
-    for name, value in image.data_column.items():
-        read = readers.get(name)
+    columns: dict[str, Any] = image.data_column
+    found, kinds = columns, table.kinds
+    for name, value in columns.items():
+        # Most values stay as they are, which is seen here: a call for each would double the cost.
+        kind = kinds.get(name)
+        if type(value) is kind and (kind is not int or value in INT64):
+            continue
+        read = table.readers.get(name)
         if read is None:
             used.append("undeclared-column")
-            found[name] = value
-        elif value is None:
-            found[name] = None
-        else:
+        elif value is not None:
+            found = columns.copy() if found is columns else found
             try:
                 found[name] = read(value, used)
             except MismatchError as error:
@@ -226,6 +230,7 @@ def _build(text: bytes) -> Table:
             table=place.table_name or None,
         ),
         readers={column.name: COLUMN_TYPES.get(column.type, unknown_type) for column in columns},
+        kinds={c.name: KEPT_TYPES[c.type] for c in columns if c.type in KEPT_TYPES},
         primary_key=schema.primary_key or None,
         fingerprint=fingerprint(text),
         attributes={name: value for name, value in attributes.items() if value is not UNSET},

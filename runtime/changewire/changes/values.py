@@ -14,6 +14,7 @@ from changewire_messages.support import Extra
 _FINGERPRINT_DIGITS: Final = 32
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_MILLISECOND: Final = timedelta(milliseconds=1)
 
 
 class MismatchError(ValueError):
@@ -49,7 +50,7 @@ def from_milliseconds(milliseconds: int) -> datetime:
     Raises:
         OverflowError: The year is before 1 or after 9999.
     """
-    return EPOCH + timedelta(0, 0, 0, milliseconds)
+    return EPOCH + _MILLISECOND * milliseconds
 
 
 def base64_bytes(text: str) -> bytes | None:
