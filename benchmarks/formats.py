@@ -34,6 +34,8 @@ _COLUMNS: dict[str, Any] = {
 }
 _TYPES: dict[type, str] = {bool: "BOOLEAN", int: "LONG", float: "DOUBLE"}
 """Column types of DataWorks; other values are text."""
+_CONNECT: dict[type, str] = {bool: "boolean", int: "int64", float: "double", str: "string"}
+"""The same of Kafka Connect."""
 
 _MOST: dict[tuple[str, str], float] = {
     ("aerospike-json", "small"): 1.5,
@@ -44,6 +46,7 @@ _MOST: dict[tuple[str, str], float] = {
     ("dataworks-json", "large"): 1.1,
     ("lindorm-json", "small"): 1.6,
     ("lindorm-json", "large"): 1.1,
+    ("lindorm-json", "large, without its schema"): 1.1,
 }
 """At most so many times the bare parser."""
 
@@ -56,16 +59,18 @@ def run(*, rounds: int, seconds: float) -> Iterator[Result]:
 
 
 def messages(format: str) -> dict[str, bytes]:
-    """Return the first example of a format, and one with many columns."""
+    """Return the first example of a format, and ones with many columns."""
     first = _examples(format)[0]
     if isinstance(first, str):
         parsed = msgpack.unpackb(bytes.fromhex(first))
         bins = [[f"{b[0]}{i}", *b[1:]] for i in range(6) for b in parsed[2][4]]
         wide = [*parsed[:2], [*parsed[2][:4], bins]]
         return {"small": msgpack.packb(parsed), "large": msgpack.packb(wide)}
-    wide = json.loads(json.dumps(first))
-    _ROWS[format](wide)
-    return {"small": orjson.dumps(first), "large": orjson.dumps(wide)}
+    found = {"small": first}
+    for size, widen in _ROWS[format].items():
+        found[size] = json.loads(json.dumps(first))
+        widen(found[size])
+    return {size: orjson.dumps(message) for size, message in found.items()}
 
 
 def _wide_aerospike(message: Any) -> None:
@@ -81,6 +86,17 @@ def _wide_dataworks(message: Any) -> None:
 
 
 def _wide_lindorm(message: Any) -> None:
+    row = {name: value for name, value in _COLUMNS.items() if value is not None}
+    columns = [{"field": n, "type": _CONNECT[type(v)], "optional": True} for n, v in row.items()]
+    images = [
+        {"field": name, "type": "struct", "optional": True, "fields": columns}
+        for name in ("before", "after")
+    ]
+    message["schema"] = {"type": "struct", "optional": False, "fields": images}
+    message["payload"] |= {"op": "u", "before": row, "after": {**row, "visits": 18}}
+
+
+def _bare_lindorm(message: Any) -> None:
     row = _row()
     message["payload"] |= {"op": "u", "before": row, "after": {**row, "visits_0": 18}}
 
@@ -90,11 +106,12 @@ def _row() -> dict[str, Any]:
     return {f"{name}_{i}": value for i in range(3) for name, value in _COLUMNS.items()}
 
 
-_ROWS: dict[str, Callable[[Any], None]] = {
-    "aerospike-json": _wide_aerospike,
-    "dataworks-json": _wide_dataworks,
-    "lindorm-json": _wide_lindorm,
+_ROWS: dict[str, dict[str, Callable[[Any], None]]] = {
+    "aerospike-json": {"large": _wide_aerospike},
+    "dataworks-json": {"large": _wide_dataworks},
+    "lindorm-json": {"large": _wide_lindorm, "large, without its schema": _bare_lindorm},
 }
+"""What makes an example a large message, by size."""
 
 
 def _examples(format: str) -> list[Any]:
