@@ -138,9 +138,9 @@ def _row(
     """Return a row with values of the types that are declared for its columns."""
     if not image:
         return None
-    columns: dict[str, Any] = image.data_column
-    found, kinds = columns, table.kinds
-    for name, value in columns.items():
+    found: dict[str, Any] = image.data_column.copy()
+    kinds = table.kinds
+    for name, value in image.data_column.items():
         # Most values stay as they are, which is seen here: a call for each would double the cost.
         kind = kinds.get(name)
         if type(value) is kind and (kind is not int or value in INT64):
@@ -149,7 +149,6 @@ def _row(
         if read is None:
             used.append("undeclared-column")
         elif value is not None:
-            found = columns.copy() if found is columns else found
             try:
                 found[name] = read(value, used)
             except MismatchError as error:

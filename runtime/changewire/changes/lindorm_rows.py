@@ -82,7 +82,7 @@ def typed_row(
         return None
     reader = _reader(compiled, place)
     if reader is None:
-        row: Row = image
+        row: Row = image.copy()
         return row
     notes: list[Note] = []
     try:

@@ -162,9 +162,11 @@ def test_duplicate_bins_are_refused() -> None:
 
 
 @thorough
-@given(wire=strategies.message(), image=st.sampled_from(["full", "patch", "keys"]))
+@given(
+    wire=strategies.write() | strategies.delete(), image=st.sampled_from(["full", "patch", "keys"])
+)
 def test_every_message_is_one_change(wire: Any, image: Any) -> None:
-    """A message that decodes has exactly one change, unless two of its bins have one name."""
+    """A write or a delete has exactly one change, unless two of its bins have one name."""
     message = cw.decode(dumps(wire), format="aerospike-json")
     names = [item["name"] for item in wire.get("bins", ())]
     if len(set(names)) == len(names):

@@ -1,12 +1,14 @@
 """How the messages of a topic are read."""
 
+from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.json import encode
-from tests.runtime.codec.formats import wire_of
+from tests.runtime.codec.formats import name_of, wire_of
 from tests.runtime.codec.test_detect import single
 
 import changewire as cw
@@ -119,3 +121,15 @@ def test_changes_refuses_the_same(options: Any) -> None:
     message = cw.decode(insert({"n": 1}), format="dataworks-json")
     with pytest.raises(ValueError, match=r"keys is|does not apply"):
         cw.changes(message, **options)
+
+
+@pytest.mark.parametrize(("name", "path"), single("valid"), ids=name_of)
+def test_changes_share_no_row_with_their_message(name: str, path: Path) -> None:
+    """Adding a column to a row of a change leaves the message, and its next change, alone."""
+    for model in cw.decode_all(wire_of(path), format=name):
+        expected = [(c.before, c.after) for c in deepcopy(cw.changes(model))]
+        for change in cw.changes(model):
+            for row in (change.before, change.after):
+                if row is not None:
+                    row["more"] = 1
+        assert [(c.before, c.after) for c in cw.changes(model)] == expected

@@ -113,7 +113,7 @@ def test_absent_times_become_nil() -> None:
 
 
 @modest
-@given(message=json_strategies.message())
+@given(message=json_strategies.write() | json_strategies.delete())
 def test_json_comes_back(message: Any) -> None:
     """What both formats can hold is the same message after both ways."""
     expected = same(message)

@@ -61,13 +61,12 @@ def struct(node: Node, fields: Mapping[str, Read]) -> Read:
         for name, low, high, reader in bounded:
             if not low <= value[name] <= high:
                 reader(value[name], context, (path, name))
-        if others:
-            value = value.copy()
-            for name, reader in others:
-                value[name] = reader(value[name], context, (path, name))
+        row = value.copy()
+        for name, reader in others:
+            row[name] = reader(value[name], context, (path, name))
         if absent and not context.partial:
             _check_absent(node, absent, context, path)
-        return value
+        return row
 
     return read
 
