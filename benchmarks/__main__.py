@@ -69,7 +69,7 @@ def benchmarks(*, quick: bool) -> Mapping[str, Callable[[], Iterator[Result]]]:
     def spark() -> Iterator[Result]:
         from benchmarks.in_spark import run
 
-        return run(count=20_000 if quick else 200_000, rounds=2 if quick else 5)
+        return run(count=20_000 if quick else 100_000, rounds=2 if quick else 5)
 
     return {
         "codec": codec,
