@@ -50,6 +50,14 @@ class Reading:
             codec(self.format)
         check_options(self.format, self.image, self.keys, self.families, self.digests)
 
+    def format_of(self, value: bytes) -> str:
+        """Return the name of the format that a message is read by.
+
+        Raises:
+            DecodeError: No format claims it.
+        """
+        return codec_for(value).format if self.format == AUTO else self.format
+
     def elements(self, value: bytes | None, record_key: bytes | None = None) -> list[Element]:
         """Return what becomes of each element of a message; an empty one is one control event.
 

@@ -93,3 +93,12 @@ def test_an_absent_value_ends_no_job(spark: SparkSession) -> None:
     message = dataworks_insert({"id": "LONG"})
     decoded = cws.decode(frame(spark, message), format="dataworks-json", rows=kind)
     assert [row["id"] for row in rows_after(decoded)] == [None]
+
+
+def test_a_dead_letter_of_a_mixed_topic_names_its_format() -> None:
+    """Where each message has a format of its own, a value that does not fit names that one."""
+    message = dataworks_insert({"price": "DOUBLE"}, price="1.239")
+    kind = StructType([StructField("price", DecimalType(10, 2))])
+    values = pa.RecordBatch.from_pydict({"value": pa.array([message], pa.binary())})
+    (row,) = TypedDecoder(Reading("auto"), kind)(values).to_pylist()
+    assert (row["kind"], row["format"]) == ("dead_letter", "dataworks-json")

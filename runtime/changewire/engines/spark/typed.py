@@ -68,9 +68,14 @@ class TypedDecoder(Decoder):
 
     def _elements(self, value: bytes | None, key: bytes | None) -> list[Element]:
         found = super()._elements(value, key)
-        return [self._element(*element, i) for i, element in enumerate(found)]
+        return [
+            element if value is None else self._element(*element, i, value)
+            for i, element in enumerate(found)
+        ]
 
-    def _element(self, result: Change | Rejection, leniencies: list[str], number: int) -> Element:
+    def _element(
+        self, result: Change | Rejection, leniencies: list[str], number: int, value: bytes
+    ) -> Element:
         if isinstance(result, Rejection):
             return result, leniencies
         used: list[str] = []
@@ -80,7 +85,7 @@ class TypedDecoder(Decoder):
             issue = error.issue
         except RecursionError:
             issue = too_deep("row")
-        return rejection(DecodeError(self.reading.format, [issue]), number), []
+        return rejection(DecodeError(self.reading.format_of(value), [issue]), number), []
 
     def _typed(self, change: Change, used: list[str]) -> Change:
         """Return a change with its rows fit into their columns; `used` gets leniencies."""
