@@ -63,8 +63,6 @@ def lindorm_changes(
         after = _cells(after, "/payload/after", families, used)
         named = _cells(named, "", None, used)
     key, before_key = _keys(op, before, after, named, keys)
-    # A write without the row after it says that the row changed, and nothing about its columns.
-    is_whole = op == "delete" or after is not None
     return [
         Change(
             op=op,
@@ -77,7 +75,7 @@ def lindorm_changes(
             sequence=Order(major=source.ts_ms, minor=0),
             ddl=None,
             schema_fingerprint=None if compiled is None else compiled.fingerprint,
-            attributes=_attributes(message, image if is_whole else "keys", used),
+            attributes=_attributes(message, image, used),
         )
     ]
 

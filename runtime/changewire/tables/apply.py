@@ -124,13 +124,10 @@ def _keep_for_all(tables: Tables, placed: Placed, at: datetime) -> None:
 def _merge(table: Table, batch: list[Effect], at: datetime, counts: Counter[str]) -> None:
     """Set each row that a batch changes, once."""
     for identity, new in reduced(batch, table.held, counts).items():
-        row, grave = table.rows.get(identity), table.graves.get(identity)
-        held = table.held(identity)
-        outcome = decided(row and row.state, grave and grave.state, new.state, table.truncated)
+        row, grave, held = table.row(identity), table.grave(identity), table.held(identity)
+        outcome = decided(row, grave, new.state, table.truncated)
         counts[TIES] += outcome.is_tie
         newest = table.truncated if held is None else max(held.order, table.truncated)
         count(counts, outcome.decision, new.changes, new.full_loads, newest)
-        state = outcome.state
-        stored = row or grave
-        if state is not None and (stored is None or state != stored.state):
-            table.put(identity, Entry(new.key, state, at))
+        if outcome.state is not None and outcome.state != (row or grave):
+            table.put(identity, Entry(new.key, outcome.state, at))

@@ -56,7 +56,6 @@ def is_lone_before(change: Change) -> bool:
         change.op == "update"
         and change.after is None
         and change.before is not None
-        and change.attributes.get("image") != "keys"
         and (change.sequence is None or change.sequence.minor == 0)
     )
 

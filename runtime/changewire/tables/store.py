@@ -48,13 +48,20 @@ class Table(Struct):
         for entry in self.rows.values():
             yield {**entry.key, **(entry.state.values or {})}
 
+    def row(self, identity: Identity) -> State | None:
+        """Return the row of a key."""
+        entry = self.rows.get(identity)
+        return None if entry is None else entry.state
+
+    def grave(self, identity: Identity) -> State | None:
+        """Return the tombstone of a key."""
+        entry = self.graves.get(identity)
+        return None if entry is None else entry.state
+
     def held(self, identity: Identity) -> State | None:
         """Return what is known of a key: its row or its tombstone, the newer one of both."""
-        row, grave = self.rows.get(identity), self.graves.get(identity)
-        if row is None or grave is None:
-            entry = row or grave
-            return None if entry is None else entry.state
-        return joined(row.state, grave.state)
+        row, grave = self.row(identity), self.grave(identity)
+        return row or grave if row is None or grave is None else joined(row, grave)
 
     def put(self, identity: Identity, entry: Entry) -> None:
         """Set what is known of a key."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timezone
+from itertools import pairwise
 from typing import Any
 
 from hypothesis import strategies as st
@@ -125,4 +126,4 @@ def deliveries(draw: Any, history: list[Placed]) -> list[list[Placed]]:
     order = draw(st.permutations([*history, *again]))
     cuts = sorted(draw(st.lists(st.integers(0, len(order)), max_size=4)))
     edges = [0, *cuts, len(order)]
-    return [order[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    return [order[a:b] for a, b in pairwise(edges)]

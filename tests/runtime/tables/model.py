@@ -1,7 +1,7 @@
 """What tables are, said as plainly as can be: sort the changes of each row, apply one by one."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from changewire.tables import Placed
 
@@ -11,42 +11,47 @@ ALL = "*"
 NOTHING = (-(2**70), 0)
 
 
+class Event(NamedTuple):
+    """What a change does to one row; to all rows of the table where it has no key."""
+
+    table: str
+    key: Key | None
+    order: Any
+    kind: str
+    change: Any
+
+
 def tables_of(changes: Iterable[Placed], *, truncates: bool = False) -> Content:
-    """Return the rows of every table by key, after all changes, each of them known beforehand."""
-    events: dict[tuple[str, Key], list[Any]] = {}
-    everywhere: list[Any] = []
-    names: set[str] = set()
-    for placed in changes:
-        change, position = placed.change, placed.position
-        sequence = change.sequence
-        major, minor = NOTHING if sequence is None else (sequence.major, sequence.minor)
-        order = ((major, minor), position)
-        early = ((major, 0 if sequence else minor), position)
-        table = change.source.table or ALL
-        if change.op == "truncate":
-            if truncates:
-                everywhere.append((table, None, (order, "delete", change)))
-            continue
-        if change.key is None:
-            continue
-        found = [(change.key, order, kind_of(change))]
-        if found[0][2] == "before":
-            found = [(change.key, early, "delete")]
-        if change.before_key:
-            found.append((change.before_key, early, "delete"))
-        for key, when, kind in found:
-            if table == ALL:
-                everywhere.append((ALL, key_of(key), (when, kind, change)))
-            else:
-                names.add(table)
-                events.setdefault((table, key_of(key)), []).append((when, kind, change))
-    for (table, key), mine in events.items():
-        mine += [e for t, k, e in everywhere if t in {table, ALL} and k in {key, None}]
-    rows = {place: row_of(mine) for place, mine in events.items()}
-    return {
-        name: {key: row for (table, key), row in rows.items() if table == name and row is not None}
-        for name in names
-    }
+    """Return the rows of every table by key, after all changes, each table known beforehand."""
+    events = [event for placed in changes for event in events_of(placed, truncates=truncates)]
+    found: Content = {event.table: {} for event in events if event.table != ALL and event.key}
+    for table, rows in found.items():
+        mine = [event for event in events if event.table in {table, ALL}]
+        for key in {event.key for event in mine if event.key is not None}:
+            row = row_of([event for event in mine if event.key in {key, None}])
+            if row is not None:
+                rows[key] = row
+    return found
+
+
+def events_of(placed: Placed, *, truncates: bool) -> list[Event]:
+    """Return what a change does: to one row, to two, or to all."""
+    change, position = placed.change, placed.position
+    sequence = change.sequence
+    major, minor = NOTHING if sequence is None else (sequence.major, sequence.minor)
+    order, early = ((major, minor), position), ((major, 0), position)
+    table = change.source.table or ALL
+    if change.op == "truncate":
+        return [Event(table, None, order, "delete", change)] if truncates else []
+    if change.key is None:
+        return []
+    kind = kind_of(change)
+    found = [Event(table, key_of(change.key), order, kind, change)]
+    if kind == "before":
+        found = [Event(table, key_of(change.key), early, "delete", change)]
+    if change.before_key:
+        found.append(Event(table, key_of(change.before_key), early, "delete", change))
+    return found
 
 
 def kind_of(change: Any) -> str:
@@ -59,10 +64,11 @@ def kind_of(change: Any) -> str:
     return image if change.after is not None else "keys"
 
 
-def row_of(events: list[Any]) -> dict[str, Any] | None:
+def row_of(events: list[Event]) -> dict[str, Any] | None:
     """Return a row after its events, oldest first."""
     row: dict[str, Any] | None = None
-    for _, kind, change in sorted(events, key=lambda event: event[0]):
+    for event in sorted(events, key=lambda event: event.order):
+        kind, change = event.kind, event.change
         after = change.after or {}
         if kind == "delete":
             row = None
@@ -75,7 +81,7 @@ def row_of(events: list[Any]) -> dict[str, Any] | None:
             row = {name: value for name, value in row.items() if name not in gone}
         elif kind == "keys":
             row = row or {}
-        if row is not None and kind != "delete":
+        if row is not None:
             row |= change.key
     return row
 
