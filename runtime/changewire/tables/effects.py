@@ -78,7 +78,7 @@ def effects(placed: Placed) -> list[Effect]:
     if change.before_key is not None:
         found.append(_effect(change.before_key, "delete", {}, _before(sequence), position))
     if is_lone_before(change):
-        if change.attributes.get("image") != "patch":
+        if change.attributes.get("image", "full") == "full":
             found.append(_effect(key, "delete", {}, _before(sequence), position))
         return found
     kind, values = _content(change, key)

@@ -84,7 +84,8 @@ def state_from(column: Mapping[str, Any], values: Row | None) -> State:
 def _values(order: Order) -> tuple[Sequence | None, str, int, int, int]:
     sequence = order.sequence
     pair = Sequence(major=sequence[0], minor=sequence[1]) if sequence else None
-    return (pair, *order.position)
+    topic, partition, offset, element = order.position
+    return pair, topic, partition, offset, element
 
 
 def _fields(order: Order) -> OrderFields:

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from functools import lru_cache
 from string import Formatter
 from typing import Final
 
@@ -98,6 +99,7 @@ def _mapped(character: str) -> str:
     return f"x{ord(character):04X}_"
 
 
+@lru_cache(maxsize=1024)
 def target_of(template: Template, source: Source) -> Target | None:
     """Return the target of a source; None where the source lacks a name that the template has.
 

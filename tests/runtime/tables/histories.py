@@ -110,7 +110,7 @@ def histories(
     draw: Any, images: Sequence[str] = ("full",), *, is_distinct: bool = True
 ) -> list[Placed]:
     """Draw changes with sequences, at distinct positions of several partitions."""
-    numbers = st.integers(1, 40 if is_distinct else 5)
+    numbers = st.integers(1, 40) if is_distinct else st.sampled_from([-1, 1, 2, 3, 4, 5])
     majors = draw(st.lists(numbers, max_size=12, unique=is_distinct))
     found = [draw(changes((major, 1), images)) for major in majors]
     return [

@@ -186,11 +186,13 @@ def test_a_lone_before_image_deletes_its_key() -> None:
     assert after(change(a=1), before)[0] == []
 
 
-def test_a_lone_before_image_of_a_patch_changes_nothing() -> None:
-    """It is counted; paired in its batch it says what the patch removes."""
+def test_a_lone_before_image_of_a_patch_or_of_keys_changes_nothing() -> None:
+    """It would take what nothing gives back, so it is counted; paired it says what is removed."""
     before = change("update", 1, (5, 0), image="patch", before={"id": 1, "a": 1}, is_lone=True)
     found = after(change(a=1, b=1), before)
     assert found == ([{"id": 1, "a": 1, "b": 1}], {"applied": 1, "lone_before_unused": 1})
+    keys = change("update", 1, (5, 0), image="keys", before={"id": 1}, is_lone=True)
+    assert after(change(a=1), keys)[0] == [{"id": 1, "a": 1}]
     patch = change("update", 1, (5, 1), image="patch", b=2)
     tables, _ = applied(placed(change(a=1, b=1), before, patch))
     assert rows(tables) == [{"id": 1, "b": 2}]
