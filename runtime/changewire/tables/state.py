@@ -95,11 +95,9 @@ def _columns(one: State, other: State, floor: Order) -> tuple[Row, Mapping[str, 
             continue
         for name in {*state.values, *state.columns}:
             order = state.columns.get(name, state.floor)
-            is_settled = order == state.floor == floor
-            if order < columns.get(name, floor) or (order == floor and not is_settled):
-                continue
-            values[name] = state.values.get(name, UNSET)
-            columns[name] = order
+            if order >= columns.get(name, floor):
+                values[name] = state.values.get(name, UNSET)
+                columns[name] = order
     return (
         {name: value for name, value in values.items() if value is not UNSET},
         {name: order for name, order in columns.items() if order > floor},

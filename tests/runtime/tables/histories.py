@@ -5,11 +5,15 @@ from datetime import datetime, timezone
 from itertools import pairwise
 from typing import Any
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from tests.runtime.tables.model import Content, key_of
 
 import changewire as cw
 from changewire.tables import Placed, Position, Result, Routing, Tables, apply_changes, template_of
+
+steady = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""For histories, which take long to draw on a busy machine."""
 
 NOW = datetime(2026, 1, 1, tzinfo=timezone.utc)
 ROUTING = Routing(template_of("{table}"), null_set="null")

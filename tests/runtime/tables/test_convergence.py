@@ -4,12 +4,13 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.runtime.tables.histories import applied, content, deliveries, histories
+from tests.runtime.tables.histories import applied, content, deliveries, histories, steady
 from tests.runtime.tables.model import tables_of
 
 ANY = ("full", "patch", "keys")
 
 
+@steady
 @given(st.data())
 def test_full_images(data: Any) -> None:
     """With full images and distinct sequences, the tables are those of the model."""
@@ -18,6 +19,7 @@ def test_full_images(data: Any) -> None:
     assert content(tables) == tables_of(history)
 
 
+@steady
 @given(st.data())
 def test_any_image(data: Any) -> None:
     """So they are where full images, patches and bare keys are mixed."""
@@ -26,6 +28,7 @@ def test_any_image(data: Any) -> None:
     assert content(tables) == tables_of(history)
 
 
+@steady
 @given(st.data())
 def test_equal_sequences(data: Any) -> None:
     """Positions decide where sequences are equal, so the tables are those of the model again."""

@@ -7,7 +7,15 @@ from typing import Any
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.runtime.tables.histories import applied, change, content, deliveries, histories, placed
+from tests.runtime.tables.histories import (
+    applied,
+    change,
+    content,
+    deliveries,
+    histories,
+    placed,
+    steady,
+)
 from tests.runtime.tables.histories import changes as drawn
 from tests.runtime.tables.model import tables_of
 
@@ -26,6 +34,7 @@ def read_again(tables: Tables) -> Tables:
     return tables
 
 
+@steady
 @given(st.data())
 def test_restarts_from_what_is_stored(data: Any) -> None:
     """A batch that is repeated after a restart, in part applied before, changes nothing."""
@@ -39,6 +48,7 @@ def test_restarts_from_what_is_stored(data: Any) -> None:
     assert content(tables) == tables_of(history)
 
 
+@steady
 @given(st.data())
 def test_a_crash_between_tombstones_and_rows(data: Any) -> None:
     """Tombstones are written first; where rows were not, the batch comes again and sets them."""
@@ -54,6 +64,7 @@ def test_a_crash_between_tombstones_and_rows(data: Any) -> None:
     assert content(tables) == tables_of(history)
 
 
+@steady
 @given(histories(ANY, is_distinct=False), st.data())
 def test_a_batch_at_once_is_its_changes_one_by_one(history: list[Placed], data: Any) -> None:
     """Reduced to one state for each row, a batch does what its changes do, and counts it so."""
@@ -96,6 +107,7 @@ def inherited(history: Sequence[Placed]) -> list[Placed]:
     return found
 
 
+@steady
 @given(partitions(), st.data())
 def test_missing_sequences_in_one_partition(history: list[Placed], data: Any) -> None:
     """Where a key's changes stand in one partition, in their order, batches make no difference."""

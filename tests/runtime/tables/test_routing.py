@@ -13,6 +13,7 @@ from tests.runtime.tables.histories import (
     histories,
     placed,
     rows,
+    steady,
 )
 from tests.runtime.tables.model import tables_of
 
@@ -41,6 +42,7 @@ def test_a_delete_without_set_holds_for_tables_that_come_later() -> None:
     assert (rows(tables), result.counts) == ([{"id": 2}], {"applied": 1, "stale": 1})
 
 
+@steady
 @given(st.data())
 def test_deletes_without_set_in_any_history(data: Any) -> None:
     """Tables with deletes that name none are those of the model, in any order of changes."""

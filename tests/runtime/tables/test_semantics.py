@@ -16,6 +16,7 @@ from tests.runtime.tables.histories import (
     histories,
     placed,
     rows,
+    steady,
 )
 from tests.runtime.tables.model import tables_of
 
@@ -245,6 +246,7 @@ def test_truncate_without_sequence_is_a_dead_letter() -> None:
     assert result.dead_letters == [(truncate, "truncate_without_sequence")]
 
 
+@steady
 @given(st.data())
 def test_truncates_in_any_history(data: Any) -> None:
     """Tables with truncates are those of the model, in any order of changes."""
