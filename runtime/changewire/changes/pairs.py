@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
@@ -19,6 +19,10 @@ class _Half(NamedTuple):
     @property
     def other(self) -> "_Half":
         return self._replace(is_before=not self.is_before)
+
+
+_Place = TypeVar("_Place")
+_Held = dict[int, tuple[_Half, _Place, Change]]
 
 
 def pair(changes: Iterable[Change], *, size: int = 1000) -> Iterator[Change]:
@@ -42,30 +46,50 @@ def pair(changes: Iterable[Change], *, size: int = 1000) -> Iterator[Change]:
     Raises:
         ValueError: `size` is less than 1.
     """
+    found = pair_placed(((None, change) for change in changes), size=size)
+    return (change for _, change in found)
+
+
+def pair_placed(
+    changes: Iterable[tuple[_Place, Change]], *, size: int
+) -> Iterator[tuple[_Place, Change]]:
+    """Return what `pair` does, each change with its place: a joined one has that of the row after.
+
+    Args:
+        changes: The changes, each with what says where it was read.
+        size: How many halves may wait.
+
+    Raises:
+        ValueError: `size` is less than 1.
+    """
     if size < 1:
         raise ValueError(f"size is at least 1, not {size}")
     return _paired(changes, size)
 
 
-def _paired(changes: Iterable[Change], size: int) -> Iterator[Change]:
-    held: dict[int, tuple[_Half, Change]] = {}  # by number, so in the order in which they came
+def _paired(changes: Iterable[tuple[_Place, Change]], size: int) -> Iterator[tuple[_Place, Change]]:
+    held: _Held[_Place] = {}  # by number, so in the order in which they came
     numbers: dict[_Half, deque[int]] = {}
-    for number, change in enumerate(changes):
+    for number, (place, change) in enumerate(changes):
         half = _half(change)
         if half is None:
-            yield change
+            yield place, change
             continue
         found = _match(change, held, numbers.get(half.other, ()))
         if found is not None:
-            other = _take(found, held, numbers)
-            yield _joined(change, other) if half.is_before else _joined(other, change)
+            there, other = _take(found, held, numbers)
+            yield (
+                (there, _joined(change, other))
+                if half.is_before
+                else (place, _joined(other, change))
+            )
             continue
         if len(held) == size:
             yield _take(next(iter(held)), held, numbers)
-        held[number] = half, change
+        held[number] = half, place, change
         numbers.setdefault(half, deque()).append(number)
-    for _, change in held.values():
-        yield change
+    for _, place, change in held.values():
+        yield place, change
 
 
 def _half(change: Change) -> _Half | None:
@@ -79,27 +103,25 @@ def _half(change: Change) -> _Half | None:
     return _Half(change.source, order.major, is_before)
 
 
-def _match(
-    change: Change, held: dict[int, tuple[_Half, Change]], candidates: Iterable[int]
-) -> int | None:
+def _match(change: Change, held: _Held[_Place], candidates: Iterable[int]) -> int | None:
     """Return the number of the half with the same key, or else of the first; None without any."""
     first = None
     for number in candidates:
-        if held[number][1].key == change.key:
+        if held[number][2].key == change.key:
             return number
         first = number if first is None else first
     return first
 
 
 def _take(
-    number: int, held: dict[int, tuple[_Half, Change]], numbers: dict[_Half, deque[int]]
-) -> Change:
+    number: int, held: _Held[_Place], numbers: dict[_Half, deque[int]]
+) -> tuple[_Place, Change]:
     """Return a half that waited, and forget it."""
-    half, change = held.pop(number)
+    half, place, change = held.pop(number)
     numbers[half].remove(number)
     if not numbers[half]:
         del numbers[half]
-    return change
+    return place, change
 
 
 def _joined(before: Change, after: Change) -> Change:

@@ -10,13 +10,14 @@ from typing import Final
 
 import pyarrow as pa
 
+from changewire.tables.effects import DELETE, WRITES
 from changewire_messages.change import Change
 
 CHANGE: Final = "change"
 CONTROL: Final = "control"
 DEAD_LETTER: Final = "dead_letter"
 
-CHANGE_OPS: Final = frozenset({"insert", "update", "upsert", "delete", "read"})
+CHANGE_OPS: Final = frozenset({*WRITES, DELETE})
 """Operations that change a row; every other is a control event."""
 
 HEADERS: Final = pa.list_(pa.struct({"key": pa.string(), "value": pa.binary()}))

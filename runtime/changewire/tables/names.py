@@ -1,0 +1,120 @@
+"""Names of target tables, made of names that messages hold and nobody trusts."""
+
+import hashlib
+import re
+from functools import lru_cache
+from string import Formatter
+from typing import Final
+
+from msgspec import Struct
+
+from changewire_messages.change import Source
+
+LONGEST: Final = 128
+"""Characters of a name; Hive's metastore allows a table no more."""
+
+_HEAD: Final = 64
+_DIGEST_DIGITS: Final = 32
+_DEVICE: Final = re.compile(r"con|prn|aux|nul|com[0-9]|lpt[0-9]", re.IGNORECASE)
+"""Files that Windows has in each folder."""
+
+_FIRST: Final = re.compile(r"[^A-Za-z0-9]|[xX](?=[0-9A-Fa-f]{4,6}_|_)")
+_OTHER: Final = re.compile(r"[^A-Za-z0-9_]|_(?=[xX])")
+_FIELDS: Final = frozenset({"system", "database", "schema", "table"})
+_SEPARATORS: Final = re.compile(r"(\.)")
+
+
+class Template(Struct, frozen=True):
+    """How the target of a source is named.
+
+    Attributes:
+        text: Name of a table, or a path, with ``{system}``, ``{database}``, ``{schema}`` and
+            ``{table}`` in it.
+        is_path: Whether it is a path; it is one if it has a slash.
+        fields: Which of these the text has.
+    """
+
+    text: str
+    is_path: bool
+    fields: tuple[str, ...]
+
+
+class Target(Struct, frozen=True):
+    """A table that changes go to.
+
+    Attributes:
+        name: Its name, quoted for SQL, or its path.
+        origin: The names that it was made of, as the messages hold them.
+    """
+
+    name: str
+    origin: tuple[str, ...]
+
+    @property
+    def folded(self) -> str:
+        """The name as catalogs and file systems see it that do not tell cases apart."""
+        return self.name.lower()
+
+
+def template_of(text: str) -> Template:
+    """Return a template, checked.
+
+    Raises:
+        ValueError: It is empty, has another field or one with a format, or a quoted field: fields
+            are quoted already.
+    """
+    try:
+        parts = [part[1:] for part in Formatter().parse(text) if part[1] is not None]
+    except ValueError as error:
+        raise ValueError(f"no template of a target, {text!r}: {error}") from None
+    for field, form, conversion in parts:
+        if field not in _FIELDS or form or conversion:
+            raise ValueError(f"{{{field}}} is no field of a target: {', '.join(sorted(_FIELDS))}")
+    if not text or any("{" in part and "`" in part for part in _SEPARATORS.split(text)):
+        raise ValueError(f"no template of a target, {text!r}: it is empty, or quotes a field")
+    return Template(text, "/" in text, tuple(sorted({field for field, _, _ in parts if field})))
+
+
+def safe_name(name: str) -> str:
+    """Return a name that every catalog and file system takes, another one for every other name.
+
+    It has 1 to 128 of the characters A-Z, a-z, 0-9 and ``_``, and begins with none of ``_``, since
+    Spark reads no folder that does. Any other character becomes ``_xHHHH_``, its code point, as
+    SQL/XML maps names (ISO/IEC 9075-14); what already looks so is mapped too. Where that is longer
+    than `LONGEST`, its first 64 characters are followed by 128 bits of the SHA-256 of the name.
+    """
+    if not name:
+        return "x_"
+    start = name[0]
+    if _FIRST.match(name) or _DEVICE.fullmatch(name):
+        start = _mapped(start)
+    found = start + _OTHER.sub(lambda match: f"_{_mapped(match[0])}", name[1:])
+    if len(found) <= LONGEST:
+        return found
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{found[:_HEAD]}_xsha256_{digest[:_DIGEST_DIGITS]}"
+
+
+def _mapped(character: str) -> str:
+    return f"x{ord(character):04X}_"
+
+
+@lru_cache(maxsize=1024)
+def target_of(template: Template, source: Source) -> Target | None:
+    """Return the target of a source; None where the source lacks a name that the template has.
+
+    In the name of a table, a part with a field is quoted by backticks, so reserved words and
+    leading digits do no harm.
+    """
+    origin = tuple(getattr(source, field) for field in template.fields)
+    if None in origin:
+        return None
+    names = dict(zip(template.fields, map(safe_name, origin), strict=True))
+    if template.is_path:
+        return Target(template.text.format(**names), origin)
+    parts = (_quoted(part, names) for part in _SEPARATORS.split(template.text))
+    return Target("".join(parts), origin)
+
+
+def _quoted(part: str, names: dict[str, str]) -> str:
+    return f"`{part.format(**names)}`" if "{" in part else part

@@ -1,0 +1,60 @@
+"""Which tables a change goes to."""
+
+from collections.abc import Collection
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from changewire.tables.effects import DELETE, WRITES
+from changewire.tables.names import Target, Template, target_of
+from changewire_messages.change import Change, Source
+
+Reason = Literal["table_missing", "name_collision", "truncate_without_sequence"]
+"""Why a change cannot be applied."""
+
+Namespace = tuple[str, str | None]
+"""System and database of a source."""
+
+
+class Routing(Struct, frozen=True):
+    """How sources find their targets.
+
+    Attributes:
+        template: How targets are named.
+        null_set: Table of writes whose source names none; None: there is no such table.
+    """
+
+    template: Template
+    null_set: str | None = None
+
+
+def namespace_of(source: Source) -> Namespace:
+    """Return what tables have in common to which a delete without table goes."""
+    return source.system, source.database
+
+
+def goes_to_all(change: Change) -> bool:
+    """Whether a change goes to every table of its database: a delete that names none."""
+    return change.op == DELETE and change.source.table is None
+
+
+def route(change: Change, routing: Routing, members: Collection[Target]) -> tuple[Target, ...]:
+    """Return the targets of a change; none where a name is missing.
+
+    A delete whose source names no table goes to every known table of its database: an Aerospike
+    server does not ship the set with some deletes, and a digest is unique within its namespace. A
+    write without one goes to the table `null_set`.
+
+    Args:
+        change: A write, a delete or a truncate.
+        routing: How sources find their targets.
+        members: Known targets of the change's database.
+    """
+    if goes_to_all(change):
+        return tuple(members)
+    source = change.source
+    if source.table is None and change.op in WRITES and routing.null_set is not None:
+        source = replace(source, table=routing.null_set)
+    target = target_of(routing.template, source)
+    return () if target is None else (target,)

@@ -1,0 +1,157 @@
+"""The state of one row, and how two states become one.
+
+Joining is commutative, associative and idempotent, so what a table holds depends on the set of its
+changes alone: not on their order, on duplicates or on batches.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal, NamedTuple
+
+from msgspec import UNSET, Struct
+
+from changewire.tables.order import OLDEST, Order
+
+Row = Mapping[str, Any]
+Decision = Literal["applied", "stale", "duplicate"]
+"""``applied``: the row is another one now. ``stale``: it holds something newer. ``duplicate``: it
+holds just that; its position may have moved on."""
+
+_NO_ORDERS: Final[Mapping[str, Order]] = {}
+
+
+class State(Struct, frozen=True):
+    """What is known of one key: a row, or a tombstone.
+
+    Attributes:
+        order: Of the newest write of a row, or of the newest delete of a tombstone.
+        floor: Up to here every column is settled, by a delete or a full image. A column that is
+            not in `columns` has this order.
+        values: Columns of the row but its key; None for a tombstone.
+        columns: Order of each column that a patch has set or removed since the floor.
+    """
+
+    order: Order
+    floor: Order
+    values: Row | None
+    columns: Mapping[str, Order] = _NO_ORDERS
+
+
+class Outcome(NamedTuple):
+    """What became of a row.
+
+    Attributes:
+        state: The state after; None where a truncate left nothing.
+        decision: What became of the changes.
+        is_tie: Whether positions decided between changes of one sequence with different content.
+    """
+
+    state: State | None
+    decision: Decision
+    is_tie: bool
+
+
+def tombstone(order: Order) -> State:
+    """Return the state that a delete leaves."""
+    return State(order, order, None)
+
+
+def full_image(order: Order, values: Row) -> State:
+    """Return the state that a whole row leaves."""
+    return State(order, order, values)
+
+
+def patch(order: Order, values: Row) -> State:
+    """Return the state that some columns leave; a value of UNSET removes its column.
+
+    Without columns it says that the row is there, and nothing of its columns.
+    """
+    kept = {name: value for name, value in values.items() if value is not UNSET}
+    return State(order, OLDEST, kept, dict.fromkeys(values, order))
+
+
+def joined(one: State, other: State) -> State:
+    """Return what two states of one key are together; of equal orders, `one` is kept."""
+    newest = one if _rank(one) >= _rank(other) else other
+    if newest.values is None:
+        return newest
+    floor = max(one.floor, other.floor)
+    values, columns = _columns(one, other, floor)
+    return State(newest.order, floor, values, columns)
+
+
+def _rank(state: State) -> tuple[Order, bool]:
+    return state.order, state.values is None
+
+
+def _columns(one: State, other: State, floor: Order) -> tuple[Row, Mapping[str, Order]]:
+    """Return the columns that are newer than a floor, or make it; of each the newest."""
+    if not one.columns and not other.columns:
+        settled = one if one.floor == floor else other
+        return settled.values or {}, _NO_ORDERS
+    values: dict[str, Any] = {}
+    columns: dict[str, Order] = {}
+    for state in (other, one):
+        if state.values is None:
+            continue
+        for name in {*state.values, *state.columns}:
+            order = state.columns.get(name, state.floor)
+            if order >= columns.get(name, floor):
+                values[name] = state.values.get(name, UNSET)
+                columns[name] = order
+    return (
+        {name: value for name, value in values.items() if value is not UNSET},
+        {name: order for name, order in columns.items() if order > floor},
+    )
+
+
+def decided(row: State | None, grave: State | None, new: State, floor: Order = OLDEST) -> Outcome:
+    """Return what a row becomes, and what that means for the changes that were made of it.
+
+    A crash may have left a row beside the newer tombstone of its delete. A delete compares with
+    the row alone, so the same delete removes the row when it comes again.
+
+    Args:
+        row: The row as it is stored.
+        grave: Its tombstone as it is stored.
+        new: State that one change leaves, or several.
+        floor: Order of the newest truncate of the table.
+    """
+    held = grave if row is None else row if grave is None else joined(row, grave)
+    after = new if held is None else joined(held, new)
+    if floor > OLDEST:
+        after = joined(after, tombstone(floor))
+    is_tie = held is not None and _is_tie(held, new)
+    state = None if after.values is None and after.order == floor else after
+    return Outcome(state, _decision(row, grave, new, state), is_tie)
+
+
+def _decision(row: State | None, grave: State | None, new: State, after: State | None) -> Decision:
+    stored = row or grave
+    if after is None or stored is None:
+        return "stale" if after is None else "applied"
+    is_same = _is_same(stored, new)
+    if after == stored:
+        return "duplicate" if is_same else "stale"
+    return "duplicate" if is_same and after.values == stored.values else "applied"
+
+
+def _is_same(stored: State, new: State) -> bool:
+    """Whether a state is that of a change which the stored one has seen, here or elsewhere."""
+    if stored.order == new.order:
+        return True
+    return stored.order.sequence == new.order.sequence and stored.values == new.values
+
+
+def _is_tie(one: State, other: State) -> bool:
+    """Whether only the position tells which of two different contents is newer."""
+    if (one.values is None) != (other.values is None):
+        return one.order.sequence == other.order.sequence
+    if not one.columns and not other.columns and one.floor.sequence != other.floor.sequence:
+        return False
+    left, right = one.values or {}, other.values or {}
+    for name in {*left, *right, *one.columns, *other.columns}:
+        orders = (one.columns.get(name, one.floor), other.columns.get(name, other.floor))
+        is_one_sequence = orders[0].sequence == orders[1].sequence and OLDEST not in orders
+        if is_one_sequence and left.get(name, UNSET) != right.get(name, UNSET):
+            return True
+    return False

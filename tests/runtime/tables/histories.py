@@ -1,0 +1,133 @@
+"""Changes, and histories of changes that Hypothesis draws."""
+
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from itertools import pairwise
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from tests.runtime.tables.model import Content, key_of
+
+import changewire as cw
+from changewire.tables import Placed, Position, Result, Routing, Tables, apply_changes, template_of
+
+steady = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""For histories, which take long to draw on a busy machine."""
+
+NOW = datetime(2026, 1, 1, tzinfo=timezone.utc)
+ROUTING = Routing(template_of("{table}"), null_set="null")
+
+
+def change(
+    op: str = "upsert",
+    key: Any = 1,
+    sequence: int | tuple[int, int] | None = 1,
+    *,
+    table: str | None = "t",
+    image: str | None = "full",
+    old: Any = None,
+    before: dict[str, Any] | None = None,
+    is_lone: bool = False,
+    database: str = "d",
+    **after: Any,
+) -> cw.Change:
+    """Return a change of the row `key`, with its columns as keywords."""
+    place = (sequence, 1) if isinstance(sequence, int) else sequence
+    has_after = op != "delete" and not is_lone
+    named = None if key is None else {"id": key}
+    kind: Any = op
+    return cw.Change(
+        op=kind,
+        source=cw.Source(system="s", database=database, schema=None, table=table),
+        key=named,
+        before_key=None if old is None else {"id": old},
+        before=before,
+        after={**(named or {}), **after} if has_after else None,
+        event_time=None,
+        sequence=None if place is None else cw.Sequence(major=place[0], minor=place[1]),
+        ddl=None,
+        schema_fingerprint=None,
+        attributes={} if image is None or op == "delete" else {"image": image},
+    )
+
+
+def placed(*changes: cw.Change, start: int = 0, partition: int = 0) -> list[Placed]:
+    """Return changes at consecutive offsets of a partition."""
+    return [
+        Placed(one, Position("topic", partition, start + offset, 0))
+        for offset, one in enumerate(changes)
+    ]
+
+
+def applied(
+    *batches: Sequence[Placed], tables: Tables | None = None, **options: Any
+) -> tuple[Tables, Result]:
+    """Return tables after some batches, and what became of the last one."""
+    tables, result = tables or Tables(), Result()
+    for batch in batches:
+        result = apply_changes(tables, batch, ROUTING, NOW, **options)
+    return tables, result
+
+
+def content(tables: Tables) -> Content:
+    """Return the rows of every table as the model has them."""
+    return {
+        table.target.origin[0]: {key_of({"id": row["id"]}): row for row in table.content()}
+        for table in tables.tables.values()
+    }
+
+
+def rows(tables: Tables, name: str = "t") -> list[dict[str, Any]]:
+    """Return the rows of a table in the order of their keys."""
+    return sorted(content(tables).get(name, {}).values(), key=lambda row: str(row["id"]))
+
+
+KEYS = st.integers(1, 3)
+VALUES = st.dictionaries(st.sampled_from("abc"), st.integers(0, 2) | st.none(), max_size=3)
+
+
+@st.composite
+def changes(draw: Any, sequence: Any, images: Sequence[str]) -> cw.Change:
+    """Draw a change with a given sequence; every fifth is a delete."""
+    table = draw(st.sampled_from(["t", "t", "u"]))
+    key, values, image = draw(KEYS), draw(VALUES), draw(st.sampled_from(images))
+    what = draw(st.sampled_from(["upsert"] * 5 + ["delete"] * 2 + ["move", "lone", "read"]))
+    if what == "delete":
+        return change("delete", key, sequence, table=table)
+    if what == "move":
+        old = draw(KEYS.filter(lambda other: other != key))
+        return change("update", key, sequence, table=table, old=old, image=image, **values)
+    if what == "lone" and image == "full" and sequence:
+        lone = (sequence[0], 0)
+        return change("update", key, lone, table=table, before={"id": key}, is_lone=True)
+    if image == "patch":
+        before = draw(VALUES)
+        return change("update", key, sequence, table=table, image=image, before=before, **values)
+    return change(
+        what if what == "read" else "upsert", key, sequence, table=table, image=image, **values
+    )
+
+
+@st.composite
+def histories(
+    draw: Any, images: Sequence[str] = ("full",), *, is_distinct: bool = True
+) -> list[Placed]:
+    """Draw changes with sequences, at distinct positions of several partitions."""
+    numbers = st.integers(1, 40) if is_distinct else st.sampled_from([-1, 1, 2, 3, 4, 5])
+    majors = draw(st.lists(numbers, max_size=12, unique=is_distinct))
+    found = [draw(changes((major, 1), images)) for major in majors]
+    return [
+        Placed(one, Position(draw(st.sampled_from(["a", "b"])), draw(st.integers(0, 1)), offset, 0))
+        for offset, one in enumerate(found)
+    ]
+
+
+@st.composite
+def deliveries(draw: Any, history: list[Placed]) -> list[list[Placed]]:
+    """Draw batches of a history: in any order, some of it twice."""
+    again = [one for one in history if draw(st.integers(0, 6)) == 0]
+    order = draw(st.permutations([*history, *again]))
+    cuts = sorted(draw(st.lists(st.integers(0, len(order)), max_size=4)))
+    edges = [0, *cuts, len(order)]
+    return [order[a:b] for a, b in pairwise(edges)]

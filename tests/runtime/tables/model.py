@@ -1,0 +1,91 @@
+"""What tables are, said as plainly as can be: sort the changes of each row, apply one by one."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from changewire.tables import Placed
+
+Key = tuple[tuple[str, Any], ...]
+Content = dict[str, dict[Key, dict[str, Any]]]
+ALL = "*"
+NOTHING = (-(2**70), 0)
+
+
+class Event(NamedTuple):
+    """What a change does to one row; to all rows of the table where it has no key."""
+
+    table: str
+    key: Key | None
+    order: Any
+    kind: str
+    change: Any
+
+
+def tables_of(changes: Iterable[Placed], *, truncates: bool = False) -> Content:
+    """Return the rows of every table by key, after all changes, each table known beforehand."""
+    events = [event for placed in changes for event in events_of(placed, truncates=truncates)]
+    found: Content = {event.table: {} for event in events if event.table != ALL and event.key}
+    for table, rows in found.items():
+        mine = [event for event in events if event.table in {table, ALL}]
+        for key in {event.key for event in mine if event.key is not None}:
+            row = row_of([event for event in mine if event.key in {key, None}])
+            if row is not None:
+                rows[key] = row
+    return found
+
+
+def events_of(placed: Placed, *, truncates: bool) -> list[Event]:
+    """Return what a change does: to one row, to two, or to all."""
+    change, position = placed.change, placed.position
+    sequence = change.sequence
+    major, minor = NOTHING if sequence is None else (sequence.major, sequence.minor)
+    order, early = ((major, minor), position), ((major, 0), position)
+    table = change.source.table or ALL
+    if change.op == "truncate":
+        return [Event(table, None, order, "delete", change)] if truncates else []
+    if change.key is None:
+        return []
+    kind = kind_of(change)
+    found = [Event(table, key_of(change.key), order, kind, change)]
+    if kind == "before":
+        found = [Event(table, key_of(change.key), early, "delete", change)]
+    if change.before_key:
+        found.append(Event(table, key_of(change.before_key), early, "delete", change))
+    return found
+
+
+def kind_of(change: Any) -> str:
+    """Return what a change does: full, patch, keys, delete, or before."""
+    image = change.attributes.get("image", "full")
+    if change.op == "delete":
+        return "delete"
+    if change.op == "update" and change.after is None and change.before is not None:
+        return "before" if image == "full" else "nothing"
+    return image if change.after is not None else "keys"
+
+
+def row_of(events: list[Event]) -> dict[str, Any] | None:
+    """Return a row after its events, oldest first."""
+    row: dict[str, Any] | None = None
+    for event in sorted(events, key=lambda event: event.order):
+        kind, change = event.kind, event.change
+        after = change.after or {}
+        if kind == "delete":
+            row = None
+        elif kind == "full":
+            row = dict(after)
+        elif kind == "patch":
+            gone = [n for n in change.before or {} if n not in after and n not in change.key]
+            gone += [n for n in after if after[n] is None]
+            row = {**(row or {}), **after}
+            row = {name: value for name, value in row.items() if name not in gone}
+        elif kind == "keys":
+            row = row or {}
+        if row is not None:
+            row |= change.key
+    return row
+
+
+def key_of(key: dict[str, Any]) -> Key:
+    """Return a key as a dictionary takes it."""
+    return tuple(sorted(key.items()))

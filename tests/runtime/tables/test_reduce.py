@@ -1,0 +1,42 @@
+"""Batches, made one state for each row."""
+
+from collections import Counter
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.runtime.tables.histories import change, histories, placed, steady
+
+from changewire.tables import Placed
+from changewire.tables.effects import effects
+from changewire.tables.reduce import reduced
+from changewire.tables.state import State, joined
+
+
+def nothing(_: object) -> State | None:
+    """Return what an empty table has of a key."""
+    return None
+
+
+@steady
+@given(histories(("full", "patch", "keys"), is_distinct=False), st.data())
+def test_one_state_for_each_row(history: list[Placed], data: Any) -> None:
+    """It is what the changes of the row are together, and tells how many they are."""
+    batch = [effect for placed in data.draw(st.permutations(history)) for effect in effects(placed)]
+    counts: Counter[str] = Counter()
+    found = reduced(batch, nothing, counts)
+    expected: dict[Any, State] = {}
+    for effect in batch:
+        new, held = effect.state(effect.sequence), expected.get(effect.identity)
+        expected[effect.identity] = new if held is None else joined(held, new)
+    assert {identity: one.state for identity, one in found.items()} == expected
+    rest = counts["stale"] + counts["duplicate"]
+    assert sum(one.changes for one in found.values()) + rest == len(batch)
+
+
+def test_positions_say_what_came_before() -> None:
+    """A change inherits from those before it in its partition, wherever they are in the batch."""
+    history = placed(change(sequence=5, a=5), change(sequence=None, a=6))
+    batch = [effect for one in history[::-1] for effect in effects(one)]
+    (found,) = reduced(batch, nothing, Counter()).values()
+    assert (found.state.order.sequence, found.state.values) == ((5, 1), {"a": 6})

@@ -1,0 +1,277 @@
+"""Each sentence of what changes mean for a table, one test for each."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.runtime.changes.dataworks import change as dataworks_change
+from tests.runtime.tables.histories import (
+    NOW,
+    applied,
+    change,
+    content,
+    deliveries,
+    histories,
+    placed,
+    rows,
+    steady,
+)
+from tests.runtime.tables.model import tables_of
+
+from changewire.framing import Position as RecordPosition
+from changewire.tables import Placed, Position, position_of, vacuum
+from changewire.tables.keys import identity_of
+
+
+def after(*changes: Any, **options: Any) -> tuple[list[dict[str, Any]], dict[str, int]]:
+    """Return the rows after changes that came one by one, and all that was counted."""
+    tables, counts = None, dict[str, int]()
+    for one in placed(*changes):
+        tables, result = applied([one], tables=tables, **options)
+        for name, number in result.counts.items():
+            counts[name] = counts.get(name, 0) + number
+    assert tables is not None
+    return rows(tables), counts
+
+
+@pytest.mark.parametrize("op", ["insert", "update", "upsert", "read"])
+def test_insert_update_upsert_and_read_apply_alike(op: str) -> None:
+    """Each leaves the row that it holds, whether or not there was one."""
+    assert after(change(op, a=1))[0] == [{"id": 1, "a": 1}]
+    assert after(change(b=2), change(op, sequence=2, a=1))[0] == [{"id": 1, "a": 1}]
+
+
+def test_a_key_update_is_a_delete_and_an_upsert() -> None:
+    """The row leaves its old key, also where the change of that key comes late."""
+    move = change("update", 2, 5, old=1, a=1)
+    assert after(change(a=1), move) == ([{"id": 2, "a": 1}], {"applied": 3})
+    assert after(move, change(a=1)) == ([{"id": 2, "a": 1}], {"applied": 2, "stale": 1})
+
+
+def test_keys_that_are_swapped_in_one_transaction() -> None:
+    """The old key is left at (S, 0), before what the same transaction puts there."""
+    swap = [change("update", 2, 5, old=1, a=1), change("update", 1, 5, old=2, a=2)]
+    for order in (swap, swap[::-1]):
+        assert after(*order)[0] == [{"id": 1, "a": 2}, {"id": 2, "a": 1}]
+
+
+def test_a_full_image_removes_absent_columns() -> None:
+    """What the newer image does not hold is gone; a null is a value."""
+    assert after(change(a=1, b=2), change(sequence=2, a=None))[0] == [{"id": 1, "a": None}]
+
+
+def test_a_patch_leaves_absent_columns() -> None:
+    """Absent means unchanged; null, or in `before` and not in `after`, means removed."""
+    patch = change(sequence=2, image="patch", before={"b": 2}, a=3, c=None)
+    assert after(change(a=1, b=2, c=3, d=4), patch)[0] == [{"id": 1, "a": 3, "d": 4}]
+
+
+def test_newer_is_decided_for_each_column_of_a_patch() -> None:
+    """A late patch sets the columns that no newer one has set."""
+    late = change(sequence=2, image="patch", a=2, b=2)
+    newer = change(sequence=3, image="patch", a=3)
+    assert after(change(), newer, late)[0] == [{"id": 1, "a": 3, "b": 2}]
+
+
+def test_deletes_and_full_images_set_the_floor_of_patches() -> None:
+    """A patch that is older than either changes nothing, whatever came since."""
+    late = change(sequence=4, image="patch", b=1)
+    newer = change(sequence=6, image="patch", a=6)
+    assert after(change("delete", sequence=5), newer, late)[0] == [{"id": 1, "a": 6}]
+    assert after(change(sequence=5, c=5), newer, late)[0] == [{"id": 1, "a": 6, "c": 5}]
+
+
+def test_keys_change_no_column() -> None:
+    """They say that the row is there: a new row has its key, and a late row still fills it."""
+    keys = change(sequence=9, image="keys", a=7)
+    assert after(change(a=1), keys)[0] == [{"id": 1, "a": 1}]
+    assert after(keys)[0] == [{"id": 1}]
+    assert after(change(a=1), keys, change(sequence=8, a=8))[0] == [{"id": 1, "a": 8}]
+
+
+def test_a_change_applies_only_if_it_is_newer() -> None:
+    """An older write or delete changes nothing."""
+    counts = {"applied": 1, "stale": 2}
+    found = after(change(sequence=5, a=5), change(sequence=4, a=4), change("delete", sequence=3))
+    assert found == ([{"id": 1, "a": 5}], counts)
+
+
+def test_ties_go_by_position() -> None:
+    """Of one sequence the later position is newer; counted where the contents differ."""
+    assert after(change(a=1), change(a=2)) == (
+        [{"id": 1, "a": 2}],
+        {"applied": 2, "ordered_by_position": 1},
+    )
+    assert after(change(a=1), change(a=1))[1] == {"applied": 1, "duplicate": 1}
+    same, other, again = placed(change(a=1), change(a=2), change(a=1))
+    assert rows(applied([same], [again], [other])[0]) == [{"id": 1, "a": 1}]
+
+
+def test_positions() -> None:
+    """Kafka places go by topic, partition, offset and element, files by path and number."""
+    assert position_of(RecordPosition("t", 1, 2, path="p"), 3) == Position("t", 1, 2, 3)
+    assert position_of(RecordPosition(path="p", number=4)) == Position("p", -1, 4, 0)
+    assert position_of(RecordPosition(path="p", number=9)) < position_of(
+        RecordPosition(path="p", number=10)
+    )
+    assert position_of(RecordPosition()) == Position("", -1, -1, 0)
+
+
+def test_a_change_without_sequence_takes_that_of_the_change_before_it() -> None:
+    """In its batch, or else on the row or tombstone, so that it is newer than these."""
+    history = placed(change(sequence=5, a=5), change(sequence=None, a=6), change(sequence=4, a=4))
+    for batches in ([history], [[one] for one in history]):
+        tables, _ = applied(*batches)
+        assert rows(tables) == [{"id": 1, "a": 6}]
+    assert after(change("delete", sequence=5), change(sequence=None), change(sequence=4)) == (
+        [{"id": 1}],
+        {"applied": 2, "ordered_by_position": 1, "sequence_inherited": 1, "stale": 1},
+    )
+
+
+def test_a_change_without_any_sequence_before_it_is_oldest() -> None:
+    """Any sequenced change is newer, wherever it stands; among themselves positions decide."""
+    found = after(change(sequence=None, a=1), change(sequence=None, a=2))
+    assert found[0] == [{"id": 1, "a": 2}]
+    late = placed(change(sequence=(-5, 0), a=3))
+    early = placed(change(sequence=None, a=4), start=9, partition=1)
+    assert rows(applied([*late, *early])[0]) == [{"id": 1, "a": 3}]
+
+
+def test_a_late_change_does_not_lower_what_is_inherited() -> None:
+    """The greatest sequence before it counts, so that batches make no difference."""
+    history = placed(change(sequence=5, a=5), change(sequence=3, a=3), change(sequence=None, a=6))
+    for batches in ([history], [history[:2], history[2:]]):
+        assert rows(applied(*batches)[0]) == [{"id": 1, "a": 6}]
+
+
+def test_a_full_load_row_does_not_replace_a_sequenced_one() -> None:
+    """Nor does it bring a deleted row back; both are counted."""
+    load = change("insert", sequence=(-1, 1), a=0)
+    counts = {"applied": 1, "stale": 1, "stale_full_load": 1}
+    assert after(change(a=1), load) == ([{"id": 1, "a": 1}], counts)
+    assert after(change("delete"), load) == ([], counts)
+    assert rows(applied(placed(change(a=1), load))[0]) == [{"id": 1, "a": 1}]
+    assert applied(placed(change(a=1), load))[1].counts == counts
+    assert after(load, change(a=1)) == ([{"id": 1, "a": 1}], {"applied": 2})
+
+
+def test_a_late_upsert_does_not_bring_a_deleted_row_back() -> None:
+    """Its tombstone is newer; a newer upsert makes the row anew."""
+    gone = change("delete", sequence=5)
+    assert after(change(), gone, change(sequence=4)) == ([], {"applied": 2, "stale": 1})
+    assert after(change(b=1), gone, change(sequence=6, a=1))[0] == [{"id": 1, "a": 1}]
+
+
+def test_tombstones_stay_for_a_retention() -> None:
+    """Vacuum removes older ones; then what is older than the delete comes back."""
+    tables, _ = applied(placed(change("delete", sequence=5), change("delete", 2, 5, table=None)))
+    assert vacuum(tables, NOW) == 0
+    assert vacuum(tables, NOW + timedelta(seconds=1)) == 3
+    applied(placed(change(sequence=4), start=9), tables=tables)
+    assert rows(tables) == [{"id": 1}]
+
+
+def test_a_lone_before_image_deletes_its_key() -> None:
+    """It does at (S, 0), and the row after comes at (S, 1), whichever comes first."""
+    before = change("update", 1, (5, 0), before={"id": 1, "a": 1}, is_lone=True)
+    moved = change("update", 2, (5, 1), a=2)
+    same = change("update", 1, (5, 1), a=2)
+    for halves, expected in ([before, moved], 2), ([before, same], 1):
+        for order in (halves, halves[::-1]):
+            assert after(change(a=1), *order)[0] == [{"id": expected, "a": 2}]
+            tables, _ = applied(placed(change(a=1), *order))
+            assert rows(tables) == [{"id": expected, "a": 2}]
+    assert after(change(a=1), before)[0] == []
+
+
+def test_a_lone_before_image_of_a_patch_or_of_keys_changes_nothing() -> None:
+    """It would take what nothing gives back, so it is counted; paired it says what is removed."""
+    before = change("update", 1, (5, 0), image="patch", before={"id": 1, "a": 1}, is_lone=True)
+    found = after(change(a=1, b=1), before)
+    assert found == ([{"id": 1, "a": 1, "b": 1}], {"applied": 1, "lone_before_unused": 1})
+    keys = change("update", 1, (5, 0), image="keys", before={"id": 1}, is_lone=True)
+    assert after(change(a=1), keys)[0] == [{"id": 1, "a": 1}]
+    patch = change("update", 1, (5, 1), image="patch", b=2)
+    tables, _ = applied(placed(change(a=1, b=1), before, patch))
+    assert rows(tables) == [{"id": 1, "b": 2}]
+
+
+def test_halves_of_an_update_that_moves_a_row() -> None:
+    """UPDATE_BEFOR deletes the old key, before or after UPDATE_AFTER sets the new one."""
+    halves = [
+        dataworks_change("UPDATE_BEFOR", before={"id": 1}, sequenceId="5"),
+        dataworks_change("UPDATE_AFTER", after={"id": 2}, sequenceId="5"),
+    ]
+    tables, _ = applied(placed(halves[0]))
+    (table,) = tables.tables.values()
+    assert (table.rows, len(table.graves)) == ({}, 1)
+    tables, _ = applied(placed(halves[1]), placed(halves[0]), placed(halves[0]))
+    (table,) = tables.tables.values()
+    assert list(table.content()) == [{"id": 2}]
+
+
+def test_a_change_without_key_is_counted_and_not_applied() -> None:
+    """There is no row that it could be for."""
+    assert after(change(), change(key=None, sequence=2)) == (
+        [{"id": 1}],
+        {"applied": 1, "key_missing": 1},
+    )
+
+
+def test_truncate_applies_only_if_asked() -> None:
+    """Otherwise it is counted, as every control event is."""
+    controls = [change(op, key=None) for op in ("truncate", "ddl", "heartbeat", "statement")]
+    counts = {"applied": 1, "truncate": 1, "ddl": 1, "heartbeat": 1, "statement": 1}
+    assert after(change(), *controls) == ([{"id": 1}], counts)
+
+
+def test_truncate_sets_the_floor_of_its_table() -> None:
+    """Older rows leave it and do not come back; newer ones, and other tables, stay."""
+    truncate = change("truncate", None, 5)
+    writes = [change(), change(key=2, sequence=6), change(table="u")]
+    tables, result = applied(placed(*writes, truncate), apply_as_truncates=True)
+    assert (rows(tables), rows(tables, "u")) == ([{"id": 2}], [{"id": 1}])
+    assert result.counts == {"applied": 2, "stale": 1, "truncates": 1}
+    applied(placed(change(sequence=4), start=9), tables=tables)
+    assert rows(tables) == [{"id": 2}]
+
+
+def test_truncate_without_sequence_is_a_dead_letter() -> None:
+    """Nothing says which rows are older."""
+    (truncate,) = placed(change("truncate", None, None))
+    _, result = applied([truncate], apply_as_truncates=True)
+    assert result.dead_letters == [(truncate, "truncate_without_sequence")]
+
+
+@steady
+@given(st.data())
+def test_truncates_in_any_history(data: Any) -> None:
+    """Tables with truncates are those of the model, in any order of changes."""
+    history = data.draw(histories(("full", "patch", "keys")))
+    for number in data.draw(st.lists(st.integers(1, 40), max_size=2, unique=True)):
+        truncate = change("truncate", None, (number, 2), table=data.draw(st.sampled_from("tu")))
+        history.append(Placed(truncate, Position("z", 0, number, 0)))
+    tables, _ = applied(*data.draw(deliveries(history)), apply_as_truncates=True)
+    expected = tables_of(history, truncates=True)
+    assert {name: rows for name, rows in content(tables).items() if rows} == {
+        name: rows for name, rows in expected.items() if rows
+    }
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, True),
+        ({"a": 1}, {"a": 1.0}, True),
+        ({"a": 1}, {"a": True}, False),
+        ({"a": "YQ=="}, {"a": b"a"}, False),
+        ({"a": 1}, {"b": 1}, False),
+        ({"a": [1, {"x": 1, "y": 2}]}, {"a": [1, {"y": 2, "x": 1}]}, True),
+    ],
+)
+def test_keys_name_one_row(one: dict[str, Any], other: dict[str, Any], *, is_same: bool) -> None:
+    """Keys are compared by name and value; a type of its own is a row of its own."""
+    assert (identity_of(one) == identity_of(other)) is is_same
