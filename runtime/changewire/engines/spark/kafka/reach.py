@@ -1,0 +1,95 @@
+"""Whether a broker is there, and the topics on it, before a query runs."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Mapping
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
+
+from changewire.engines.spark.kafka.errors import KafkaSourceError, reason
+from changewire.engines.spark.kafka.options import TOPICS, addresses, option
+
+CONNECT_SECONDS: Final = 5
+"""How long a server may take to accept a connection."""
+
+PROBE: Final = {
+    "kafka.request.timeout.ms": "10000",
+    "kafka.default.api.timeout.ms": "10000",
+    "fetchOffset.numRetries": "1",
+}
+"""Bounds of the look at the topics: Kafka and Spark would try for minutes."""
+
+_FAILED: Final = "Error occurred during query planning"
+_NO_TOPIC: Final = "UnknownTopicOrPartitionException"
+
+
+def check_reachable(spark: SparkSession, options: Mapping[str, str]) -> None:
+    """Check that the driver reaches a broker and finds the topics there.
+
+    Over Spark Connect the driver is elsewhere: only Spark itself is asked there.
+
+    Raises:
+        KafkaSourceError: No server accepts a connection, or a topic is not there, or Spark may not
+            read it.
+    """
+    if not type(spark).__module__.startswith("pyspark.sql.connect"):
+        _check_servers(options)
+    failure = _failure(spark, options)
+    if not failure:
+        return
+    servers = ", ".join(f"{host}:{port}" for host, port in addresses(options))
+    if _NO_TOPIC in failure:
+        missing = _missing(spark, options)
+        raise KafkaSourceError(f"no topic {missing} on {servers}: create it, or mend its name")
+    raise KafkaSourceError(f"the topics on {servers} cannot be read: {failure}")
+
+
+def _check_servers(options: Mapping[str, str]) -> None:
+    """Connect to one server, as a Kafka client would."""
+    refusals = []
+    for host, port in addresses(options):
+        refusal = _refusal(host, port)
+        if not refusal:
+            return
+        refusals.append(f"{host}:{port} ({refusal})")
+    raise KafkaSourceError(f"no Kafka broker answers: {', '.join(refusals)}")
+
+
+def _refusal(host: str, port: int) -> str:
+    try:
+        socket.create_connection((host, port), timeout=CONNECT_SECONDS).close()
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
+
+
+def _failure(spark: SparkSession, options: Mapping[str, str]) -> str:
+    """Return why Spark cannot plan a read of the topics; empty where it can.
+
+    Planning a batch read asks the broker for the topics' partitions and offsets, and reads nothing.
+    """
+    wanted = ("kafka.", *(name.lower() for name in TOPICS))
+    given = {name: text for name, text in options.items() if name.lower().startswith(wanted)}
+    bounded = {name: text for name, text in PROBE.items() if not option(given, name)}
+    frame: DataFrame = spark.read.format("kafka").options(**given, **bounded).load()
+    try:
+        plan = spark.sql("EXPLAIN SELECT offset FROM {messages}", messages=frame).collect()
+    except Exception as error:  # noqa: BLE001 - what Spark, Py4J and gRPC raise has no class in common
+        return reason(error, options)
+    text = "\n".join(str(row[0]) for row in plan)
+    return reason(text, options) if _FAILED in text else ""
+
+
+def _missing(spark: SparkSession, options: Mapping[str, str]) -> str:
+    """Return the names of the topics that are not there, or what was asked for."""
+    (asked,) = [option(options, name) for name in TOPICS if option(options, name)]
+    names = [name.strip() for name in option(options, "subscribe").split(",") if name.strip()]
+    servers = {name: text for name, text in options.items() if name.lower().startswith("kafka.")}
+    missing = [
+        name
+        for name in names
+        if len(names) == 1 or _NO_TOPIC in _failure(spark, {**servers, "subscribe": name})
+    ]
+    return ", ".join(missing or [asked])
