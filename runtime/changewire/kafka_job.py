@@ -40,11 +40,11 @@ def run_kafka(
         show_values: Whether the report's first dead letters show the start of their values.
 
     Raises:
-        JobError: Spark cannot run or cannot read the topics, or the output would replace files
-            that no run wrote.
+        JobError: Spark cannot run or cannot read the topics, an option is wrong, or the output
+            would replace files that no run wrote.
         ConservationError: The decoded rows do not add up.
         ImportError: A library is missing; its extra is ``cli``, ``spark`` or ``digest``.
-        ValueError: There is no such format or image, or servers or topics are not named.
+        ValueError: There is no such format or image.
     """
     from changewire.report.write import write
 

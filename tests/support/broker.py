@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -63,7 +63,7 @@ class BrokerError(Exception):
 
 
 @contextmanager
-def broker(folder: Path) -> Iterator[str]:
+def broker(folder: Path) -> Generator[str]:
     """Run a broker whose data are in a folder, and stop it surely.
 
     The folder of an earlier broker has its data and its port: entered again, it is that broker,

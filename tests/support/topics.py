@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
-from confluent_kafka import Message, Producer
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka import KafkaError, Message, Producer
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 from msgspec.structs import replace
 
 from changewire.framing import Position, Record
@@ -31,18 +33,21 @@ def produce(server: str, records: Iterable[Record]) -> list[Record]:
     producer = Producer({"bootstrap.servers": server, "linger.ms": 5})
     sent: list[Record] = []
     for record in records:
-        send(producer, record, lambda _, message, record=record: sent.append(_at(record, message)))
+        send(producer, record, partial(_keep, sent, record))
     producer.flush()
     return sorted(sent, key=place)
 
 
-def send(producer: Producer, record: Record, delivered: Any = None) -> None:
+def send(producer: Producer, record: Record, delivered: Callable[..., None] | None = None) -> None:
     """Let a producer send one record, without waiting for it."""
+    at = record.position
+    assert at.topic is not None
+    assert at.partition is not None
     producer.produce(
-        record.position.topic,
+        at.topic,
         record.value,
         record.key,
-        partition=record.position.partition,
+        partition=at.partition,
         headers=list(record.headers),
         on_delivery=delivered,
     )
@@ -54,11 +59,12 @@ def place(record: Record) -> tuple[Any, ...]:
     return at.topic, at.partition, at.offset
 
 
-def _at(record: Record, message: Message) -> Record:
+def _keep(sent: list[Record], record: Record, error: KafkaError | None, message: Message) -> None:
+    assert error is None
     position = Position(
         topic=message.topic(),
         partition=message.partition(),
         offset=message.offset(),
         timestamp=message.timestamp()[1],
     )
-    return replace(record, position=position)
+    sent.append(replace(record, position=position))

@@ -60,8 +60,7 @@ def run_kafka(
         show_values: Whether the outcome's first dead letters show the start of their values.
 
     Raises:
-        ValueError: Servers or topics are not named.
-        KafkaSourceError: The connector, a broker or a topic is not there.
+        KafkaSourceError: An option is wrong, or the connector, a broker or a topic is not there.
         ConservationError: The decoded rows do not add up.
     """
     started = time.perf_counter()

@@ -25,6 +25,10 @@ class KafkaSourceError(Exception):
     """Topics cannot be read; the text says why and what to do, and holds no secret."""
 
 
+class KafkaOptionsError(KafkaSourceError, ValueError):
+    """Options do not say what to read, or where."""
+
+
 def hidden(text: str, options: Mapping[str, str]) -> str:
     """Return a text without the values of options that may be secret.
 
@@ -40,7 +44,7 @@ def hidden(text: str, options: Mapping[str, str]) -> str:
     return text
 
 
-def reason(error: BaseException | str, options: Mapping[str, str]) -> str:
+def reason(error: object, options: Mapping[str, str]) -> str:
     """Return the first lines of what Spark says, on one line, without secrets."""
     lines = [line.strip() for line in str(error).splitlines()]
     told = " ".join(line for line in lines if line and not line.startswith("at "))

@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from changewire.engines.spark.kafka.errors import KafkaOptionsError
+
 KafkaOptions = Mapping[str, str | int | float | bool]
 """Options as Spark takes them."""
 
@@ -26,15 +28,17 @@ def checked(options: KafkaOptions) -> dict[str, str]:
     """Return options as text, headers included unless they say otherwise.
 
     Raises:
-        ValueError: Not exactly one of `TOPICS` is there, or no server, or an address is none.
+        KafkaOptionsError: Not exactly one of `TOPICS`, or no server, or one that is no address.
     """
     texts = {name: _text(value) for name, value in options.items()}
     topics = [name for name in TOPICS if option(texts, name)]
     if len(topics) != 1:
         found = ", not both " + " and ".join(topics) if topics else ""
-        raise ValueError(f"name what to read by one of the options {', '.join(TOPICS)}{found}")
+        raise KafkaOptionsError(
+            f"name what to read by one of the options {', '.join(TOPICS)}{found}"
+        )
     if not option(texts, SERVERS):
-        raise ValueError(f"name the brokers by the option {SERVERS}, as HOST:PORT,HOST:PORT")
+        raise KafkaOptionsError(f"name the brokers by the option {SERVERS}, as HOST:PORT,HOST:PORT")
     addresses(texts)
     return texts if option(texts, "includeHeaders") else {**texts, "includeHeaders": "true"}
 
@@ -48,13 +52,13 @@ def addresses(options: Mapping[str, str]) -> list[tuple[str, int]]:
     """Return host and port of each bootstrap server.
 
     Raises:
-        ValueError: One is not ``HOST:PORT``.
+        KafkaOptionsError: One is not ``HOST:PORT``.
     """
     found = []
     for server in filter(None, map(str.strip, option(options, SERVERS).split(","))):
         match = _ADDRESS.fullmatch(server)
         if match is None or not 0 < int(match[2]) < _PORTS:
-            raise ValueError(f"{SERVERS}: expected HOST:PORT, found {server!r}")
+            raise KafkaOptionsError(f"{SERVERS}: expected HOST:PORT, found {server!r}")
         found.append((match[1], int(match[2])))
     return found
 

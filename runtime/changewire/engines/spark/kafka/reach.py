@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Mapping
 from typing import Final
@@ -22,6 +23,7 @@ PROBE: Final = {
 """Bounds of the look at the topics: Kafka and Spark would try for minutes."""
 
 _FAILED: Final = "Error occurred during query planning"
+_CAUSED: Final = re.compile(r"^Caused by: (?:[a-z]\w*\.)*(.+)$", re.MULTILINE)
 _NO_TOPIC: Final = "UnknownTopicOrPartitionException"
 
 
@@ -36,14 +38,15 @@ def check_reachable(spark: SparkSession, options: Mapping[str, str]) -> None:
     """
     if not type(spark).__module__.startswith("pyspark.sql.connect"):
         _check_servers(options)
-    failure = _failure(spark, options)
-    if not failure:
-        return
+    messages = _bounded(spark, options)
+    failure = _failure(messages)
     servers = ", ".join(f"{host}:{port}" for host, port in addresses(options))
     if _NO_TOPIC in failure:
         missing = _missing(spark, options)
         raise KafkaSourceError(f"no topic {missing} on {servers}: create it, or mend its name")
-    raise KafkaSourceError(f"the topics on {servers} cannot be read: {failure}")
+    cause = reason(_cause(messages), options) if failure else ""
+    if cause:
+        raise KafkaSourceError(f"the topics on {servers} cannot be read: {cause}")
 
 
 def _check_servers(options: Mapping[str, str]) -> None:
@@ -65,21 +68,36 @@ def _refusal(host: str, port: int) -> str:
     return ""
 
 
-def _failure(spark: SparkSession, options: Mapping[str, str]) -> str:
-    """Return why Spark cannot plan a read of the topics; empty where it can.
+def _failure(messages: DataFrame) -> str:
+    """Return what Spark says where it cannot plan a read; empty where it can.
 
     Planning a batch read asks the broker for the topics' partitions and offsets, and reads nothing.
     """
+    spark = messages.sparkSession
+    try:
+        plan = spark.sql("EXPLAIN SELECT offset FROM {messages}", messages=messages).collect()
+    except Exception as error:  # noqa: BLE001 - what Spark, Py4J and gRPC raise has no class in common
+        return str(error)
+    text = "\n".join(str(row[0]) for row in plan)
+    return text if _FAILED in text else ""
+
+
+def _cause(messages: DataFrame) -> str:
+    """Return the innermost reason why a read fails; an EXPLAIN tells the outermost alone."""
+    try:
+        messages.isEmpty()
+    except Exception as error:  # noqa: BLE001 - as above
+        causes = _CAUSED.findall(str(error))
+        return str(causes[-1]) if causes else str(error)
+    return ""
+
+
+def _bounded(spark: SparkSession, options: Mapping[str, str]) -> DataFrame:
+    """Return a read of all that the topics hold, with bounds on how long their look-up takes."""
     wanted = ("kafka.", *(name.lower() for name in TOPICS))
     given = {name: text for name, text in options.items() if name.lower().startswith(wanted)}
-    bounded = {name: text for name, text in PROBE.items() if not option(given, name)}
-    frame: DataFrame = spark.read.format("kafka").options(**given, **bounded).load()
-    try:
-        plan = spark.sql("EXPLAIN SELECT offset FROM {messages}", messages=frame).collect()
-    except Exception as error:  # noqa: BLE001 - what Spark, Py4J and gRPC raise has no class in common
-        return reason(error, options)
-    text = "\n".join(str(row[0]) for row in plan)
-    return reason(text, options) if _FAILED in text else ""
+    bounds = {name: text for name, text in PROBE.items() if not option(given, name)}
+    return spark.read.format("kafka").options(**given, **bounds).load()
 
 
 def _missing(spark: SparkSession, options: Mapping[str, str]) -> str:
@@ -87,9 +105,6 @@ def _missing(spark: SparkSession, options: Mapping[str, str]) -> str:
     (asked,) = [option(options, name) for name in TOPICS if option(options, name)]
     names = [name.strip() for name in option(options, "subscribe").split(",") if name.strip()]
     servers = {name: text for name, text in options.items() if name.lower().startswith("kafka.")}
-    missing = [
-        name
-        for name in names
-        if len(names) == 1 or _NO_TOPIC in _failure(spark, {**servers, "subscribe": name})
-    ]
+    reads = {name: _bounded(spark, {**servers, "subscribe": name}) for name in names}
+    missing = [name for name, messages in reads.items() if _NO_TOPIC in _failure(messages)]
     return ", ".join(missing or [asked])

@@ -35,9 +35,9 @@ def read_kafka(spark: SparkSession, options: KafkaOptions, *, streaming: bool = 
         ``timestamp``, ``timestampType`` and ``headers``.
 
     Raises:
-        ValueError: Servers or topics are not named, or an address is none.
         KafkaSourceError: The connector, a broker or a topic is not there, or Spark refuses an
-            option; its text holds no secret.
+            option; its text holds no secret. It is a ValueError too where servers or topics are not
+            named, or an address is none.
     """
     texts = checked(options)
     reader = spark.readStream if streaming else spark.read
