@@ -137,14 +137,15 @@ def _program(folder: Path, main: str, *arguments: str) -> list[str]:
 def _wait(process: subprocess.Popen[bytes], server: str, log: Path) -> None:
     """Wait until the broker listens."""
     end = time.monotonic() + SECONDS
-    while not _listens(server):
+    while not listens(server):
         if time.monotonic() > end or process.poll() is not None:
             said = log.read_text(encoding="utf-8", errors="replace")[-4000:]
             raise BrokerError(f"the broker does not listen on {server}:\n{said}")
         time.sleep(0.05)
 
 
-def _listens(server: str) -> bool:
+def listens(server: str) -> bool:
+    """Tell whether something listens at ``host:port``."""
     host, port = server.split(":")
     try:
         socket.create_connection((host, int(port)), timeout=1).close()

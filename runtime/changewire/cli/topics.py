@@ -53,11 +53,13 @@ def kafka_options(
     servers: str | None,
     subscribe: str | None,
     options: Sequence[str] | None,
+    engine: str,
 ) -> dict[str, str]:
     """Return the options of Spark's Kafka source; none where files are to be read.
 
     Raises:
-        BadParameter: Files and topics are named, or one of the options is none.
+        BadParameter: Files and topics are named, or an option has no value, or topics are to be
+            read without Spark.
     """
     if servers is None:
         if subscribe or options:
@@ -65,6 +67,8 @@ def kafka_options(
         return {}
     if inputs:
         raise typer.BadParameter("name files or --kafka, not both")
+    if engine == "python":
+        raise typer.BadParameter("topics are read in Spark: --kafka goes without --engine python")
     found = {"kafka.bootstrap.servers": servers}
     if subscribe:
         found["subscribe"] = subscribe

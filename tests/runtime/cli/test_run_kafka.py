@@ -75,6 +75,7 @@ def test_options_of_the_source_pass_through(
         (["--subscribe", "t"], "are for --kafka"),
         (["--kafka", "h:1", "--option", "x"], "expected NAME=VALUE"),
         (["--kafka", "h:1", "--subscribe", "t", "in.jsonl"], "not both"),
+        (["--kafka", "h:1", "--subscribe", "t", "--engine", "python"], "are read in Spark"),
         (["--kafka", "h", "--subscribe", "t"], "expected HOST:PORT"),
         (["--kafka", "h:1"], "name what to read by one of the options subscribe"),
     ],

@@ -73,7 +73,7 @@ def run(
     from changewire.engines.counts import ConservationError
 
     reading_of(format, image, keys, families, digests)
-    topics = kafka_options(inputs, servers, subscribe, options)
+    topics = kafka_options(inputs, servers, subscribe, options, engine)
     quieten_spark()
     read: dict[str, Any] = {
         "format": format,

@@ -32,13 +32,14 @@ class KafkaOptionsError(KafkaSourceError, ValueError):
 def hidden(text: str, options: Mapping[str, str]) -> str:
     """Return a text without the values of options that may be secret.
 
-    A value may hold several secrets, as ``kafka.sasl.jaas.config`` does, so what is quoted or
-    behind ``=`` in it is hidden by itself too. Values of fewer than 4 characters are left: they
-    stand in many words, and no secret is so short.
+    A value may hold several secrets, as ``kafka.sasl.jaas.config`` does, or be a key of many lines,
+    so each line, and what is quoted or behind ``=``, is hidden by itself too. Values of under 4
+    characters are left: they stand in many words, and no secret is so short.
     """
     values = {value for name, value in options.items() if not SHOWN.fullmatch(name.lower())}
+    lines = {line.strip() for value in values for line in value.splitlines()}
     parts = {part for value in values for found in _PARTS.findall(value) for part in found}
-    for value in sorted((values | parts) - _PLAIN, key=len, reverse=True):
+    for value in sorted((values | lines | parts) - _PLAIN, key=len, reverse=True):
         if len(value) >= _SHORT:
             text = text.replace(value, HIDDEN)
     return text
@@ -46,6 +47,5 @@ def hidden(text: str, options: Mapping[str, str]) -> str:
 
 def reason(error: object, options: Mapping[str, str]) -> str:
     """Return the first lines of what Spark says, on one line, without secrets."""
-    lines = [line.strip() for line in str(error).splitlines()]
-    told = " ".join(line for line in lines if line and not line.startswith("at "))
-    return hidden(told, options)[:_REASON_LENGTH]
+    lines = [line.strip() for line in hidden(str(error), options).splitlines()]
+    return " ".join(line for line in lines if line and not line.startswith("at "))[:_REASON_LENGTH]

@@ -15,12 +15,9 @@ from changewire.engines.spark.kafka.options import TOPICS, addresses, option
 CONNECT_SECONDS: Final = 5
 """How long a server may take to accept a connection."""
 
-PROBE: Final = {
-    "kafka.request.timeout.ms": "10000",
-    "kafka.default.api.timeout.ms": "10000",
-    "fetchOffset.numRetries": "1",
-}
-"""Bounds of the look at the topics: Kafka and Spark would try for minutes."""
+TIMEOUTS: Final = ("kafka.request.timeout.ms", "kafka.default.api.timeout.ms")
+MILLISECONDS: Final = "10000"
+"""How long the look at the topics may take: Kafka and Spark would try for minutes."""
 
 _FAILED: Final = "Error occurred during query planning"
 _CAUSED: Final = re.compile(r"^Caused by: (?:[a-z]\w*\.)*(.+)$", re.MULTILINE)
@@ -96,7 +93,10 @@ def _bounded(spark: SparkSession, options: Mapping[str, str]) -> DataFrame:
     """Return a read of all that the topics hold, with bounds on how long their look-up takes."""
     wanted = ("kafka.", *(name.lower() for name in TOPICS))
     given = {name: text for name, text in options.items() if name.lower().startswith(wanted)}
-    bounds = {name: text for name, text in PROBE.items() if not option(given, name)}
+    # Kafka's client checks one against the other, so it gets either both of ours or those given.
+    timed = any(option(given, name) for name in TIMEOUTS)
+    bounds = dict.fromkeys(() if timed else TIMEOUTS, MILLISECONDS)
+    bounds["fetchOffset.numRetries"] = "1"
     return spark.read.format("kafka").options(**given, **bounds).load()
 
 
