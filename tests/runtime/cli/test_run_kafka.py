@@ -25,11 +25,16 @@ if TYPE_CHECKING:
 
 Cli = Callable[..., Ended]
 SECRET = "canary-password"  # noqa: S105 - of nobody
+# A shell of Spark quietens the root logger, and none that has a level of its own.
 LOGGING = """<Configuration>
   <Appenders>
     <Console name="err" target="SYSTEM_ERR"><PatternLayout pattern="%p %c: %m%n"/></Console>
   </Appenders>
-  <Loggers><Root level="INFO"><AppenderRef ref="err"/></Root></Loggers>
+  <Loggers>
+    <Logger name="org.apache.kafka" level="INFO"/>
+    <Logger name="org.apache.spark" level="INFO"/>
+    <Root level="INFO"><AppenderRef ref="err"/></Root>
+  </Loggers>
 </Configuration>
 """
 
