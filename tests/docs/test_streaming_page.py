@@ -51,6 +51,7 @@ def test_the_page_runs(
     (command,) = blocks("sh")
     words = shlex.split(command.replace("HOST:PORT", kafka).replace("tables/", f"{tmp_path}/out"))
     assert words[0] == "changewire"
-    assert cli(*words[1:]).exit_code == 0
+    ended = cli(*words[1:])
+    assert ended.exit_code == 0, ended.stderr
     report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
     assert report["changes"] == 2 * len(values)

@@ -96,7 +96,7 @@ def broker(folder: Path) -> Generator[str]:
         _wait(process, server, log)
         yield server
     finally:
-        _stop(process)
+        _stop(process, server)
 
 
 def free_port() -> int:
@@ -154,8 +154,12 @@ def listens(server: str) -> bool:
     return True
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
+def _stop(process: subprocess.Popen[bytes], server: str) -> None:
     """End the broker as a crash would: nobody needs its data, and it takes no time."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
+    # The shell is gone at once, the memory of the broker a moment later, and its port with it.
+    end = time.monotonic() + SECONDS
+    while listens(server) and time.monotonic() < end:
+        time.sleep(0.05)

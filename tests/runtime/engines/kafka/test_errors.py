@@ -7,14 +7,17 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.support.broker import HOST, free_port
 from tests.support.topics import create
 
 import changewire.spark as cws
-from changewire.engines.spark.kafka.errors import hidden
+from changewire.engines.spark.kafka.errors import hidden, reason
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -152,6 +155,20 @@ def test_values_that_may_be_secret_are_hidden() -> None:
     }
     text = "longsecret; quoted-secret, c2VjcmV0 at host:9092 /store.jks false"
     assert hidden(text, options) == "[hidden]; [hidden], [hidden] at host:9092 /store.jks false"
+
+
+@given(
+    secret=st.text(ascii_uppercase, min_size=4),
+    value=st.sampled_from(
+        ["{}", 'module required password="{}";', "module required password={};", "begin\n{}\nend"]
+    ),
+    said=st.sampled_from(["{}", "option '{}' is bad", 'entry "{}\\";"', "a\nb{}c"]),
+)
+def test_no_secret_is_told(secret: str, value: str, said: str) -> None:
+    """Wherever a secret stands in an option, and in what Spark says, the reason is without it."""
+    options = {"kafka.any": value.format(secret)}
+    assert secret not in reason(said.format(secret), options)
+    assert secret not in reason(said.format(options["kafka.any"]), options)
 
 
 def test_a_missing_connector_is_named_as_spark_wants_it() -> None:
