@@ -49,7 +49,9 @@ def test_the_page_runs(
     assert spark.read.parquet(f"{tmp_path}/lake/changes").count() == 2 * len(values)
     assert names["counts"].changes == len(values)
     (command,) = blocks("sh")
-    words = shlex.split(command.replace("HOST:PORT", kafka).replace("tables/", f"{tmp_path}/out"))
+    for written, meant in (("\\\n", ""), ("HOST:PORT", kafka), ("tables/", f"{tmp_path}/out")):
+        command = command.replace(written, meant)
+    words = shlex.split(command)
     assert words[0] == "changewire"
     ended = cli(*words[1:])
     assert ended.exit_code == 0, ended.stderr
