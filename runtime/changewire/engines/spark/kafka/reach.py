@@ -95,9 +95,9 @@ def _bounded(spark: SparkSession, options: Mapping[str, str]) -> DataFrame:
     given = {name: text for name, text in options.items() if name.lower().startswith(wanted)}
     # Kafka's client checks one against the other, so it gets either both of ours or those given.
     timed = any(option(given, name) for name in TIMEOUTS)
-    bounds = dict.fromkeys(() if timed else TIMEOUTS, MILLISECONDS)
-    bounds["fetchOffset.numRetries"] = "1"
-    return spark.read.format("kafka").options(**given, **bounds).load()
+    bounds = {} if timed else dict.fromkeys(TIMEOUTS, MILLISECONDS)
+    reader = spark.read.format("kafka").option("fetchOffset.numRetries", 1)
+    return reader.options(**given, **bounds).load()
 
 
 def _missing(spark: SparkSession, options: Mapping[str, str]) -> str:
