@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 import tomli
+from tests.support.broker import broker
+from tests.support.jars import IN_SPARK, SPARK_KAFKA, jars
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -15,13 +17,25 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """One local Spark session for the whole run, started by our own code."""
+    """One local Spark session for the whole run, started by our own code, with its Kafka connector.
+
+    One session costs less than a second one for the tests that need the jars, and others never
+    look at them.
+    """
     import changewire.spark as cws
 
-    session = cws.session()
+    connector = ",".join(str(jar) for jar in jars(SPARK_KAFKA, without=IN_SPARK))
+    session = cws.session({"spark.jars": connector})
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The bootstrap server of one real Kafka broker for the whole run."""
+    with broker(tmp_path_factory.mktemp("kafka")) as server:
+        yield server
 
 
 @pytest.fixture

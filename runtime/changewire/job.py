@@ -83,7 +83,7 @@ def run(
 
     reading = Reading(format, image, keys, families, digests)
     files = _files(inputs)
-    _check_output(Path(output), files)
+    check_output(Path(output), files)
     chosen, why = choose(engine, files)
     if why and notice is not None:
         notice(why)
@@ -192,7 +192,7 @@ def _files(inputs: Sequence[str]) -> list[str]:
     return files
 
 
-def _check_output(output: Path, files: Sequence[str]) -> None:
+def check_output(output: Path, files: Sequence[str]) -> None:
     """Refuse an output in which a run would replace what no run wrote, or its own input."""
     if re.match(r"\w{2,}:", str(output)):
         raise JobError(f"{output}: the output must be a local folder")

@@ -15,10 +15,13 @@ from __future__ import annotations
 try:
     from changewire.engines.spark import (
         Decoded,
+        KafkaOptions,
+        KafkaSourceError,
         RowsAs,
         RowSchema,
         decode,
         read_files,
+        read_kafka,
         row_type,
         run,
         schemas,
@@ -30,10 +33,13 @@ except ImportError as error:
 
 __all__ = [
     "Decoded",
+    "KafkaOptions",
+    "KafkaSourceError",
     "RowSchema",
     "RowsAs",
     "decode",
     "read_files",
+    "read_kafka",
     "row_type",
     "run",
     "schemas",

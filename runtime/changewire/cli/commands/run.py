@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -19,9 +19,9 @@ from changewire.cli.options import Inputs, Json, Shape, TopicFormat, one_of
 from changewire.cli.quiet import quieten_spark
 from changewire.cli.records import given
 from changewire.cli.talk import console, counted, say
+from changewire.cli.topics import Options, Packages, Servers, Subscribe, kafka_options
 
 if TYPE_CHECKING:
-    from changewire.changes import Digests, Image
     from changewire.engines.outcome import Outcome
     from changewire.job import Engine
 
@@ -55,35 +55,48 @@ def run(
         bool,
         typer.Option("--show-values", help="Show the start of refused messages in the report."),
     ] = False,
+    servers: Servers = None,
+    subscribe: Subscribe = None,
+    options: Options = None,
+    packages: Packages = None,
     as_json: Json = False,
 ) -> int:
     """Turn messages into tables of changes, control events and dead letters, with a report.
 
     In DIR, changes, controls, dead_letters, report.json and report.html are replaced.
 
+    Messages are those of files, or with --kafka those that topics hold by now.
+
     Example: changewire run -f aerospike-json topic/ --output tables/
     """
-    from changewire import job
+    from changewire import job, kafka_job
     from changewire.engines.counts import ConservationError
 
     reading_of(format, image, keys, families, digests)
+    topics = kafka_options(inputs, servers, subscribe, options, engine)
     quieten_spark()
+    read: dict[str, Any] = {
+        "format": format,
+        "image": image,
+        "keys": keys,
+        "families": families,
+        "digests": digests,
+        "show_values": show_values,
+    }
     try:
         with _progress() as progress:
-            outcome = job.run(
-                given(inputs),
-                output,
-                format=format,
-                engine=cast("Engine", engine),
-                image=cast("Image", image),
-                keys=keys,
-                families=families,
-                digests=cast("Digests", digests),
-                shape=shape,
-                show_values=show_values,
-                progress=progress,
-                notice=say,
-            )
+            if topics:
+                outcome = kafka_job.run_kafka(topics, output, packages=packages, **read)
+            else:
+                outcome = job.run(
+                    given(inputs),
+                    output,
+                    engine=cast("Engine", engine),
+                    shape=shape,
+                    progress=progress,
+                    notice=say,
+                    **read,
+                )
     except (job.JobError, ConservationError) as error:
         say(str(error))
         return UNABLE

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from changewire.engines.spark.decode import Decoded, RowsAs, decode
 from changewire.engines.spark.files import read_files
+from changewire.engines.spark.kafka import KafkaOptions, KafkaSourceError, read_kafka
 from changewire.engines.spark.row_type import RowSchema, row_type
-from changewire.engines.spark.run import run
+from changewire.engines.spark.run import run, run_kafka
 from changewire.engines.spark.schemas import schemas
 from changewire.engines.spark.session import session
 from changewire.engines.spark.write import write
 
 __all__ = [
     "Decoded",
+    "KafkaOptions",
+    "KafkaSourceError",
     "RowSchema",
     "RowsAs",
     "decode",
     "read_files",
+    "read_kafka",
     "row_type",
     "run",
+    "run_kafka",
     "schemas",
     "session",
     "write",

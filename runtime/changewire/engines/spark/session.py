@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
 
-def session() -> SparkSession:
+def session(settings: Mapping[str, str] | None = None) -> SparkSession:
     """Return the active session, or start a local one that uses the caller's Python.
 
     Without this, workers would run whatever ``python3`` is first on the path.
+
+    Args:
+        settings: Spark's own, for one that is started, like ``spark.jars.packages``; an active
+            session keeps its own.
     """
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master("local[*]").appName("changewire")
-    settings = {
+    ours = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
@@ -26,6 +31,6 @@ def session() -> SparkSession:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
     }
-    for name, value in settings.items():
+    for name, value in {**ours, **(settings or {})}.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()

@@ -1,0 +1,80 @@
+"""Options that say which Kafka topics to read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, TypeAlias
+
+import typer
+
+Servers: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--kafka",
+        metavar="HOST:PORT",
+        help="Read Kafka topics, from these bootstrap servers, in Spark.",
+        show_default=False,
+    ),
+]
+
+Subscribe: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--subscribe",
+        metavar="TOPIC",
+        help="Topics to read, with commas between them.",
+        show_default=False,
+    ),
+]
+
+Options: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        metavar="NAME=VALUE",
+        help="Option of Spark's Kafka source, like startingOffsets or kafka.*; may be repeated.",
+        show_default=False,
+    ),
+]
+
+Packages: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--packages",
+        metavar="COORDINATES",
+        help="Spark's Kafka connector, as Spark's own option of this name takes it.",
+        show_default=False,
+    ),
+]
+
+
+def kafka_options(
+    inputs: Sequence[str] | None,
+    servers: str | None,
+    subscribe: str | None,
+    options: Sequence[str] | None,
+    engine: str,
+) -> dict[str, str]:
+    """Return the options of Spark's Kafka source; none where files are to be read.
+
+    Raises:
+        BadParameter: Files and topics are named, or an option has no value, or topics are to be
+            read without Spark.
+    """
+    if servers is None:
+        if subscribe or options:
+            raise typer.BadParameter("--subscribe and --option are for --kafka HOST:PORT")
+        return {}
+    if inputs:
+        raise typer.BadParameter("name files or --kafka, not both")
+    if engine == "python":
+        raise typer.BadParameter("topics are read in Spark: --kafka goes without --engine python")
+    found = {"kafka.bootstrap.servers": servers}
+    if subscribe:
+        found["subscribe"] = subscribe
+    for option in options or ():
+        name, equals, value = option.partition("=")
+        if not (name and equals):
+            raise typer.BadParameter("--option: expected NAME=VALUE")
+        found[name] = value
+    return found

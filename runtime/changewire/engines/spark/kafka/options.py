@@ -1,0 +1,74 @@
+"""Options of Spark's Kafka source, checked before anything runs.
+
+The names are those of the Structured Streaming + Kafka Integration Guide: options of the source as
+they are, options of the Kafka client behind ``kafka.``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from changewire.engines.spark.kafka.errors import KafkaOptionsError
+
+KafkaOptions = Mapping[str, str | int | float | bool]
+"""Options as Spark takes them."""
+
+SERVERS: Final = "kafka.bootstrap.servers"
+TOPICS: Final = ("subscribe", "subscribePattern", "assign")
+"""Options of which one says what to read."""
+
+# As the Kafka client reads it (ClientUtils.parseAndValidateAddresses).
+_ADDRESS: Final = re.compile(r"(?:[0-9a-zA-Z\-%._]*://)?\[?([0-9a-zA-Z\-%._:]*)]?:([0-9]+)")
+_PORTS: Final = 65536
+
+
+def checked(options: KafkaOptions) -> dict[str, str]:
+    """Return options as text, headers included unless they say otherwise.
+
+    Raises:
+        KafkaOptionsError: Not exactly one of `TOPICS`, or no server, or one that is no address.
+    """
+    texts = {name: _text(value) for name, value in options.items()}
+    topics = [name for name in TOPICS if option(texts, name)]
+    if len(topics) != 1:
+        found = ", not both " + " and ".join(topics) if topics else ""
+        raise KafkaOptionsError(
+            f"name what to read by one of the options {', '.join(TOPICS)}{found}"
+        )
+    if not option(texts, SERVERS):
+        raise KafkaOptionsError(f"name the brokers by the option {SERVERS}, as HOST:PORT,HOST:PORT")
+    addresses(texts)
+    return texts if option(texts, "includeHeaders") else {**texts, "includeHeaders": "true"}
+
+
+def option(options: Mapping[str, str], name: str) -> str:
+    """Return the value of an option, whose name may be written in any case; empty where none is."""
+    return next((v for key, v in options.items() if key.lower() == name.lower()), "").strip()
+
+
+def addresses(options: Mapping[str, str]) -> list[tuple[str, int]]:
+    """Return host and port of each bootstrap server.
+
+    Raises:
+        KafkaOptionsError: One is not ``HOST:PORT``.
+    """
+    found = []
+    for server in filter(None, map(str.strip, option(options, SERVERS).split(","))):
+        match = _ADDRESS.fullmatch(server)
+        if match is None or not 0 < int(match[2]) < _PORTS:
+            raise KafkaOptionsError(f"{SERVERS}: expected HOST:PORT, found {server!r}")
+        found.append((match[1], int(match[2])))
+    return found
+
+
+def address(options: KafkaOptions) -> str:
+    """Return what is read, in one word: ``kafka://HOST:PORT,HOST:PORT/TOPICS``."""
+    texts = checked(options)
+    topics = next(filter(None, (option(texts, name) for name in TOPICS)))
+    return f"kafka://{option(texts, SERVERS)}/{topics}"
+
+
+def _text(value: str | float | bool) -> str:  # noqa: FBT001 - the value of an option
+    return str(value).lower() if isinstance(value, bool) else str(value)

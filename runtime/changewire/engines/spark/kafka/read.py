@@ -1,0 +1,64 @@
+"""Messages of Kafka topics, by Spark's own source."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
+
+from changewire.engines.spark.kafka.errors import KafkaSourceError, reason
+from changewire.engines.spark.kafka.options import KafkaOptions, checked
+from changewire.engines.spark.kafka.reach import check_reachable
+
+_NO_SOURCE: Final = ("Failed to find data source: kafka", "DATA_SOURCE_NOT_FOUND")
+_NO_CLASS: Final = ("NoClassDefFoundError", "ClassNotFoundException")
+
+
+def read_kafka(spark: SparkSession, options: KafkaOptions, *, streaming: bool = True) -> DataFrame:
+    """Return the messages of Kafka topics, for `decode` and all that takes a DataFrame of messages.
+
+    It is Spark's own source ``kafka``, whose every option passes through; nothing is read before a
+    query runs. That the topics can be read is checked at once. Offset gaps, as compaction and
+    transactions leave them, are no error.
+
+    Args:
+        spark: The session; it needs the jars of Spark's Kafka connector.
+        options: Options of the source, `as its guide lists them
+            <https://spark.apache.org/docs/latest/structured-streaming-kafka-integration.html>`_:
+            ``kafka.bootstrap.servers``, one of ``subscribe``, ``subscribePattern`` and ``assign``,
+            ``startingOffsets``, ``maxOffsetsPerTrigger``, any ``kafka.*`` of the client. Headers
+            are included unless ``includeHeaders`` says otherwise.
+        streaming: False reads what is there, by default from the earliest offset to the latest.
+
+    Returns:
+        A DataFrame with the columns ``key``, ``value``, ``topic``, ``partition``, ``offset``,
+        ``timestamp``, ``timestampType`` and ``headers``.
+
+    Raises:
+        KafkaSourceError: The connector, a broker or a topic is not there, or Spark refuses an
+            option; its text holds no secret. It is a ValueError too where servers or topics are not
+            named, or an address is none.
+    """
+    texts = checked(options)
+    reader = spark.readStream if streaming else spark.read
+    try:
+        messages = reader.format("kafka").options(**texts).load()
+        messages.schema  # noqa: B018 - Spark Connect looks for the source only now
+    except Exception as error:  # noqa: BLE001 - what Spark, Py4J and gRPC raise has no class in common
+        if any(text in str(error) for text in (*_NO_SOURCE, *_NO_CLASS)):
+            raise KafkaSourceError(no_connector(spark.version)) from None
+        refused = f"Spark refuses the options: {reason(error, texts)}"
+        # Without its cause, which shows the options as they are.
+        raise KafkaSourceError(refused) from None
+    check_reachable(spark, texts)
+    return messages
+
+
+def no_connector(version: str) -> str:
+    """Return what to do where a session lacks the connector of its Spark."""
+    return (
+        "this Spark has no Kafka connector: start it with\n"
+        f"  --packages org.apache.spark:spark-sql-kafka-0-10_2.13:{version}\n"
+        "The connector needs the jar spark-token-provider-kafka-0-10_2.13 of the same version, "
+        "which --packages fetches too; where a mirror lacks it, that of an earlier 4.x will do."
+    )

@@ -1,0 +1,134 @@
+"""``changewire run --kafka``: topics of a real broker to tables, with a report."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+import pytest
+from tests.runtime.cli.conftest import Ended
+from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
+from tests.support.broker import HOST, free_port
+from tests.support.jars import IN_SPARK, SPARK_KAFKA, jars
+from tests.support.topics import create, produce
+
+from changewire.framing import Position, Record
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Cli = Callable[..., Ended]
+SECRET = "canary-password"  # noqa: S105 - of nobody
+# A shell of Spark quietens the root logger, and none that has a level of its own.
+LOGGING = """<Configuration>
+  <Appenders>
+    <Console name="err" target="SYSTEM_ERR"><PatternLayout pattern="%p %c: %m%n"/></Console>
+  </Appenders>
+  <Loggers>
+    <Logger name="org.apache.kafka" level="INFO"/>
+    <Logger name="org.apache.spark" level="INFO"/>
+    <Root level="INFO"><AppenderRef ref="err"/></Root>
+  </Loggers>
+</Configuration>
+"""
+
+
+@pytest.fixture(scope="module")
+def topic(kafka: str) -> str:
+    """A topic with the mixed messages."""
+    create(kafka, "run")
+    position = Position(topic="run", partition=0)
+    produce(kafka, [Record(b"k", value, position) for value in mixed_messages()])
+    return "run"
+
+
+def test_topics_become_tables_with_a_report(
+    spark: SparkSession, cli: Cli, kafka: str, topic: str, tmp_path: Path
+) -> None:
+    """The tables hold what the topic holds by now, with its offsets; the report names the topic."""
+    assert spark is not None
+    output = tmp_path / "out"
+    ended = cli("run", "-f", FORMAT, "--kafka", kafka, "--subscribe", topic, "-o", output)
+    assert ended.exit_code == 1
+    report = json.loads((output / "report.json").read_text(encoding="utf-8"))
+    assert {name: report[name] for name in MIXED_COUNTS} == MIXED_COUNTS
+    assert report["input"] == [f"kafka://{kafka}/{topic}"]
+    offsets = pq.read_table(output / "dead_letters")["offset"].to_pylist()
+    assert sorted(offsets) == [7, 10, 11, 12]
+
+
+def test_options_of_the_source_pass_through(
+    spark: SparkSession, cli: Cli, kafka: str, topic: str, tmp_path: Path
+) -> None:
+    """An option of Spark's source says what to read."""
+    assert spark is not None
+    ends = 'endingOffsets={"run": {"0": 3}}'
+    command = ("run", "-f", FORMAT, "--kafka", kafka, "--subscribe", topic, "--option", ends)
+    assert cli(*command, "-o", tmp_path, "--json").exit_code == 0
+    assert pq.read_table(tmp_path / "changes")["offset"].to_pylist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--subscribe", "t"], "are for --kafka"),
+        (["--kafka", "h:1", "--option", "x"], "expected NAME=VALUE"),
+        (["--kafka", "h:1", "--subscribe", "t", "in.jsonl"], "not both"),
+        (["--kafka", "h:1", "--subscribe", "t", "--engine", "python"], "are read in Spark"),
+        (["--kafka", "h", "--subscribe", "t"], "expected HOST:PORT"),
+        (["--kafka", "h:1"], "name what to read by one of the options subscribe"),
+    ],
+)
+def test_wrong_usage_is_told(
+    spark: SparkSession, cli: Cli, arguments: list[str], text: str, tmp_path: Path
+) -> None:
+    """Options that do not go together end with a sentence and exit code 2."""
+    assert spark is not None
+    ended = cli("run", "-f", FORMAT, *arguments, "-o", tmp_path / "out")
+    assert ended.exit_code == 2
+    assert text in " ".join(ended.stderr.replace("│", " ").split())
+
+
+def test_a_broker_that_is_not_there_is_one_sentence(
+    spark: SparkSession, cli: Cli, tmp_path: Path
+) -> None:
+    """No broker: one sentence with the address, exit code 2, and no output."""
+    assert spark is not None
+    server = f"{HOST}:{free_port()}"
+    ended = cli("run", "-f", FORMAT, "--kafka", server, "--subscribe", "t", "-o", tmp_path / "out")
+    assert ended.exit_code == 2
+    assert f"no Kafka broker answers: {server} (" in " ".join(ended.stderr.split())
+    assert not (tmp_path / "out").exists()
+
+
+def test_secrets_reach_neither_logs_nor_reports(kafka: str, topic: str, tmp_path: Path) -> None:
+    """With Spark's log at INFO no secret stands in what the command writes anywhere."""
+    logging, output = tmp_path / "log4j2.xml", tmp_path / "out"
+    logging.write_text(LOGGING, encoding="utf-8")
+    connector = ",".join(str(jar) for jar in jars(SPARK_KAFKA, without=IN_SPARK))
+    command = ["run", "-f", FORMAT, "--kafka", kafka, "--subscribe", topic, "-o", str(output)]
+    jaas = f'kafka.sasl.jaas.config=Module required password="{SECRET}";'
+    secret = ["--option", f"kafka.ssl.truststore.password={SECRET}", "--option", jaas]
+    environment = {
+        "PYSPARK_SUBMIT_ARGS": f"--jars {connector} pyspark-shell",
+        "SPARK_SUBMIT_OPTS": f"-Dlog4j2.configurationFile=file:{logging}",
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "changewire.cli", *command, *secret],
+        capture_output=True,
+        check=False,
+        text=True,
+        env={**os.environ, **environment},
+    )
+    assert done.returncode == 1, done.stderr[-2000:]
+    assert "org.apache.kafka" in done.stderr
+    written = [path.read_bytes() for path in output.glob("report.*")]
+    assert len(written) == 2
+    assert SECRET not in done.stdout + done.stderr
+    assert not [data for data in written if SECRET.encode() in data]
