@@ -1,0 +1,137 @@
+"""Jars of Maven artifacts, fetched once below the clone by the Ivy that PySpark brings."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+from xml.sax.saxutils import quoteattr
+
+CACHE: Final = Path(__file__).parents[2] / "build" / "jars"
+"""Where jars are kept; Git ignores it."""
+
+REPOSITORY: Final = "https://repo1.maven.org/maven2/"
+SECONDS: Final = 600
+
+KAFKA_BROKER: Final = "org.apache.kafka:kafka_2.13:4.1.0"
+SPARK_KAFKA: Final = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0"
+SPARK_DELTA: Final = "io.delta:delta-spark_2.13:4.0.1"
+
+IN_SPARK: Final = ("org.apache.hadoop", "org.scala-lang", "org.slf4j", "com.fasterxml.jackson.core")
+"""Organisations whose jars Spark has already, in versions of its own."""
+
+# No local Maven repository among the resolvers: one that holds a POM without its jar ends the whole
+# resolution. Locks, because two runs of the tests may fill the cache at once.
+SETTINGS: Final = """<ivysettings>
+  <settings defaultResolver="central"/>
+  <caches defaultCacheDir={cache} lockStrategy="artifact-lock-nio"/>
+  <resolvers><ibiblio name="central" m2compatible="true" root={root}/></resolvers>
+</ivysettings>
+"""
+
+MODULE: Final = """<ivy-module version="2.0">
+  <info organisation="changewire" module="tests"/>
+  <dependencies>
+{dependencies}
+  </dependencies>
+</ivy-module>
+"""
+
+
+class JarsError(Exception):
+    """Jars that the tests need cannot be had; the text says which, and why."""
+
+
+def jars(*coordinates: str, without: tuple[str, ...] = ()) -> list[Path]:
+    """Return the jars of artifacts and of all that they depend on.
+
+    Args:
+        coordinates: Artifacts as ``organisation:name:version``.
+        without: Organisations to leave out with what they depend on; `IN_SPARK` for a session.
+
+    Raises:
+        JarsError: There is no Java, or Ivy could not fetch them.
+    """
+    digest = sha256("\n".join([*coordinates, "", *without]).encode()).hexdigest()[:16]
+    listed = CACHE / f"{digest}.classpath"
+    if not _listed(listed):
+        CACHE.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=CACHE) as folder:
+            _fetch(coordinates, without, Path(folder)).replace(listed)
+    return _listed(listed)
+
+
+def java() -> str:
+    """Return the Java that Spark starts too.
+
+    Raises:
+        JarsError: There is none.
+    """
+    home = os.environ.get("JAVA_HOME")
+    found = shutil.which("java", path=str(Path(home, "bin")) if home else None)
+    if found is None:
+        raise JarsError("these tests need Java 17 or newer, and no java was found")
+    return found
+
+
+def _listed(file: Path) -> list[Path]:
+    """Return the jars that a class path names; none where the file or one of them is gone."""
+    if not file.exists():
+        return []
+    paths = [Path(part) for part in file.read_text(encoding="utf-8").strip().split(os.pathsep)]
+    return paths if all(path.is_file() for path in paths) else []
+
+
+def _fetch(coordinates: tuple[str, ...], without: tuple[str, ...], folder: Path) -> Path:
+    """Let Ivy fetch what is not in the cache; return the file with the class path."""
+    cache, root = quoteattr(str(CACHE / "ivy")), quoteattr(REPOSITORY)
+    settings, module, listed = (folder / name for name in ("settings.xml", "ivy.xml", "classpath"))
+    settings.write_text(SETTINGS.format(cache=cache, root=root), encoding="utf-8")
+    module.write_text(_module(coordinates, without), encoding="utf-8")
+    program = [
+        java(),
+        "-cp",
+        str(_ivy()),
+        "org.apache.ivy.Main",
+        "-warn",
+        "-types",
+        "jar",
+        "bundle",
+    ]
+    files = ["-settings", str(settings), "-ivy", str(module), "-cachepath", str(listed)]
+    try:
+        done = subprocess.run(
+            [*program, *files], capture_output=True, check=False, text=True, timeout=SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        raise JarsError(f"{_sentence(coordinates)} within {SECONDS} s") from None
+    if done.returncode or not listed.exists():
+        raise JarsError(f"{_sentence(coordinates)}:\n{done.stdout}{done.stderr}")
+    return listed
+
+
+def _module(coordinates: tuple[str, ...], without: tuple[str, ...]) -> str:
+    lines = []
+    for coordinate in coordinates:
+        values = zip(("org", "name", "rev"), coordinate.split(":"), strict=True)
+        attributes = " ".join(f"{name}={quoteattr(value)}" for name, value in values)
+        lines.append(f'    <dependency {attributes} conf="default"/>')
+    lines += [f"    <exclude org={quoteattr(organisation)}/>" for organisation in without]
+    return MODULE.format(dependencies="\n".join(lines))
+
+
+def _ivy() -> Path:
+    spec = find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        raise JarsError('these tests need PySpark: pip install "changewire[spark]"')
+    (ivy,) = Path(spec.origin).with_name("jars").glob("ivy-*.jar")
+    return ivy
+
+
+def _sentence(coordinates: tuple[str, ...]) -> str:
+    return f"the jars of {', '.join(coordinates)} could not be had from {REPOSITORY}"

@@ -1,0 +1,40 @@
+"""Jars are fetched once, and where they cannot be had a sentence says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.support import jars as subject
+from tests.support.jars import IN_SPARK, SPARK_KAFKA, JarsError, jars
+
+
+def test_jars_of_an_artifact_come_with_what_it_depends_on() -> None:
+    """The connector comes with the Kafka client, without what Spark has itself."""
+    names = [path.name for path in jars(SPARK_KAFKA, without=IN_SPARK)]
+    assert "spark-sql-kafka-0-10_2.13-4.0.0.jar" in names
+    assert any(name.startswith("kafka-clients-") for name in names)
+    assert not any(name.startswith(("hadoop", "scala-library", "slf4j")) for name in names)
+
+
+def test_jars_are_fetched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jars in the cache need no repository."""
+    found = jars(SPARK_KAFKA, without=IN_SPARK)
+    monkeypatch.setattr(subject, "REPOSITORY", "http://127.0.0.1:9/")
+    assert jars(SPARK_KAFKA, without=IN_SPARK) == found
+
+
+def test_jars_that_cannot_be_had_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Without the repository the error names the artifact and the repository."""
+    monkeypatch.setattr(subject, "CACHE", tmp_path)
+    monkeypatch.setattr(subject, "REPOSITORY", "http://127.0.0.1:9/")
+    with pytest.raises(JarsError, match=r"^the jars of a:b:1 could not be had from http://127"):
+        jars("a:b:1")
+    assert not list(tmp_path.glob("*.classpath"))
+
+
+def test_java_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Without Java the error says what is needed."""
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(JarsError, match=r"^these tests need Java 17 or newer"):
+        subject.java()
