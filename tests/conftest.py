@@ -14,11 +14,15 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    """One local Spark session for the whole run, started by our own code."""
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """One local Spark session for the whole run, started by our own code, that knows Delta."""
+    from tests.support.session import submit_args
+
     import changewire.spark as cws
 
-    session = cws.session()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_SUBMIT_ARGS", submit_args(tmp_path_factory.mktemp("warehouse")))
+        session = cws.session()
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()

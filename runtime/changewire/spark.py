@@ -14,9 +14,14 @@ from __future__ import annotations
 
 try:
     from changewire.engines.spark import (
+        CheckpointError,
         Decoded,
+        OutputError,
         RowsAs,
         RowSchema,
+        StreamError,
+        TooManyDeadLettersError,
+        await_end,
         decode,
         read_files,
         row_type,
@@ -24,14 +29,20 @@ try:
         schemas,
         session,
         write,
+        write_stream,
     )
 except ImportError as error:
     raise ImportError('changewire.spark needs PySpark: pip install "changewire[spark]"') from error
 
 __all__ = [
+    "CheckpointError",
     "Decoded",
+    "OutputError",
     "RowSchema",
     "RowsAs",
+    "StreamError",
+    "TooManyDeadLettersError",
+    "await_end",
     "decode",
     "read_files",
     "row_type",
@@ -39,4 +50,5 @@ __all__ = [
     "schemas",
     "session",
     "write",
+    "write_stream",
 ]
