@@ -135,3 +135,20 @@ def stream(root: Path, batches: int, sink: str = "parquet") -> Stream:
     for _ in range(batches):
         made.send(mixed_messages())
     return made
+
+
+@dataclass
+class Landed:
+    """A stream that was landed, and what its query said.
+
+    Attributes:
+        stream: The stream.
+        delivered: Rows that the source says it gave.
+        notices: Lines to read.
+        metrics: Lines of JSON.
+    """
+
+    stream: Stream
+    delivered: int
+    notices: list[str]
+    metrics: list[str]

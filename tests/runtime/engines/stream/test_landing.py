@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.runtime.engines.stream.streams import AT, Stream, stream
+from tests.runtime.engines.stream.streams import AT, Landed, stream
 from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
 
 import changewire.spark as cws
@@ -19,50 +19,24 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-@pytest.fixture(scope="module")
-def lines() -> list[str]:
-    """The lines of JSON of the query that `landed` ran."""
-    return []
-
-
-@pytest.fixture(scope="module")
-def texts() -> list[str]:
-    """The lines to read of the query that `landed` ran."""
-    return []
-
-
-@pytest.fixture(scope="module")
-def landed(
-    spark: SparkSession,
-    tmp_path_factory: pytest.TempPathFactory,
-    lines: list[str],
-    texts: list[str],
-) -> Stream:
-    """Two batches of mixed messages, landed."""
-    made = stream(tmp_path_factory.mktemp("landed"), 2)
-    query = made.land(spark, notice=texts.append, metrics=lines.append)
-    delivered = sum(progress["numInputRows"] for progress in query.recentProgress)
-    assert delivered == len(made.sent)
-    return made
-
-
-def test_every_element_lands_once(landed: Stream, spark: SparkSession) -> None:
+def test_every_element_lands_once(landed: Landed, spark: SparkSession) -> None:
     """Each element of each message is in exactly one output, once."""
-    assert landed.landed(spark) == landed.expected()
+    assert landed.stream.landed(spark) == landed.stream.expected()
 
 
-def test_sums_are_what_the_source_delivered(landed: Stream, lines: list[str]) -> None:
+def test_sums_are_what_the_source_delivered(landed: Landed) -> None:
     """Over the life of a query the counts of its batches add up to the rows of the source."""
-    batches = [json.loads(line) for line in lines]
-    assert sum(batch["messages"] for batch in batches) == len(landed.sent)
+    batches = [json.loads(line) for line in landed.metrics]
+    assert sum(batch["messages"] for batch in batches) == landed.delivered
+    assert landed.delivered == len(landed.stream.sent)
     assert sum(batch["elements"] for batch in batches) == sum(
         batch[name] for batch in batches for name in ("changes", "controls", "dead_letters")
     )
 
 
-def test_each_batch_has_a_line_of_json(lines: list[str]) -> None:
+def test_each_batch_has_a_line_of_json(landed: Landed) -> None:
     """A line tells query, batch, counts and codes; all lines have the same query."""
-    batches = [json.loads(line) for line in lines]
+    batches = [json.loads(line) for line in landed.metrics]
     assert [batch["batch"] for batch in batches] == [0, 1]
     assert len({batch["query"] for batch in batches}) == 1
     for batch in batches:
@@ -72,21 +46,21 @@ def test_each_batch_has_a_line_of_json(lines: list[str]) -> None:
         assert batch["version"] == VERSION
 
 
-def test_each_batch_has_a_line_to_read(texts: list[str]) -> None:
+def test_each_batch_has_a_line_to_read(landed: Landed) -> None:
     """A line to read tells the batch and its counts."""
-    assert [text.partition(";")[0] for text in texts] == [
+    assert [text.partition(";")[0] for text in landed.notices] == [
         f"batch {number}: 13 messages, 15 elements: 9 changes, 2 control events, 4 dead letters"
         for number in (0, 1)
     ]
 
 
-def test_dead_letters_have_all_that_is_known(landed: Stream, spark: SparkSession) -> None:
+def test_dead_letters_have_all_that_is_known(landed: Landed, spark: SparkSession) -> None:
     """A dead letter has its record whole, the element, why, by what, and when it was refused."""
-    letters = landed.output(spark, "dead_letters").where("offset = 7")
+    letters = landed.stream.output(spark, "dead_letters").where("offset = 7")
     row = (
         letters.drop("reasons", "byte_offset", "path", "number").collect()[0].asDict(recursive=True)
     )
-    assert row.pop("message").startswith("at /key: ")
+    assert row.pop("message").startswith("aerospike-json: at /key: ")
     assert row.pop("timestamp").timestamp() == AT.timestamp()
     assert row.pop("time").timestamp() > AT.timestamp()
     assert row.pop("_query")
@@ -106,9 +80,9 @@ def test_dead_letters_have_all_that_is_known(landed: Stream, spark: SparkSession
     }
 
 
-def test_dead_letters_can_be_decoded_again(landed: Stream, spark: SparkSession) -> None:
+def test_dead_letters_can_be_decoded_again(landed: Landed, spark: SparkSession) -> None:
     """The table of dead letters is itself a table of messages, with the same verdict."""
-    letters = landed.output(spark, "dead_letters").where("element = 0")
+    letters = landed.stream.output(spark, "dead_letters").where("element = 0")
     again = cws.decode(letters, format=FORMAT).dead_letters
     columns = ["offset", "code", "pointer", "record_key", "topic"]
     assert sorted(map(tuple, again.select(columns).collect())) == sorted(

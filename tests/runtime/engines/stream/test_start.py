@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyspark.sql.types import LongType, StringType, StructField, StructType
-from tests.runtime.engines.stream.streams import stream
+from tests.runtime.engines.stream.streams import Landed, stream
 from tests.samples import FORMAT, mixed_messages
 
 import changewire.spark as cws
@@ -19,24 +19,23 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def test_a_checkpoint_of_other_outputs_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_checkpoint_of_other_outputs_is_refused(landed: Landed, spark: SparkSession) -> None:
     """A checkpoint keeps its outputs: with others its old batches would be missing there."""
-    made = stream(tmp_path, 1)
-    made.land(spark)
-    elsewhere = str(tmp_path / "elsewhere")
+    root = landed.stream.root
+    elsewhere = str(root / "elsewhere")
     with pytest.raises(cws.CheckpointError) as caught:
-        made.start(spark, controls=elsewhere)
+        landed.stream.start(spark, controls=elsewhere)
     assert str(caught.value) == (
-        f"{tmp_path}/checkpoint: this is the checkpoint of another query, with controls "
-        f"'{tmp_path}/controls' and not '{elsewhere}'; choose another"
+        f"{root}/checkpoint: this is the checkpoint of another query, with controls "
+        f"'{root}/controls' and not '{elsewhere}'; choose another"
     )
 
 
 def test_a_checkpoint_of_a_foreign_query_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     """A checkpoint that another program began is not taken over."""
     made = stream(tmp_path, 1)
-    foreign = made.read(spark).writeStream.format("noop").trigger(availableNow=True)
-    foreign.option("checkpointLocation", str(tmp_path / "checkpoint")).start().awaitTermination()
+    (tmp_path / "checkpoint").mkdir()
+    (tmp_path / "checkpoint" / "metadata").write_text('{"id":"e57a4d5a"}')
     with pytest.raises(cws.CheckpointError, match="of a query that is not of changewire"):
         made.start(spark)
 
@@ -50,16 +49,15 @@ def test_a_damaged_identity_is_refused(spark: SparkSession, tmp_path: Path) -> N
         made.start(spark)
 
 
-def test_an_output_of_another_type_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+def test_an_output_of_another_type_is_refused(landed: Landed, spark: SparkSession) -> None:
     """Rows of other types do not go to what is there; the message names column and types."""
-    made = stream(tmp_path, 1)
-    made.land(spark)
+    root = landed.stream.root
     kind = StructType([StructField("n", LongType())])
     with pytest.raises(cws.OutputError) as caught:
-        made.start(spark, rows=kind, checkpoint=str(tmp_path / "new"))
+        landed.stream.start(spark, rows=kind, checkpoint=str(root / "new"))
     assert str(caught.value) == (
         "change_log: the rows have a column before of type struct<n:bigint>, and "
-        f"{tmp_path}/change_log has string; change it, or choose another place and checkpoint"
+        f"{root}/change_log has string; change it, or choose another place and checkpoint"
     )
 
 
