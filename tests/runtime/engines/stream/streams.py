@@ -83,10 +83,9 @@ class Stream:
 
     def start(self, spark: SparkSession, **options: Any) -> Any:
         """Start the query."""
-        wrap: Callable[[cws.Decoded], cws.Decoded] = options.pop("wrap", lambda decoded: decoded)
-        decoded = wrap(
-            cws.decode(self.read(spark), format=FORMAT, rows=options.pop("rows", "json"))
-        )
+        wrap: Callable[[cws.Decoded], cws.Decoded] | None = options.pop("wrap", None)
+        rows = options.pop("rows", "json")
+        decoded = cws.decode(self.read(spark), format=FORMAT, rows=rows)
         chosen: dict[str, Any] = {
             **self.targets(),
             "checkpoint": str(self.root / "checkpoint"),
@@ -94,7 +93,7 @@ class Stream:
             "trigger": {"availableNow": True},
             **options,
         }
-        return cws.write_stream(decoded, **chosen)
+        return cws.write_stream(decoded if wrap is None else wrap(decoded), **chosen)
 
     def land(self, spark: SparkSession, **options: Any) -> Any:
         """Run the query over all messages that are there."""

@@ -19,7 +19,7 @@ from tests.runtime.engines.stream.streams import stream
 
 from changewire.engines.spark.decode import BatchFunction
 from changewire.engines.spark.stream.output import Output
-from changewire.engines.spark.stream.sinks import BatchId, append_parquet
+from changewire.engines.spark.stream.sinks import APPENDS, BatchId, append_parquet
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -71,6 +71,20 @@ def test_a_new_checkpoint_does_not_meet_old_batches(
     made.land(spark)
     twice = {name: rows + rows for name, rows in made.expected().items()}
     assert made.landed(spark) == twice
+
+
+@pytest.mark.parametrize(("sink", "target"), [*((sink, None) for sink in SINKS), ("delta", "log")])
+def test_an_append_that_is_done_again_changes_nothing(
+    spark: SparkSession, tmp_path: Path, sink: str, target: str | None
+) -> None:
+    """A batch of one query lands once; one with the same number of another query lands as well."""
+    output = Output("change_log", target or str(tmp_path / "out"))
+    rows = spark.range(0, 3, 1, 1)
+    first, second, other = BatchId("q", 0), BatchId("q", 1), BatchId("other", 0)
+    for batch in (first, second, second, other):
+        APPENDS[sink](rows, output, batch)
+    found = spark.read.format(sink).load(output.target) if output.is_path else spark.table("log")
+    assert found.count() == 3 * len({first, second, other})
 
 
 def test_readers_of_parquet_see_whole_batches_only(spark: SparkSession, tmp_path: Path) -> None:

@@ -101,9 +101,13 @@ def test_a_table_is_no_stream(spark: SparkSession, tmp_path: Path) -> None:
     """Messages that are no stream are for `write`."""
     made = stream(tmp_path, 1)
     frame = spark.createDataFrame([(mixed_messages()[0],)], "value binary")
-    decoded = cws.decode(frame, format=FORMAT)
+
+    def table(stream: cws.Decoded) -> cws.Decoded:
+        assert stream.rows.isStreaming
+        return cws.decode(frame, format=FORMAT)
+
     with pytest.raises(ValueError, match="no stream; `write` takes them"):
-        cws.write_stream(decoded, **made.targets(), checkpoint=str(tmp_path / "checkpoint"))
+        made.start(spark, wrap=table)
 
 
 def test_typed_rows_land_as_columns(spark: SparkSession, tmp_path: Path) -> None:

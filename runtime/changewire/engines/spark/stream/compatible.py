@@ -6,7 +6,7 @@ from typing import Final
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
-from pyspark.sql.types import StructType
+from pyspark.sql.types import DataType, StructType
 
 from changewire.engines.spark.stream.errors import OutputError
 from changewire.engines.spark.stream.output import Output
@@ -63,8 +63,8 @@ def check_output(spark: SparkSession, sink: str, output: Output, rows: StructTyp
             )
 
 
-def _text(kind: object) -> str:
-    return str(nullable(kind).simpleString())  # type: ignore[arg-type]
+def _text(kind: DataType) -> str:
+    return str(nullable(kind).simpleString())
 
 
 def _schema(spark: SparkSession, sink: str, output: Output) -> StructType | None:
