@@ -9,23 +9,22 @@ from typing import TYPE_CHECKING
 import pytest
 import tomli
 from tests.support.broker import broker
-from tests.support.jars import IN_SPARK, SPARK_KAFKA, jars
+from tests.support.session import settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    """One local Spark session for the whole run, started by our own code, with its Kafka connector.
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """One local Spark session for the whole run, started by our own code, with Kafka and Delta.
 
     One session costs less than a second one for the tests that need the jars, and others never
     look at them.
     """
     import changewire.spark as cws
 
-    connector = ",".join(str(jar) for jar in jars(SPARK_KAFKA, without=IN_SPARK))
-    session = cws.session({"spark.jars": connector})
+    session = cws.session(settings(tmp_path_factory.mktemp("warehouse")))
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()

@@ -14,11 +14,16 @@ from __future__ import annotations
 
 try:
     from changewire.engines.spark import (
+        CheckpointError,
         Decoded,
         KafkaOptions,
         KafkaSourceError,
+        OutputError,
         RowsAs,
         RowSchema,
+        StreamError,
+        TooManyDeadLettersError,
+        await_end,
         decode,
         read_files,
         read_kafka,
@@ -27,16 +32,22 @@ try:
         schemas,
         session,
         write,
+        write_stream,
     )
 except ImportError as error:
     raise ImportError('changewire.spark needs PySpark: pip install "changewire[spark]"') from error
 
 __all__ = [
+    "CheckpointError",
     "Decoded",
     "KafkaOptions",
     "KafkaSourceError",
+    "OutputError",
     "RowSchema",
     "RowsAs",
+    "StreamError",
+    "TooManyDeadLettersError",
+    "await_end",
     "decode",
     "read_files",
     "read_kafka",
@@ -45,4 +56,5 @@ __all__ = [
     "schemas",
     "session",
     "write",
+    "write_stream",
 ]

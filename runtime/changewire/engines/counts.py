@@ -91,6 +91,10 @@ class Counts:
             )
         return self
 
+    def of_kind(self, kind: str) -> int:
+        """Return how many rows of a kind there were."""
+        return self._rows[kind]
+
     def as_dict(self) -> dict[str, Any]:
         """Return the counts as JSON values, largest first; the hours in their order."""
         return {

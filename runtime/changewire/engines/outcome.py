@@ -47,3 +47,9 @@ class Outcome:
     engine: str
     seconds: float
     first_dead_letters: Sequence[Mapping[str, Any]]
+
+
+def place_text(row: Mapping[str, Any]) -> str:
+    """Return where a row's record stood: topic, partition and offset, or file and number."""
+    named = {name: row[name] for name in PLACE_COLUMNS[:6] if row[name] is not None}
+    return ", ".join(f"{name} {value}" for name, value in named.items())

@@ -9,14 +9,27 @@ from changewire.engines.spark.row_type import RowSchema, row_type
 from changewire.engines.spark.run import run, run_kafka
 from changewire.engines.spark.schemas import schemas
 from changewire.engines.spark.session import session
+from changewire.engines.spark.stream import (
+    CheckpointError,
+    OutputError,
+    StreamError,
+    TooManyDeadLettersError,
+    await_end,
+    write_stream,
+)
 from changewire.engines.spark.write import write
 
 __all__ = [
+    "CheckpointError",
     "Decoded",
     "KafkaOptions",
     "KafkaSourceError",
+    "OutputError",
     "RowSchema",
     "RowsAs",
+    "StreamError",
+    "TooManyDeadLettersError",
+    "await_end",
     "decode",
     "read_files",
     "read_kafka",
@@ -26,4 +39,5 @@ __all__ = [
     "schemas",
     "session",
     "write",
+    "write_stream",
 ]

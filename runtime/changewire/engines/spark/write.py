@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
@@ -44,18 +45,28 @@ def write(
     Raises:
         ConservationError: The decoded rows do not add up.
     """
-    kept = Decoded(decoded.rows.persist(StorageLevel.MEMORY_AND_DISK), decoded.rows_as)
-    try:
-        counts = kept.counts
+    with kept(decoded) as rows:
+        counts = rows.counts
         for name, kind in OUTPUTS.items():
-            writer = kept.of_kind(kind).write.format(sink).mode(mode).options(**(options or {}))
+            writer = rows.of_kind(kind).write.format(sink).mode(mode).options(**(options or {}))
             writer.save(f"{output}/{name}")
-        return counts, _first_dead_letters(kept, show_values=show_values)
+        return counts, first_dead_letters(rows, show_values=show_values)
+
+
+@contextmanager
+def kept(decoded: Decoded) -> Generator[Decoded, None, None]:
+    """Give rows that are decoded once and kept while they are counted and written."""
+    rows = decoded.rows.persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        yield Decoded(rows, decoded.rows_as)
     finally:
-        kept.rows.unpersist()
+        rows.unpersist()
 
 
-def _first_dead_letters(decoded: Decoded, *, show_values: bool) -> list[dict[str, Any]]:
+def first_dead_letters(
+    decoded: Decoded, *, limit: int = FIRST_DEAD_LETTERS, show_values: bool
+) -> list[dict[str, Any]]:
+    """Return the first dead letters by position, with the columns of a report."""
     columns = [*PLACE_COLUMNS, *(["value"] if show_values else [])]
     letters = decoded.of_kind(DEAD_LETTER).orderBy(*(F.col(name) for name in _ORDER))
-    return [row.asDict() for row in letters.limit(FIRST_DEAD_LETTERS).select(*columns).collect()]
+    return [row.asDict() for row in letters.limit(limit).select(*columns).collect()]

@@ -1,0 +1,21 @@
+"""A stream of decoded messages to tables that hold each effect once."""
+
+from __future__ import annotations
+
+from changewire.engines.spark.stream.ending import await_end
+from changewire.engines.spark.stream.errors import (
+    CheckpointError,
+    OutputError,
+    StreamError,
+    TooManyDeadLettersError,
+)
+from changewire.engines.spark.stream.query import write_stream
+
+__all__ = [
+    "CheckpointError",
+    "OutputError",
+    "StreamError",
+    "TooManyDeadLettersError",
+    "await_end",
+    "write_stream",
+]

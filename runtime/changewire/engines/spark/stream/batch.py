@@ -1,0 +1,74 @@
+"""One batch: decode once, count, compare, and only then write."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+
+from changewire.engines.counts import Counts
+from changewire.engines.spark.decode import Decoded, RowsAs
+from changewire.engines.spark.stream import limit as limits
+from changewire.engines.spark.stream.output import Output
+from changewire.engines.spark.stream.progress import as_json, as_text
+from changewire.engines.spark.stream.sinks import APPENDS, BatchId
+from changewire.engines.spark.write import kept
+
+Listener = Callable[[str], None]
+"""Called with one line for each batch."""
+
+
+@dataclass(frozen=True)
+class BatchWriter:
+    """Writes the batches of a query; what `foreachBatch` takes.
+
+    It pickles where its listeners do, and keeps nothing between batches: with Spark Connect a copy
+    of it runs on the server.
+
+    Attributes:
+        query: Id of the query.
+        sink: Format of the outputs.
+        outputs: The outputs, in the order in which they are written.
+        rows_as: How `key`, `before` and `after` are given.
+        max_dead_letters: How many dead letters a batch may hold; None for any number.
+        notice: Gets a line to read for each batch.
+        metrics: Gets a line of JSON for each batch.
+    """
+
+    query: str
+    sink: str
+    outputs: Sequence[Output]
+    rows_as: RowsAs
+    max_dead_letters: limits.Limit | None
+    notice: Listener | None
+    metrics: Listener | None
+
+    def __call__(self, rows: DataFrame, number: int) -> None:
+        """Write a batch; done again it changes nothing.
+
+        Args:
+            rows: Decoded rows.
+            number: Number of the batch in its checkpoint.
+
+        Raises:
+            ConservationError: The decoded rows do not add up; nothing was written.
+            TooManyDeadLettersError: The batch holds too many dead letters; nothing was written.
+        """
+        started = time.perf_counter()
+        batch = BatchId(self.query, number)
+        with kept(Decoded(rows, self.rows_as)) as decoded:
+            counts = decoded.counts
+            limits.check(self.max_dead_letters, counts, decoded, number)
+            for output in self.outputs:
+                # The first batch makes the tables, with or without rows.
+                if counts.of_kind(output.kind) or number == 0:
+                    APPENDS[self.sink](output.rows(decoded), output, batch)
+        self._tell(batch, counts, time.perf_counter() - started)
+
+    def _tell(self, batch: BatchId, counts: Counts, seconds: float) -> None:
+        if self.notice is not None:
+            self.notice(as_text(batch, counts, seconds))
+        if self.metrics is not None:
+            self.metrics(as_json(batch, counts, seconds))

@@ -1,0 +1,91 @@
+"""Whether an output that is there can take the rows of a query."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+from pyspark.sql.types import DataType, StructType
+
+from changewire.engines.spark.stream.errors import OutputError
+from changewire.engines.spark.stream.output import Output
+from changewire.engines.spark.stream.sinks import BATCH, QUERY
+from changewire.engines.spark.types import nullable
+
+_NOT_THERE: Final = frozenset(
+    {
+        "PATH_NOT_FOUND",
+        "UNABLE_TO_INFER_SCHEMA",  # a folder without files
+        "DELTA_MISSING_DELTA_TABLE",
+        "DELTA_PATH_DOES_NOT_EXIST",
+        "DELTA_SCHEMA_NOT_SET",
+        "DELTA_TABLE_NOT_FOUND",
+    }
+)
+_NO_FORMAT: Final = "DATA_SOURCE_NOT_FOUND"
+
+_DELTA: Final = {
+    "4.0": "io.delta:delta-spark_2.13:4.0.1",
+    "4.2": "io.delta:delta-spark_4.2_2.13:4.4.0",
+}
+"""Delta for each Spark that it was run with."""
+
+_SETTINGS: Final = (
+    "--conf spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension "
+    "--conf spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog"
+)
+
+
+def check_output(spark: SparkSession, sink: str, output: Output, rows: StructType) -> None:
+    """Refuse an output that is there and lacks a column of the rows, or has it of another type.
+
+    Columns that the rows lack stay NULL.
+
+    Raises:
+        OutputError: The output has another schema, or Spark does not know its format.
+    """
+    found = _schema(spark, sink, output)
+    if found is None:
+        return
+    if sink == "parquet" and not {QUERY, BATCH} <= set(found.names):
+        raise OutputError(
+            f"{output.name}: {output.target} holds files that no stream wrote; choose another place"
+        )
+    for field in rows.fields:
+        needed = _text(field.dataType)
+        there = _text(found[field.name].dataType) if field.name in found.names else None
+        if there != needed:
+            has = "lacks it" if there is None else f"has {there}"
+            raise OutputError(
+                f"{output.name}: the rows have a column {field.name} of type {needed}, and "
+                f"{output.target} {has}; change it, or choose another place and checkpoint"
+            )
+
+
+def _text(kind: DataType) -> str:
+    return str(nullable(kind).simpleString())
+
+
+def _schema(spark: SparkSession, sink: str, output: Output) -> StructType | None:
+    """Return the schema of an output; None where there is nothing yet."""
+    try:
+        if output.is_path or sink == "parquet":
+            return spark.read.format(sink).load(output.target).schema
+        if spark.catalog.tableExists(output.target):
+            return spark.table(output.target).schema
+    except AnalysisException as error:
+        condition = error.getCondition()
+        if condition == _NO_FORMAT:
+            raise OutputError(_lack(spark, sink)) from None
+        if condition not in _NOT_THERE:
+            raise
+    return None
+
+
+def _lack(spark: SparkSession, sink: str) -> str:
+    package = _DELTA.get(spark.version[:3])
+    text = f"Spark {spark.version} does not know the format {sink}"
+    if package is None:
+        return f"{text}; which Delta runs with it is told by https://docs.delta.io/latest/releases.html"
+    return f"{text}; start it with --packages {package} {_SETTINGS}"

@@ -1,0 +1,19 @@
+"""Why a stream is not begun, or stops; the text of each says what to do."""
+
+from __future__ import annotations
+
+
+class StreamError(Exception):
+    """A streaming query cannot go on as it was asked for."""
+
+
+class CheckpointError(StreamError):
+    """The checkpoint is that of another query."""
+
+
+class OutputError(StreamError):
+    """An output cannot take the rows: it has another schema, or its format is not there."""
+
+
+class TooManyDeadLettersError(StreamError):
+    """A batch has more dead letters than ``max_dead_letters`` allows; it was not written."""

@@ -1,0 +1,56 @@
+"""The three outputs of a stream: which rows each takes, and where it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
+from pyspark.sql.types import StructType
+
+from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER
+from changewire.engines.spark.decode import Decoded
+
+KINDS: Final = {"dead_letters": DEAD_LETTER, "controls": CONTROL, "change_log": CHANGE}
+"""Kind of row of each output, in the order in which a batch is written."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """An output of a stream.
+
+    Attributes:
+        name: One of `KINDS`.
+        target: A path, or the name of a table.
+    """
+
+    name: str
+    target: str
+
+    @property
+    def kind(self) -> str:
+        """The kind of row that it takes."""
+        return KINDS[self.name]
+
+    @property
+    def is_path(self) -> bool:
+        """Whether the target is a path: it has a slash, which no bare name of a table has."""
+        return "/" in self.target
+
+    def rows(self, decoded: Decoded) -> DataFrame:
+        """Return its rows, with the columns that the output has.
+
+        Dead letters have ``key``, beside ``value`` and Kafka's columns, so that their table can be
+        decoded again as it is; and ``time``, when they were refused.
+        """
+        found = decoded.of_kind(self.kind)
+        if self.kind != DEAD_LETTER:
+            return found
+        return found.withColumnRenamed("record_key", "key").withColumn(
+            "time", F.current_timestamp()
+        )
+
+    def schema(self, decoded: Decoded) -> StructType:
+        """Return the columns of its rows."""
+        return self.rows(decoded).schema

@@ -1,0 +1,85 @@
+"""A streaming query that lands decoded messages, each effect once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql.streaming.query import StreamingQuery
+
+from changewire.engines.spark.decode import Decoded
+from changewire.engines.spark.stream import limit as limits
+from changewire.engines.spark.stream.batch import BatchWriter, Listener
+from changewire.engines.spark.stream.compatible import check_output
+from changewire.engines.spark.stream.identity import identity
+from changewire.engines.spark.stream.output import KINDS, Output
+from changewire.engines.spark.stream.sinks import SINKS, Sink
+
+
+def write_stream(
+    decoded: Decoded,
+    *,
+    change_log: str,
+    controls: str,
+    dead_letters: str,
+    checkpoint: str,
+    sink: Sink = "delta",
+    trigger: Mapping[str, Any] | None = None,
+    max_dead_letters: limits.Limit | None = None,
+    notice: Listener | None = None,
+    metrics: Listener | None = None,
+) -> StreamingQuery:
+    """Start a query that appends changes, control events and dead letters, each to its output.
+
+    Every batch is decoded once. Nothing of it is written before ``elements = changes + controls +
+    dead_letters`` was found to hold. A batch that Spark does again, because the query ended before
+    its commit, changes no output a second time.
+
+    Args:
+        decoded: From `decode`, of a streaming DataFrame.
+        change_log: Path of the output of changes, or the name of a Delta table. What has a slash is
+            a path.
+        controls: The same for control events.
+        dead_letters: The same for dead letters.
+        checkpoint: Folder of Spark's checkpoint, one for each query.
+        sink: Format of the outputs.
+        trigger: Arguments of `DataStreamWriter.trigger`, such as ``{"availableNow": True}``.
+        max_dead_letters: A batch with more dead letters stops the query before it is written: a
+            number, or a share of its elements such as ``"5%"``.
+        notice: Called with a line to read for each batch.
+        metrics: Called with a line of JSON for each batch. A batch that is done again has two.
+
+    Returns:
+        The running query. What stops it is told by `await_end`.
+
+    Raises:
+        ValueError: `decoded` is no stream, two outputs are at one place, or there is no such sink
+            or limit.
+        CheckpointError: The checkpoint is that of another query.
+        OutputError: An output has another schema, or Spark does not know its format.
+    """
+    targets = {"dead_letters": dead_letters, "controls": controls, "change_log": change_log}
+    outputs = [Output(name, targets[name]) for name in KINDS]
+    _check_arguments(decoded, outputs, sink, max_dead_letters)
+    spark = decoded.rows.sparkSession
+    for output in outputs:
+        check_output(spark, sink, output, output.schema(decoded))
+    query = identity(spark, checkpoint, sink=sink, outputs=targets)
+    write = BatchWriter(query.id, sink, outputs, decoded.rows_as, max_dead_letters, notice, metrics)
+    writer = decoded.rows.writeStream.foreachBatch(write)
+    if trigger is not None:
+        writer = writer.trigger(**trigger)
+    return writer.option("checkpointLocation", checkpoint).start()
+
+
+def _check_arguments(
+    decoded: Decoded, outputs: list[Output], sink: str, limit: limits.Limit | None
+) -> None:
+    if sink not in SINKS:
+        raise ValueError(f"no sink {sink!r}; there are: {', '.join(SINKS)}")
+    if not decoded.rows.isStreaming:
+        raise ValueError("the messages are no stream; `write` takes them")
+    if len({output.target.rstrip("/") for output in outputs}) < len(outputs):
+        raise ValueError("change_log, controls and dead_letters are three places, not fewer")
+    if limit is not None:
+        limits.allowed(limit, 0)

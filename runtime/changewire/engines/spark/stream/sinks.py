@@ -1,0 +1,65 @@
+"""Appends that can be done again: the second time they change nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
+
+from changewire.engines.spark.stream.output import Output
+
+Sink = Literal["delta", "parquet"]
+SINKS: Final[tuple[str, ...]] = get_args(Sink)
+"""Formats that a stream can write exactly once."""
+
+QUERY: Final = "_query"
+BATCH: Final = "_batch"
+"""Partition columns of Parquet outputs."""
+
+
+@dataclass(frozen=True)
+class BatchId:
+    """What names a batch among all batches that an output ever gets.
+
+    Attributes:
+        query: Id of the query, from its checkpoint.
+        number: Number that Spark gives to the batch, from 0; the same when it is done again.
+    """
+
+    query: str
+    number: int
+
+
+def append_delta(rows: DataFrame, output: Output, batch: BatchId) -> None:
+    """Append rows in one commit, which Delta leaves out where its log has the batch.
+
+    https://docs.delta.io/latest/delta-streaming.html#idempotent-table-writes-in-foreachbatch
+    """
+    writer = rows.write.format("delta").mode("append")
+    writer = writer.option("txnAppId", f"changewire-{batch.query}-{output.name}")
+    writer = writer.option("txnVersion", str(batch.number))
+    if output.is_path:
+        writer.save(output.target)
+    else:
+        writer.saveAsTable(output.target)
+
+
+def append_parquet(rows: DataFrame, output: Output, batch: BatchId) -> None:
+    """Put rows into the folder of the batch, in place of what it holds.
+
+    Spark writes the files elsewhere and then renames their folder, so that readers see all of a
+    batch or nothing, where the file system renames folders at once: local ones and HDFS do.
+    """
+    numbered = rows.withColumns({QUERY: F.lit(batch.query), BATCH: F.lit(batch.number)})
+    writer = numbered.write.mode("overwrite").partitionBy(QUERY, BATCH)
+    writer.option("partitionOverwriteMode", "dynamic").parquet(output.target)
+
+
+APPENDS: Final[dict[str, Callable[[DataFrame, Output, BatchId], None]]] = {
+    "delta": append_delta,
+    "parquet": append_parquet,
+}
+"""How each sink is written."""

@@ -1,0 +1,128 @@
+"""What a streaming query lands: every element, in the columns of its output."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.runtime.engines.stream.streams import AT, Landed, stream
+from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
+
+import changewire.spark as cws
+from changewire.engines.counts import ConservationError
+from changewire.engines.spark.stream.limit import allowed
+from changewire.version import VERSION
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def test_every_element_lands_once(landed: Landed, spark: SparkSession) -> None:
+    """Each element of each message is in exactly one output, once."""
+    assert landed.stream.landed(spark) == landed.stream.expected()
+
+
+def test_sums_are_what_the_source_delivered(landed: Landed) -> None:
+    """Over the life of a query the counts of its batches add up to the rows of the source."""
+    batches = [json.loads(line) for line in landed.metrics]
+    assert sum(batch["messages"] for batch in batches) == landed.delivered
+    assert landed.delivered == len(landed.stream.sent)
+    assert sum(batch["elements"] for batch in batches) == sum(
+        batch[name] for batch in batches for name in ("changes", "controls", "dead_letters")
+    )
+
+
+def test_each_batch_has_a_line_of_json(landed: Landed) -> None:
+    """A line tells query, batch, counts and codes; all lines have the same query."""
+    batches = [json.loads(line) for line in landed.metrics]
+    assert [batch["batch"] for batch in batches] == [0, 1]
+    assert len({batch["query"] for batch in batches}) == 1
+    for batch in batches:
+        assert {name: batch[name] for name in MIXED_COUNTS} == MIXED_COUNTS
+        assert sum(batch["by_error_code"].values()) == MIXED_COUNTS["dead_letters"]
+        assert batch["seconds"] > 0
+        assert batch["version"] == VERSION
+
+
+def test_each_batch_has_a_line_to_read(landed: Landed) -> None:
+    """A line to read tells the batch and its counts."""
+    assert [text.partition(";")[0] for text in landed.notices] == [
+        f"batch {number}: 13 messages, 15 elements: 9 changes, 2 control events, 4 dead letters"
+        for number in (0, 1)
+    ]
+
+
+def test_dead_letters_have_all_that_is_known(landed: Landed, spark: SparkSession) -> None:
+    """A dead letter has its record whole, the element, why, by what, and when it was refused."""
+    letters = landed.stream.output(spark, "dead_letters").where("offset = 7")
+    row = (
+        letters.drop("reasons", "byte_offset", "path", "number").collect()[0].asDict(recursive=True)
+    )
+    assert row.pop("message").startswith("aerospike-json: at /key: ")
+    assert row.pop("timestamp").timestamp() == AT.timestamp()
+    assert row.pop("time").timestamp() > AT.timestamp()
+    assert row.pop("_query")
+    assert bytes(row.pop("value")) == mixed_messages()[7]
+    assert row == {
+        "topic": "t",
+        "partition": 3,
+        "offset": 7,
+        "key": b"k",
+        "headers": [{"key": "h", "value": b"v"}],
+        "element": 1,
+        "code": "missing-property",
+        "pointer": "/key",
+        "format": FORMAT,
+        "version": VERSION,
+        "_batch": 0,
+    }
+
+
+def test_dead_letters_can_be_decoded_again(landed: Landed, spark: SparkSession) -> None:
+    """The table of dead letters is itself a table of messages, with the same verdict."""
+    letters = landed.stream.output(spark, "dead_letters").where("element = 0")
+    again = cws.decode(letters, format=FORMAT).dead_letters
+    columns = ["offset", "code", "pointer", "record_key", "topic"]
+    assert sorted(map(tuple, again.select(columns).collect())) == sorted(
+        map(tuple, letters.withColumnRenamed("key", "record_key").select(columns).collect())
+    )
+
+
+def test_nothing_is_written_when_an_element_is_lost(spark: SparkSession, tmp_path: Path) -> None:
+    """A difference between elements and rows stops the query before anything is committed."""
+    made = stream(tmp_path, 1)
+
+    def lossy(decoded: cws.Decoded) -> cws.Decoded:
+        return cws.Decoded(decoded.rows.where("offset <> 7 or element <> 1"))
+
+    with pytest.raises(ConservationError, match="15 elements, decoded were 14"):
+        made.land(spark, wrap=lossy)
+    assert not any(Path(target).exists() for target in made.targets().values())
+    assert not list((tmp_path / "checkpoint" / "commits").glob("[0-9]*"))
+    made.land(spark)
+    assert made.landed(spark) == made.expected()
+
+
+def test_a_query_that_refuses_too_much_stops(spark: SparkSession, tmp_path: Path) -> None:
+    """The message has numbers, codes and first reasons, no value; nothing was written."""
+    made = stream(tmp_path, 1)
+    with pytest.raises(cws.TooManyDeadLettersError) as caught:
+        made.land(spark, max_dead_letters="25%")
+    text = str(caught.value)
+    assert text.startswith("batch 0: 4 of 15 elements are dead letters (")
+    assert "max_dead_letters is 25%. Nothing of the batch was written." in text
+    assert "topic t, partition 3, offset 7, element 1: aerospike-json: at /key: " in text
+    assert not any(Path(target).exists() for target in made.targets().values())
+    made.land(spark, max_dead_letters=4)
+    assert made.landed(spark) == made.expected()
+
+
+@pytest.mark.parametrize(
+    ("limit", "elements", "most"),
+    [(0, 9, 0), (7, 3, 7), ("5%", 40, 2), ("0.5 %", 1000, 5), ("100%", 3, 3), ("0%", 9, 0)],
+)
+def test_a_limit_is_a_number_or_a_share(limit: int | str, elements: int, most: float) -> None:
+    """A share is one of the batch's elements."""
+    assert allowed(limit, elements) == pytest.approx(most)

@@ -1,0 +1,136 @@
+"""What a query is refused for before it starts, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pyspark.sql.types import LongType, StringType, StructField, StructType
+from tests.runtime.engines.stream.streams import Landed, stream
+from tests.samples import FORMAT, mixed_messages
+
+import changewire.spark as cws
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def test_a_checkpoint_of_other_outputs_is_refused(landed: Landed, spark: SparkSession) -> None:
+    """A checkpoint keeps its outputs: with others its old batches would be missing there."""
+    root = landed.stream.root
+    elsewhere = str(root / "elsewhere")
+    with pytest.raises(cws.CheckpointError) as caught:
+        landed.stream.start(spark, controls=elsewhere)
+    assert str(caught.value) == (
+        f"{root}/checkpoint: this is the checkpoint of another query, with controls "
+        f"'{root}/controls' and not '{elsewhere}'; choose another"
+    )
+
+
+def test_a_checkpoint_of_a_foreign_query_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    """A checkpoint that another program began is not taken over."""
+    made = stream(tmp_path, 1)
+    (tmp_path / "checkpoint").mkdir()
+    (tmp_path / "checkpoint" / "metadata").write_text('{"id":"e57a4d5a"}')
+    with pytest.raises(cws.CheckpointError, match="of a query that is not of changewire"):
+        made.start(spark)
+
+
+def test_a_damaged_identity_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    """What stands in the checkpoint in place of the identity is not taken for a new one."""
+    made = stream(tmp_path, 1)
+    (tmp_path / "checkpoint").mkdir()
+    (tmp_path / "checkpoint" / "changewire").write_text('{"id": 1}')
+    with pytest.raises(cws.CheckpointError, match="checkpoint/changewire is damaged: Expected"):
+        made.start(spark)
+
+
+def test_an_output_of_another_type_is_refused(landed: Landed, spark: SparkSession) -> None:
+    """Rows of other types do not go to what is there; the message names column and types."""
+    root = landed.stream.root
+    kind = StructType([StructField("n", LongType())])
+    with pytest.raises(cws.OutputError) as caught:
+        landed.stream.start(spark, rows=kind, checkpoint=str(root / "new"))
+    assert str(caught.value) == (
+        "controls: the rows have a column before of type struct<n:bigint>, and "
+        f"{root}/controls has string; change it, or choose another place and checkpoint"
+    )
+
+
+def test_an_output_that_no_stream_wrote_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    """Files of a batch run are not mixed with those of a stream."""
+    made = stream(tmp_path, 1)
+    frame = spark.createDataFrame([(mixed_messages()[0],)], "value binary")
+    cws.write(cws.decode(frame, format=FORMAT), str(tmp_path / "out"))
+    with pytest.raises(cws.OutputError, match="holds files that no stream wrote"):
+        made.start(spark, change_log=str(tmp_path / "out" / "changes"))
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"sink": "csv"}, "no sink 'csv'; there are: delta, parquet"),
+        ({"max_dead_letters": "5"}, "max_dead_letters is a number such as 100"),
+        ({"max_dead_letters": "101%"}, "max_dead_letters is a number such as 100"),
+        ({"max_dead_letters": -1}, "max_dead_letters is a number such as 100"),
+        ({"max_dead_letters": True}, "max_dead_letters is a number such as 100"),
+    ],
+)
+def test_options_are_checked_at_once(
+    spark: SparkSession, tmp_path: Path, options: dict[str, Any], reason: str
+) -> None:
+    """A wrong option is refused before anything is written."""
+    made = stream(tmp_path, 1)
+    with pytest.raises(ValueError, match=reason):
+        made.start(spark, **options)
+    assert not (tmp_path / "checkpoint").exists()
+
+
+def test_two_outputs_at_one_place_are_refused(spark: SparkSession, tmp_path: Path) -> None:
+    """Each output has a place of its own."""
+    made = stream(tmp_path, 1)
+    with pytest.raises(ValueError, match="are three places"):
+        made.start(spark, controls=f"{tmp_path}/change_log/")
+
+
+def test_a_table_is_no_stream(spark: SparkSession, tmp_path: Path) -> None:
+    """Messages that are no stream are for `write`."""
+    made = stream(tmp_path, 1)
+    frame = spark.createDataFrame([(mixed_messages()[0],)], "value binary")
+
+    def table(stream: cws.Decoded) -> cws.Decoded:
+        assert stream.rows.isStreaming
+        return cws.decode(frame, format=FORMAT)
+
+    with pytest.raises(ValueError, match="no stream; `write` takes them"):
+        made.start(spark, wrap=table)
+
+
+def test_typed_rows_land_as_columns(spark: SparkSession, tmp_path: Path) -> None:
+    """With a row type the change log has typed columns; what does not fit is a dead letter."""
+    made = stream(tmp_path, 1)
+    kind = StructType([StructField("count", LongType()), StructField("myString", StringType())])
+    made.land(spark, rows=kind)
+    rows = made.output(spark, "change_log").where("offset = 1").select("after.count").collect()
+    assert [row["count"] for row in rows] == [-(2**63)]
+
+
+def test_a_signal_ends_a_query_after_its_batch(spark: SparkSession, tmp_path: Path) -> None:
+    """A query that would run for ever ends in good order, and goes on later."""
+    made = stream(tmp_path, 1)
+    for number in (signal.SIGINT, signal.SIGTERM):
+
+        def notice(line: str, number: signal.Signals = number) -> None:
+            assert line.startswith("batch ")
+            os.kill(os.getpid(), number)
+
+        before = signal.getsignal(number)
+        query = made.start(spark, trigger={"processingTime": "100 milliseconds"}, notice=notice)
+        cws.await_end(query)
+        assert signal.getsignal(number) is before
+        assert not query.isActive
+        assert made.landed(spark) == made.expected()
+        made.send(mixed_messages())
