@@ -97,7 +97,9 @@ def changes(draw: Any, sequence: Any, images: Sequence[str]) -> cw.Change:
         return change("delete", key, sequence, table=table)
     if what == "move":
         old = draw(KEYS.filter(lambda other: other != key))
-        return change("update", key, sequence, table=table, old=old, image=image, **values)
+        # A row before makes it no half of an update: it is paired with nothing.
+        moved: dict[str, Any] = {"old": old, "before": {"id": old}, **values}
+        return change("update", key, sequence, table=table, image=image, **moved)
     if what == "lone" and image == "full" and sequence:
         lone = (sequence[0], 0)
         return change("update", key, lone, table=table, before={"id": key}, is_lone=True)
