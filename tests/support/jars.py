@@ -15,7 +15,9 @@ from xml.sax.saxutils import quoteattr
 CACHE: Final = Path(__file__).parents[2] / "build" / "jars"
 """Where jars are kept; Git ignores it."""
 
-REPOSITORY: Final = "https://repo1.maven.org/maven2/"
+REPOSITORY: str | None = None
+"""Root of a Maven repository; None is Maven Central, as Ivy knows it."""
+
 SECONDS: Final = 600
 
 KAFKA_BROKER: Final = "org.apache.kafka:kafka_2.13:4.1.0"
@@ -30,7 +32,7 @@ IN_SPARK: Final = ("org.apache.hadoop", "org.scala-lang", "org.slf4j", "com.fast
 SETTINGS: Final = """<ivysettings>
   <settings defaultResolver="central"/>
   <caches defaultCacheDir={cache} lockStrategy="artifact-lock-nio"/>
-  <resolvers><ibiblio name="central" m2compatible="true" root={root}/></resolvers>
+  <resolvers><ibiblio name="central" m2compatible="true"{root}/></resolvers>
 </ivysettings>
 """
 
@@ -89,7 +91,8 @@ def _listed(file: Path) -> list[Path]:
 
 def _fetch(coordinates: tuple[str, ...], without: tuple[str, ...], folder: Path) -> Path:
     """Let Ivy fetch what is not in the cache; return the file with the class path."""
-    cache, root = quoteattr(str(CACHE / "ivy")), quoteattr(REPOSITORY)
+    cache = quoteattr(str(CACHE / "ivy"))
+    root = "" if REPOSITORY is None else f" root={quoteattr(REPOSITORY)}"
     settings, module, listed = (folder / name for name in ("settings.xml", "ivy.xml", "classpath"))
     settings.write_text(SETTINGS.format(cache=cache, root=root), encoding="utf-8")
     module.write_text(_module(coordinates, without), encoding="utf-8")
@@ -134,4 +137,5 @@ def _ivy() -> Path:
 
 
 def _sentence(coordinates: tuple[str, ...]) -> str:
-    return f"the jars of {', '.join(coordinates)} could not be had from {REPOSITORY}"
+    place = REPOSITORY or "Maven Central"
+    return f"the jars of {', '.join(coordinates)} could not be had from {place}"
