@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -23,10 +24,25 @@ from changewire.cli.topics import Options, Packages, Servers, Subscribe, kafka_o
 
 if TYPE_CHECKING:
     from changewire.engines.outcome import Outcome
-    from changewire.job import Engine
 
 ENGINES = ("auto", "spark", "python")
 _CODES = 3
+
+
+Output: TypeAlias = Annotated[
+    str, typer.Option("--output", "-o", metavar="DIR", help="Folder for tables and report.")
+]
+EngineOption: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        metavar="ENGINE",
+        help="auto (Spark where it can run), spark or python.",
+        callback=one_of(ENGINES),
+    ),
+]
+ShowValues: TypeAlias = Annotated[
+    bool, typer.Option("--show-values", help="Show the start of refused messages in the report.")
+]
 
 
 @ending
@@ -34,27 +50,14 @@ def run(
     inputs: Inputs = None,
     *,
     format: TopicFormat,
-    output: Annotated[
-        str,
-        typer.Option("--output", "-o", metavar="DIR", help="Folder for tables and report."),
-    ],
-    engine: Annotated[
-        str,
-        typer.Option(
-            metavar="ENGINE",
-            help="auto (Spark where it can run), spark or python.",
-            callback=one_of(ENGINES),
-        ),
-    ] = "auto",
+    output: Output,
+    engine: EngineOption = "auto",
     image: ImageOption = "full",
     keys: Keys = None,
     families: Families = None,
     digests: DigestsOption = "off",
     shape: Shape = "auto",
-    show_values: Annotated[
-        bool,
-        typer.Option("--show-values", help="Show the start of refused messages in the report."),
-    ] = False,
+    show_values: ShowValues = False,
     servers: Servers = None,
     subscribe: Subscribe = None,
     options: Options = None,
@@ -69,41 +72,44 @@ def run(
 
     Example: changewire run -f aerospike-json topic/ --output tables/
     """
-    from changewire import job, kafka_job
-    from changewire.engines.counts import ConservationError
-
-    reading_of(format, image, keys, families, digests)
+    reading = reading_of(format, image, keys, families, digests)
     topics = kafka_options(inputs, servers, subscribe, options, engine)
     quieten_spark()
-    read: dict[str, Any] = {
-        "format": format,
-        "image": image,
-        "keys": keys,
-        "families": families,
-        "digests": digests,
-        "show_values": show_values,
-    }
-    try:
-        with _progress() as progress:
-            if topics:
-                outcome = kafka_job.run_kafka(topics, output, packages=packages, **read)
-            else:
-                outcome = job.run(
-                    given(inputs),
-                    output,
-                    engine=cast("Engine", engine),
-                    shape=shape,
-                    progress=progress,
-                    notice=say,
-                    **read,
-                )
-    except (job.JobError, ConservationError) as error:
-        say(str(error))
+    read = {**asdict(reading), "show_values": show_values}
+    outcome = _outcome(
+        topics, inputs, output, packages=packages, engine=engine, shape=shape, read=read
+    )
+    if outcome is None:
         return UNABLE
     if as_json:
         sys.stdout.write(Path(output, "report.json").read_text(encoding="utf-8"))
     _say_counts(outcome)
     return REFUSED if outcome.counts.dead_letters else GOOD
+
+
+def _outcome(
+    topics: Mapping[str, str],
+    inputs: list[str] | None,
+    output: str,
+    *,
+    packages: str | None,
+    engine: str,
+    shape: str,
+    read: dict[str, Any],
+) -> Outcome | None:
+    """Run the job on Kafka topics or on files; None where it could not, which is said."""
+    from changewire import job, kafka_job
+    from changewire.engines.counts import ConservationError
+
+    try:
+        with _progress() as progress:
+            if topics:
+                return kafka_job.run_kafka(topics, output, packages=packages, **read)
+            files: dict[str, Any] = {"engine": engine, "shape": shape, "notice": say, **read}
+            return job.run(given(inputs), output, progress=progress, **files)
+    except (job.JobError, ConservationError) as error:
+        say(str(error))
+        return None
 
 
 @contextmanager
