@@ -26,8 +26,8 @@ from changewire.codec import (
     EncodeError,
     Issue,
     codec,
-    codec_for,
     codec_of,
+    decode_all_any,
     decode_any,
     detect,
     formats,
@@ -99,7 +99,7 @@ def decode_all(data: Data, *, format: str | None = None) -> list[Any]:
     Raises:
         DecodeError: There is no format, and the message says none.
     """
-    return (codec_for(data) if format is None else codec(format)).decode_all(data)
+    return decode_all_any(data)[1] if format is None else codec(format).decode_all(data)
 
 
 def decode_key(data: Data, *, format: str) -> Any:

@@ -6,7 +6,14 @@ from typing import Any, Final
 
 from changewire.changes import Digests, Image, empty_message, unchecked_changes
 from changewire.changes.options import check_options
-from changewire.codec import Codec, DecodeError, codec, codec_for, rejection
+from changewire.codec import (
+    Codec,
+    DecodeError,
+    codec,
+    codec_for,
+    decode_all_any,
+    rejection,
+)
 from changewire_messages.change import Change, Rejection
 
 Element = tuple[Change | Rejection, list[str]]
@@ -68,11 +75,14 @@ class Reading:
         if value is None:
             name = _UNKNOWN if self.format == AUTO else self.format
             return [(empty_message(name, null_value=True), [])]
-        try:
-            reader = codec_for(value) if self.format == AUTO else codec(self.format)
-        except DecodeError as error:
-            return [(rejection(error), [])]
-        models = reader.decode_all(value)
+        if self.format == AUTO:
+            try:
+                reader, models = decode_all_any(value)
+            except DecodeError as error:
+                return [(rejection(error), [])]
+        else:
+            reader = codec(self.format)
+            models = reader.decode_all(value)
         if not models:
             return [(empty_message(reader.format, null_value=False), [])]
         if len(models) == 1:

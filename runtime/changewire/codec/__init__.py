@@ -4,7 +4,15 @@ from changewire.codec.codec import Codec
 from changewire.codec.issues import CODES, CodecError, DecodeError, EncodeError, Issue
 from changewire.codec.json_form import json_form
 from changewire.codec.msgpack_values import ExtKey
-from changewire.codec.registry import codec, codec_for, codec_of, decode_any, detect, formats
+from changewire.codec.registry import (
+    codec,
+    codec_for,
+    codec_of,
+    decode_all_any,
+    decode_any,
+    detect,
+    formats,
+)
 from changewire.codec.rejections import rejection
 from changewire.codec.wire import Data
 
@@ -20,6 +28,7 @@ __all__ = [
     "codec",
     "codec_for",
     "codec_of",
+    "decode_all_any",
     "decode_any",
     "detect",
     "formats",

@@ -68,7 +68,20 @@ def decode_any(data: Data) -> Any:
         DecodeError: The message is refused, or says of no format that it has it.
     """
     found = _read_by(data)
-    return codec_for(data).decode(data) if found is None else found[1]
+    return _codec_named(data).decode(data) if found is None else found[1]
+
+
+def decode_all_any(data: Data) -> tuple[Codec, list[Any]]:
+    """Return the codec of a message of any format, and its elements as `Codec.decode_all` has them.
+
+    Raises:
+        DecodeError: The message says of no format that it has it.
+    """
+    found = _read_by(data)
+    if found is not None:
+        return found[0], [found[1]]
+    reader = _codec_named(data)
+    return reader, reader.decode_all(data)
 
 
 def codec_for(data: Data) -> Codec:
@@ -77,11 +90,16 @@ def codec_for(data: Data) -> Codec:
     Raises:
         DecodeError: It says none.
     """
-    found = detect(data)
-    if found is None:
+    found = _read_by(data)
+    return _codec_named(data) if found is None else found[0]
+
+
+def _codec_named(data: Data) -> Codec:
+    name = _named(data)
+    if name is None:
         expected = f"a message of {', '.join(formats())}"
         raise DecodeError("unknown", [Issue("", "unknown-variant", "format", expected)])
-    return codec(found)
+    return codec(name)
 
 
 def _read_by(data: Data) -> tuple[Codec, Any] | None:
