@@ -116,7 +116,7 @@ def _collector_paused() -> Generator[None, None, None]:
 
 def columns(batch: pa.RecordBatch, elements: Elements) -> dict[str, pa.Array]:
     """Join the elements with the columns of the records that they came in."""
-    record = _records(batch, elements.sizes)
+    record = records(batch, elements.sizes)
     change = _fields(spread(elements.changes, change_array), CHANGE_COLUMNS)
     dead = _fields(spread(elements.rejections, rejection_array), REJECTION_COLUMNS)
     is_dead = pc.is_valid(dead["code"])
@@ -146,7 +146,7 @@ def _numbers(sizes: list[int]) -> dict[str, pa.Array]:
     return {"element": pa.array(elements, pa.int32()), "elements": pa.array(counts, pa.int32())}
 
 
-def _records(batch: pa.RecordBatch, sizes: list[int]) -> dict[str, pa.Array]:
+def records(batch: pa.RecordBatch, sizes: list[int]) -> dict[str, pa.Array]:
     """Return the columns of the records, a row for each element."""
     if any(size != 1 for size in sizes):
         places = [place for place, size in enumerate(sizes) for _ in range(size)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from changewire.engines.spark.apply import ConflictError, KeysMissingError, apply_changes
 from changewire.engines.spark.decode import Decoded, RowsAs, decode
 from changewire.engines.spark.files import read_files
 from changewire.engines.spark.kafka import KafkaOptions, KafkaSourceError, read_kafka
@@ -21,14 +22,17 @@ from changewire.engines.spark.write import write
 
 __all__ = [
     "CheckpointError",
+    "ConflictError",
     "Decoded",
     "KafkaOptions",
     "KafkaSourceError",
+    "KeysMissingError",
     "OutputError",
     "RowSchema",
     "RowsAs",
     "StreamError",
     "TooManyDeadLettersError",
+    "apply_changes",
     "await_end",
     "decode",
     "read_files",

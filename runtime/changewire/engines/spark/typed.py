@@ -96,9 +96,11 @@ class TypedDecoder(Decoder):
             if image is None:
                 continue
             images[name] = {
-                column: self._cells[column](value, f"/{name}/{pointer_token(column)}", used)
+                column: None
+                if value is None
+                else self._cells[column](value, f"/{name}/{pointer_token(column)}", used)
                 for column, value in image.items()
-                if column in self._cells and value is not None
+                if column in self._cells
             }
             rest = {column: value for column, value in image.items() if column not in self._cells}
             if rest:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Final
 
 from changewire.engines.counts import Counts
 from changewire.engines.spark.stream.sinks import BatchId
 from changewire.version import VERSION
+
+TableCounts = Mapping[str, int]
+"""What became of changes in tables; empty where there are no tables."""
 
 _COUNTS: Final = (
     "messages",
@@ -23,18 +27,21 @@ _COUNTS: Final = (
 """Not the tables and hours, of which a batch may have thousands."""
 
 
-def as_text(batch: BatchId, counts: Counts, seconds: float) -> str:
+def as_text(batch: BatchId, counts: Counts, tables: TableCounts, seconds: float) -> str:
     """Return a line to read."""
+    applied = f" ({', '.join(f'{n} {name}' for name, n in tables.items())})" if tables else ""
     rate = counts.messages / max(seconds, 1e-6)
     return (
         f"batch {batch.number}: {counts.messages} messages, {counts.elements} elements: "
-        f"{counts.changes} changes, {counts.controls} control events, "
+        f"{counts.changes} changes{applied}, {counts.controls} control events, "
         f"{counts.dead_letters} dead letters; {seconds:.1f} s, {rate:.0f} messages a second"
     )
 
 
-def as_json(batch: BatchId, counts: Counts, seconds: float) -> str:
+def as_json(batch: BatchId, counts: Counts, tables: TableCounts, seconds: float) -> str:
     """Return a line of JSON: ``query``, ``batch``, ``time``, ``seconds`` and the counts.
+
+    ``tables`` has what became of the changes in tables, as `changewire.tables.Result.counts`.
 
     A batch that is done again has a second line with the same ``query`` and ``batch``.
     """
@@ -46,5 +53,6 @@ def as_json(batch: BatchId, counts: Counts, seconds: float) -> str:
         "seconds": round(seconds, 3),
         "version": VERSION,
         **{name: told[name] for name in _COUNTS},
+        **({"tables": tables} if tables else {}),
     }
     return json.dumps(line)

@@ -1,0 +1,139 @@
+"""One batch: landed as every batch is, and merged into the tables that it feeds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
+
+from changewire.engines.counts import Counts
+from changewire.engines.layout import CHANGE
+from changewire.engines.spark.apply.effects import EFFECTS
+from changewire.engines.spark.apply.errors import KeysMissingError
+from changewire.engines.spark.apply.formats import FORMATS
+from changewire.engines.spark.apply.known import (
+    keep_deletes,
+    keep_tables,
+    kept_deletes,
+    known_tables,
+)
+from changewire.engines.spark.apply.merge import merge
+from changewire.engines.spark.apply.places import place_of
+from changewire.engines.spark.apply.refuse import refused
+from changewire.engines.spark.apply.routes import From, Known, Routes, is_from, routes, sources_of
+from changewire.engines.spark.apply.shape import Shape
+from changewire.engines.spark.decode import Decoded
+from changewire.engines.spark.stream.batch import BatchWriter
+from changewire.engines.spark.stream.sinks import BatchId
+from changewire.engines.spark.stream.progress import TableCounts
+from changewire.tables.effects import DELETE
+from changewire.tables.names import Target
+from changewire.tables.routing import Routing, goes_to_all
+
+
+@dataclass(frozen=True)
+class Applying:
+    """How the changes of a query are applied.
+
+    Attributes:
+        format: Public name of the messages' format.
+        routing: How sources find their targets.
+        shape: How tables have their rows.
+        sink: Table format.
+        checkpoint: Folder of the query's checkpoint.
+    """
+
+    format: str
+    routing: Routing
+    shape: Shape
+    sink: str
+    checkpoint: str
+
+
+@dataclass(frozen=True)
+class TablesWriter(BatchWriter):
+    """Writes the batches of a query that applies changes; what `foreachBatch` takes.
+
+    Attributes:
+        applying: How changes are applied.
+    """
+
+    applying: Applying
+
+    def _write(self, decoded: Decoded, batch: BatchId) -> tuple[Counts, TableCounts]:
+        """Write a batch, then merge it; done again it changes nothing."""
+        rows, applying = decoded.rows, self.applying
+        known = known_tables(rows.sparkSession, applying.checkpoint)
+        sources = sources_of(rows)
+        tables = _aside(rows, known)
+        found = routes(sources, applying.routing, known)
+        landed = Decoded(refused(rows, found.refused, applying.format), decoded.rows_as)
+        counts = self._land(landed, batch)
+        to_all = [one for one in sources if goes_to_all(one[1], one[0])]
+        if to_all:
+            keep_deletes(applying.checkpoint, batch.number, _effects(rows, to_all))
+        for target in found.targets:
+            tables += self._merge(rows, target, found, batch)
+        keep_tables(rows.sparkSession, applying.checkpoint, batch.number, found.added)
+        return counts, dict(sorted((+tables).items()))
+
+    def _merge(
+        self, rows: DataFrame, target: Target, found: Routes, batch: BatchId
+    ) -> Counter[str]:
+        """Merge what goes to one table."""
+        applying, spark = self.applying, rows.sparkSession
+        effects = _effects(rows, found.targets[target])
+        namespaces = [namespace for added, namespace in found.added if added == target]
+        if namespaces:
+            earlier = kept_deletes(spark, applying.checkpoint, namespaces, effects.schema)
+            effects = effects if earlier is None else effects.unionByName(earlier)
+        place = place_of(
+            spark,
+            target.name,
+            applying.shape,
+            FORMATS[applying.sink],
+            is_path=applying.routing.template.is_path,
+        )
+        return merge(effects, place, f"changewire {batch.query} {batch.number}")
+
+
+def _aside(rows: DataFrame, known: Known) -> Counter[str]:
+    """Count the changes that concern no row.
+
+    Raises:
+        KeysMissingError: No change has a key, and none ever had.
+    """
+    found = (
+        rows.where(F.col("kind") == CHANGE)
+        .agg(
+            F.count("*").alias("changes"),
+            F.count_if(F.col("key").isNull()).alias("key_missing"),
+            F.count_if(F.size(EFFECTS) == 0).alias("lone_before_unused"),
+        )
+        .collect()[0]
+        .asDict()
+    )
+    changes = found.pop("changes")
+    if changes and changes == found["key_missing"] and not known.names:
+        raise KeysMissingError(
+            f"none of {changes} changes has a key, so no table can take them; "
+            "name the columns of the key by `keys`. Nothing of the batch was written"
+        )
+    return Counter(found)
+
+
+def _effects(rows: DataFrame, ways: list[From]) -> DataFrame:
+    """Return what the changes from some sources do to rows, one row for each effect."""
+    effect = F.col("_effect")
+    exploded = rows.where(is_from(ways)).withColumn("_effect", F.explode(EFFECTS))
+    return exploded.select(
+        "source",
+        *(effect[name].alias(name) for name in ("key", "kind", "names", "sequence")),
+        F.coalesce("topic", "path", F.lit("")).alias("topic"),
+        F.coalesce("partition", F.lit(-1)).alias("partition"),
+        F.coalesce("offset", "number", F.lit(-1)).alias("offset"),
+        "element",
+        F.when(effect["kind"] != DELETE, F.col("after")).alias("values"),
+    )

@@ -1,0 +1,127 @@
+"""Which table each change of a batch goes to, decided once for each source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from msgspec import Struct, field
+from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
+
+from changewire.engines.layout import CHANGE
+from changewire.tables.effects import DELETE, WRITES
+from changewire.tables.names import Target
+from changewire.tables.routing import (
+    Namespace,
+    Reason,
+    Routing,
+    goes_to_all,
+    namespace_of,
+    route,
+)
+from changewire_messages.change import Source
+
+NAMES: Final = ("system", "database", "schema", "table")
+"""Fields of a source."""
+
+From = tuple[Source, str]
+"""Where changes come from, and what they do: `WRITE`, `DELETE` or ``truncate``."""
+
+WRITE: Final = "upsert"
+"""Stands for all writes, which go the same way."""
+
+
+class Known(Struct):
+    """Tables that a query has fed.
+
+    Attributes:
+        members: Targets by the namespace of their sources.
+        names: Targets by their names as catalogs see them that do not tell cases apart.
+    """
+
+    members: dict[Namespace, list[Target]] = field(default_factory=dict)
+    names: dict[str, Target] = field(default_factory=dict)
+
+    def add(self, target: Target, namespace: Namespace) -> bool:
+        """Add a table; return whether it is new to the namespace."""
+        self.names.setdefault(target.folded, target)
+        members = self.members.setdefault(namespace, [])
+        is_new = target not in members
+        if is_new:
+            members.append(target)
+        return is_new
+
+
+class Routes(Struct):
+    """The ways of a batch.
+
+    Attributes:
+        targets: Where changes come from, by the table that they go to.
+        refused: Why changes cannot be applied, by where they come from.
+        added: Tables that were not known, with the namespaces of their sources.
+    """
+
+    targets: dict[Target, list[From]] = field(default_factory=dict)
+    refused: dict[From, Reason] = field(default_factory=dict)
+    added: list[tuple[Target, Namespace]] = field(default_factory=list)
+
+
+def sources_of(rows: DataFrame, ops: Iterable[str] = ()) -> list[From]:
+    """Return where the changes of a batch come from; those without a key go nowhere.
+
+    Args:
+        rows: Decoded rows.
+        ops: Operations of control events that go to tables as well.
+    """
+    way = F.when(F.col("op").isin(*WRITES), F.lit(WRITE)).otherwise(F.col("op"))
+    is_change = (F.col("kind") == CHANGE) & F.col("key").isNotNull()
+    chosen = rows.where(is_change | F.col("op").isin(*ops))
+    found = chosen.groupBy("source", way.alias("way")).count().collect()
+    return sorted(map(_from_row, found), key=lambda one: (one[1] == DELETE, _sortable(one[0])))
+
+
+def _from_row(row: Row) -> From:
+    return Source(**{name: row["source"][name] for name in NAMES}), row["way"]
+
+
+def _sortable(source: Source) -> list[str]:
+    return [getattr(source, name) or "" for name in NAMES]
+
+
+def routes(sources: Iterable[From], routing: Routing, known: Known) -> Routes:
+    """Find the ways of a batch.
+
+    Args:
+        sources: From `sources_of`: deletes that go to all tables of a database come last, so that
+            those which the batch brings are among them.
+        routing: How sources find their targets.
+        known: Tables that are known; those that are new are added.
+    """
+    found = Routes()
+    for source, way in sources:
+        namespace = namespace_of(source)
+        targets = route(way, source, routing, known.members.get(namespace, ()))
+        if not targets and not goes_to_all(way, source):
+            found.refused[source, way] = "table_missing"
+        for target in targets:
+            if known.names.get(target.folded, target) != target:
+                found.refused[source, way] = "name_collision"
+                continue
+            if known.add(target, namespace):
+                found.added.append((target, namespace))
+            found.targets.setdefault(target, []).append((source, way))
+    return found
+
+
+def is_from(sources: Iterable[From]) -> Any:
+    """Return the condition that a row comes from one of some sources."""
+    conditions = F.lit(False)  # noqa: FBT003 - a column of this value
+    for source, way in sources:
+        op = F.col("op").isin(*WRITES) if way == WRITE else F.col("op") == way
+        fields = [F.col("source")[name].eqNullSafe(getattr(source, name)) for name in NAMES]
+        condition = op
+        for one in fields:
+            condition = condition & one
+        conditions = conditions | condition
+    return conditions
