@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from changewire.engines.spark.apply import ConflictError, KeysMissingError, apply_changes
+from changewire.engines.spark.apply import apply_changes
 from changewire.engines.spark.decode import Decoded, RowsAs, decode
 from changewire.engines.spark.files import read_files
 from changewire.engines.spark.kafka import KafkaOptions, KafkaSourceError, read_kafka
@@ -12,6 +12,8 @@ from changewire.engines.spark.schemas import schemas
 from changewire.engines.spark.session import session
 from changewire.engines.spark.stream import (
     CheckpointError,
+    ConflictError,
+    KeysMissingError,
     OutputError,
     StreamError,
     TooManyDeadLettersError,

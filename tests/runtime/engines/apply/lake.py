@@ -36,6 +36,7 @@ class ChangeDecoder(EffectsDecoder):
     """Takes changes themselves for messages, so that any history can be told."""
 
     def _elements(self, value: bytes | None, key: bytes | None) -> list[Any]:
+        del key
         assert value is not None
         return [(msgspec.json.decode(value, type=cw.Change), [])]
 
@@ -86,9 +87,7 @@ class Lake:
 
     def outputs(self) -> dict[str, str]:
         """Return where the outputs are."""
-        return {
-            name: str(self.root / name) for name in ("change_log", "controls", "dead_letters")
-        }
+        return {name: str(self.root / name) for name in ("change_log", "controls", "dead_letters")}
 
     def apply(self, spark: SparkSession, **options: Any) -> Any:
         """Apply the changes that were sent, to their end."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from changewire.engines.spark.apply.errors import ConflictError, KeysMissingError
 from changewire.engines.spark.apply.query import apply_changes
 
-__all__ = ["ConflictError", "KeysMissingError", "apply_changes"]
+__all__ = ["apply_changes"]

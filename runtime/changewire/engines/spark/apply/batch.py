@@ -9,9 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 
 from changewire.engines.counts import Counts
-from changewire.engines.layout import CHANGE
 from changewire.engines.spark.apply.effects import EFFECTS
-from changewire.engines.spark.apply.errors import KeysMissingError
 from changewire.engines.spark.apply.formats import FORMATS
 from changewire.engines.spark.apply.known import (
     keep_deletes,
@@ -22,12 +20,21 @@ from changewire.engines.spark.apply.known import (
 from changewire.engines.spark.apply.merge import merge
 from changewire.engines.spark.apply.places import place_of
 from changewire.engines.spark.apply.refuse import refused
-from changewire.engines.spark.apply.routes import From, Known, Routes, is_from, routes, sources_of
+from changewire.engines.spark.apply.routes import (
+    From,
+    Known,
+    Routes,
+    Sources,
+    is_from,
+    routes,
+    sources_of,
+)
 from changewire.engines.spark.apply.shape import Shape
 from changewire.engines.spark.decode import Decoded
 from changewire.engines.spark.stream.batch import BatchWriter
-from changewire.engines.spark.stream.sinks import BatchId
+from changewire.engines.spark.stream.errors import KeysMissingError
 from changewire.engines.spark.stream.progress import TableCounts
+from changewire.engines.spark.stream.sinks import BatchId
 from changewire.tables.effects import DELETE
 from changewire.tables.names import Target
 from changewire.tables.routing import Routing, goes_to_all
@@ -67,21 +74,22 @@ class TablesWriter(BatchWriter):
         rows, applying = decoded.rows, self.applying
         known = known_tables(rows.sparkSession, applying.checkpoint)
         sources = sources_of(rows)
-        tables = _aside(rows, known)
-        found = routes(sources, applying.routing, known)
+        _check_keys(sources, known)
+        found = routes(sources.ways, applying.routing, known)
         landed = Decoded(refused(rows, found.refused, applying.format), decoded.rows_as)
         counts = self._land(landed, batch)
-        to_all = [one for one in sources if goes_to_all(one[1], one[0])]
+        to_all = [one for one in sources.ways if goes_to_all(one[1], one[0])]
         if to_all:
             keep_deletes(applying.checkpoint, batch.number, _effects(rows, to_all))
+        tables = Counter(
+            key_missing=sources.key_missing, lone_before_unused=sources.lone_before_unused
+        )
         for target in found.targets:
-            tables += self._merge(rows, target, found, batch)
+            tables += self._merge(rows, target, found)
         keep_tables(rows.sparkSession, applying.checkpoint, batch.number, found.added)
         return counts, dict(sorted((+tables).items()))
 
-    def _merge(
-        self, rows: DataFrame, target: Target, found: Routes, batch: BatchId
-    ) -> Counter[str]:
+    def _merge(self, rows: DataFrame, target: Target, found: Routes) -> Counter[str]:
         """Merge what goes to one table."""
         applying, spark = self.applying, rows.sparkSession
         effects = _effects(rows, found.targets[target])
@@ -96,32 +104,20 @@ class TablesWriter(BatchWriter):
             FORMATS[applying.sink],
             is_path=applying.routing.template.is_path,
         )
-        return merge(effects, place, f"changewire {batch.query} {batch.number}")
+        return merge(effects, place)
 
 
-def _aside(rows: DataFrame, known: Known) -> Counter[str]:
-    """Count the changes that concern no row.
+def _check_keys(sources: Sources, known: Known) -> None:
+    """Refuse a batch in which no change has a key, where none ever had.
 
     Raises:
-        KeysMissingError: No change has a key, and none ever had.
+        KeysMissingError: It is such a batch.
     """
-    found = (
-        rows.where(F.col("kind") == CHANGE)
-        .agg(
-            F.count("*").alias("changes"),
-            F.count_if(F.col("key").isNull()).alias("key_missing"),
-            F.count_if(F.size(EFFECTS) == 0).alias("lone_before_unused"),
-        )
-        .collect()[0]
-        .asDict()
-    )
-    changes = found.pop("changes")
-    if changes and changes == found["key_missing"] and not known.names:
+    if sources.changes and sources.changes == sources.key_missing and not known.names:
         raise KeysMissingError(
-            f"none of {changes} changes has a key, so no table can take them; "
+            f"none of {sources.changes} changes has a key, so no table can take them; "
             "name the columns of the key by `keys`. Nothing of the batch was written"
         )
-    return Counter(found)
 
 
 def _effects(rows: DataFrame, ways: list[From]) -> DataFrame:

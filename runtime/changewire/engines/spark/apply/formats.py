@@ -1,15 +1,13 @@
-"""What differs between table formats: how a table is named, made and versioned."""
+"""What differs between table formats: how a table is named, made and merged into."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Mapping
 from typing import Final, Protocol
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 _EXISTS: Final = "TABLE_OR_VIEW_ALREADY_EXISTS"
@@ -32,14 +30,8 @@ class TableFormat(Protocol):
     def create(self, spark: SparkSession, name: str, columns: StructType, *, is_path: bool) -> None:
         """Make a table if it is not there, and the namespace of its name."""
 
-    def version(self, spark: SparkSession, identifier: str) -> int:
-        """Return the version of a table; each commit makes another."""
-
-    def marked(self, spark: SparkSession, mark: str) -> AbstractContextManager[None]:
-        """Return a context in which commits carry a mark."""
-
-    def has_others(self, spark: SparkSession, identifier: str, version: int, mark: str) -> bool:
-        """Whether a table has commits after a version that do not carry a mark."""
+    def merge(self, spark: SparkSession, statement: str, source: DataFrame) -> int:
+        """Run a MERGE from ``{source}``; return how many rows it inserted, updated and deleted."""
 
 
 class Delta:
@@ -49,7 +41,6 @@ class Delta:
         r"DELTA_CONCURRENT_|Concurrent(Append|DeleteRead|DeleteDelete|Transaction|Write)Exception"
         r"|DELTA_(METADATA|PROTOCOL)_CHANGED|(Metadata|Protocol)ChangedException"
     )
-    _user_metadata: Final = "spark.databricks.delta.commitInfo.userMetadata"
     _properties: Final[Mapping[str, str]] = {"delta.enableTypeWidening": "true"}
 
     def identifier(self, name: str, *, is_path: bool) -> str:
@@ -73,24 +64,9 @@ class Delta:
             if error.getCondition() != _EXISTS:
                 raise
 
-    def version(self, spark: SparkSession, identifier: str) -> int:
-        """Return the version of a table; each commit makes another."""
-        history = spark.sql(f"DESCRIBE HISTORY {identifier} LIMIT 1")
-        return int(history.select("version").collect()[0][0])
-
-    @contextmanager
-    def marked(self, spark: SparkSession, mark: str) -> Generator[None, None, None]:
-        """Return a context in which commits carry a mark."""
-        spark.conf.set(self._user_metadata, mark)
-        try:
-            yield
-        finally:
-            spark.conf.unset(self._user_metadata)
-
-    def has_others(self, spark: SparkSession, identifier: str, version: int, mark: str) -> bool:
-        """Whether a table has commits after a version that do not carry a mark."""
-        history = spark.sql(f"DESCRIBE HISTORY {identifier}").where(F.col("version") > version)
-        return not history.where(~F.col("userMetadata").eqNullSafe(mark)).isEmpty()
+    def merge(self, spark: SparkSession, statement: str, source: DataFrame) -> int:
+        """Run a MERGE from ``{source}``; return how many rows it inserted, updated and deleted."""
+        return int(spark.sql(statement, source=source).collect()[0]["num_affected_rows"])
 
 
 FORMATS: Final[Mapping[str, TableFormat]] = {"delta": Delta()}

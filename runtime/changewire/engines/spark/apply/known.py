@@ -7,6 +7,7 @@ again.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import Any, Final
 
 from pyspark.errors import AnalysisException
@@ -36,7 +37,8 @@ def known_tables(spark: SparkSession, checkpoint: str) -> Known:
     """Return the tables that earlier batches fed."""
     known = Known()
     found = _read(spark, checkpoint, _TABLES, _TARGETS)
-    for row in [] if found is None else found.orderBy("batch").collect():
+    rows = [] if found is None else found.collect()
+    for row in sorted(rows, key=itemgetter("batch")):
         known.add(Target(row["name"], tuple(row["origin"])), (row["system"], row["database"]))
     return known
 
@@ -71,7 +73,9 @@ def kept_deletes(
     wanted: Any = F.lit(False)  # noqa: FBT003 - a column of this value
     for system, database in namespaces:
         source = F.col("source")
-        wanted |= source["system"].eqNullSafe(system) & source["database"].eqNullSafe(F.lit(database))
+        wanted |= source["system"].eqNullSafe(system) & source["database"].eqNullSafe(
+            F.lit(database)
+        )
     return found.where(wanted).drop("batch")
 
 

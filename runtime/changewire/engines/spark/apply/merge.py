@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_
-from typing import Final
+from typing import Final, NamedTuple
 
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -27,9 +28,9 @@ from changewire.engines.spark.apply.decide import (
     input_type,
     output_type,
 )
-from changewire.engines.spark.apply.errors import ConflictError
 from changewire.engines.spark.apply.formats import TableFormat
 from changewire.engines.spark.apply.shape import Shape
+from changewire.engines.spark.stream.errors import ConflictError
 from changewire.tables.metadata import COLUMN
 from changewire.tables.order import OLDEST, Order
 
@@ -60,7 +61,7 @@ class Place:
     shape: Shape
 
 
-def merge(effects: DataFrame, place: Place, mark: str, floor: Order = OLDEST) -> Counter[str]:
+def merge(effects: DataFrame, place: Place, floor: Order = OLDEST) -> Counter[str]:
     """Merge effects into a table; done again it changes nothing.
 
     What each row becomes is decided on what table and tombstones have. Tombstones are written
@@ -71,7 +72,6 @@ def merge(effects: DataFrame, place: Place, mark: str, floor: Order = OLDEST) ->
         effects: One row for each effect, with the columns of `decide.input_type` but ``origin`` and
             ``metadata``.
         place: The table.
-        mark: What the commits carry.
         floor: Order of the newest truncate of the table.
 
     Returns:
@@ -83,7 +83,7 @@ def merge(effects: DataFrame, place: Place, mark: str, floor: Order = OLDEST) ->
     for tried in range(_TRIES):
         if tried:
             time.sleep(_FIRST_WAIT * 2**tried)
-        counts = _attempt(effects, place, mark, floor)
+        counts = _attempt(effects, place, floor)
         if counts is not None:
             return counts
     raise ConflictError(
@@ -92,22 +92,24 @@ def merge(effects: DataFrame, place: Place, mark: str, floor: Order = OLDEST) ->
     )
 
 
-def _attempt(effects: DataFrame, place: Place, mark: str, floor: Order) -> Counter[str] | None:
+def _attempt(effects: DataFrame, place: Place, floor: Order) -> Counter[str] | None:
     """Return the counts; None where another writer came first."""
-    spark, tables = effects.sparkSession, place.format
-    before = tables.version(spark, place.table)
     decisions = _decisions(effects, place, floor).persist(StorageLevel.MEMORY_AND_DISK)
     try:
-        counts = _counts(decisions)
-        with tables.marked(spark, mark):
-            _write(decisions, place)
-        return None if tables.has_others(spark, place.table, before, mark) else counts
+        made = _made(decisions)
+        if made.tombstones:
+            graves = decisions.where(F.col("action") == TOMBSTONE)
+            bury(graves.select("key", F.col("metadata").alias(COLUMN)), place.tombstones)
+        changed = decisions.where((F.col("action") == ROW) | F.col("seen").isNotNull())
+        if made.changed and _merge_rows(changed, place) != made.changed:
+            return None
     except PySparkException as error:
-        if tables.conflict.search(str(error)) is None:
+        if place.format.conflict.search(str(error)) is None:
             raise
         return None
     finally:
         decisions.unpersist()
+    return made.counts
 
 
 def _decisions(effects: DataFrame, place: Place, floor: Order) -> DataFrame:
@@ -142,13 +144,18 @@ def _rows(spark: SparkSession, place: Place, keys: DataFrame) -> DataFrame:
     shape = place.shape
     named = keys.select("key", _struct(shape.key_columns(F.col("key"))).alias(_SOURCE))
     rows = spark.table(place.table).select(F.struct("*").alias(_ROW))
-    found = rows.join(named, _same_key(shape, lambda name: F.col(_ROW)[name], F.col(_SOURCE)))
+    found = rows.join(named, _same_key(shape))
     return found.select(
         "key",
         F.lit(TABLE_ROW).alias("origin"),
         shape.content(F.col(_ROW)).alias("values"),
         F.col(_ROW)[COLUMN].alias("metadata"),
     )
+
+
+def _same_key(shape: Shape) -> Column:
+    row, key = F.col(_ROW), F.col(_SOURCE)
+    return reduce(and_, (row[name].eqNullSafe(key[name]) for name in shape.keys))
 
 
 def _tombstones(spark: SparkSession, place: Place, keys: DataFrame) -> DataFrame:
@@ -158,21 +165,25 @@ def _tombstones(spark: SparkSession, place: Place, keys: DataFrame) -> DataFrame
     return found.select("key", origin, F.col(COLUMN).alias("metadata"))
 
 
-def _counts(decisions: DataFrame) -> Counter[str]:
-    """Return the sums of what the tasks counted."""
-    found = decisions.where(F.col("action") == COUNTS).select(F.explode("counts"))
-    sums = found.groupBy("key").agg(F.sum("value").alias("n")).collect()
-    return Counter({row["key"]: row["n"] for row in sums})
+class _Made(NamedTuple):
+    """How many tombstones and changed rows decisions have, and what the tasks counted."""
+
+    tombstones: int
+    changed: int
+    counts: Counter[str]
 
 
-def _write(decisions: DataFrame, place: Place) -> None:
-    """Write tombstones, then rows."""
-    graves = decisions.where(F.col("action") == TOMBSTONE)
-    if not graves.isEmpty():
-        bury(graves.select("key", F.col("metadata").alias(COLUMN)), place.tombstones)
-    changed = decisions.where((F.col("action") == ROW) | F.col("seen").isNotNull())
-    if not changed.isEmpty():
-        _merge_rows(changed, place)
+def _made(decisions: DataFrame) -> _Made:
+    groups = decisions.groupBy("action", F.to_json("counts").alias("counts"))
+    seen = F.count_if(F.col("seen").isNotNull())
+    rows = groups.agg(F.count("*").alias("n"), seen.alias("seen")).collect()
+    number = {row["action"]: row["n"] for row in rows}
+    removed = sum(row["seen"] for row in rows if row["action"] == TOMBSTONE)
+    counts: Counter[str] = Counter()
+    for row in rows:
+        if row["action"] == COUNTS:
+            counts.update({k: n * row["n"] for k, n in json.loads(row["counts"]).items()})
+    return _Made(number.get(TOMBSTONE, 0), number.get(ROW, 0) + removed, counts)
 
 
 def bury(graves: DataFrame, tombstones: str) -> None:
@@ -185,29 +196,39 @@ def bury(graves: DataFrame, tombstones: str) -> None:
     graves.withColumn("since", F.current_timestamp()).writeTo(tombstones).append()
 
 
-def _merge_rows(changed: DataFrame, place: Place) -> None:
+def _merge_rows(changed: DataFrame, place: Place) -> int:
+    """Write and remove rows that are as they were seen; return how many there were."""
     shape = place.shape
     columns = shape.row_columns(F.col("key"), F.col("values"))
     row = _struct({**columns, COLUMN: F.col("metadata")}).alias(_ROW)
-    is_row = (F.col("action") == ROW).alias("is_row")
-    source = changed.select(F.struct(row, is_row, "seen").alias(_SOURCE))
-    new, seen, remains = (F.col(_SOURCE)[name] for name in (_ROW, "seen", "is_row"))
+    remains = (F.col("action") == ROW).alias("remains")
     # Maps do not compare; their text does, and is the same for the same map.
-    is_as_seen = F.to_json(F.col(COLUMN)).eqNullSafe(F.to_json(seen))
-    values = {name: new[name] for name in (*columns, COLUMN)}
-    merging = source.mergeInto(place.table, _same_key(shape, _column, new))
-    merging = merging.whenMatched(is_as_seen & ~remains).delete()
-    merging = merging.whenMatched(is_as_seen).update(values)
-    merging.whenNotMatched(remains & seen.isNull()).insert(values).merge()
+    source = changed.select(F.struct(row, remains, F.to_json("seen").alias("seen")).alias(_SOURCE))
+    return place.format.merge(changed.sparkSession, _statement(place), source)
+
+
+def _statement(place: Place) -> str:
+    """Return the MERGE; every name but that of the source's only column is one of the table's."""
+    names = [quoted(field.name) for field in place.shape.columns.fields]
+    is_same = " AND ".join(
+        f"{quoted(name)} <=> {_SOURCE}.{_ROW}.{quoted(name)}" for name in place.shape.keys
+    )
+    is_as_seen = f"to_json({COLUMN}) <=> {_SOURCE}.seen"
+    values = [f"{_SOURCE}.{_ROW}.{name}" for name in names]
+    pairs = ", ".join(f"{name} = {value}" for name, value in zip(names, values, strict=True))
+    return (
+        f"MERGE INTO {place.table} USING {{source}} ON {is_same} "  # noqa: S608 - quoted
+        f"WHEN MATCHED AND {is_as_seen} AND NOT {_SOURCE}.remains THEN DELETE "
+        f"WHEN MATCHED AND {is_as_seen} THEN UPDATE SET {pairs} "
+        f"WHEN NOT MATCHED AND {_SOURCE}.remains AND {_SOURCE}.seen IS NULL "
+        f"THEN INSERT ({', '.join(names)}) VALUES ({', '.join(values)})"
+    )
+
+
+def quoted(name: str) -> str:
+    """Return a name of a column as SQL has it."""
+    return f"`{name.replace('`', '``')}`"
 
 
 def _struct(columns: Mapping[str, Column]) -> Column:
     return F.struct(*(column.alias(name) for name, column in columns.items()))
-
-
-def _column(name: str) -> Column:
-    return F.col(f"`{name.replace('`', '``')}`")
-
-
-def _same_key(shape: Shape, column: Callable[[str], Column], other: Column) -> Column:
-    return reduce(and_, (column(name).eqNullSafe(other[name]) for name in shape.keys))

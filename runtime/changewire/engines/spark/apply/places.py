@@ -27,7 +27,6 @@ def place_of(
         OutputError: It is there, and has other columns.
     """
 
-
     def made(name: str, columns: StructType) -> str:
         format.create(spark, name, columns, is_path=is_path)
         identifier = format.identifier(name, is_path=is_path)

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 
 from changewire.engines.layout import CHANGE
+from changewire.engines.spark.apply.effects import EFFECTS
 from changewire.tables.effects import DELETE, WRITES
 from changewire.tables.names import Target
 from changewire.tables.routing import (
@@ -67,18 +68,36 @@ class Routes(Struct):
     added: list[tuple[Target, Namespace]] = field(default_factory=list)
 
 
-def sources_of(rows: DataFrame, ops: Iterable[str] = ()) -> list[From]:
-    """Return where the changes of a batch come from; those without a key go nowhere.
+class Sources(Struct):
+    """Where the changes of a batch come from, and how many concern no row.
 
-    Args:
-        rows: Decoded rows.
-        ops: Operations of control events that go to tables as well.
+    Attributes:
+        ways: Deletes that go to all tables of a database come last, so that the tables which the
+            batch brings are among them.
+        changes: How many changes there are.
+        key_missing: How many have no key; they go nowhere.
+        lone_before_unused: How many are a row before an update, alone, that changes nothing.
     """
+
+    ways: list[From]
+    changes: int
+    key_missing: int
+    lone_before_unused: int
+
+
+def sources_of(rows: DataFrame) -> Sources:
+    """Return where the changes of a batch come from; one job over decoded rows with effects."""
     way = F.when(F.col("op").isin(*WRITES), F.lit(WRITE)).otherwise(F.col("op"))
-    is_change = (F.col("kind") == CHANGE) & F.col("key").isNotNull()
-    chosen = rows.where(is_change | F.col("op").isin(*ops))
-    found = chosen.groupBy("source", way.alias("way")).count().collect()
-    return sorted(map(_from_row, found), key=lambda one: (one[1] == DELETE, _sortable(one[0])))
+    groups = rows.where(F.col("kind") == CHANGE).groupBy("source", way.alias("way"))
+    keys = {
+        "changes": F.count("*"),
+        "key_missing": F.count_if(F.col("key").isNull()),
+        "lone_before_unused": F.count_if(F.size(EFFECTS) == 0),
+    }
+    found = groups.agg(*(count.alias(name) for name, count in keys.items())).collect()
+    ways = [_from_row(row) for row in found if row["changes"] > row["key_missing"]]
+    ways.sort(key=lambda one: (one[1] == DELETE, _sortable(one[0])))
+    return Sources(ways, *(sum(row[name] for row in found) for name in keys))
 
 
 def _from_row(row: Row) -> From:
@@ -93,8 +112,7 @@ def routes(sources: Iterable[From], routing: Routing, known: Known) -> Routes:
     """Find the ways of a batch.
 
     Args:
-        sources: From `sources_of`: deletes that go to all tables of a database come last, so that
-            those which the batch brings are among them.
+        sources: `Sources.ways`.
         routing: How sources find their targets.
         known: Tables that are known; those that are new are added.
     """

@@ -14,12 +14,17 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql.streaming.query import StreamingQuery
 
 from changewire.engines.counts import ConservationError
-from changewire.engines.spark.stream.errors import TooManyDeadLettersError
+from changewire.engines.spark.stream.errors import (
+    ConflictError,
+    KeysMissingError,
+    TooManyDeadLettersError,
+)
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 _SECONDS: Final = 1
 _OURS: Final[dict[str, type[Exception]]] = {
-    error.__name__: error for error in (ConservationError, TooManyDeadLettersError)
+    error.__name__: error
+    for error in (ConservationError, ConflictError, KeysMissingError, TooManyDeadLettersError)
 }
 _TOLD: Final = re.compile(rf"\b({'|'.join(_OURS)}): ([^\n]*)")
 
