@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,17 +48,14 @@ class Lake:
     Attributes:
         root: Holds messages, checkpoint, outputs and tables.
         sink: Table format.
+        applies_truncates: Whether truncates are applied.
         files: Number of files so far.
     """
 
     root: Path
     sink: str = "delta"
-    routing: Routing = field(default=None)  # type: ignore[assignment]
+    applies_truncates: bool = False
     files: int = 0
-
-    def __post_init__(self) -> None:
-        """Name tables by a folder each."""
-        self.routing = self.routing or Routing(template_of(f"{self.root}/tables/{{table}}"), "null")
 
     def send(self, batch: Sequence[Placed]) -> None:
         """Add a file, which the query reads as one batch."""
@@ -94,7 +91,15 @@ class Lake:
         decoder = ChangeDecoder(Reading("dataworks-json"))
         decoded = Decoded(mapped(self.read(spark), decoder, with_effects(ROWS)))
         checkpoint = str(self.root / "checkpoint")
-        applying = Applying("dataworks-json", self.routing, JsonShape(), self.sink, checkpoint)
+        routing = Routing(template_of(f"{self.root}/tables/{{table}}"), "null")
+        applying = Applying(
+            "dataworks-json",
+            routing,
+            JsonShape(),
+            self.sink,
+            checkpoint,
+            self.applies_truncates,
+        )
         query = start_applying(
             decoded, applying, self.outputs(), trigger={"availableNow": True}, **options
         )

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.runtime.engines.apply.lake import Lake
 from tests.runtime.tables.histories import deliveries, histories

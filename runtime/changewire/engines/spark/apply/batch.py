@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 
 from changewire.engines.counts import Counts
@@ -18,7 +18,7 @@ from changewire.engines.spark.apply.known import (
     known_tables,
 )
 from changewire.engines.spark.apply.merge import merge
-from changewire.engines.spark.apply.places import place_of
+from changewire.engines.spark.apply.places import keep_truncated, place_of, truncated
 from changewire.engines.spark.apply.refuse import refused
 from changewire.engines.spark.apply.routes import (
     From,
@@ -35,8 +35,10 @@ from changewire.engines.spark.stream.batch import BatchWriter
 from changewire.engines.spark.stream.errors import KeysMissingError
 from changewire.engines.spark.stream.progress import TableCounts
 from changewire.engines.spark.stream.sinks import BatchId
+from changewire.tables.apply import TRUNCATE
 from changewire.tables.effects import DELETE
 from changewire.tables.names import Target
+from changewire.tables.order import OLDEST, Order, Position
 from changewire.tables.routing import Routing, goes_to_all
 
 
@@ -50,6 +52,7 @@ class Applying:
         shape: How tables have their rows.
         sink: Table format.
         checkpoint: Folder of the query's checkpoint.
+        apply_as_truncates: Whether truncates are applied.
     """
 
     format: str
@@ -57,6 +60,7 @@ class Applying:
     shape: Shape
     sink: str
     checkpoint: str
+    apply_as_truncates: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,10 +77,16 @@ class TablesWriter(BatchWriter):
         """Write a batch, then merge it; done again it changes nothing."""
         rows, applying = decoded.rows, self.applying
         known = known_tables(rows.sparkSession, applying.checkpoint)
-        sources = sources_of(rows)
+        sources = sources_of(rows, with_truncates=applying.apply_as_truncates)
         _check_keys(sources, known)
         found = routes(sources.ways, applying.routing, known)
-        landed = Decoded(refused(rows, found.refused, applying.format), decoded.rows_as)
+        to_land = refused(
+            rows,
+            found.refused,
+            applying.format,
+            with_truncates=applying.apply_as_truncates,
+        )
+        landed = Decoded(to_land, decoded.rows_as)
         counts = self._land(landed, batch)
         to_all = [one for one in sources.ways if goes_to_all(one[1], one[0])]
         if to_all:
@@ -104,7 +114,11 @@ class TablesWriter(BatchWriter):
             FORMATS[applying.sink],
             is_path=applying.routing.template.is_path,
         )
-        return merge(effects, place)
+        floor = truncated(spark, place)
+        newest = _newest_truncate(rows, found.targets[target])
+        if newest > floor:
+            keep_truncated(spark, place, newest)
+        return merge(effects, place, max(floor, newest), is_new=newest > OLDEST)
 
 
 def _check_keys(sources: Sources, known: Known) -> None:
@@ -120,6 +134,31 @@ def _check_keys(sources: Sources, known: Known) -> None:
         )
 
 
+def _newest_truncate(rows: DataFrame, ways: list[From]) -> Order:
+    """Return the order of the newest truncate that comes from some sources."""
+    asked = [one for one in ways if one[1] == TRUNCATE]
+    if not asked:
+        return OLDEST
+    fields = F.struct(*_order_columns())
+    found = rows.where(is_from(asked)).where(F.col("sequence").isNotNull())
+    newest = found.agg(F.max(fields).alias("newest")).collect()[0]["newest"]
+    if newest is None:
+        return OLDEST
+    sequence, *position = newest
+    return Order((sequence["major"], sequence["minor"]), Position(*position))
+
+
+def _order_columns() -> list[Column]:
+    """Return the columns of an order, as `changewire.tables.position_of` makes them."""
+    return [
+        F.col("sequence"),
+        F.coalesce("topic", "path", F.lit("")).alias("topic"),
+        F.coalesce("partition", F.lit(-1)).alias("partition"),
+        F.coalesce("offset", "number", F.lit(-1)).alias("offset"),
+        F.col("element"),
+    ]
+
+
 def _effects(rows: DataFrame, ways: list[From]) -> DataFrame:
     """Return what the changes from some sources do to rows, one row for each effect."""
     effect = F.col("_effect")
@@ -127,9 +166,6 @@ def _effects(rows: DataFrame, ways: list[From]) -> DataFrame:
     return exploded.select(
         "source",
         *(effect[name].alias(name) for name in ("key", "kind", "names", "sequence")),
-        F.coalesce("topic", "path", F.lit("")).alias("topic"),
-        F.coalesce("partition", F.lit(-1)).alias("partition"),
-        F.coalesce("offset", "number", F.lit(-1)).alias("offset"),
-        "element",
+        *_order_columns()[1:],
         F.when(effect["kind"] != DELETE, F.col("after")).alias("values"),
     )

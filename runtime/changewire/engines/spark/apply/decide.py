@@ -35,8 +35,10 @@ TOMBSTONE_ROW: Final = 2
 
 ROW: Final = "row"
 TOMBSTONE: Final = "tombstone"
+REMOVED: Final = "removed"
 COUNTS: Final = "counts"
-"""What a row of the output is: a row to write, one to remove, or counts of its task."""
+"""What a row of the output is: a row to write; a delete, of a row or without one; a row that a
+truncate removes; or counts of its task."""
 
 _BATCH: Final = 1024
 
@@ -104,25 +106,30 @@ class Decide:
         self, key: str, rows: list[dict[str, Any]], counts: Counter[str]
     ) -> dict[str, Any] | None:
         held = self._held(rows)
-        stored = held.row or held.grave
-        if held.row is not None and held.grave is not None:
-            stored = joined(held.row, held.grave)
-        batch = [self._effect(row) for row in rows if row["origin"] == EFFECT_ROW]
+        row = self._after_truncate(held.row)
+        stored = joined(row, held.grave) if row and held.grave else row or held.grave
+        batch = [self._effect(one) for one in rows if one["origin"] == EFFECT_ROW]
         (new,) = reduced(batch, lambda _: stored, counts).values() or (None,)
-        if new is not None:
-            state = settled(held.row, held.grave, new, self._floor, counts)
-        else:
-            state = None if held.row is None else joined(held.row, tombstone(self._floor))
-        if state is None or state == held.row:
+        state = None if new is None else settled(row, held.grave, new, self._floor, counts)
+        after = state or row
+        if after == held.row:
             return None
-        is_row = state.values is not None
-        return {
-            "action": ROW if is_row else TOMBSTONE,
-            "key": key,
-            "values": self._shape.pack(key, state.values) if state.values is not None else None,
-            "metadata": as_pairs(metadata_of(state)),
-            "seen": None if held.seen is None else as_pairs(held.seen),
-        }
+        found: dict[str, Any] = {"action": REMOVED, "key": key}
+        if held.seen is not None:
+            found["seen"] = as_pairs(held.seen)
+        if after is not None:
+            found["action"] = TOMBSTONE if after.values is None else ROW
+            found["metadata"] = as_pairs(metadata_of(after))
+            if after.values is not None:
+                found["values"] = self._shape.pack(key, after.values)
+        return found
+
+    def _after_truncate(self, row: State | None) -> State | None:
+        """Return what a truncate leaves of a row."""
+        if row is None or self._floor == OLDEST:
+            return row
+        left = joined(row, tombstone(self._floor))
+        return None if left.values is None else left
 
     def _held(self, rows: list[dict[str, Any]]) -> _Held:
         row = grave = seen = None

@@ -61,7 +61,9 @@ class Place:
     shape: Shape
 
 
-def merge(effects: DataFrame, place: Place, floor: Order = OLDEST) -> Counter[str]:
+def merge(
+    effects: DataFrame, place: Place, floor: Order = OLDEST, *, is_new: bool = False
+) -> Counter[str]:
     """Merge effects into a table; done again it changes nothing.
 
     What each row becomes is decided on what table and tombstones have. Tombstones are written
@@ -73,6 +75,7 @@ def merge(effects: DataFrame, place: Place, floor: Order = OLDEST) -> Counter[st
             ``metadata``.
         place: The table.
         floor: Order of the newest truncate of the table.
+        is_new: Whether that truncate is one of this batch, so that it concerns every row.
 
     Returns:
         What became of the effects, as `changewire.tables.Result.counts` has it.
@@ -83,7 +86,7 @@ def merge(effects: DataFrame, place: Place, floor: Order = OLDEST) -> Counter[st
     for tried in range(_TRIES):
         if tried:
             time.sleep(_FIRST_WAIT * 2**tried)
-        counts = _attempt(effects, place, floor)
+        counts = _attempt(effects, place, floor, is_new=is_new)
         if counts is not None:
             return counts
     raise ConflictError(
@@ -92,9 +95,12 @@ def merge(effects: DataFrame, place: Place, floor: Order = OLDEST) -> Counter[st
     )
 
 
-def _attempt(effects: DataFrame, place: Place, floor: Order) -> Counter[str] | None:
+def _attempt(
+    effects: DataFrame, place: Place, floor: Order, *, is_new: bool
+) -> Counter[str] | None:
     """Return the counts; None where another writer came first."""
-    decisions = _decisions(effects, place, floor).persist(StorageLevel.MEMORY_AND_DISK)
+    decisions = _decisions(effects, place, floor, is_new=is_new)
+    decisions = decisions.persist(StorageLevel.MEMORY_AND_DISK)
     try:
         made = _made(decisions)
         if made.tombstones:
@@ -112,13 +118,13 @@ def _attempt(effects: DataFrame, place: Place, floor: Order) -> Counter[str] | N
     return made.counts
 
 
-def _decisions(effects: DataFrame, place: Place, floor: Order) -> DataFrame:
+def _decisions(effects: DataFrame, place: Place, floor: Order, *, is_new: bool) -> DataFrame:
     """Return what each row becomes that effects concern."""
     shape, spark = place.shape, effects.sparkSession
     keys = effects.select("key").distinct()
     parts = [
         effects.withColumn("origin", F.lit(EFFECT_ROW)),
-        _rows(spark, place, keys),
+        _rows(spark, place, keys, is_all=is_new),
         _tombstones(spark, place, keys),
     ]
     columns = input_type(shape)
@@ -139,14 +145,14 @@ def _with(part: DataFrame, columns: StructType) -> DataFrame:
     )
 
 
-def _rows(spark: SparkSession, place: Place, keys: DataFrame) -> DataFrame:
-    """Return the table's rows of some keys."""
+def _rows(spark: SparkSession, place: Place, keys: DataFrame, *, is_all: bool) -> DataFrame:
+    """Return the table's rows of some keys, or all of them."""
     shape = place.shape
     named = keys.select("key", _struct(shape.key_columns(F.col("key"))).alias(_SOURCE))
     rows = spark.table(place.table).select(F.struct("*").alias(_ROW))
-    found = rows.join(named, _same_key(shape))
+    found = rows.join(named, _same_key(shape), "left" if is_all else "inner")
     return found.select(
-        "key",
+        F.coalesce("key", shape.key_text(F.col(_ROW))).alias("key"),
         F.lit(TABLE_ROW).alias("origin"),
         shape.content(F.col(_ROW)).alias("values"),
         F.col(_ROW)[COLUMN].alias("metadata"),
@@ -178,7 +184,7 @@ def _made(decisions: DataFrame) -> _Made:
     seen = F.count_if(F.col("seen").isNotNull())
     rows = groups.agg(F.count("*").alias("n"), seen.alias("seen")).collect()
     number = {row["action"]: row["n"] for row in rows}
-    removed = sum(row["seen"] for row in rows if row["action"] == TOMBSTONE)
+    removed = sum(row["seen"] for row in rows if row["action"] != ROW)
     counts: Counter[str] = Counter()
     for row in rows:
         if row["action"] == COUNTS:

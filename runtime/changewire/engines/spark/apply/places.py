@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
+from typing import Final
+
+import msgspec
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
@@ -11,10 +15,14 @@ from changewire.engines.spark.apply.metadata import TOMBSTONES
 from changewire.engines.spark.apply.shape import Shape
 from changewire.engines.spark.stream.errors import OutputError
 from changewire.engines.spark.types import nullable
-from changewire.tables.metadata import COLUMN
+from changewire.tables.metadata import COLUMN, metadata_of, state_from
 from changewire.tables.names import beside
+from changewire.tables.order import OLDEST, Order
+from changewire.tables.state import tombstone
 
-SUFFIX = "__tombstones"
+_TRUNCATED: Final = "changewire.truncated"
+
+SUFFIX: Final = "__tombstones"
 """What the name of a table of tombstones ends in."""
 
 
@@ -35,6 +43,22 @@ def place_of(
 
     graves = beside(target, SUFFIX, is_path=is_path)
     return Place(made(target, shape.columns), made(graves, TOMBSTONES), format, shape)
+
+
+def truncated(spark: SparkSession, place: Place) -> Order:
+    """Return the order of the newest truncate of a table, which its tombstones keep."""
+    rows = spark.sql(f"SHOW TBLPROPERTIES {place.tombstones}").collect()
+    text = next((row["value"] for row in rows if row["key"] == _TRUNCATED), None)
+    if text is None:
+        return OLDEST
+    return state_from(msgspec.json.decode(b64decode(text)), None).order
+
+
+def keep_truncated(spark: SparkSession, place: Place, order: Order) -> None:
+    """Keep the order of a truncate, so that nothing older comes back."""
+    # Base64, since a path in it may have any character, and SQL text gives some of them a meaning.
+    text = b64encode(msgspec.json.encode(metadata_of(tombstone(order)))).decode()
+    spark.sql(f"ALTER TABLE {place.tombstones} SET TBLPROPERTIES ('{_TRUNCATED}' = '{text}')")
 
 
 def _check(found: StructType, needed: StructType, identifier: str) -> None:

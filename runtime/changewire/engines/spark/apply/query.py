@@ -39,6 +39,7 @@ def apply_changes(
     families: Sequence[str] | None = None,
     digests: Digests = "off",
     null_set: str | None = None,
+    apply_as_truncates: bool = False,
     trigger: Mapping[str, Any] | None = None,
     max_dead_letters: limits.Limit | None = None,
     notice: Listener | None = None,
@@ -67,6 +68,8 @@ def apply_changes(
         families: See there.
         digests: See there.
         null_set: Table of writes that name none.
+        apply_as_truncates: Whether a truncate removes the rows that are older; it is counted
+            otherwise.
         trigger: See `write_stream`.
         max_dead_letters: See there.
         notice: See there.
@@ -86,7 +89,7 @@ def apply_changes(
     check_limit(max_dead_letters)
     reading = Reading(format, image, keys, families, digests)
     decoded = Decoded(mapped(messages, EffectsDecoder(reading), with_effects(ROWS)))
-    applying = Applying(format, routing, JsonShape(), sink, checkpoint)
+    applying = Applying(format, routing, JsonShape(), sink, checkpoint, apply_as_truncates)
 
     targets = {"dead_letters": dead_letters, "controls": controls, "change_log": change_log}
     return start_applying(

@@ -9,7 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 
 from changewire.engines.layout import DEAD_LETTER
-from changewire.engines.spark.apply.routes import From, is_from
+from changewire.engines.spark.apply.routes import From, is_from, is_truncate
 from changewire.tables.routing import Reason
 
 _POINTERS: Final[Mapping[Reason, str]] = {
@@ -25,21 +25,29 @@ _MESSAGES: Final[Mapping[Reason, str]] = {
 _CODE: Final = "_refused"
 
 
-def refused(rows: DataFrame, reasons: Mapping[From, Reason], format: str) -> DataFrame:
+def refused(
+    rows: DataFrame, reasons: Mapping[From, Reason], format: str, *, with_truncates: bool = False
+) -> DataFrame:
     """Return decoded rows in which changes that cannot be applied are dead letters.
 
     Args:
         rows: Decoded rows, with the messages of all of them.
         reasons: Why, by where the changes come from.
         format: Public name of the messages' format.
+        with_truncates: Whether truncates are applied.
     """
-    if not reasons:
-        return rows
     code = F.lit(None).cast("string")
     for reason in sorted(set(reasons.values())):
         places = [place for place, why in reasons.items() if why == reason]
         code = F.when(is_from(places), F.lit(reason)).otherwise(code)
-    found = rows.withColumn(_CODE, F.when(F.col("key").isNotNull(), code))
+    goes_to_table = F.col("key").isNotNull()
+    if with_truncates:
+        goes_to_table |= is_truncate()
+        is_lost = is_truncate() & F.col("sequence").isNull()
+        code = F.when(is_lost, F.lit("truncate_without_sequence")).otherwise(code)
+    elif not reasons:
+        return rows
+    found = rows.withColumn(_CODE, F.when(goes_to_table, code))
     text = F.concat_ws(": ", F.col(_CODE), _of(_POINTERS), _of(_MESSAGES))
     return _where_refused(
         found,

@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from msgspec import Struct, field
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 
-from changewire.engines.layout import CHANGE
+from changewire.engines.layout import CHANGE, CONTROL
 from changewire.engines.spark.apply.effects import EFFECTS
+from changewire.tables.apply import TRUNCATE
 from changewire.tables.effects import DELETE, WRITES
 from changewire.tables.names import Target
 from changewire.tables.routing import (
@@ -72,8 +73,8 @@ class Sources(Struct):
     """Where the changes of a batch come from, and how many concern no row.
 
     Attributes:
-        ways: Deletes that go to all tables of a database come last, so that the tables which the
-            batch brings are among them.
+        ways: Where changes come from. Deletes that go to all tables of a database come last, so
+            that the tables which the batch brings are among them.
         changes: How many changes there are.
         key_missing: How many have no key; they go nowhere.
         lone_before_unused: How many are a row before an update, alone, that changes nothing.
@@ -85,17 +86,28 @@ class Sources(Struct):
     lone_before_unused: int
 
 
-def sources_of(rows: DataFrame) -> Sources:
-    """Return where the changes of a batch come from; one job over decoded rows with effects."""
+def sources_of(rows: DataFrame, *, with_truncates: bool = False) -> Sources:
+    """Return where the changes of a batch come from; one job over decoded rows with effects.
+
+    Args:
+        rows: Decoded rows.
+        with_truncates: Whether truncates are changes.
+    """
     way = F.when(F.col("op").isin(*WRITES), F.lit(WRITE)).otherwise(F.col("op"))
-    groups = rows.where(F.col("kind") == CHANGE).groupBy("source", way.alias("way"))
+    is_change = F.col("kind") == CHANGE
+    chosen = rows.where(is_change | is_truncate() if with_truncates else is_change)
+    groups = chosen.groupBy("source", way.alias("way"))
     keys = {
-        "changes": F.count("*"),
-        "key_missing": F.count_if(F.col("key").isNull()),
+        "changes": F.count_if(is_change),
+        "key_missing": F.count_if(is_change & F.col("key").isNull()),
         "lone_before_unused": F.count_if(F.size(EFFECTS) == 0),
     }
     found = groups.agg(*(count.alias(name) for name, count in keys.items())).collect()
-    ways = [_from_row(row) for row in found if row["changes"] > row["key_missing"]]
+    ways = [
+        _from_row(row)
+        for row in found
+        if row["way"] == TRUNCATE or row["changes"] > row["key_missing"]
+    ]
     ways.sort(key=lambda one: (one[1] == DELETE, _sortable(one[0])))
     return Sources(ways, *(sum(row[name] for row in found) for name in keys))
 
@@ -130,6 +142,11 @@ def routes(sources: Iterable[From], routing: Routing, known: Known) -> Routes:
                 found.added.append((target, namespace))
             found.targets.setdefault(target, []).append((source, way))
     return found
+
+
+def is_truncate() -> Column:
+    """Return the condition that a row is a truncate."""
+    return (F.col("kind") == CONTROL) & (F.col("op") == TRUNCATE)
 
 
 def is_from(sources: Iterable[From]) -> Any:

@@ -40,6 +40,9 @@ class Shape(Protocol):
             values: The columns, with or without those of the key.
         """
 
+    def key_text(self, row: Column) -> Column:
+        """Return the text of a key that no effect has, by the row as a struct of its columns."""
+
     def key_columns(self, key: Column) -> dict[str, Column]:
         """Return the table's columns of a key, by the key's text."""
 
@@ -70,6 +73,10 @@ class JsonShape:
     def pack(self, key: str, values: Mapping[str, Any]) -> str:
         """Return the row, the columns of its key first."""
         return msgspec.json.encode({**_columns(key), **values}).decode()
+
+    def key_text(self, row: Column) -> Column:
+        """Return the key's text."""
+        return row["key"]
 
     def key_columns(self, key: Column) -> dict[str, Column]:
         """Return the key's text."""
