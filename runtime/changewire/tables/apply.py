@@ -94,10 +94,10 @@ def _targets(tables: Tables, placed: Placed, routing: Routing, result: Result) -
     namespace = namespace_of(change.source)
     targets = route(change.op, change.source, routing, tables.members.get(namespace, []))
     if not targets and not _goes_to_all(placed):
-        result.refuse(placed, "table_missing")
+        result.refuse(placed, "table-missing")
     for target in targets:
         if tables.has_other(target):
-            result.refuse(placed, "name_collision")
+            result.refuse(placed, "name-collision")
         else:
             yield tables.declare(target, namespace)
 
@@ -105,7 +105,7 @@ def _targets(tables: Tables, placed: Placed, routing: Routing, result: Result) -
 def _truncate(tables: Tables, placed: Placed, routing: Routing, result: Result) -> None:
     sequence = sequence_of(placed.change.sequence)
     if not sequence:
-        result.refuse(placed, "truncate_without_sequence")
+        result.refuse(placed, "truncate-without-sequence")
         return
     for table in _targets(tables, placed, routing, result):
         table.truncate(Order(sequence, placed.position))

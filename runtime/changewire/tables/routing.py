@@ -10,7 +10,7 @@ from changewire.tables.effects import DELETE, WRITES
 from changewire.tables.names import Target, Template, target_of
 from changewire_messages.change import Source
 
-Reason = Literal["table_missing", "name_collision", "truncate_without_sequence"]
+Reason = Literal["table-missing", "name-collision", "truncate-without-sequence"]
 """Why a change cannot be applied."""
 
 Namespace = tuple[str, str | None]

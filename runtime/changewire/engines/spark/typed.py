@@ -112,10 +112,14 @@ class TypedDecoder(Decoder):
 
     def _columns(self, batch: pa.RecordBatch, elements: Elements) -> dict[str, pa.Array]:
         columns = super()._columns(batch, elements)
+        self._images(columns, elements)
+        return columns
+
+    def _images(self, columns: dict[str, pa.Array], elements: Elements) -> None:
+        """Put typed rows in place of JSON text."""
         kind = to_arrow_type(self._type, timestamp_utc=True)
         for name in _IMAGES:
             values = [
                 None if change is None else getattr(change, name) for change in elements.changes
             ]
             columns[name] = pa.array(values, kind)
-        return columns

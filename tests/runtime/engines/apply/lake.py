@@ -17,10 +17,9 @@ import changewire as cw
 import changewire.spark as cws
 from changewire.changes.reading import Reading
 from changewire.engines.layout import INPUT_COLUMNS
-from changewire.engines.spark.apply.batch import Applying
+from changewire.engines.spark.apply.applying import Applying, RowTypes
 from changewire.engines.spark.apply.effects import EffectsDecoder, with_effects
 from changewire.engines.spark.apply.query import start_applying
-from changewire.engines.spark.apply.shape import JsonShape
 from changewire.engines.spark.decode import Decoded, mapped
 from changewire.engines.spark.types import ROWS
 from changewire.tables import Placed, Routing, template_of
@@ -92,14 +91,8 @@ class Lake:
         decoded = Decoded(mapped(self.read(spark), decoder, with_effects(ROWS)))
         checkpoint = str(self.root / "checkpoint")
         routing = Routing(template_of(f"{self.root}/tables/{{table}}"), "null")
-        applying = Applying(
-            "dataworks-json",
-            routing,
-            JsonShape(),
-            self.sink,
-            checkpoint,
-            self.applies_truncates,
-        )
+        types = RowTypes("json", Reading("dataworks-json"))
+        applying = Applying(routing, types, self.sink, checkpoint, self.applies_truncates)
         query = start_applying(
             decoded, applying, self.outputs(), trigger={"availableNow": True}, **options
         )

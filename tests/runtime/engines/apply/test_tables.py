@@ -76,7 +76,7 @@ def test_many_tables(spark: SparkSession, tmp_path: Path) -> None:
     assert lake.rows(spark, "null") == [{"id": 2, "a": 1}]
     assert lake.rows(spark, "x002E__x002E__x002F_t") == []
     letters = spark.read.format("delta").load(lake.outputs()["dead_letters"]).collect()
-    assert [(row["code"], row["offset"]) for row in letters] == [("name_collision", 3)]
+    assert [(row["code"], row["offset"]) for row in letters] == [("name-collision", 3)]
     (line,) = (msgspec.json.decode(line) for line in told)
     assert line["changes"] + line["dead_letters"] == len(sent)
     assert line["tables"]["key_missing"] == 1
@@ -103,7 +103,7 @@ def test_truncates(spark: SparkSession, tmp_path: Path) -> None:
     good = [*first, second[0], *second[2:], *third]
     assert lake.content(spark) == tables_of(good, truncates=True)
     letters = spark.read.format("delta").load(lake.outputs()["dead_letters"]).collect()
-    assert [row["code"] for row in letters] == ["truncate_without_sequence"]
+    assert [row["code"] for row in letters] == ["truncate-without-sequence"]
 
 
 def test_missing_keys_stop_a_query(spark: SparkSession, tmp_path: Path) -> None:

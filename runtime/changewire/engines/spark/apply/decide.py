@@ -50,7 +50,8 @@ def input_type(shape: Shape) -> StructType:
             StructField("origin", IntegerType()),
             *(field for field in EFFECT.fields if field.name != "sequence"),
             *ORDER_FIELDS,
-            StructField("values", shape.values_type),
+            StructField("after", StringType()),
+            StructField("content", shape.content_type),
             StructField("metadata", METADATA),
         ]
     )
@@ -62,7 +63,7 @@ def output_type(shape: Shape) -> StructType:
         [
             StructField("action", StringType()),
             StructField("key", StringType()),
-            StructField("values", shape.values_type),
+            StructField("content", shape.content_type),
             StructField("metadata", METADATA),
             StructField("seen", METADATA),
             StructField("counts", MapType(StringType(), LongType())),
@@ -121,7 +122,7 @@ class Decide:
             found["action"] = TOMBSTONE if after.values is None else ROW
             found["metadata"] = as_pairs(metadata_of(after))
             if after.values is not None:
-                found["values"] = self._shape.pack(key, after.values)
+                found["content"] = self._shape.pack(key, after.values)
         return found
 
     def _after_truncate(self, row: State | None) -> State | None:
@@ -136,7 +137,7 @@ class Decide:
         for found in rows:
             if found["origin"] == TABLE_ROW:
                 seen = found["metadata"]
-                row = state_from(seen, self._shape.unpack(found["values"]))
+                row = state_from(seen, self._shape.unpack(found["content"]))
             elif found["origin"] == TOMBSTONE_ROW:
                 new = state_from(found["metadata"], None)
                 grave = new if grave is None else joined(grave, new)
@@ -144,9 +145,8 @@ class Decide:
 
     def _effect(self, row: Mapping[str, Any]) -> Effect:
         kind, sequence = row["kind"], row["sequence"]
-        values: Mapping[str, Any] = {}
-        if kind != "delete":
-            values = self._shape.unpack(row["values"])
+        has_row = kind != "delete" and row["after"] is not None
+        values = self._shape.of_message(row["after"]) if has_row else {}
         if kind == "patch":
             values = {name: _or_unset(values.get(name)) for name in row["names"]}
         return Effect(

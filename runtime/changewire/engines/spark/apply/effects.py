@@ -68,8 +68,15 @@ class EffectsDecoder(_Effects, Decoder):
     """Decodes into rows of JSON text."""
 
 
-class TypedEffectsDecoder(_Effects, TypedDecoder):
-    """Decodes into rows that are columns of a type."""
+class CheckedEffectsDecoder(_Effects, TypedDecoder):
+    """Decodes into rows of JSON text, and refuses elements whose rows do not fit a type."""
+
+    def _typed(self, change: Change, used: list[str]) -> Change:
+        super()._typed(change, used)
+        return change
+
+    def _images(self, columns: dict[str, pa.Array], elements: Elements) -> None:
+        """Leave the rows as they are."""
 
 
 def _of_change(change: Change | None) -> list[dict[str, Any]] | None:

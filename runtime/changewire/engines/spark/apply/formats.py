@@ -14,6 +14,8 @@ _EXISTS: Final = "TABLE_OR_VIEW_ALREADY_EXISTS"
 _PARTS: Final = re.compile(r"(?:`(?:[^`]|``)*`|[^.`])+")
 """Parts of the name of a table, between dots that are not quoted."""
 
+_UNSAFE: Final = re.compile(r"[ ,;{}()\n\t=]")
+
 
 class TableFormat(Protocol):
     """A table format.
@@ -30,6 +32,9 @@ class TableFormat(Protocol):
     def create(self, spark: SparkSession, name: str, columns: StructType, *, is_path: bool) -> None:
         """Make a table if it is not there, and the namespace of its name."""
 
+    def evolve(self, spark: SparkSession, name: str, columns: StructType, *, is_path: bool) -> None:
+        """Add columns to a table, and widen its types."""
+
     def merge(self, spark: SparkSession, statement: str, source: DataFrame) -> int:
         """Run a MERGE from ``{source}``; return how many rows it inserted, updated and deleted."""
 
@@ -42,6 +47,7 @@ class Delta:
         r"|DELTA_(METADATA|PROTOCOL)_CHANGED|(Metadata|Protocol)ChangedException"
     )
     _properties: Final[Mapping[str, str]] = {"delta.enableTypeWidening": "true"}
+    _any_names: Final[Mapping[str, str]] = {"delta.columnMapping.mode": "name"}
 
     def identifier(self, name: str, *, is_path: bool) -> str:
         """Return a table, a path or a name, as SQL names it."""
@@ -50,19 +56,32 @@ class Delta:
     def create(self, spark: SparkSession, name: str, columns: StructType, *, is_path: bool) -> None:
         """Make a table if it is not there, and the namespace of its name."""
         empty = spark.createDataFrame([], columns)
+        properties = {**self._properties, **(self._any_names if _is_unsafe(columns) else {})}
         if is_path:
-            writer = empty.write.format("delta").mode("ignore").options(**self._properties)
-            writer.save(name)
+            empty.write.format("delta").mode("ignore").options(**properties).save(name)
             return
         create_namespace(spark, name)
         table = empty.writeTo(name).using("delta")
-        for key, value in self._properties.items():
+        for key, value in properties.items():
             table = table.tableProperty(key, value)
         try:
             table.create()
         except AnalysisException as error:
             if error.getCondition() != _EXISTS:
                 raise
+
+    def evolve(self, spark: SparkSession, name: str, columns: StructType, *, is_path: bool) -> None:
+        """Add columns to a table, and widen its types."""
+        if _is_unsafe(columns):
+            pairs = ", ".join(f"'{key}' = '{value}'" for key, value in self._any_names.items())
+            table = self.identifier(name, is_path=is_path)
+            spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ({pairs})")
+        writer = spark.createDataFrame([], columns).write.format("delta").mode("append")
+        writer = writer.option("mergeSchema", "true")
+        if is_path:
+            writer.save(name)
+        else:
+            writer.saveAsTable(name)
 
     def merge(self, spark: SparkSession, statement: str, source: DataFrame) -> int:
         """Run a MERGE from ``{source}``; return how many rows it inserted, updated and deleted."""
@@ -71,6 +90,15 @@ class Delta:
 
 FORMATS: Final[Mapping[str, TableFormat]] = {"delta": Delta()}
 """Table formats that a stream can merge into."""
+
+
+def _is_unsafe(columns: StructType) -> bool:
+    """Whether Parquet, and so Delta without column mapping, refuses the name of a column."""
+    return any(
+        _UNSAFE.search(field.name) is not None
+        or (isinstance(field.dataType, StructType) and _is_unsafe(field.dataType))
+        for field in columns.fields
+    )
 
 
 def create_namespace(spark: SparkSession, name: str) -> None:

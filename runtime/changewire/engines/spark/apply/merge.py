@@ -154,7 +154,7 @@ def _rows(spark: SparkSession, place: Place, keys: DataFrame, *, is_all: bool) -
     return found.select(
         F.coalesce("key", shape.key_text(F.col(_ROW))).alias("key"),
         F.lit(TABLE_ROW).alias("origin"),
-        shape.content(F.col(_ROW)).alias("values"),
+        shape.content(F.col(_ROW)).alias("content"),
         F.col(_ROW)[COLUMN].alias("metadata"),
     )
 
@@ -205,7 +205,7 @@ def bury(graves: DataFrame, tombstones: str) -> None:
 def _merge_rows(changed: DataFrame, place: Place) -> int:
     """Write and remove rows that are as they were seen; return how many there were."""
     shape = place.shape
-    columns = shape.row_columns(F.col("key"), F.col("values"))
+    columns = shape.row_columns(F.col("key"), F.col("content"))
     row = _struct({**columns, COLUMN: F.col("metadata")}).alias(_ROW)
     remains = (F.col("action") == ROW).alias("remains")
     # Maps do not compare; their text does, and is the same for the same map.
@@ -222,13 +222,19 @@ def _statement(place: Place) -> str:
     is_as_seen = f"to_json({COLUMN}) <=> {_SOURCE}.seen"
     values = [f"{_SOURCE}.{_ROW}.{name}" for name in names]
     pairs = ", ".join(f"{name} = {value}" for name, value in zip(names, values, strict=True))
-    return (
-        f"MERGE INTO {place.table} USING {{source}} ON {is_same} "  # noqa: S608 - quoted
+    clauses = (
+        f"ON {is_same} "
         f"WHEN MATCHED AND {is_as_seen} AND NOT {_SOURCE}.remains THEN DELETE "
         f"WHEN MATCHED AND {is_as_seen} THEN UPDATE SET {pairs} "
         f"WHEN NOT MATCHED AND {_SOURCE}.remains AND {_SOURCE}.seen IS NULL "
         f"THEN INSERT ({', '.join(names)}) VALUES ({', '.join(values)})"
     )
+    return f"MERGE INTO {_as_is(place.table)} USING {{source}} {_as_is(clauses)}"
+
+
+def _as_is(text: str) -> str:
+    """Return text that `SparkSession.sql` leaves as it is where it looks for braces."""
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 def quoted(name: str) -> str:

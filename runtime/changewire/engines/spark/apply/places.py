@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from pyspark.sql import SparkSession
@@ -21,6 +21,7 @@ from changewire.tables.order import OLDEST, Order
 from changewire.tables.state import tombstone
 
 _TRUNCATED: Final = "changewire.truncated"
+_KEYS: Final = "changewire.keys"
 
 SUFFIX: Final = "__tombstones"
 """What the name of a table of tombstones ends in."""
@@ -42,23 +43,49 @@ def place_of(
         return identifier
 
     graves = beside(target, SUFFIX, is_path=is_path)
-    return Place(made(target, shape.columns), made(graves, TOMBSTONES), format, shape)
+    place = Place(made(target, shape.columns), made(graves, TOMBSTONES), format, shape)
+    if keys_of(spark, place.tombstones) is None:
+        keep_keys(spark, place)
+    return place
 
 
 def truncated(spark: SparkSession, place: Place) -> Order:
     """Return the order of the newest truncate of a table, which its tombstones keep."""
-    rows = spark.sql(f"SHOW TBLPROPERTIES {place.tombstones}").collect()
-    text = next((row["value"] for row in rows if row["key"] == _TRUNCATED), None)
-    if text is None:
-        return OLDEST
-    return state_from(msgspec.json.decode(b64decode(text)), None).order
+    found = _property(spark, place.tombstones, _TRUNCATED)
+    return OLDEST if found is None else state_from(found, None).order
 
 
 def keep_truncated(spark: SparkSession, place: Place, order: Order) -> None:
     """Keep the order of a truncate, so that nothing older comes back."""
-    # Base64, since a path in it may have any character, and SQL text gives some of them a meaning.
-    text = b64encode(msgspec.json.encode(metadata_of(tombstone(order)))).decode()
-    spark.sql(f"ALTER TABLE {place.tombstones} SET TBLPROPERTIES ('{_TRUNCATED}' = '{text}')")
+    _set_property(spark, place.tombstones, _TRUNCATED, metadata_of(tombstone(order)))
+
+
+def keys_of(spark: SparkSession, tombstones: str) -> tuple[str, ...] | None:
+    """Return the columns of a table's key, which its tombstones keep.
+
+    Args:
+        spark: The session.
+        tombstones: The table of tombstones, as SQL names it; it is there.
+    """
+    found = _property(spark, tombstones, _KEYS)
+    return None if found is None else tuple(found)
+
+
+def keep_keys(spark: SparkSession, place: Place) -> None:
+    """Keep the columns of a table's key."""
+    _set_property(spark, place.tombstones, _KEYS, place.shape.keys)
+
+
+def _property(spark: SparkSession, table: str, name: str) -> Any:
+    rows = spark.sql(f"SHOW TBLPROPERTIES {table}").collect()
+    text = next((row["value"] for row in rows if row["key"] == name), None)
+    return None if text is None else msgspec.json.decode(b64decode(text))
+
+
+def _set_property(spark: SparkSession, table: str, name: str, value: Any) -> None:
+    # Base64, since names in it may have any character, and SQL text gives some of them a meaning.
+    text = b64encode(msgspec.json.encode(value)).decode()
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('{name}' = '{text}')")
 
 
 def _check(found: StructType, needed: StructType, identifier: str) -> None:

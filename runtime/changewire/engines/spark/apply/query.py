@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.types import StructType
 
-from changewire.changes import Digests, Image
+from changewire.changes import Digests, Image, embedded
 from changewire.changes.reading import Reading
-from changewire.engines.spark.apply.batch import Applying, TablesWriter
-from changewire.engines.spark.apply.effects import EffectsDecoder, with_effects
+from changewire.engines.spark.apply.applying import Applying, RowTypes
+from changewire.engines.spark.apply.batch import TablesWriter
+from changewire.engines.spark.apply.effects import (
+    CheckedEffectsDecoder,
+    EffectsDecoder,
+    with_effects,
+)
+from changewire.engines.spark.apply.evolve import SCHEMA_EVOLUTIONS, SchemaEvolution
 from changewire.engines.spark.apply.formats import FORMATS
-from changewire.engines.spark.apply.shape import JsonShape
-from changewire.engines.spark.decode import Decoded, mapped
+from changewire.engines.spark.decode import Decoded, mapped, struct_of
+from changewire.engines.spark.row_type import RowSchema
 from changewire.engines.spark.stream import limit as limits
 from changewire.engines.spark.stream.batch import Listener
 from changewire.engines.spark.stream.output import Output
@@ -38,6 +45,8 @@ def apply_changes(
     keys: Sequence[str] | None = None,
     families: Sequence[str] | None = None,
     digests: Digests = "off",
+    rows: Literal["json", "embedded"] | StructType | RowSchema = "json",
+    schema_evolution: SchemaEvolution = "add_columns",
     null_set: str | None = None,
     apply_as_truncates: bool = False,
     trigger: Mapping[str, Any] | None = None,
@@ -49,8 +58,8 @@ def apply_changes(
 
     What a table holds is told in docs/tables.md: it depends on the set of its changes, not on when,
     how often or together with what they came. A table that is not there is made, and beside it one
-    with its tombstones, whose name ends in ``__tombstones``. Its columns are ``key`` and ``row``,
-    both JSON text, and ``_changewire``.
+    with its tombstones, whose name ends in ``__tombstones``. By default its columns are ``key`` and
+    ``row``, both JSON text; and it has ``_changewire``, see docs/tables.md.
 
     Args:
         messages: A stream, with the columns that `decode` takes.
@@ -67,6 +76,12 @@ def apply_changes(
         keys: See there.
         families: See there.
         digests: See there.
+        rows: What tables have: ``json``; columns of a type, for all tables, as `decode` takes them,
+            where an element whose row does not fit is a dead letter; or ``embedded``, the columns
+            that the schema in each message declares. The change log has JSON text.
+        schema_evolution: What becomes of a column that a table lacks or has of a narrower type:
+            ``add_columns`` adds or widens it, ``strict`` makes the change a dead letter. Any other
+            difference makes it one in both.
         null_set: Table of writes that name none.
         apply_as_truncates: Whether a truncate removes the rows that are older; it is counted
             otherwise.
@@ -88,9 +103,17 @@ def apply_changes(
         raise ValueError(f"no table format {sink!r}; there are: {', '.join(FORMATS)}")
     check_limit(max_dead_letters)
     reading = Reading(format, image, keys, families, digests)
-    decoded = Decoded(mapped(messages, EffectsDecoder(reading), with_effects(ROWS)))
-    applying = Applying(format, routing, JsonShape(), sink, checkpoint, apply_as_truncates)
-
+    kind = _row_types(rows, reading)
+    if schema_evolution not in SCHEMA_EVOLUTIONS:
+        raise ValueError(
+            f"no schema_evolution {schema_evolution!r}; there are: {', '.join(SCHEMA_EVOLUTIONS)}"
+        )
+    decoder = (
+        EffectsDecoder(reading) if isinstance(kind, str) else CheckedEffectsDecoder(reading, kind)
+    )
+    decoded = Decoded(mapped(messages, decoder, with_effects(ROWS)))
+    types = RowTypes(kind, reading, schema_evolution)
+    applying = Applying(routing, types, sink, checkpoint, apply_as_truncates)
     targets = {"dead_letters": dead_letters, "controls": controls, "change_log": change_log}
     return start_applying(
         decoded,
@@ -101,6 +124,17 @@ def apply_changes(
         notice=notice,
         metrics=metrics,
     )
+
+
+def _row_types(
+    rows: str | StructType | RowSchema, reading: Reading
+) -> Literal["json", "embedded"] | StructType:
+    if rows == "json":
+        return "json"
+    if rows == "embedded":
+        embedded.dialect(reading.format)
+        return "embedded"
+    return struct_of(rows, reading)
 
 
 def start_applying(

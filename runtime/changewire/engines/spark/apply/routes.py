@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import Any, Final
 
 from msgspec import Struct, field
@@ -29,6 +30,8 @@ NAMES: Final = ("system", "database", "schema", "table")
 
 From = tuple[Source, str]
 """Where changes come from, and what they do: `WRITE`, `DELETE` or ``truncate``."""
+
+_COUNTS: Final = ("changes", "key_missing", "lone_before_unused")
 
 WRITE: Final = "upsert"
 """Stands for all writes, which go the same way."""
@@ -78,38 +81,91 @@ class Sources(Struct):
         changes: How many changes there are.
         key_missing: How many have no key; they go nowhere.
         lone_before_unused: How many are a row before an update, alone, that changes nothing.
+        keys: Columns of the keys, by where changes come from, where rows are typed.
+        schemas: Likewise what stands in messages, in the order of their first messages.
     """
 
     ways: list[From]
     changes: int
     key_missing: int
     lone_before_unused: int
+    keys: dict[From, set[tuple[str, ...]]]
+    schemas: list[SchemaOf]
 
 
-def sources_of(rows: DataFrame, *, with_truncates: bool = False) -> Sources:
+class SchemaOf(Struct):
+    """A schema that stands in messages which have rows.
+
+    Attributes:
+        way: Where they come from.
+        fingerprint: As `Change.schema_fingerprint`; None for messages without a schema.
+        message: The first of them.
+    """
+
+    way: From
+    fingerprint: str | None
+    message: bytes
+
+
+def sources_of(
+    rows: DataFrame, *, with_truncates: bool = False, are_typed: bool = False
+) -> Sources:
     """Return where the changes of a batch come from; one job over decoded rows with effects.
 
     Args:
         rows: Decoded rows.
         with_truncates: Whether truncates are changes.
+        are_typed: Whether tables have rows of a type.
     """
-    way = F.when(F.col("op").isin(*WRITES), F.lit(WRITE)).otherwise(F.col("op"))
     is_change = F.col("kind") == CHANGE
     chosen = rows.where(is_change | is_truncate() if with_truncates else is_change)
-    groups = chosen.groupBy("source", way.alias("way"))
-    keys = {
+    groups = {"way": F.when(F.col("op").isin(*WRITES), WRITE).otherwise(F.col("op"))}
+    found = {
         "changes": F.count_if(is_change),
         "key_missing": F.count_if(is_change & F.col("key").isNull()),
         "lone_before_unused": F.count_if(F.size(EFFECTS) == 0),
     }
-    found = groups.agg(*(count.alias(name) for name, count in keys.items())).collect()
-    ways = [
-        _from_row(row)
-        for row in found
-        if row["way"] == TRUNCATE or row["changes"] > row["key_missing"]
+    if are_typed:
+        has_row = F.col("after").isNotNull()
+        groups["names"] = F.json_object_keys(F.get(EFFECTS, F.lit(0))["key"])
+        groups["has_row"] = has_row
+        groups["fingerprint"] = F.when(has_row, F.col("schema_fingerprint"))
+        found["first"] = F.min(F.struct(*order_columns()[1:]))
+        found["message"] = F.min_by("value", F.struct(*order_columns()[1:]))
+    grouped = chosen.groupBy("source", *(c.alias(name) for name, c in groups.items()))
+    return _sources(grouped.agg(*(c.alias(name) for name, c in found.items())).collect())
+
+
+def _sources(groups: list[Row]) -> Sources:
+    used = [g for g in groups if g["way"] == TRUNCATE or g["changes"] > g["key_missing"]]
+    ways = {_from_row(group) for group in used}
+    keys: dict[From, set[tuple[str, ...]]] = {}
+    typed = [group for group in used if "has_row" in group]
+    for group in typed:
+        if group["names"] is not None:
+            keys.setdefault(_from_row(group), set()).add(tuple(group["names"]))
+    schemas = [
+        SchemaOf(_from_row(group), group["fingerprint"], bytes(group["message"]))
+        for group in sorted(typed, key=itemgetter("first"))
+        if group["has_row"]
     ]
-    ways.sort(key=lambda one: (one[1] == DELETE, _sortable(one[0])))
-    return Sources(ways, *(sum(row[name] for row in found) for name in keys))
+    return Sources(
+        ways=sorted(ways, key=lambda one: (one[1] == DELETE, _sortable(one[0]))),
+        **{name: sum(group[name] for group in groups) for name in _COUNTS},
+        keys=keys,
+        schemas=schemas,
+    )
+
+
+def order_columns() -> list[Column]:
+    """Return the columns of an order, as `changewire.tables.position_of` makes them."""
+    return [
+        F.col("sequence"),
+        F.coalesce("topic", "path", F.lit("")).alias("topic"),
+        F.coalesce("partition", F.lit(-1)).alias("partition"),
+        F.coalesce("offset", "number", F.lit(-1)).alias("offset"),
+        F.col("element"),
+    ]
 
 
 def _from_row(row: Row) -> From:
@@ -133,10 +189,10 @@ def routes(sources: Iterable[From], routing: Routing, known: Known) -> Routes:
         namespace = namespace_of(source)
         targets = route(way, source, routing, known.members.get(namespace, ()))
         if not targets and not goes_to_all(way, source):
-            found.refused[source, way] = "table_missing"
+            found.refused[source, way] = "table-missing"
         for target in targets:
             if known.names.get(target.folded, target) != target:
-                found.refused[source, way] = "name_collision"
+                found.refused[source, way] = "name-collision"
                 continue
             if known.add(target, namespace):
                 found.added.append((target, namespace))

@@ -20,16 +20,24 @@ class Shape(Protocol):
     """How a table has its rows; it pickles.
 
     Attributes:
-        values_type: Type of a row's content while it is decided on.
+        content_type: Type of a row's content while it is decided on.
         columns: Columns of the table.
         keys: Those that name the row.
     """
 
-    values_type: DataType
-    columns: StructType
-    keys: tuple[str, ...]
+    @property
+    def content_type(self) -> DataType: ...  # noqa: D102 - see above
 
-    def unpack(self, values: Any) -> dict[str, Any]:
+    @property
+    def columns(self) -> StructType: ...  # noqa: D102 - see above
+
+    @property
+    def keys(self) -> tuple[str, ...]: ...  # noqa: D102 - see above
+
+    def of_message(self, text: str) -> dict[str, Any]:
+        """Return the columns of a row as a message has it, JSON text; None for what is null."""
+
+    def unpack(self, content: Any) -> dict[str, Any]:
         """Return the columns of a row's content; None for what is null."""
 
     def pack(self, key: str, values: Mapping[str, Any]) -> Any:
@@ -56,7 +64,7 @@ class Shape(Protocol):
 class JsonShape:
     """Rows of JSON text: the columns ``key`` and ``row``."""
 
-    values_type: DataType = StringType()
+    content_type: DataType = StringType()
     columns = StructType(
         [
             StructField("key", StringType(), metadata={"comment": "Key of the row, JSON text."}),
@@ -66,9 +74,13 @@ class JsonShape:
     )
     keys: tuple[str, ...] = ("key",)
 
-    def unpack(self, values: str | None) -> dict[str, Any]:
-        """Return the columns of a row's content, each as the JSON text that it was."""
-        return {} if values is None else _columns(values)
+    def of_message(self, text: str) -> dict[str, Any]:
+        """Return the columns of a row, each as the JSON text that it was."""
+        return _columns(text)
+
+    def unpack(self, content: str) -> dict[str, Any]:
+        """Return the same of the column ``row``."""
+        return _columns(content)
 
     def pack(self, key: str, values: Mapping[str, Any]) -> str:
         """Return the row, the columns of its key first."""
