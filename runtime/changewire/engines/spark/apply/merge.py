@@ -223,13 +223,13 @@ def _statement(place: Place) -> str:
     values = [f"{_SOURCE}.{_ROW}.{name}" for name in names]
     pairs = ", ".join(f"{name} = {value}" for name, value in zip(names, values, strict=True))
     clauses = (
-        f"ON {is_same} "
-        f"WHEN MATCHED AND {is_as_seen} AND NOT {_SOURCE}.remains THEN DELETE "
-        f"WHEN MATCHED AND {is_as_seen} THEN UPDATE SET {pairs} "
-        f"WHEN NOT MATCHED AND {_SOURCE}.remains AND {_SOURCE}.seen IS NULL "
-        f"THEN INSERT ({', '.join(names)}) VALUES ({', '.join(values)})"
+        f"ON {is_same}",
+        f"WHEN MATCHED AND {is_as_seen} AND NOT {_SOURCE}.remains THEN DELETE",
+        f"WHEN MATCHED AND {is_as_seen} THEN UPDATE SET {pairs}",
+        f"WHEN NOT MATCHED AND {_SOURCE}.remains AND {_SOURCE}.seen IS NULL",
+        f"THEN INSERT ({', '.join(names)}) VALUES ({', '.join(values)})",
     )
-    return f"MERGE INTO {_as_is(place.table)} USING {{source}} {_as_is(clauses)}"
+    return f"MERGE INTO {_as_is(place.table)} USING {{source}} {_as_is(' '.join(clauses))}"
 
 
 def _as_is(text: str) -> str:
