@@ -34,6 +34,7 @@ try:
         run,
         schemas,
         session,
+        vacuum,
         write,
         write_stream,
     )
@@ -61,6 +62,7 @@ __all__ = [
     "run",
     "schemas",
     "session",
+    "vacuum",
     "write",
     "write_stream",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from changewire.engines.spark.apply import apply_changes
+from changewire.engines.spark.apply import apply_changes, vacuum
 from changewire.engines.spark.decode import Decoded, RowsAs, decode
 from changewire.engines.spark.files import read_files
 from changewire.engines.spark.kafka import KafkaOptions, KafkaSourceError, read_kafka
@@ -44,6 +44,7 @@ __all__ = [
     "run_kafka",
     "schemas",
     "session",
+    "vacuum",
     "write",
     "write_stream",
 ]

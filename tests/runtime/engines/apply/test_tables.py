@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,10 @@ def test_a_crash_at_any_step_has_no_effect(spark: SparkSession, tmp_path: Path) 
     assert lake.content(spark) == tables_of([*first, *again, *late])
     logged = spark.read.format("delta").load(lake.outputs()["change_log"]).count()
     assert logged == len([*first, *again, *late])
+    table = f"{lake.root}/tables/t"
+    hour = timedelta(hours=1)
+    assert cws.vacuum(spark, table, older_than=datetime.now(timezone.utc) - hour) == 0
+    assert cws.vacuum(spark, table, older_than=datetime.now(timezone.utc) + hour) >= len(["1", "2"])
 
 
 def test_many_tables(spark: SparkSession, tmp_path: Path) -> None:

@@ -54,12 +54,13 @@ def landed(spark: SparkSession, lake: Lake, *batches: list[bytes], **options: An
     for batch in batches:
         first = 100 * lake.files
         lake.send_records([(value, "topic", 0, first + i) for i, value in enumerate(batch)])
+    places: dict[str, Any] = lake.outputs()
     query = cws.apply_changes(
         lake.read(spark),
         target=f"{lake.root}/tables/{{table}}",
         checkpoint=str(lake.root / "checkpoint"),
         trigger={"availableNow": True},
-        **lake.outputs(),
+        **places,
         **options,
     )
     cws.await_end(query)

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from changewire.engines.spark.apply.query import apply_changes
+from changewire.engines.spark.apply.vacuum import vacuum
 
-__all__ = ["apply_changes"]
+__all__ = ["apply_changes", "vacuum"]
