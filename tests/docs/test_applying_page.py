@@ -18,7 +18,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "applying.md"
 def test_the_page_runs(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The query of the page lands every element and makes tables; tombstones can be removed."""
+    """The query of the page lands every element and makes tables; replay and vacuum run."""
     made = stream(tmp_path, 1)
     names: dict[str, Any] = {
         "spark": spark,
@@ -26,13 +26,15 @@ def test_the_page_runs(
         "messages": str(tmp_path / "messages"),
         "lake": str(tmp_path),
     }
-    query, vacuum = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    query, replay, vacuum = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     exec(query, names)  # noqa: S102 - our own text
     assert "9 changes" in capsys.readouterr().out
     log = spark.read.format("delta").load(str(tmp_path / "ops" / "change_log"))
     assert log.count() == made.expected()["change_log"].total()
     table = str(tmp_path / "test" / "no_set")
     assert spark.read.format("delta").load(table).columns == ["key", "row", "_changewire"]
+    exec(replay, names)  # noqa: S102 - our own text
+    assert names["replayed"][:2] == (1, 0)  # still refused
     exec(vacuum, names)  # noqa: S102 - our own text
     graves = spark.read.format("delta").load(f"{table}__tombstones")
     assert graves.count() == 0

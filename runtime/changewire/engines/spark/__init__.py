@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from changewire.engines.spark.apply import apply_changes, vacuum
+from changewire.engines.spark.apply import Replayed, apply_changes, replay, vacuum
 from changewire.engines.spark.decode import Decoded, RowsAs, decode
 from changewire.engines.spark.files import read_files
 from changewire.engines.spark.kafka import KafkaOptions, KafkaSourceError, read_kafka
@@ -30,6 +30,7 @@ __all__ = [
     "KafkaSourceError",
     "KeysMissingError",
     "OutputError",
+    "Replayed",
     "RowSchema",
     "RowsAs",
     "StreamError",
@@ -39,6 +40,7 @@ __all__ = [
     "decode",
     "read_files",
     "read_kafka",
+    "replay",
     "row_type",
     "run",
     "run_kafka",

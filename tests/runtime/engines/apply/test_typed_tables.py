@@ -127,6 +127,26 @@ def test_columns_of_a_given_type(spark: SparkSession, tmp_path: Path) -> None:
     assert found["aerospike_digest"] == write["key"][2]
     (letter,) = spark.read.format("delta").load(lake.outputs()["dead_letters"]).collect()
     assert (letter["code"], letter["pointer"]) == ("wrong-type", "/after/n")
+    replayed = [replay(spark, lake, DecimalType(6, 3)) for _ in range(2)]
+    assert [(one.letters, one.marked) for one in replayed] == [(1, 1), (0, 0)]
+    (found,) = spark.read.format("delta").load(f"{lake.root}/tables/{table}").collect()
+    assert found["n"] == Decimal("1.125")
+    log = spark.read.format("delta").load(lake.outputs()["change_log"])
+    assert sorted(row["offset"] for row in log.collect()) == [0, 1]
+
+
+def replay(spark: SparkSession, lake: Lake, kind: DecimalType) -> cws.Replayed:
+    """Replay dead letters with another type of the column ``n``."""
+    places: dict[str, Any] = lake.outputs()
+    return cws.replay(
+        spark,
+        format="aerospike-json",
+        target=f"{lake.root}/tables/{{table}}",
+        checkpoint=str(lake.root / "checkpoint"),
+        where="code = 'wrong-type'",
+        rows=StructType([StructField("n", kind)]),
+        **places,
+    )
 
 
 def fields(**types: Any) -> StructType:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from changewire.engines.spark.apply.query import apply_changes
+from changewire.engines.spark.apply.replay import Replayed, replay
 from changewire.engines.spark.apply.vacuum import vacuum
 
-__all__ = ["apply_changes", "vacuum"]
+__all__ = ["Replayed", "apply_changes", "replay", "vacuum"]

@@ -5,11 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
+from changewire.changes import embedded
 from changewire.changes.reading import Reading
-from changewire.engines.spark.apply.evolve import SchemaEvolution
+from changewire.engines.decode import Decoder
+from changewire.engines.spark.apply.effects import (
+    CheckedEffectsDecoder,
+    EffectsDecoder,
+    with_effects,
+)
+from changewire.engines.spark.apply.evolve import SCHEMA_EVOLUTIONS, SchemaEvolution
 from changewire.engines.spark.apply.formats import FORMATS, TableFormat
+from changewire.engines.spark.decode import Decoded, mapped, struct_of
+from changewire.engines.spark.row_type import RowSchema
+from changewire.engines.spark.types import ROWS
 from changewire.tables.routing import Routing
 
 
@@ -34,6 +45,35 @@ class RowTypes:
         return not isinstance(self.rows, str) or self.rows != "json"
 
 
+def row_types(
+    rows: str | StructType | RowSchema, reading: Reading, evolution: SchemaEvolution
+) -> RowTypes:
+    """Return what tables have their rows as, by what a user said.
+
+    Raises:
+        ValueError: It is nothing that tables can have.
+        ImportError: It is a JSON Schema, and the extra ``codegen`` is not installed.
+    """
+    if evolution not in SCHEMA_EVOLUTIONS:
+        ways = ", ".join(SCHEMA_EVOLUTIONS)
+        raise ValueError(f"no schema_evolution {evolution!r}; there are: {ways}")
+    if isinstance(rows, str) and rows == "json":
+        return RowTypes("json", reading, evolution)
+    if isinstance(rows, str) and rows == "embedded":
+        embedded.dialect(reading.format)
+        return RowTypes("embedded", reading, evolution)
+    return RowTypes(struct_of(rows, reading), reading, evolution)
+
+
+def with_effects_of(messages: DataFrame, types: RowTypes) -> Decoded:
+    """Return decoded messages with what their changes do to rows; what does not fit is refused."""
+    if isinstance(types.rows, StructType):
+        decoder: Decoder = CheckedEffectsDecoder(types.reading, types.rows)
+    else:
+        decoder = EffectsDecoder(types.reading)
+    return Decoded(mapped(messages, decoder, with_effects(ROWS)))
+
+
 @dataclass(frozen=True)
 class Applying:
     """How the changes of a query are applied.
@@ -51,6 +91,16 @@ class Applying:
     sink: str
     checkpoint: str
     apply_as_truncates: bool = False
+
+    def checked(self) -> Applying:
+        """Return it, if there is such a table format.
+
+        Raises:
+            ValueError: There is none.
+        """
+        if self.sink not in FORMATS:
+            raise ValueError(f"no table format {self.sink!r}; there are: {', '.join(FORMATS)}")
+        return self
 
     @property
     def tables(self) -> TableFormat:

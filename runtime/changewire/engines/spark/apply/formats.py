@@ -28,15 +28,19 @@ class TableFormat(Protocol):
 
     def identifier(self, name: str, *, is_path: bool) -> str:
         """Return a table, a path or a name, as SQL names it."""
+        ...
 
     def create(self, spark: SparkSession, name: str, columns: StructType, *, is_path: bool) -> None:
         """Make a table if it is not there, and the namespace of its name."""
+        ...
 
     def evolve(self, spark: SparkSession, name: str, columns: StructType, *, is_path: bool) -> None:
         """Add columns to a table, and widen its types."""
+        ...
 
     def merge(self, spark: SparkSession, statement: str, source: DataFrame) -> int:
         """Run a MERGE from ``{source}``; return how many rows it inserted, updated and deleted."""
+        ...
 
 
 class Delta:

@@ -15,7 +15,6 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import StructType
-from pyspark.storagelevel import StorageLevel
 
 from changewire.engines.spark.apply.decide import (
     COUNTS,
@@ -99,8 +98,8 @@ def _attempt(
     effects: DataFrame, place: Place, floor: Order, *, is_new: bool
 ) -> Counter[str] | None:
     """Return the counts; None where another writer came first."""
-    decisions = _decisions(effects, place, floor, is_new=is_new)
-    decisions = decisions.persist(StorageLevel.MEMORY_AND_DISK)
+    # Persisted rows would be computed anew as soon as a table that they were read from is written.
+    decisions = _decisions(effects, place, floor, is_new=is_new).localCheckpoint(eager=False)
     try:
         made = _made(decisions)
         if made.tombstones:
@@ -113,8 +112,6 @@ def _attempt(
         if place.format.conflict.search(str(error)) is None:
             raise
         return None
-    finally:
-        decisions.unpersist()
     return made.counts
 
 
@@ -229,10 +226,10 @@ def _statement(place: Place) -> str:
         f"WHEN NOT MATCHED AND {_SOURCE}.remains AND {_SOURCE}.seen IS NULL",
         f"THEN INSERT ({', '.join(names)}) VALUES ({', '.join(values)})",  # noqa: S608 - quoted
     )
-    return f"MERGE INTO {_as_is(place.table)} USING {{source}} {_as_is(' '.join(clauses))}"
+    return f"MERGE INTO {as_is(place.table)} USING {{source}} {as_is(' '.join(clauses))}"
 
 
-def _as_is(text: str) -> str:
+def as_is(text: str) -> str:
     """Return text that `SparkSession.sql` leaves as it is where it looks for braces."""
     return text.replace("{", "{{").replace("}", "}}")
 

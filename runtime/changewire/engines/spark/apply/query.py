@@ -9,24 +9,17 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructType
 
-from changewire.changes import Digests, Image, embedded
+from changewire.changes import Digests, Image
 from changewire.changes.reading import Reading
-from changewire.engines.spark.apply.applying import Applying, RowTypes
+from changewire.engines.spark.apply.applying import Applying, row_types, with_effects_of
 from changewire.engines.spark.apply.batch import TablesWriter
-from changewire.engines.spark.apply.effects import (
-    CheckedEffectsDecoder,
-    EffectsDecoder,
-    with_effects,
-)
-from changewire.engines.spark.apply.evolve import SCHEMA_EVOLUTIONS, SchemaEvolution
-from changewire.engines.spark.apply.formats import FORMATS
-from changewire.engines.spark.decode import Decoded, mapped, struct_of
+from changewire.engines.spark.apply.evolve import SchemaEvolution
+from changewire.engines.spark.decode import Decoded
 from changewire.engines.spark.row_type import RowSchema
 from changewire.engines.spark.stream import limit as limits
 from changewire.engines.spark.stream.batch import Listener
 from changewire.engines.spark.stream.output import Output
 from changewire.engines.spark.stream.query import check_limit, start
-from changewire.engines.spark.types import ROWS
 from changewire.tables.names import template_of
 from changewire.tables.routing import Routing
 
@@ -98,22 +91,12 @@ def apply_changes(
         CheckpointError: The checkpoint is that of another query.
         OutputError: An output has another schema, or Spark does not know its format.
     """
-    routing = Routing(template_of(target), null_set)
-    if sink not in FORMATS:
-        raise ValueError(f"no table format {sink!r}; there are: {', '.join(FORMATS)}")
     check_limit(max_dead_letters)
     reading = Reading(format, image, keys, families, digests)
-    kind = _row_types(rows, reading)
-    if schema_evolution not in SCHEMA_EVOLUTIONS:
-        raise ValueError(
-            f"no schema_evolution {schema_evolution!r}; there are: {', '.join(SCHEMA_EVOLUTIONS)}"
-        )
-    decoder = (
-        EffectsDecoder(reading) if isinstance(kind, str) else CheckedEffectsDecoder(reading, kind)
-    )
-    decoded = Decoded(mapped(messages, decoder, with_effects(ROWS)))
-    types = RowTypes(kind, reading, schema_evolution)
-    applying = Applying(routing, types, sink, checkpoint, apply_as_truncates)
+    types = row_types(rows, reading, schema_evolution)
+    routing = Routing(template_of(target), null_set)
+    applying = Applying(routing, types, sink, checkpoint, apply_as_truncates).checked()
+    decoded = with_effects_of(messages, types)
     targets = {"dead_letters": dead_letters, "controls": controls, "change_log": change_log}
     return start_applying(
         decoded,
@@ -124,17 +107,6 @@ def apply_changes(
         notice=notice,
         metrics=metrics,
     )
-
-
-def _row_types(
-    rows: str | StructType | RowSchema, reading: Reading
-) -> Literal["json", "embedded"] | StructType:
-    if rows == "json":
-        return "json"
-    if rows == "embedded":
-        embedded.dialect(reading.format)
-        return "embedded"
-    return struct_of(rows, reading)
 
 
 def start_applying(

@@ -36,9 +36,11 @@ class Shape(Protocol):
 
     def of_message(self, text: str) -> dict[str, Any]:
         """Return the columns of a row as a message has it, JSON text; None for what is null."""
+        ...
 
     def unpack(self, content: Any) -> dict[str, Any]:
         """Return the columns of a row's content; None for what is null."""
+        ...
 
     def pack(self, key: str, values: Mapping[str, Any]) -> Any:
         """Return a row's content.
@@ -47,18 +49,23 @@ class Shape(Protocol):
             key: The key as `changewire.tables.keys.key_text`.
             values: The columns, with or without those of the key.
         """
+        ...
 
     def key_text(self, row: Column) -> Column:
         """Return the text of a key that no effect has, by the row as a struct of its columns."""
+        ...
 
     def key_columns(self, key: Column) -> dict[str, Column]:
         """Return the table's columns of a key, by the key's text."""
+        ...
 
     def row_columns(self, key: Column, content: Column) -> dict[str, Column]:
         """Return the table's columns but `COLUMN`, by the key's text and the row's content."""
+        ...
 
     def content(self, row: Column) -> Column:
         """Return a row's content, by the row as a struct of the table's columns."""
+        ...
 
 
 class JsonShape:

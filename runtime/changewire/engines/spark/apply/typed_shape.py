@@ -36,14 +36,18 @@ class TypedShape:
         return {"_row_json": self._row_json, "keys": self.keys}
 
     @cached_property
-    def content_type(self) -> StructType:
-        """The type of rows."""
+    def _row(self) -> StructType:
         return StructType.fromJson(json.loads(self._row_json))
 
-    @cached_property
+    @property
+    def content_type(self) -> StructType:
+        """The type of rows."""
+        return self._row
+
+    @property
     def columns(self) -> StructType:
         """Columns of the table."""
-        row = self.content_type
+        row = self._row
         keys = [StructField(name, StringType()) for name in self.keys if name not in row.names]
         return StructType([*keys, *row.fields, StructField(COLUMN, METADATA)])
 
