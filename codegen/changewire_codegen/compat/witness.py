@@ -1,0 +1,190 @@
+"""A message that shows a loss: one side's schemas allow it, the other side's refuse it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from copy import copy, deepcopy
+from dataclasses import dataclass
+from itertools import islice
+from random import Random
+from typing import Any, Final
+
+from changewire_codegen.compat.differences import MISSING, Found, Loss
+from changewire_codegen.compat.judge import Judge
+from changewire_codegen.compat.places import At, Step, Trace
+from changewire_codegen.compat.rules import Side
+from changewire_codegen.compat.samples import sample
+from changewire_codegen.names import escape_pointer
+
+MOST_TRIES: Final = 2000
+"""Of messages made from examples and samples."""
+
+MOST_DRAWS: Final = 300
+"""Of messages that Hypothesis draws where none of these is refused."""
+
+_MOST_PLACES: Final = 100
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A message, parsed, and the schema file by which it is one."""
+
+    message: Any
+    file: str
+
+
+def find_witness(found: Found, side: Side, judges: Mapping[Side, Judge]) -> Witness | None:
+    """Look for a message that a difference makes a side lose; None where the search ends.
+
+    Tried are the examples of the schema, then examples and small messages with a value at the place
+    of the difference that the other side may refuse, then what the generated strategy draws, where
+    Hypothesis is installed.
+
+    Args:
+        found: The difference.
+        side: ``readers`` for a message by the old schemas, ``writers`` for one by the new ones.
+        judges: By whose schemas the messages of each side are written.
+    """
+    search = _search(found, side, judges)
+    for message in islice(_candidates(search, *found.lost[side]), MOST_TRIES):
+        if search.is_lost(message):
+            return Witness(message, search.file)
+    drawn = _drawn(search)
+    return None if drawn is None else Witness(drawn, search.file)
+
+
+@dataclass(frozen=True)
+class _Search:
+    """Who writes and who reads, by which of their files, and where messages are lost."""
+
+    writer: Judge
+    reader: Judge
+    file: str
+    readers_file: str
+    path: tuple[Step, ...]
+
+    def is_lost(self, message: object) -> bool:
+        """Tell whether the writer's schemas allow a message that the reader's refuse there."""
+        if self.writer.issues(message, self.file, closed=True):
+            return False
+        issues = self.reader.issues(message, self.readers_file, closed=False)
+        around = _around(self.path)
+        return any(around.match(issue) for issue in issues)
+
+
+def _search(found: Found, side: Side, judges: Mapping[Side, Judge]) -> _Search:
+    trace, loss = found.lost[side]
+    path = (*(step for _, step in trace if step is not None), *([loss.step] if loss.step else ()))
+    old, new = found.files
+    if side == "readers":
+        return _Search(judges["readers"], judges["writers"], old, new, path)
+    return _Search(judges["writers"], judges["readers"], new, old, path)
+
+
+def _around(path: Sequence[Step]) -> re.Pattern[str]:
+    """Return a pattern for the pointers of issues at a place, or at what holds it."""
+    steps = [
+        re.escape(f"/{escape_pointer(str(where))}") if kind in {"name", "index"} else "/[^/]*"
+        for kind, where in path
+    ]
+    above = "".join(steps[:-1])
+    last = "".join(steps[-1:])
+    return re.compile(f"{above}(?:{last}(?:/.*)?)?\\Z", re.DOTALL)
+
+
+def _candidates(search: _Search, trace: Trace, loss: Loss) -> Iterator[Any]:
+    """Yield messages that may be lost, those first that look most like real ones."""
+    examples = search.writer.examples(search.file)
+    yield from examples
+    for value in loss.values:
+        for example in examples:
+            yield from islice(_replaced(example, search.path, value), _MOST_PLACES)
+    way = (*trace, (trace[-1][0], loss.step)) if loss.step else trace
+    with suppress(LookupError):
+        yield from (_built(way, value) for value in loss.values)
+
+
+def _replaced(message: Any, path: Sequence[Step], value: object) -> Iterator[Any]:
+    """Yield copies of a message with a value at each place that a path leads to."""
+    if not path:
+        yield deepcopy(value)
+        return
+    step, below = path[0], path[1:]
+    for key in _keys(message, step, is_last=not below):
+        if not below and value is MISSING:
+            yield {name: message[name] for name in message if name != key}
+            continue
+        inner = message.get(key) if isinstance(message, dict) else message[key]
+        for changed in _replaced(inner, below, value):
+            changed_copy: Any = copy(message)
+            changed_copy[key] = changed
+            yield changed_copy
+
+
+def _keys(message: Any, step: Step, *, is_last: bool) -> list[Any]:
+    """Return the keys or indices in a message that a step leads to."""
+    kind, where = step
+    if isinstance(message, dict):
+        if kind == "entry":
+            return list(message)
+        return [where] if kind == "name" and (where in message or is_last) else []
+    if not isinstance(message, list):
+        return []
+    if kind == "item":
+        return list(range(len(message)))
+    return [where] if kind == "index" and int(where) < len(message) else []
+
+
+def _built(trace: Sequence[tuple[At, Step | None]], value: object) -> Any:
+    """Return the smallest message with a value at the end of a way.
+
+    Raises:
+        LookupError: For a part beside the way no value was found.
+    """
+    steps = [i for i, (_, step) in enumerate(trace) if step is not None]
+    if not steps:
+        return deepcopy(value)
+    at, step = trace[steps[0]]
+    assert step is not None  # noqa: S101 - these are those that have one
+    kind, where = step
+    below = _built(trace[steps[0] + 1 :], value)
+    if kind == "item":
+        return [below]
+    if kind == "entry":
+        return {"a": below}
+    whole = sample(at) if _HAS_NAMES & at.node.keys() else {}
+    if below is MISSING:
+        whole.pop(where, None)
+    else:
+        whole[where] = below
+    return whole
+
+
+_HAS_NAMES: Final = frozenset({"properties", "prefixItems"})
+
+
+def _drawn(search: _Search) -> Any:
+    """Return the smallest message that Hypothesis finds to be lost, if any."""
+    try:
+        from hypothesis import HealthCheck, Phase, find, settings
+        from hypothesis.errors import NoSuchExample
+    except ImportError:
+        return None
+    quietly = settings(
+        max_examples=MOST_DRAWS,
+        deadline=None,
+        database=None,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=(HealthCheck.too_slow, HealthCheck.filter_too_much),
+    )
+    try:
+        return find(
+            search.writer.strategy(search.file),
+            search.is_lost,
+            settings=quietly,
+            random=Random(0),  # noqa: S311 - the same search each time, and no secret
+        )
+    except NoSuchExample:
+        return None
