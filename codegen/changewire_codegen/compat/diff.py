@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from changewire_codegen.compat.families import Compared, compare_families
 from changewire_codegen.compat.judge import Judge
-from changewire_codegen.compat.rules import SIDES, Side
+from changewire_codegen.compat.rules import SIDES
 from changewire_codegen.compat.sources import families_of
-from changewire_codegen.compat.witness import Witness, find_witness
+from changewire_codegen.compat.witness import Judges, Witness, find_witness
 
 
 def diff(old: str, new: str, *, witnesses: bool = True) -> Iterator[dict[str, Any]]:
@@ -38,9 +38,12 @@ def diff(old: str, new: str, *, witnesses: bool = True) -> Iterator[dict[str, An
 
 
 def _listed(compared: Compared, *, witnesses: bool) -> Iterator[dict[str, Any]]:
-    judges = judges_of(compared)
+    judges: Judges = {
+        "readers": compared.old and Judge(compared.old),
+        "writers": compared.new and Judge(compared.new),
+    }
     for found in compared.found:
-        lost: list[Side] = [side for side in SIDES if side in found.lost] if witnesses else []
+        lost = [side for side in SIDES if side in found.lost] if witnesses else []
         yield {
             "rule": found.rule,
             "file": found.file,
@@ -49,27 +52,18 @@ def _listed(compared: Compared, *, witnesses: bool) -> Iterator[dict[str, Any]]:
             "text": found.text,
             "readers": found.verdicts["readers"],
             "writers": found.verdicts["writers"],
-            "witnesses": {
-                side: _shown(find_witness(found, side, judges), judges[side]) for side in lost
-            },
+            "witnesses": {side: _shown(find_witness(found, side, judges)) for side in lost},
         }
 
 
-def judges_of(compared: Compared) -> Mapping[Side, Judge]:
-    """Return who judges the messages that each side is about to read: those of the other state."""
-    old, new = compared.old or compared.new, compared.new or compared.old
-    assert old is not None  # noqa: S101 - a family has one state or both
-    assert new is not None  # noqa: S101 - as above
-    return {"readers": Judge(old), "writers": Judge(new)}
-
-
-def _shown(witness: Witness | None, judge: Judge) -> dict[str, str] | None:
+def _shown(witness: Witness | None) -> dict[str, str] | None:
     if witness is None:
         return None
-    return {"schema": witness.file, "message": _text(witness.message, judge)}
-
-
-def _text(message: object, judge: Judge) -> str:
-    if judge.family.encoding == "msgpack":
-        return msgspec.msgpack.encode(message).hex(" ")
-    return json.dumps(message, ensure_ascii=False)
+    message = witness.message
+    is_json = witness.encoding == "json"
+    text = (
+        json.dumps(message, ensure_ascii=False)
+        if is_json
+        else msgspec.msgpack.encode(message).hex(" ")
+    )
+    return {"schema": witness.file, "message": text}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from changewire_codegen.compat.differences import Comparison, Found, Loss, Losses, Pair
+from changewire_codegen.compat.differences import Comparison, Found, Pair
 from changewire_codegen.compat.places import At, root
 from changewire_codegen.compat.walk import compare
 from changewire_codegen.load import FAMILY_FILE
@@ -42,8 +42,8 @@ def _compare(old: Family | None, new: Family | None) -> Compared:
         at = _meta(family)
         rule = "family-removed" if old else "family-added"
         words = (family.title, family.title)
-        losses: Losses = {"readers": Loss()}
-        comparison.add(rule, Pair(at, at), (at, ""), words, losses)
+        comparison.files = (_first_file(family), _first_file(family))
+        comparison.add(rule, Pair(at, at), (at, ""), words)
     found = sorted(comparison.found.values(), key=lambda item: (item.file, item.pointer))
     return Compared(old, new, found)
 

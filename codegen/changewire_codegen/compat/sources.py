@@ -149,5 +149,5 @@ def _git(source: str, *arguments: str, top: str = ".") -> bytes:
 
 
 def _no_source(source: str) -> NoReturn:
-    kinds = f"a folder, a file, {INSTALLED!r}, or a revision of the checkout that has the schemas"
-    raise SourceError(source, f"neither of these: {kinds}")
+    reason = "no such folder or file, and no revision with schemas of a checkout around this folder"
+    raise SourceError(source, f"{reason}; {INSTALLED!r} stands for the installed package")

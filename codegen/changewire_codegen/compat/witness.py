@@ -9,7 +9,7 @@ from copy import copy, deepcopy
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from changewire_codegen.compat.differences import MISSING, Found, Loss
 from changewire_codegen.compat.judge import Judge
@@ -17,6 +17,9 @@ from changewire_codegen.compat.places import At, Step, Trace
 from changewire_codegen.compat.rules import Side
 from changewire_codegen.compat.samples import sample
 from changewire_codegen.names import escape_pointer
+
+Judges: TypeAlias = Mapping[Side, Judge | None]
+"""By whose schemas the messages of each side are written; none where a family came or went."""
 
 MOST_TRIES: Final = 2000
 """Of messages made from examples and samples."""
@@ -26,16 +29,20 @@ MOST_DRAWS: Final = 300
 
 _MOST_PLACES: Final = 100
 
+_UNSEEN: Final = frozenset({"format-name-changed", "numbers-exact", "numbers-rounded"})
+"""Rules about a name, or about digits that only the text of a message shows."""
+
 
 @dataclass(frozen=True)
 class Witness:
-    """A message, parsed, and the schema file by which it is one."""
+    """A message, parsed, the schema file by which it is one, and how it is written."""
 
     message: Any
     file: str
+    encoding: str
 
 
-def find_witness(found: Found, side: Side, judges: Mapping[Side, Judge]) -> Witness | None:
+def find_witness(found: Found, side: Side, judges: Judges) -> Witness | None:
     """Look for a message that a difference makes a side lose; None where the search ends.
 
     Tried are the examples of the schema, then examples and small messages with a value at the place
@@ -45,14 +52,16 @@ def find_witness(found: Found, side: Side, judges: Mapping[Side, Judge]) -> Witn
     Args:
         found: The difference.
         side: ``readers`` for a message by the old schemas, ``writers`` for one by the new ones.
-        judges: By whose schemas the messages of each side are written.
+        judges: By whose schemas the messages are written.
     """
+    if found.rule in _UNSEEN:
+        return None
     search = _search(found, side, judges)
     for message in islice(_candidates(search, *found.lost[side]), MOST_TRIES):
         if search.is_lost(message):
-            return Witness(message, search.file)
+            return search.witness(message)
     drawn = _drawn(search)
-    return None if drawn is None else Witness(drawn, search.file)
+    return None if drawn is None else search.witness(drawn)
 
 
 @dataclass(frozen=True)
@@ -60,7 +69,7 @@ class _Search:
     """Who writes and who reads, by which of their files, and where messages are lost."""
 
     writer: Judge
-    reader: Judge
+    reader: Judge | None
     file: str
     readers_file: str
     path: tuple[Step, ...]
@@ -69,18 +78,27 @@ class _Search:
         """Tell whether the writer's schemas allow a message that the reader's refuse there."""
         if self.writer.issues(message, self.file, closed=True):
             return False
+        if self.reader is None or self.readers_file not in self.reader.family.schemas:
+            return True
         issues = self.reader.issues(message, self.readers_file, closed=False)
         around = _around(self.path)
         return any(around.match(issue) for issue in issues)
 
+    def witness(self, message: object) -> Witness:
+        """Return a message that is lost."""
+        return Witness(message, self.file, self.writer.family.encoding)
 
-def _search(found: Found, side: Side, judges: Mapping[Side, Judge]) -> _Search:
+
+def _search(found: Found, side: Side, judges: Judges) -> _Search:
     trace, loss = found.lost[side]
     path = (*(step for _, step in trace if step is not None), *([loss.step] if loss.step else ()))
     old, new = found.files
-    if side == "readers":
-        return _Search(judges["readers"], judges["writers"], old, new, path)
-    return _Search(judges["writers"], judges["readers"], new, old, path)
+    if side == "writers":
+        old, new = new, old
+    other: Side = "writers" if side == "readers" else "readers"
+    writer = judges[side]
+    assert writer is not None  # noqa: S101 - who loses messages has a schema that allows them
+    return _Search(writer, judges[other], old, new, path)
 
 
 def _around(path: Sequence[Step]) -> re.Pattern[str]:
