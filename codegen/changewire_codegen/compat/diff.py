@@ -10,7 +10,7 @@ import msgspec
 
 from changewire_codegen.compat.families import Compared, compare_families
 from changewire_codegen.compat.judge import Judge
-from changewire_codegen.compat.rules import SIDES
+from changewire_codegen.compat.rules import SIDES, Side
 from changewire_codegen.compat.sources import families_of
 from changewire_codegen.compat.witness import Judges, Witness, find_witness
 
@@ -39,11 +39,11 @@ def diff(old: str, new: str, *, witnesses: bool = True) -> Iterator[dict[str, An
 
 def _listed(compared: Compared, *, witnesses: bool) -> Iterator[dict[str, Any]]:
     judges: Judges = {
-        "readers": compared.old and Judge(compared.old),
-        "writers": compared.new and Judge(compared.new),
+        "readers": None if compared.old is None else Judge(compared.old),
+        "writers": None if compared.new is None else Judge(compared.new),
     }
     for found in compared.found:
-        lost = [side for side in SIDES if side in found.lost] if witnesses else []
+        lost: list[Side] = [side for side in SIDES if side in found.lost] if witnesses else []
         yield {
             "rule": found.rule,
             "file": found.file,

@@ -107,8 +107,6 @@ RULES: Final[Mapping[str, Rule]] = {
     "format-removed": Rule(("contentEncoding", "format"), *_WIDER, "it was {old}, is {new}"),
     "value-added": Rule(("const", "enum"), *_WIDER, "new values: {new}"),
     "value-removed": Rule(("const", "enum"), *_NARROWER, "values are gone: {old}"),
-    "excluded-added": Rule(("not",), *_NARROWER, "values are excluded: {new}"),
-    "excluded-removed": Rule(("not",), *_WIDER, "values are not excluded any more: {old}"),
     **dict(_bounds()),
     "pattern-added": Rule(("pattern",), *_NARROWER, "text must match {new}"),
     "pattern-removed": Rule(("pattern",), *_WIDER, "text need not match {old} any more"),

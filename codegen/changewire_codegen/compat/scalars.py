@@ -26,7 +26,6 @@ def compare_numbers(found: Comparison, pair: Pair) -> None:
     for keyword in ("minimum", "maximum"):
         old, new = _bound(pair.old, keyword), _bound(pair.new, keyword)
         compare_bound(found, pair, keyword, (old, new), _numbers)
-    _compare_excluded(found, pair)
 
 
 def compare_texts(found: Comparison, pair: Pair) -> None:
@@ -36,7 +35,6 @@ def compare_texts(found: Comparison, pair: Pair) -> None:
         old, new = _length(pair.old, keyword), _length(pair.new, keyword)
         compare_bound(found, pair, keyword, (old, new), _texts)
     _compare_pattern(found, pair)
-    _compare_excluded(found, pair)
 
 
 def compare_bytes(found: Comparison, pair: Pair) -> None:
@@ -190,19 +188,3 @@ def _fits(at: At, pattern: str | None) -> bool:
     return bool(listed) and (
         pattern is None or all(re.search(f"{pattern[:-1]}\\Z", value) for value in listed)
     )
-
-
-def _compare_excluded(found: Comparison, pair: Pair) -> None:
-    """Compare the values that an open arm leaves to others, where it stands for itself."""
-    old, new = (at.node.get("not", {}).get("enum", ()) for at in (pair.old, pair.new))
-    gone = [v for v in new if v not in old and v in (values(pair.old.node) or new)]
-    come = [v for v in old if v not in new and v in (values(pair.new.node) or old)]
-    if gone:
-        loss = Loss({"enum": gone}, tuple(gone))
-        found.add(
-            "excluded-added", pair, (pair.new, "/not"), ("", _listed(gone)), {"readers": loss}
-        )
-    if come:
-        loss = Loss({"enum": come}, tuple(come))
-        place = (pair.new, "/not") if new else (pair.old, "/not")
-        found.add("excluded-removed", pair, place, (_listed(come), ""), {"writers": loss})

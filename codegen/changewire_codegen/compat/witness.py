@@ -42,7 +42,7 @@ class Witness:
     encoding: str
 
 
-def find_witness(found: Found, side: Side, judges: Judges) -> Witness | None:
+def find_witness(found: Found, side: Side, judges: Judges, *, drawn: bool = True) -> Witness | None:
     """Look for a message that a difference makes a side lose; None where the search ends.
 
     Tried are the examples of the schema, then examples and small messages with a value at the place
@@ -53,6 +53,7 @@ def find_witness(found: Found, side: Side, judges: Judges) -> Witness | None:
         found: The difference.
         side: ``readers`` for a message by the old schemas, ``writers`` for one by the new ones.
         judges: By whose schemas the messages are written.
+        drawn: Whether to draw messages where no other one shows it.
     """
     if found.rule in _UNSEEN:
         return None
@@ -60,8 +61,8 @@ def find_witness(found: Found, side: Side, judges: Judges) -> Witness | None:
     for message in islice(_candidates(search, *found.lost[side]), MOST_TRIES):
         if search.is_lost(message):
             return search.witness(message)
-    drawn = _drawn(search)
-    return None if drawn is None else search.witness(drawn)
+    found_by_drawing = _drawn(search) if drawn else None
+    return None if found_by_drawing is None else search.witness(found_by_drawing)
 
 
 @dataclass(frozen=True)
