@@ -23,7 +23,7 @@ FILE = "sample.json"
 BOUNDS = {"integer": ("minimum", "maximum"), "string": ("minLength", "maxLength")}
 
 SOME = settings(
-    max_examples=2000,
+    max_examples=30,
     deadline=None,
     derandomize=True,
     database=None,

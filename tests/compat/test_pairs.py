@@ -31,7 +31,7 @@ DIALECT = json.loads((SCHEMAS / "dialect.json").read_text(encoding="utf-8"))["$d
 KEYWORDS = {*DIALECT["node"]["properties"], *DIALECT["family"]["properties"]}
 
 QUICK = settings(
-    max_examples=25,
+    max_examples=15,
     deadline=None,
     derandomize=True,
     database=None,
@@ -55,8 +55,8 @@ def test_pair_is_judged_as_expected(name: str) -> None:
     found = [item for one in compared(name) for item in one.found]
     assert sorted({item.rule for item in found}) == expected(name).rules
     for side in SIDES:
-        verdicts = [item.verdicts[side] for item in found]
-        worst = max(verdicts, key=lambda verdict: GRAVITY[verdict])
+        verdicts = {item.verdicts[side] for item in found}
+        worst = [verdict for verdict in GRAVITY if verdict in verdicts][-1]
         assert worst == getattr(expected(name), side)
 
 

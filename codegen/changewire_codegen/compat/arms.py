@@ -45,11 +45,15 @@ def arms_of(at: At, other: Arms | None = None) -> Arms:
     if "oneOf" not in at.node:
         tag, nested = (other.tag, other.nested) if other is not None else ((), None)
         return _sorted([at], tag, nested)
-    nodes = [target(at.at("oneOf", i)) for i in range(len(at.node["oneOf"]))]
     tag, nested = _told_by(_definition(at))
     if nested is None and other is not None and other.tag == tag:
         nested = other.nested
-    return _sorted(nodes, tag, nested)
+    return _sorted(arm_nodes(at), tag, nested)
+
+
+def arm_nodes(at: At) -> list[At]:
+    """Return the objects or arrays that a ``oneOf`` joins."""
+    return [target(at.at("oneOf", i)) for i in range(len(at.node["oneOf"]))]
 
 
 def _definition(at: At) -> AnyDefinition:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from changewire_codegen.compat.arms import arm_nodes
 from changewire_codegen.compat.differences import MISSING, Comparison, Loss, Losses, Pair
 from changewire_codegen.compat.places import ENTRY, ITEM, At, Step
 from changewire_codegen.compat.samples import sample
@@ -135,14 +136,23 @@ _LONGEST = 1000
 
 def object_as_map(found: Comparison, pair: Pair) -> None:
     """Compare an object with a map that takes it: each property with the map's values."""
-    old_is_map = "properties" not in pair.old.node
-    named = pair.new if old_is_map else pair.old
-    for name in named.node["properties"]:
-        old, new = (
-            _child(at, "additionalProperties") if at is not named else at.at("properties", name)
-            for at in (pair.old, pair.new)
-        )
-        found.compare(found, pair.to(old, new, ("name", name)))
+    for one in _arms(pair):
+        named = one.old if "properties" in one.old.node else one.new
+        for name in named.node["properties"]:
+            old, new = (
+                at.at("properties", name) if at is named else _child(at, "additionalProperties")
+                for at in (one.old, one.new)
+            )
+            found.compare(found, one.to(old, new, ("name", name)))
+
+
+def _arms(pair: Pair) -> list[Pair]:
+    """Return a pair for each arm, where one side is a union."""
+    if "oneOf" in pair.old.node:
+        return [pair.to(arm, pair.new, None) for arm in arm_nodes(pair.old)]
+    if "oneOf" in pair.new.node:
+        return [pair.to(pair.old, arm, None) for arm in arm_nodes(pair.new)]
+    return [pair]
 
 
 def map_as_object(found: Comparison, pair: Pair) -> None:
@@ -159,8 +169,21 @@ def map_as_object(found: Comparison, pair: Pair) -> None:
 
 def row_as_list(found: Comparison, pair: Pair) -> None:
     """Compare an array with positions with one of any length: how many, and what each is."""
-    named = pair.old if "prefixItems" in pair.old.node else pair.new
-    other = pair.new if named is pair.old else pair.old
+    for one in _arms(pair):
+        named = one.old if "prefixItems" in one.old.node else one.new
+        other = one.new if named is one.old else one.old
+        count = len(named.node["prefixItems"])
+        _compare_count(found, one, named, other)
+        for i in range(count):
+            old, new = (
+                at.at("prefixItems", i) if at is named else _child(at, "items")
+                for at in (one.old, one.new)
+            )
+            found.compare(found, one.to(old, new, ("index", i)))
+
+
+def _compare_count(found: Comparison, pair: Pair, named: At, other: At) -> None:
+    """Compare the number of positions with the bounds of a list."""
     count = len(named.node["prefixItems"])
 
     def lost(*_: object) -> Loss:
@@ -171,9 +194,3 @@ def row_as_list(found: Comparison, pair: Pair) -> None:
         if (limit > count) if keyword == "minItems" else (limit < count):
             bounds = (count, limit) if named is pair.old else (limit, count)
             compare_bound(found, pair, keyword, bounds, lost)
-    for i in range(count):
-        old, new = (
-            at.at("prefixItems", i) if at is named else _child(at, "items")
-            for at in (pair.old, pair.new)
-        )
-        found.compare(found, pair.to(old, new, ("index", i)))

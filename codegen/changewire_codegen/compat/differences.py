@@ -7,12 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
+from msgspec import UNSET
+
 from changewire_codegen.compat.implied import is_lenient
 from changewire_codegen.compat.places import At, Node, Step, Trace
 from changewire_codegen.compat.rules import GRAVITY, RULES, SIDES, Side, Verdict
 from changewire_codegen.nodes import Family
 
-MISSING: Final = object()
+MISSING: Final = UNSET
 """Stands for a value that is not there."""
 
 

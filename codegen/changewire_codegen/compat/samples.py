@@ -124,6 +124,7 @@ _SAMPLES: Final[Mapping[str, Callable[[At, int], Any]]] = {
 """What makes a value of each type; null and any value are null."""
 
 _MORE: Final[Mapping[str, tuple[Any, ...]]] = {
+    "base64": (b64encode(bytes(99)).decode("ascii"),),
     "boolean": (False,),
     "double": (1.0,),
     "integer": (1, -1, 2**63 - 1, -(2**63)),

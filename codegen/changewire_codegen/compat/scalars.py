@@ -67,7 +67,9 @@ def compare_bound(
     tighter = (new > old) == is_lower_bound(keyword)
     side: Side = "readers" if tighter else "writers"
     loose, tight = (old, new) if tighter else (new, old)
-    loss = lost(keyword, loose, tight, pair.old if tighter else pair.new)
+    writer = pair.old if tighter else pair.new
+    listed = values(writer.node)
+    loss = Loss({"enum": listed}, tuple(listed)) if listed else lost(keyword, loose, tight, writer)
     place = (pair.new, f"/{keyword}") if keyword in pair.new.node else (pair.old, f"/{keyword}")
     place = place if keyword in place[0].node else (pair.new, "")
     rule = f"{keyword}-{'raised' if new > old else 'lowered'}"
@@ -148,20 +150,22 @@ def _compare_values(found: Comparison, pair: Pair) -> Pair:
     come: Sequence[Any] = [value for value in new if value not in old] if old else ()
     place = (pair.new, "")
     if gone or not old:
-        loss = Loss({"enum": gone}, tuple(gone)) if old else Loss(None, _others(new))
+        loss = Loss({"enum": gone}, tuple(gone)) if old else Loss(None, _others(new, pair.old))
         found.add("value-removed", pair, place, (_listed(gone), ""), {"readers": loss})
     if come or not new:
-        loss = Loss({"enum": come}, tuple(come)) if new else Loss(None, _others(old))
+        loss = Loss({"enum": come}, tuple(come)) if new else Loss(None, _others(old, pair.new))
         found.add("value-added", pair, place, ("", _listed(come)), {"writers": loss})
     asked = {"readers"} if not new else {"writers"} if not old else set[str]()
     return replace(pair, sides=tuple(side for side in pair.sides if side in asked))
 
 
-def _others(listed: Sequence[Any]) -> tuple[Any, ...]:
-    """Return values of the same type that are not in a list."""
+def _others(listed: Sequence[Any], at: At) -> tuple[Any, ...]:
+    """Return values of a node that are not in a list, as long as it has no pattern."""
     if isinstance(listed[0], str):
-        return ("", f"{listed[0]}_", "other")
-    return (min(listed) - 1, max(listed) + 1)
+        shortest = "b" * at.node.get("minLength", 0)
+        return (shortest, f"{shortest}_", f"{listed[0]}_", "other")
+    bounds = (at.node.get("minimum", min(listed) - 1), at.node.get("maximum", max(listed) + 1))
+    return (*bounds, *(bound + step for bound in bounds for step in (1, -1)))
 
 
 def _listed(some: Sequence[Any]) -> str:

@@ -111,8 +111,8 @@ def _taker(shape: Shape, others: Mapping[str, Shape]) -> Shape | None:
         taker = others.get(word)
         if taker is None or (word != shape.word and _TEXT_RULES & taker.at.node.keys()):
             continue
-        if "oneOf" in {*shape.at.node, *taker.at.node} and word != shape.word:
-            continue
+        if (shape.word, word) == ("map", "object") and "oneOf" in taker.at.node:
+            continue  # no map has a tag that is sure to be there
         return taker
     return None
 
@@ -121,7 +121,8 @@ def _lost(
     found: Comparison, pair: Pair, side: Side, shape: Shape, others: Mapping[str, Shape]
 ) -> None:
     """Note that the values of a type have no type on the other side."""
-    narrower = [word for word in others if shape.word in TAKES.get(word, (word, "any"))]
+    own = {shape.word: shape}
+    narrower = [other for other in others.values() if _taker(other, own) is shape]
     kind = "type"
     if not narrower:
         rule = "type-removed" if side == "readers" else "type-added"

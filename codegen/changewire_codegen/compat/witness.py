@@ -170,7 +170,7 @@ def _built(trace: Sequence[tuple[At, Step | None]], value: object) -> Any:
     kind, where = step
     below = _built(trace[steps[0] + 1 :], value)
     if kind == "item":
-        return [below]
+        return [below] * max(1, at.node.get("minItems", 1))
     if kind == "entry":
         return {"a": below}
     whole = sample(at) if _HAS_NAMES & at.node.keys() else {}
