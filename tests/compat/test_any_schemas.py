@@ -121,7 +121,8 @@ def test_compatible_schemas_take_each_others_messages(
 ) -> None:
     """Where nothing is judged as lost, messages drawn from one schema are taken by the other."""
     (compared,) = compare_families([old], [new])
-    for side, writer, reader in ((SIDES[0], old, new), (SIDES[1], new, old)):
+    for side in SIDES:
+        writer, reader = (old, new) if side == "readers" else (new, old)
         if all(item.verdicts[side] == "compatible" for item in compared.found):
             for _ in range(5):
                 message = data.draw(Judge(writer).strategy(FILE))
