@@ -11,7 +11,7 @@ import msgspec
 from changewire_codegen.compat.families import Compared, compare_families
 from changewire_codegen.compat.judge import Judge
 from changewire_codegen.compat.rules import SIDES, Side
-from changewire_codegen.compat.sources import families_of
+from changewire_codegen.compat.sources import SourceError, families_of
 from changewire_codegen.compat.witness import Judges, Witness, find_witness
 
 
@@ -33,8 +33,11 @@ def diff(old: str, new: str, *, witnesses: bool = True) -> Iterator[dict[str, An
             (`SchemaError`).
         OSError: A file cannot be read.
     """
-    for compared in compare_families(families_of(old), families_of(new)):
-        yield from _listed(compared, witnesses=witnesses)
+    try:
+        for compared in compare_families(families_of(old), families_of(new)):
+            yield from _listed(compared, witnesses=witnesses)
+    except RecursionError:
+        raise SourceError(new, "its schemas are nested too deeply") from None
 
 
 def _listed(compared: Compared, *, witnesses: bool) -> Iterator[dict[str, Any]]:

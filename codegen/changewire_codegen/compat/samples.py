@@ -5,35 +5,62 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from changewire_codegen.compat.places import At, target
 from changewire_codegen.compat.shapes import Shape, shapes, values
 
 _DEEPEST: Final = 40
+_MOST_NODES: Final = 2000
+_LONGEST: Final = 100_000
 
 _ANY: Final[tuple[Any, ...]] = (None, True, 0, 0.5, "", "text", [], {})
 
 
-def sample(at: At, depth: int = 0) -> Any:
+@dataclass
+class _Limits:
+    """How much a sample may still hold: a schema can ask for more than any memory has."""
+
+    nodes: int = _MOST_NODES
+    depth: int = 0
+
+    def take(self, nodes: int, at: At) -> None:
+        """Count nodes, and refuse to make more than a sample may hold."""
+        self.nodes -= nodes
+        if self.nodes < 0 or self.depth > _DEEPEST:
+            raise LookupError(at.pointer)
+
+
+def sample(at: At) -> Any:
     """Return a value that a node allows, as small as it is easy to find.
 
     Raises:
-        LookupError: None was found: of a pattern, or of a definition that always holds itself.
+        LookupError: None was found: of a pattern, of a definition that always holds itself, or none
+            that is small.
     """
-    if depth > _DEEPEST:
-        raise LookupError(at.pointer)
-    node = at.node
-    if "oneOf" in node:
-        return sample(target(at.at("oneOf", 0)), depth + 1)
+    return _sample(at, _Limits())
+
+
+def _sample(at: At, limits: _Limits) -> Any:
+    limits.take(1, at)
+    if "oneOf" in at.node:
+        return _deeper(target(at.at("oneOf", 0)), limits)
     found = shapes(at)
     if "null" in found:
         return None
     shape = next(iter(found.values()))
     if "oneOf" in shape.at.node:
-        return sample(shape.at, depth + 1)
+        return _deeper(shape.at, limits)
     make = _SAMPLES.get(shape.word)
-    return make(shape.at, depth) if make is not None else None
+    return make(shape.at, limits) if make is not None else None
+
+
+def _deeper(at: At, limits: _Limits) -> Any:
+    limits.depth += 1
+    value = _sample(at, limits)
+    limits.depth -= 1
+    return value
 
 
 def typical(shape: Shape) -> Iterator[Any]:
@@ -47,7 +74,7 @@ def typical(shape: Shape) -> Iterator[Any]:
             yield from _tried(target(at.at("oneOf", i)), sample)
         return
     if shape.word in _SAMPLES:
-        yield from _tried(at, lambda node: _SAMPLES[shape.word](node, 0))
+        yield from _tried(at, lambda node: _SAMPLES[shape.word](node, _Limits()))
     if shape.word == "list" and "items" in at.node:
         yield from _tried(at.at("items"), lambda node: [sample(node)])
     if shape.word == "map" and "additionalProperties" in at.node:
@@ -63,7 +90,7 @@ def _tried(at: At, make: Callable[[At], Any]) -> Iterator[Any]:
         return
 
 
-def _integer(at: At, _: int) -> int:
+def _integer(at: At, _: _Limits) -> int:
     if values(at.node):
         return int(values(at.node)[0])
     value = max(int(at.node.get("minimum", 0)), min(0, int(at.node.get("maximum", 0))))
@@ -72,14 +99,14 @@ def _integer(at: At, _: int) -> int:
     return value
 
 
-def _number(at: At, _: int) -> float:
+def _number(at: At, _: _Limits) -> float:
     return max(float(at.node.get("minimum", 0.5)), min(0.5, float(at.node.get("maximum", 0.5))))
 
 
-def _text(at: At, _: int) -> str:
+def _text(at: At, _: _Limits) -> str:
     if values(at.node):
         return str(values(at.node)[0])
-    size = int(at.node.get("minLength", 0))
+    size = _size(at, "minLength")
     excluded = at.node.get("not", {}).get("enum", ())
     pattern = at.node.get("pattern", "^.*$")
     for text in ("", "other", *(letter * (size or 1) for letter in "a0A")):
@@ -89,27 +116,44 @@ def _text(at: At, _: int) -> str:
     raise LookupError(at.pointer)
 
 
-def _base64(at: At, _: int) -> str:
-    return b64encode(bytes(at.node.get("x-minBytes", 0))).decode("ascii")
+def _size(at: At, keyword: str) -> int:
+    """Return the smallest length of text or bytes, where it is one to make a sample of."""
+    size = int(at.node.get(keyword, 0))
+    if size > _LONGEST:
+        raise LookupError(at.pointer)
+    return size
 
 
-def _list(at: At, depth: int) -> list[Any]:
-    items = at.at("items") if "items" in at.node else None
-    return [items and sample(items, depth + 1) for _ in range(at.node.get("minItems", 0))]
+def _base64(at: At, _: _Limits) -> str:
+    return b64encode(bytes(_size(at, "x-minBytes"))).decode("ascii")
 
 
-def _row(at: At, depth: int) -> list[Any]:
-    return [sample(at.at("prefixItems", i), depth + 1) for i in range(len(at.node["prefixItems"]))]
+def _binary(at: At, _: _Limits) -> bytes:
+    return bytes(_size(at, "x-minBytes"))
 
 
-def _object(at: At, depth: int) -> dict[str, Any]:
+def _list(at: At, limits: _Limits) -> list[Any]:
+    count = int(at.node.get("minItems", 0))
+    if not count:
+        return []
+    before = limits.nodes
+    item = _deeper(at.at("items"), limits) if "items" in at.node else None
+    limits.take((before - limits.nodes + 1) * (count - 1), at)
+    return [item] * count
+
+
+def _row(at: At, limits: _Limits) -> list[Any]:
+    return [_deeper(at.at("prefixItems", i), limits) for i in range(len(at.node["prefixItems"]))]
+
+
+def _object(at: At, limits: _Limits) -> dict[str, Any]:
     required = at.node.get("required", ())
-    return {name: sample(at.at("properties", name), depth + 1) for name in required}
+    return {name: _deeper(at.at("properties", name), limits) for name in required}
 
 
-_SAMPLES: Final[Mapping[str, Callable[[At, int], Any]]] = {
+_SAMPLES: Final[Mapping[str, Callable[[At, _Limits], Any]]] = {
     "base64": _base64,
-    "binary": lambda at, _: bytes(at.node.get("x-minBytes", 0)),
+    "binary": _binary,
     "boolean": lambda _, __: True,
     "datetime": lambda _, __: "2000-01-01T00:00:00Z",
     "double": lambda _, __: 0.5,

@@ -21,6 +21,7 @@ from changewire_codegen.compat.samples import typical
 from changewire_codegen.compat.scalars import compare_bytes, compare_numbers, compare_texts
 from changewire_codegen.compat.shapes import TAKES, WORDS, Shape, shapes
 from changewire_codegen.compat.texts import compare_annotations
+from changewire_codegen.errors import SchemaError
 
 Comparator = Callable[[Comparison, Pair], None]
 
@@ -46,6 +47,9 @@ _WIDER: Final[Mapping[tuple[str, str], Comparator]] = {
 }
 """What compares two types of which the second may take what is of the first, or a part of it."""
 
+_MOST_PAIRS: Final = 100_000
+"""Of nodes that are compared in a family; hundreds are usual."""
+
 _TEXT_RULES: Final = frozenset({"pattern", "minLength", "maxLength", "not", "enum", "const"})
 
 _JSON_TYPES: Final[Mapping[str, str]] = {
@@ -66,6 +70,8 @@ def compare(found: Comparison, pair: Pair) -> None:
     if key in found.seen:
         return
     found.seen.add(key)
+    if len(found.seen) > _MOST_PAIRS:
+        raise SchemaError(*pair.new.place, "too many ways lead here to compare them all")
     found.visited.add((pair.old.place, pair.new.place))
     compare_annotations(found, pair)
     old, new = shapes(pair.old), shapes(pair.new)

@@ -188,7 +188,7 @@ def _drawn(search: _Search) -> Any:
     """Return the smallest message that Hypothesis finds to be lost, if any."""
     try:
         from hypothesis import HealthCheck, Phase, find, settings
-        from hypothesis.errors import NoSuchExample
+        from hypothesis.errors import HypothesisException
     except ImportError:
         return None
     quietly = settings(
@@ -205,5 +205,5 @@ def _drawn(search: _Search) -> Any:
             settings=quietly,
             random=Random(0),  # noqa: S311 - the same search each time, and no secret
         )
-    except NoSuchExample:
+    except HypothesisException:  # none was found, or none can be drawn
         return None
