@@ -18,6 +18,10 @@ _LONGEST: Final = 100_000
 _ANY: Final[tuple[Any, ...]] = (None, True, 0, 0.5, "", "text", [], {})
 
 
+class TooLargeError(LookupError):
+    """A value that a node allows is too large, or too deep, to be made."""
+
+
 @dataclass
 class _Limits:
     """How much a sample may still hold: a schema can ask for more than any memory has."""
@@ -29,15 +33,14 @@ class _Limits:
         """Count nodes, and refuse to make more than a sample may hold."""
         self.nodes -= nodes
         if self.nodes < 0 or self.depth > _DEEPEST:
-            raise LookupError(at.pointer)
+            raise TooLargeError(at.pointer)
 
 
 def sample(at: At) -> Any:
     """Return a value that a node allows, as small as it is easy to find.
 
     Raises:
-        LookupError: None was found: of a pattern, of a definition that always holds itself, or none
-            that is small.
+        LookupError: None was found, of a pattern for example; `TooLargeError` where none is small.
     """
     return _sample(at, _Limits())
 
@@ -120,7 +123,7 @@ def _size(at: At, keyword: str) -> int:
     """Return the smallest length of text or bytes, where it is one to make a sample of."""
     size = int(at.node.get(keyword, 0))
     if size > _LONGEST:
-        raise LookupError(at.pointer)
+        raise TooLargeError(at.pointer)
     return size
 
 

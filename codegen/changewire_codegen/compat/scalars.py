@@ -6,6 +6,7 @@ import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from math import inf, nextafter
 from typing import Any, Final
 
 from changewire_codegen.compat.differences import Comparison, Loss, Losses, Pair
@@ -14,10 +15,13 @@ from changewire_codegen.compat.rules import Side, is_lower_bound
 from changewire_codegen.compat.shapes import values
 from changewire_codegen.nodes import INT64
 
+_EXACT: Final = 2**53
+"""Up to here each integer is a binary64 number of its own (IEEE 754)."""
+
 _LONGEST: Final = 100_000
 """Of the texts and bytes that are made to show what a bound refuses."""
 
-_NO_BOUND: Final[Mapping[bool, float]] = {True: float("-inf"), False: float("inf")}
+_NO_BOUND: Final[Mapping[bool, float]] = {True: -inf, False: inf}
 
 
 def compare_numbers(found: Comparison, pair: Pair) -> None:
@@ -77,7 +81,7 @@ def compare_bound(
 
 
 def _said(bound: float) -> str:
-    return "not given" if abs(bound) == float("inf") else str(bound)
+    return "not given" if abs(bound) == inf else str(bound)
 
 
 def _plain_bound(at: At, keyword: str) -> float:
@@ -108,14 +112,15 @@ def _length(at: At, keyword: str) -> float:
 def _numbers(keyword: str, loose: float, tight: float, at: At) -> Loss:
     kind = at.node.get("type", "integer")
     step = 1 if is_lower_bound(keyword) else -1
-    nearest = tight - step if abs(tight) < 2**63 else tight * 2
+    is_exact = kind == "integer" or abs(tight) < _EXACT
+    nearest = tight - step if is_exact else nextafter(tight, -step * inf)
     condition: dict[str, Any] = {"type": kind}
     if kind == "integer":
         other = "maximum" if is_lower_bound(keyword) else "minimum"
         condition[other] = tight - step
-    if abs(loose) != float("inf"):
+    if abs(loose) != inf:
         condition[keyword] = loose
-    return Loss(condition, tuple(v for v in (nearest, loose) if abs(v) != float("inf")))
+    return Loss(condition, tuple(v for v in (nearest, loose) if abs(v) != inf))
 
 
 def _sizes(keyword: str, loose: float, tight: float) -> list[int]:

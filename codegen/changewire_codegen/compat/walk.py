@@ -47,7 +47,7 @@ _WIDER: Final[Mapping[tuple[str, str], Comparator]] = {
 }
 """What compares two types of which the second may take what is of the first, or a part of it."""
 
-_MOST_PAIRS: Final = 100_000
+_MOST_PAIRS: Final = 5_000
 """Of nodes that are compared in a family; hundreds are usual."""
 
 _TEXT_RULES: Final = frozenset({"pattern", "minLength", "maxLength", "not", "enum", "const"})
@@ -113,6 +113,8 @@ def _has_integers(pair: Pair, side: Side) -> bool:
 
 
 def _taker(shape: Shape, others: Mapping[str, Shape]) -> Shape | None:
+    if shape.word == "number" and {"integer", "double"} <= others.keys():
+        return others["double"]
     for word in TAKES.get(shape.word, (shape.word, "any")):
         taker = others.get(word)
         if taker is None or (word != shape.word and _TEXT_RULES & taker.at.node.keys()):

@@ -8,14 +8,15 @@ from contextlib import suppress
 from copy import copy, deepcopy
 from dataclasses import dataclass
 from itertools import islice
+from math import prod
 from random import Random
 from typing import Any, Final, TypeAlias
 
 from changewire_codegen.compat.differences import MISSING, Found, Loss
 from changewire_codegen.compat.judge import Judge
-from changewire_codegen.compat.places import At, Step, Trace
+from changewire_codegen.compat.places import ITEM, At, Step, Trace, root
 from changewire_codegen.compat.rules import Side
-from changewire_codegen.compat.samples import sample
+from changewire_codegen.compat.samples import TooLargeError, sample
 from changewire_codegen.names import escape_pointer
 
 Judges: TypeAlias = Mapping[Side, Judge | None]
@@ -28,6 +29,7 @@ MOST_DRAWS: Final = 300
 """Of messages that Hypothesis draws where none of these is refused."""
 
 _MOST_PLACES: Final = 100
+_MOST_ELEMENTS: Final = 10_000
 
 _UNSEEN: Final = frozenset({"format-name-changed", "numbers-exact", "numbers-rounded"})
 """Rules about a name, or about digits that only the text of a message shows."""
@@ -121,6 +123,9 @@ def _candidates(search: _Search, trace: Trace, loss: Loss) -> Iterator[Any]:
         for example in examples:
             yield from islice(_replaced(example, search.path, value), _MOST_PLACES)
     way = (*trace, (trace[-1][0], loss.step)) if loss.step else trace
+    needed = [at.node.get("minItems", 1) for at, step in way if step == ITEM]
+    if prod(needed) > _MOST_ELEMENTS:
+        return
     with suppress(LookupError):
         yield from (_built(way, value) for value in loss.values)
 
@@ -184,8 +189,21 @@ def _built(trace: Sequence[tuple[At, Step | None]], value: object) -> Any:
 _HAS_NAMES: Final = frozenset({"properties", "prefixItems"})
 
 
+def _is_large(at: At) -> bool:
+    """Tell whether drawing would take long: already the smallest message is large."""
+    try:
+        sample(at)
+    except TooLargeError:
+        return True
+    except LookupError:  # a pattern, for which Hypothesis finds text
+        return False
+    return False
+
+
 def _drawn(search: _Search) -> Any:
     """Return the smallest message that Hypothesis finds to be lost, if any."""
+    if _is_large(root(search.writer.family, search.file)):
+        return None
     try:
         from hypothesis import HealthCheck, Phase, find, settings
         from hypothesis.errors import HypothesisException
