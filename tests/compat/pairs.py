@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -70,8 +70,7 @@ def verdict_of(family: Family, file: str) -> Callable[[Any], bool]:
     schema = json.loads(canonical_schemas(family)[file])
     if family.encoding == "msgpack":
         return is_valid_by(schema)
-    is_valid: Callable[[Any], bool] = Extended(schema).is_valid
-    return is_valid
+    return _json_verdict(schema)
 
 
 def needs_leniency(family: Family, node: Mapping[str, Any], value: Any) -> bool:
@@ -85,15 +84,27 @@ def needs_leniency(family: Family, node: Mapping[str, Any], value: Any) -> bool:
     counted = node.get("x-leniency", {}).values()
     if any(Draft202012Validator(condition).is_valid(value) for condition in counted):
         return True
-    below = [
-        (node["properties"][name], value[name])
-        for name in node.get("properties", {})
-        if name in value
-    ]
-    (file,) = family.schemas
+    return any(needs_leniency(family, part, item) for part, item in _below(family, node, value))
+
+
+def _below(
+    family: Family, node: Mapping[str, Any], value: Any
+) -> Iterator[tuple[Mapping[str, Any], Any]]:
+    """Yield each part of a schema that a value stands under, with the value there."""
+    for name, part in node.get("properties", {}).items():
+        if name in value:
+            yield part, value[name]
+    yield from zip(node.get("prefixItems", ()), value if type(value) is list else (), strict=False)
+    if node.get("items"):
+        yield from ((node["items"], item) for item in value)
+    definitions = next(iter(family.schemas.values())).get("$defs", {})
+    is_valid = is_valid_by if family.encoding == "msgpack" else _json_verdict
     for arm in [*node.get("oneOf", ()), *([node] if "$ref" in node else [])]:
-        definitions = family.schemas[file]["$defs"]
         target = definitions[arm["$ref"].rpartition("/")[2]]
-        if Draft202012Validator({**target, "$defs": definitions}).is_valid(value):
-            below.append((target, value))
-    return any(needs_leniency(family, child, item) for child, item in below)
+        if is_valid({**target, "$defs": definitions})(value):
+            yield target, value
+
+
+def _json_verdict(schema: Any) -> Callable[[Any], bool]:
+    is_valid: Callable[[Any], bool] = Extended(schema).is_valid
+    return is_valid

@@ -123,7 +123,7 @@ def _any_arm(arms: Arms) -> Loss:
 
 
 def _arm(at: At, key: Key) -> str:
-    value = ", ".join(str(part) for part in key if part is not None)
+    value = ", ".join(map(str, key[:-1]))
     return f"{_title(at)} ({value})"
 
 
