@@ -23,7 +23,7 @@ FILE = "sample.json"
 BOUNDS = {"integer": ("minimum", "maximum"), "string": ("minLength", "maxLength")}
 
 SOME = settings(
-    max_examples=30,
+    max_examples=20,
     deadline=None,
     derandomize=True,
     database=None,

@@ -114,7 +114,7 @@ class Comparison:
         old: The old family; None where it is new as a whole.
         files: Old and new schema file of the message that is being compared.
         seen: Pairs that have been compared, and how; a definition may hold itself.
-        visited: Places of old and new nodes that have been compared.
+        visited: Places of old and new nodes that have been compared in full.
         found: By rule, place and words, in the order of finding.
     """
 
@@ -124,6 +124,11 @@ class Comparison:
     seen: set[object] = field(default_factory=set)
     visited: set[object] = field(default_factory=set)
     found: dict[object, Found] = field(default_factory=dict)
+
+    def visit(self, pair: Pair) -> None:
+        """Remember nodes that are compared in full: their files need not be compared again."""
+        if pair.sides == SIDES and pair.texts:
+            self.visited.add((pair.old.place, pair.new.place))
 
     def add(
         self,

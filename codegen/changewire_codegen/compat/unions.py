@@ -71,7 +71,7 @@ def _compare_key(both: _Both, key: Key) -> None:
 
 def _compare_takers(both: _Both, old: At, new: At, *, texts: bool) -> None:
     pair = replace(both.pair.to(old, new, None), texts=both.pair.texts and texts)
-    both.found.visited.add((old.place, new.place))
+    both.found.visit(pair)
     compare_annotations(both.found, pair)
     both.compare_arm(both.found, pair, both.old.tag)
 

@@ -47,7 +47,7 @@ _WIDER: Final[Mapping[tuple[str, str], Comparator]] = {
 }
 """What compares two types of which the second may take what is of the first, or a part of it."""
 
-_MOST_PAIRS: Final = 5_000
+_MOST_PAIRS: Final = 2_000
 """Of nodes that are compared in a family; hundreds are usual."""
 
 _TEXT_RULES: Final = frozenset({"pattern", "minLength", "maxLength", "not", "enum", "const"})
@@ -72,7 +72,7 @@ def compare(found: Comparison, pair: Pair) -> None:
     found.seen.add(key)
     if len(found.seen) > _MOST_PAIRS:
         raise SchemaError(*pair.new.place, "too many ways lead here to compare them all")
-    found.visited.add((pair.old.place, pair.new.place))
+    found.visit(pair)
     compare_annotations(found, pair)
     old, new = shapes(pair.old), shapes(pair.new)
     for word, shape in old.items():
