@@ -15,9 +15,6 @@ from changewire_codegen.compat.rules import Side, is_lower_bound
 from changewire_codegen.compat.shapes import values
 from changewire_codegen.nodes import INT64
 
-_EXACT: Final = 2**53
-"""Up to here each integer is a binary64 number of its own (IEEE 754)."""
-
 _LONGEST: Final = 100_000
 """Of the texts and bytes that are made to show what a bound refuses."""
 
@@ -112,15 +109,16 @@ def _length(at: At, keyword: str) -> float:
 def _numbers(keyword: str, loose: float, tight: float, at: At) -> Loss:
     kind = at.node.get("type", "integer")
     step = 1 if is_lower_bound(keyword) else -1
-    is_exact = kind == "integer" or abs(tight) < _EXACT
-    nearest = tight - step if is_exact else nextafter(tight, -step * inf)
+    nearest = [tight - step]  # of a number this may be an integer that binary64 cannot hold
+    if kind == "number":
+        nearest.append(nextafter(tight, -step * inf))
     condition: dict[str, Any] = {"type": kind}
     if kind == "integer":
         other = "maximum" if is_lower_bound(keyword) else "minimum"
         condition[other] = tight - step
     if abs(loose) != inf:
         condition[keyword] = loose
-    return Loss(condition, tuple(v for v in (nearest, loose) if abs(v) != inf))
+    return Loss(condition, tuple(v for v in (*nearest, loose) if abs(v) != inf))
 
 
 def _sizes(keyword: str, loose: float, tight: float) -> list[int]:
