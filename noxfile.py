@@ -93,6 +93,21 @@ def generate(session: nox.Session, *options: str) -> None:
 
 
 @nox.session
+def breaking(session: nox.Session) -> None:
+    """Name the messages of the last release that are refused now; it needs the tags of git."""
+    command = ("git", "tag", "--list", "v*", "--merged", "HEAD", "--sort=-v:refname")
+    tags = str(session.run(*command, external=True, silent=True)).split()
+    if not tags:
+        session.log("no release has been tagged yet: nothing to compare with")
+        return
+    install_wheel(session, ("cli", "codegen", "testing"))
+    states = (f"git:{tags[0]}", "schemas")
+    session.run(
+        *("changewire", "schema", "diff", *states, "--compatibility", "BACKWARD"), *session.posargs
+    )
+
+
+@nox.session
 def typing(session: nox.Session) -> None:
     """Check types with mypy and pyright: all our code, then a user's code against the wheel."""
     install_wheel(session, tuple(EXTRAS), ("bench", "tests", "typing"))

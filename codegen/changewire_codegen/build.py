@@ -72,6 +72,7 @@ def build_family(folder: str, meta: Mapping[str, Any], documents: Mapping[str, N
         differences=tuple(meta.get("differences", ())),
         more=meta.get("more", ""),
         definitions=in_order(definitions),
+        meta=meta,
         schemas=documents,
         variants={file.removesuffix(".json"): node["title"] for file, node in documents.items()},
     )

@@ -37,30 +37,51 @@ def load(folder: Path) -> list[Family]:
 
 def load_family(folder: Path) -> Family:
     """Read one family from its folder, whose name becomes that of a package."""
-    if not FOLDER_NAME.match(folder.name) or keyword.iskeyword(folder.name):
-        raise SchemaError(
-            folder.name, "", "a folder of schemas is named a-z, 0-9, _: it is imported"
-        )
-    documents = {path.name: _read(path) for path in sorted(folder.glob("*.json"))}
+    texts = {path.name: path.read_bytes() for path in sorted(folder.glob("*.json"))}
+    return family_of(folder.name, texts)
+
+
+def family_of(name: str, texts: Mapping[str, bytes]) -> Family:
+    """Return one family from the texts of its files.
+
+    Args:
+        name: That of its folder, which becomes that of a package.
+        texts: What each file holds, by file name; one of them is ``family.json``.
+
+    Raises:
+        SchemaError: A file is no JSON, or is outside the dialect.
+    """
+    if not FOLDER_NAME.match(name) or keyword.iskeyword(name):
+        raise SchemaError(name, "", "a folder of schemas is named a-z, 0-9, _: it is imported")
+    documents = {file: _read(f"{name}/{file}", text) for file, text in sorted(texts.items())}
     meta = documents.pop(FAMILY_FILE)
-    check_family_file(f"{folder.name}/{FAMILY_FILE}", meta)
-    check_family_encoding(f"{folder.name}/{FAMILY_FILE}", meta)
-    for name, schema in documents.items():
-        check_schema(f"{folder.name}/{name}", schema)
-        check_encoding(f"{folder.name}/{name}", schema, meta["encoding"])
-        check_examples(f"{folder.name}/{name}", schema, meta["encoding"])
-    return build_family(folder.name, meta, documents)
+    check_family_file(f"{name}/{FAMILY_FILE}", meta)
+    check_family_encoding(f"{name}/{FAMILY_FILE}", meta)
+    for file, schema in documents.items():
+        check_schema(f"{name}/{file}", schema)
+        check_encoding(f"{name}/{file}", schema, meta["encoding"])
+        check_examples(f"{name}/{file}", schema, meta["encoding"])
+    return build_family(name, meta, documents)
 
 
-def _read(path: Path) -> Mapping[str, Any]:
-    name = f"{path.parent.name}/{path.name}"
+def _read(name: str, text: bytes) -> Mapping[str, Any]:
     try:
-        document: object = json.loads(path.read_bytes(), object_pairs_hook=_unique)
-    except ValueError as error:
+        document = parsed(text)
+    except (ValueError, RecursionError) as error:
         raise SchemaError(name, "", f"not JSON: {error}") from error
     if not isinstance(document, dict):
         raise SchemaError(name, "", "expected a JSON object")
     return cast("Mapping[str, Any]", document)
+
+
+def parsed(text: bytes) -> object:
+    """Return what JSON text says.
+
+    Raises:
+        ValueError: It is no JSON, or a property stands twice in one object.
+        RecursionError: It is nested too deeply.
+    """
+    return json.loads(text, object_pairs_hook=_unique)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

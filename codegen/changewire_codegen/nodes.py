@@ -259,6 +259,7 @@ class Family:
         differences: In what real messages differ from their document, in Markdown.
         more: Where to read on, in Markdown; empty where the family file does not say.
         definitions: By name; every definition stands after those it refers to.
+        meta: The parsed ``family.json``.
         schemas: The parsed schema files by file name.
         variants: Definition at the root of each file, by file stem.
     """
@@ -273,5 +274,6 @@ class Family:
     differences: tuple[str, ...]
     more: str
     definitions: Mapping[str, AnyDefinition]
+    meta: Mapping[str, Any]
     schemas: Mapping[str, Mapping[str, Any]]
     variants: Mapping[str, str]

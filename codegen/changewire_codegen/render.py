@@ -19,6 +19,7 @@ from changewire_codegen.emit.strategies import strategies
 from changewire_codegen.emit.validators import validators
 from changewire_codegen.formatting import formatted
 from changewire_codegen.nodes import Family
+from changewire_codegen.sources import SOURCE_FILE, source_document
 
 Emitter = Callable[[Family, str], str]
 
@@ -65,6 +66,7 @@ def render(families: Sequence[Family], package: str) -> dict[str, str]:
     for family in families:
         for name, text in canonical_schemas(family).items():
             files[f"{family.name}/schemas/{name}"] = text
+        files[f"{family.name}/{SOURCE_FILE}"] = source_document(family)
     return dict(sorted(files.items()))
 
 

@@ -104,6 +104,8 @@ def _single(node: Node, name: str, place: Place) -> Type:
     if name == "array":
         if "prefixItems" in node:
             place.refuse("a positional array needs a title in $defs")
+        if node.get("items") is False:
+            place.at("items").refuse("items: false stands behind prefixItems only")
         items = _below(node.get("items", {}), place.at("items"))
         return ArrayOf(items, node.get("minItems"), node.get("maxItems"))
     if name == "object":

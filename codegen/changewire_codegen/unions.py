@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from changewire_codegen.errors import SchemaError
+from changewire_codegen.names import escape_pointer
 from changewire_codegen.nodes import AnyDefinition, Object, Scalar, Tag, Union
 
 Definitions = dict[str, AnyDefinition]
@@ -19,7 +20,7 @@ def resolve_unions(definitions: Definitions) -> None:
     own name.
 
     Raises:
-        SchemaError: The arms of a union cannot be told apart.
+        SchemaError: The arms of a union cannot be told apart, or one has no union.
     """
     for union in [d for d in definitions.values() if isinstance(d, Union)]:
         arms = [_arm(union, name, definitions) for name in union.arms]
@@ -29,6 +30,17 @@ def resolve_unions(definitions: Definitions) -> None:
         _check_tags(union, tags)
         definitions[union.name] = replace(union, tag=tag, arms=tuple(names), tags=tags)
         _check_open_arm(definitions[union.name], definitions)
+    _check_lone_arms(definitions)
+
+
+def _check_lone_arms(definitions: Definitions) -> None:
+    """Refuse an object that leaves values to the arms of a union, and stands in none."""
+    opened = {union.open_arm for union in definitions.values() if isinstance(union, Union)}
+    for name, found in definitions.items():
+        tag = found.tag if isinstance(found, Object) else None
+        if tag is not None and tag.value is None and name not in opened:
+            pointer = f"{found.pointer}/properties/{escape_pointer(tag.wire)}/not"
+            raise SchemaError(found.file, pointer, "only the tag of an open arm has a 'not'")
 
 
 def _arm(union: Union, name: str, definitions: Definitions) -> Object:

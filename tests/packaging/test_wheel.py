@@ -112,6 +112,7 @@ def test_extras_are_those_that_the_documentation_names(wheel: Distribution) -> N
     [
         ("console_scripts", "changewire"),
         ("changewire.generator", "default"),
+        ("changewire.generator", "diff"),
         ("changewire.generator", "row_type"),
     ],
 )

@@ -16,6 +16,7 @@ from changewire.cli.commands import (
     explain,
     formats,
     run,
+    schema,
     schemas,
     validate,
 )
@@ -63,3 +64,4 @@ _COMMANDS = (
 )
 for command, short_help in _COMMANDS:
     app.command(short_help=short_help)(command)
+app.add_typer(schema.app, name="schema", short_help="Show our schemas, or what changed in them.")

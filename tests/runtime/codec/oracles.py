@@ -57,7 +57,7 @@ RULES: dict[str, Callable[[Any, str], bool]] = {
 """What our dialect asks of text beyond JSON Schema."""
 
 _extend: Any = validators.extend  # it has no types
-_Extended = _extend(
+Extended = _extend(
     Draft202012Validator,
     {name: _rule(holds) for name, holds in RULES.items()},
     type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer),
@@ -95,5 +95,5 @@ def judges_of(name: str, role: str) -> dict[str, Callable[[Any], bool]]:
     """
     schema = FORMATS[name].schema(role)
     if name in JSON_FORMATS:
-        return {"jsonschema": _Extended(schema).is_valid, "jsonschema-rs": _jsonschema_rs(schema)}
+        return {"jsonschema": Extended(schema).is_valid, "jsonschema-rs": _jsonschema_rs(schema)}
     return {"jsonschema": is_valid_by(schema)}

@@ -108,7 +108,7 @@ def test_a_missing_generator_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def none(**_wanted: str) -> list[Any]:
         return []
 
-    module = import_module("changewire.engines.spark.row_type")
+    module = import_module("changewire.generator")
     monkeypatch.setattr(module, "entry_points", none)
     with pytest.raises(ImportError, match=r'pip install "changewire\[codegen\]"'):
         cws.row_type(ROW_SCHEMA)

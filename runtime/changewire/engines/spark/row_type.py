@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.metadata import entry_points
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from pyspark.sql.types import StructType
 
 from changewire.changes import embedded
 from changewire.engines.spark.readings import MESSAGE_SCHEMA, ROW_SCHEMA, TYPED_BY
+from changewire.generator import generator_part
 
 RowSchema = Mapping[str, Any] | str | bytes | PathLike[str]
 """A schema, parsed or as JSON text, or the path of its file."""
-
-_GENERATOR: Final = "changewire.generator"
 
 
 def row_type(
@@ -62,14 +60,7 @@ def _text(schema: str | bytes | PathLike[str]) -> str | bytes:
 
 
 def _of_json_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    advice = 'JSON Schemas of rows need the generator: pip install "changewire[codegen]"'
-    found = list(entry_points(group=_GENERATOR, name="row_type"))
-    if not found:
-        raise ImportError(advice)
-    try:
-        generator = found[0].load()
-    except ImportError as error:
-        raise ImportError(advice) from error
+    generator = generator_part("row_type", "JSON Schemas of rows need")
     columns: dict[str, Any] = generator(schema)
     return columns
 

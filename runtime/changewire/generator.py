@@ -1,0 +1,30 @@
+"""The generator of the extra ``codegen``, found by its entry points: nothing here imports it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from typing import Any, Final
+
+_GROUP: Final = "changewire.generator"
+
+
+def generator_part(name: str, purpose: str) -> Callable[..., Any]:
+    """Return a function of the generator.
+
+    Args:
+        name: Of its entry point.
+        purpose: What needs it, in the words of an error.
+
+    Raises:
+        ImportError: The extra ``codegen`` is not installed; its text says how to install it.
+    """
+    advice = f'{purpose} the generator: pip install "changewire[codegen]"'
+    found = list(entry_points(group=_GROUP, name=name))
+    if not found:
+        raise ImportError(advice)
+    try:
+        part: Callable[..., Any] = found[0].load()
+    except ImportError as error:
+        raise ImportError(advice) from error
+    return part

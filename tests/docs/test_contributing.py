@@ -1,0 +1,206 @@
+"""CONTRIBUTING.md, "A message has changed", followed word by word on a copy of the repository."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import changewire
+import changewire_codegen
+from changewire.cli.app import app
+
+ROOT = Path(__file__).parents[2]
+COPIED = ("docs", "generated", "schemas", "tests")
+FAMILY = "lindorm_json"
+CORPUS, PAGES = "tests/runtime/codec/test_corpus.py", "tests/docs/test_change_pages.py"
+
+ADDED = {
+    "description": "Time at which the message was written, in microseconds since the Unix epoch.",
+    "type": ["integer", "string"],
+    "x-leniency": {"quoted-microseconds": {"type": "string"}},
+}
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy of the repository, in which a message changes."""
+
+    folder: Path
+
+    def python(self, *words: str, **environment: str) -> str:
+        """Run Python in the copy, with what it generates and our other packages."""
+        packages = [Path(str(package.__file__)).parents[1] for package in OURS]
+        path = os.pathsep.join(map(str, [self.folder / "generated", *packages]))
+        ended = subprocess.run(
+            [sys.executable, *words],
+            cwd=self.folder,
+            env={**os.environ, "PYTHONPATH": path, **environment},
+            capture_output=True,
+            check=False,
+        )
+        assert ended.returncode == 0, ended.stdout.decode() + ended.stderr.decode()
+        return ended.stdout.decode()
+
+    def git(self, *words: str) -> None:
+        """Run git in the copy."""
+        who = {f"GIT_{name}_{what}": "somebody" for name in WHO for what in ("NAME", "EMAIL")}
+        environment = {**os.environ, **who, "GIT_CONFIG_GLOBAL": os.devnull}
+        subprocess.run(["git", *words], cwd=self.folder, env=environment, check=True)  # noqa: S607
+
+    def change(self, file: str, edit: Callable[[Any], None]) -> None:
+        """Edit a JSON file of the copy."""
+        path = self.folder / file
+        document = json.loads(path.read_bytes())
+        edit(document)
+        path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", "utf-8")
+
+
+OURS = (changewire, changewire_codegen)
+WHO = ("AUTHOR", "COMMITTER")
+
+
+def steps() -> list[str]:
+    """Return the numbered steps of the section, each as one line."""
+    text = ROOT.joinpath("CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = text.split("## A message has changed\n")[1].split("\n## ")[0]
+    return [" ".join(step.split()) for step in re.split(r"^\d\. ", section, flags=re.MULTILINE)[1:]]
+
+
+def commands(step: str) -> list[str]:
+    """Return the commands that a step names."""
+    return re.findall(r"`((?:[A-Z_]+=1 )?(?:nox|changewire )[^`]*)`", step)
+
+
+def edit_the_variant(copy: Copy) -> None:
+    """Add a property with a description, and an example that shows it."""
+
+    def edit(schema: Any) -> None:
+        schema["properties"]["ts_us"] = ADDED
+        schema["examples"].append({**schema["examples"][0], "ts_us": 1465491411815000})
+
+    copy.change(f"schemas/{FAMILY}/insert.json", edit)
+
+
+def say_the_difference(copy: Copy) -> None:
+    """Say in the family file what real messages do."""
+
+    def edit(family: Any) -> None:
+        family["differences"].append("Some releases quote `ts_us`; it is accepted, and counted.")
+
+    copy.change(f"schemas/{FAMILY}/family.json", edit)
+
+
+def generate(copy: Copy) -> None:
+    """Generate, and read a message of the new kind without a change by hand."""
+    copy.python("-m", "changewire_codegen")
+    page = copy.folder.joinpath("docs", "formats", f"{FAMILY}.md").read_text(encoding="utf-8")
+    assert "`ts_us`" in page
+    assert "quoted-microseconds" in page
+    copy.python("-c", READ, json.dumps(message(ts_us="1465491411815000")))
+
+
+READ = """
+import sys
+import changewire as cw
+from changewire_messages.lindorm_json import arrow, leniencies, strategies, validators
+message = cw.decode(sys.argv[1].encode(), format="lindorm-json")
+assert message.payload.ts_us == "1465491411815000" and "ts_us" not in str(message.extra)
+assert cw.decode(cw.encode(message), format="lindorm-json") == message
+assert cw.leniencies(message) == ["quoted-microseconds"]
+spoilt = sys.argv[1].replace('"ts_us": "1', '"ts_us": {}, "a": "1')
+assert cw.validate(spoilt, format="lindorm-json")
+assert "ts_us" in str(arrow.insert_array([message.payload]).type)
+"""
+
+
+def leave_the_adapter(copy: Copy) -> None:
+    """The property means nothing for a table: no line is written by hand."""
+    adapters = copy.folder / "runtime"
+    assert not adapters.exists()
+
+
+def add_to_the_corpus(copy: Copy) -> None:
+    """Add a message that is valid and one that is refused; the texts beside them are written."""
+    corpus = copy.folder / "tests" / "corpus" / FAMILY
+    good = corpus / "valid" / "message-insert-with-microseconds.json"
+    bad = corpus / "invalid" / "message-microseconds-of-wrong-type.json"
+    good.write_text(json.dumps(message(ts_us=1465491411815000)), "utf-8")
+    bad.write_text(json.dumps(message(ts_us=[])), "utf-8")
+    update = {"CHANGEWIRE_UPDATE_CORPUS": "1", "CHANGEWIRE_UPDATE_PAGES": "1"}
+    copy.python("-m", "pytest", "-q", "-p", "no:cacheprovider", CORPUS, PAGES, **update)
+    assert "ts_us=1465491411815000" in good.with_suffix(".model.txt").read_text("utf-8")
+    assert "/payload/ts_us" in bad.with_suffix(".error.txt").read_text("utf-8")
+
+
+def ask_who_is_hurt(copy: Copy) -> None:
+    """Ask what the change does: nobody is hurt."""
+    ended = CliRunner().invoke(app, ["schema", "diff", "HEAD", "schemas"])
+    place = f"{FAMILY}/insert.json#/properties/ts_us"
+    assert f"{place}: a new property: ts_us" in ended.stdout.splitlines()
+    assert (ended.exit_code, "readers: compatible; writers: compatible" in ended.stderr) == (
+        0,
+        True,
+    )
+    assert (ROOT / "noxfile.py").read_text("utf-8").count("def breaking(") == 1
+    del copy  # it is the current folder
+
+
+def check_all(copy: Copy) -> None:
+    """What was generated is as the schemas say; the other tests know nothing of the change."""
+    copy.python("-m", "changewire_codegen", "--check")
+
+
+STEPS: Mapping[Callable[[Copy], None], list[str]] = {
+    edit_the_variant: [],
+    say_the_difference: [],
+    generate: ["nox -s codegen"],
+    leave_the_adapter: [],
+    add_to_the_corpus: [
+        f"CHANGEWIRE_UPDATE_CORPUS=1 nox -s tests -- {CORPUS}",
+        f"CHANGEWIRE_UPDATE_PAGES=1 nox -s tests -- {PAGES}",
+    ],
+    ask_who_is_hurt: ["changewire schema diff HEAD schemas", "nox -s breaking"],
+    check_all: ["nox"],
+}
+"""What each step of the page is here, with the commands that it names."""
+
+
+def message(**more: object) -> dict[str, Any]:
+    """Return the message of the document's insert, with more properties of its payload."""
+    text = (
+        ROOT / "tests" / "corpus" / FAMILY / "valid" / "message-insert-document.json"
+    ).read_bytes()
+    found: dict[str, Any] = json.loads(text)
+    found["payload"].update(more)
+    return found
+
+
+@pytest.mark.usefixtures("generator")
+def test_a_message_changes_by_the_steps_of_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who does what the page says has models, checks, pages and texts of the new message."""
+    copy = Copy(tmp_path / "copy")
+    for name in COPIED:
+        shutil.copytree(
+            ROOT / name, copy.folder / name, ignore=shutil.ignore_patterns("__pycache__")
+        )
+    shutil.copy(ROOT / "pyproject.toml", copy.folder)
+    copy.git("init", "--quiet")
+    copy.git("add", "schemas")
+    copy.git("commit", "--quiet", "--message", "Before")
+    monkeypatch.chdir(copy.folder)
+    for step, (do, named) in zip(steps(), STEPS.items(), strict=True):
+        assert commands(step) == named
+        do(copy)

@@ -1,0 +1,136 @@
+"""``changewire schema``: what a schema says, and what changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from importlib import import_module
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.runtime.cli.conftest import Ended, json_lines
+
+import changewire as cw
+from changewire_messages import FORMATS
+
+Cli = Callable[..., Ended]
+
+PLACE = "schema/schema.json#/properties/value"
+PAIRS = Path(__file__).parents[2] / "compat"
+
+
+def pair(name: str) -> tuple[Path, Path]:
+    """Return the two states of a rule's pair."""
+    return PAIRS / name / "old.json", PAIRS / name / "new.json"
+
+
+def test_show_writes_the_schema_of_a_kind(cli: Cli) -> None:
+    """The text is that of the bundled file, so its digest is the one that the package names."""
+    ended = cli("schema", "show", "lindorm-json", "Insert")
+    bundled = files(FORMATS["lindorm-json"]).joinpath("schemas/insert.json").read_text("utf-8")
+    assert (ended.stdout, ended.exit_code) == (bundled, 0)
+    assert json.loads(cli("schema", "show", "lindorm-json").stdout)["title"] == "Message"
+    (line,) = json_lines(cli("schema", "show", "lindorm-json", "Insert", "--json").stdout)
+    assert line == json.loads(bundled)
+
+
+def test_show_lists_what_there_is(cli: Cli) -> None:
+    """Without a format every kind of message is listed, with the digest of its schema."""
+    found = json_lines(cli("schema", "show", "--json").stdout)
+    expected = {
+        (name, title, digest)
+        for name in cw.formats()
+        for title, digest in import_module(FORMATS[name]).DIGESTS.items()
+    }
+    assert {(item["format"], item["variant"], item["digest"]) for item in found} == expected
+    table = cli("schema", "show").stdout
+    assert all(item["digest"] in table for item in found)
+
+
+@pytest.mark.parametrize(
+    ("words", "known"),
+    [(("nothing",), "lindorm-json"), (("lindorm-json", "Nothing"), "Insert")],
+)
+def test_show_names_what_there_is_instead(cli: Cli, words: tuple[str, ...], known: str) -> None:
+    """An unknown format or kind is wrong usage, and the known ones are named."""
+    ended = cli("schema", "show", *words)
+    assert ended.exit_code == 2
+    assert known in ended.stderr
+
+
+@pytest.mark.usefixtures("generator")
+def test_diff_says_what_happened_and_shows_it(cli: Cli) -> None:
+    """Each difference has place, words, verdicts and rule, and a message that is lost."""
+    ended = cli("schema", "diff", *pair("maximum-lowered.leniency"))
+    assert ended.stdout.splitlines() == [
+        f"{PLACE}/maximum: the greatest value was 99999, is 65535",
+        "  readers: leniency gone; writers: compatible (maximum-lowered)",
+        '  accepted before and refused now: {"value": 65536}',
+        f"{PLACE}/x-leniency (before): a leniency is not counted any more: beyond-16-bits",
+        "  readers: compatible; writers: compatible (leniency-removed)",
+    ]
+    assert ended.stderr == "2 differences; readers: 1 leniency gone; writers: compatible\n"
+    assert ended.exit_code == 1
+
+
+@pytest.mark.usefixtures("generator")
+@pytest.mark.parametrize(
+    ("name", "codes"),
+    [
+        ("property-added", {"FULL": 0, "BACKWARD": 0, "FORWARD": 0}),
+        ("required-added", {"FULL": 1, "BACKWARD": 1, "FORWARD": 0}),
+        ("type-added", {"FULL": 1, "BACKWARD": 0, "FORWARD": 1}),
+        ("type-added.leniency", {"FULL": 1, "BACKWARD": 0, "FORWARD": 1}),
+    ],
+)
+def test_diff_ends_as_the_level_asks(cli: Cli, name: str, codes: dict[str, int]) -> None:
+    """BACKWARD asks for readers, FORWARD for writers, FULL for both; 1 where one is hurt."""
+    for level, code in codes.items():
+        ended = cli("schema", "diff", *pair(name), "--compatibility", level, "--no-witnesses")
+        assert ended.exit_code == code
+
+
+@pytest.mark.usefixtures("generator")
+def test_diff_writes_json(cli: Cli) -> None:
+    """With --json each difference is an object; a message of MessagePack is hex text."""
+    found: list[dict[str, Any]] = json_lines(
+        cli("schema", "diff", *pair("position-added"), "--json").stdout
+    )
+    added = next(item for item in found if item["rule"] == "position-added")
+    assert added["witnesses"]["readers"] == {"schema": "sample.json", "message": "92 01 a1 61"}
+    assert (added["readers"], added["writers"]) == ("breaking", "breaking")
+
+
+@pytest.mark.usefixtures("generator")
+def test_diff_says_where_no_message_shows_it(cli: Cli) -> None:
+    """What no message shows is said to be so."""
+    ended = cli("schema", "diff", *pair("format-name-changed"))
+    assert "  readers: no message was found that shows it" in ended.stdout.splitlines()
+
+
+@pytest.mark.usefixtures("generator")
+def test_diff_cannot_tell_what_is_not_there(cli: Cli, tmp_path: Path) -> None:
+    """Where a state is missing the exit code is 2, with one sentence."""
+    ended = cli("schema", "diff", tmp_path / "none", "installed")
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert "no such folder or file" in ended.stderr
+
+
+def test_diff_names_the_extra_that_it_needs(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the generator the error says what to install."""
+
+    def none(**_wanted: str) -> list[Any]:
+        return []
+
+    monkeypatch.setattr(import_module("changewire.generator"), "entry_points", none)
+    ended = cli("schema", "diff", "installed", "installed")
+    assert ended.exit_code == 2
+    assert 'pip install "changewire[codegen]"' in ended.stderr
+
+
+def test_help_shows_an_example(cli: Cli) -> None:
+    """The help of each command ends its text with an example of its use."""
+    for name in ("show", "diff"):
+        assert f"Example: changewire schema {name}" in cli("schema", name, "--help").stdout
