@@ -66,12 +66,12 @@ def attempt(producer: SerializingProducer, topic: str, bad: Any) -> str:
 
 def consumed(consumer: Any, topic: str) -> Iterator[Message]:
     """Yield the records of a topic, up to its tombstone."""
-    consumer.subscribe([topic])
-    while (message := consumer.poll(20)) is not None and message.value() is not None:
-        assert message.error() is None
-        yield message
-    assert message is not None
-    consumer.close()
+    with consumer:
+        consumer.subscribe([topic])
+        while (message := consumer.poll(20)) is not None and message.value() is not None:
+            assert message.error() is None
+            yield message
+        assert message is not None
 
 
 def settings(server: str, group: str) -> dict[str, Any]:
@@ -129,11 +129,10 @@ def test_a_consumer_says_what_it_could_not_read(kafka: str) -> None:
     with Producer({"bootstrap.servers": kafka}) as producer:
         producer.produce("damaged", value=json.dumps({"msg": "upsert"}))
     read = {"value.deserializer": ChangewireDeserializer(JSON.format)}
-    consumer = DeserializingConsumer({**settings(kafka, "damaged"), **read})
-    consumer.subscribe(["damaged"])
-    with pytest.raises(ValueDeserializationError, match="unknown-variant") as caught:
-        consumer.poll(20)
-    consumer.close()
+    with DeserializingConsumer({**settings(kafka, "damaged"), **read}) as consumer:
+        consumer.subscribe(["damaged"])
+        with pytest.raises(ValueDeserializationError, match="unknown-variant") as caught:
+            consumer.poll(20)
     assert isinstance(caught.value.exception, MessageRefusedError)
     assert caught.value.kafka_message is not None
     assert caught.value.kafka_message.offset() == 0
