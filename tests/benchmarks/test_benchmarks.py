@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from benchmarks import __main__ as program
-from benchmarks import messages, peers, stages
+from benchmarks import kafka, messages, peers, stages
 from benchmarks.tables import Result, timed, verdict
 from benchmarks.timing import Timing, compare
+from confluent_kafka.serialization import SerializationError
 
 import changewire as cw
 
@@ -65,6 +68,23 @@ def test_stages_work_on_valid_messages() -> None:
     """No stage measures refusals."""
     codec = cw.codec(messages.FORMAT)
     assert all(cw.changes(codec.decode(value)) for value in stages.messages())
+
+
+@pytest.mark.parametrize("make", [messages.small, messages.large])
+def test_serializers_of_clients_do_the_same_work(make: Callable[[], dict[str, Any]]) -> None:
+    """All send the same values, each in its own framing; those that validate refuse others."""
+    message = make()
+    writers, model = kafka.writers(message), cw.decode(messages.wire(message))
+    for name, write in writers.items():
+        sent = write()
+        assert isinstance(sent, bytes)
+        assert json.loads(sent[sent.index(b"{") :]) == message, name
+    for name, read in kafka.readers(message).items():
+        assert read() == (message if name.startswith("JSON") else model), name
+    message["gen"] = "4"
+    for name in (kafka.THEIRS_WRITE, kafka.OURS_WRITE):
+        with pytest.raises(SerializationError):
+            writers[name]()
 
 
 @pytest.mark.parametrize("name", ["stages", "imports"])

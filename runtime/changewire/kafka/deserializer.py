@@ -8,7 +8,12 @@ from changewire.codec import CodecError, codec_for
 from changewire.kafka.context import is_key_in, place
 from changewire.kafka.error import MessageRefusedError
 from changewire.kafka.header_check import MISMATCH, check_model, header_in, no_format
-from changewire.kafka.interface import Deserializer, SerializationContext
+from changewire.kafka.interface import (
+    Deserializer,
+    Headers,
+    MessageField,
+    SerializationContext,
+)
 from changewire.kafka.messages import messages_of
 from changewire.kafka.schema_header import SchemaHeader
 
@@ -66,6 +71,19 @@ class ChangewireDeserializer(Deserializer):
         if header is not None and refusal.code != MISMATCH:
             note += f", by its header {header}"
         raise MessageRefusedError(refusal, note, show_values=self._show_values)
+
+    def deserialize(self, topic: str, headers: Headers, data: bytes | None) -> Any:
+        """Return the model of a value or a key: the call as kafka-python 3 makes it.
+
+        Args:
+            topic: Name of the topic.
+            headers: Headers of the record.
+            data: The bytes.
+
+        Raises:
+            SerializationError: As for the call.
+        """
+        return self(data, SerializationContext(topic, MessageField.NONE, headers))
 
     def _read(self, value: bytes, header: SchemaHeader | None, *, is_key: bool) -> Any:
         name = self.format if header is None else header.format

@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING
 
 __all__ = [
     "Deserializer",
+    "Headers",
     "MessageField",
     "SerializationContext",
     "SerializationError",
     "Serializer",
 ]
+
+Headers = dict[str, str | bytes | None] | list[tuple[str, str | bytes | None]] | None
+"""Headers of a record, in the two forms that confluent-kafka takes."""
 
 if TYPE_CHECKING:
     from confluent_kafka.serialization import (

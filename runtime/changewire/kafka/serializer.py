@@ -7,7 +7,7 @@ from typing import Any
 from changewire.codec import CodecError
 from changewire.kafka.context import is_key_in, place
 from changewire.kafka.error import MessageRefusedError
-from changewire.kafka.interface import SerializationContext, Serializer
+from changewire.kafka.interface import Headers, MessageField, SerializationContext, Serializer
 from changewire.kafka.messages import messages_of
 from changewire.kafka.schema_header import HEADERS, write
 
@@ -80,3 +80,16 @@ class ChangewireSerializer(Serializer):
             return data
         where = place(ctx, is_key=is_key)
         raise MessageRefusedError(refusal, where, show_values=self._show_values)
+
+    def serialize(self, topic: str, headers: Headers, data: Any) -> bytes | None:
+        """Return the bytes of a value or a key: the call as kafka-python 3 makes it.
+
+        Args:
+            topic: Name of the topic.
+            headers: Headers of the record, among which one may be put.
+            data: As for the call.
+
+        Raises:
+            SerializationError: As for the call.
+        """
+        return self(data, SerializationContext(topic, MessageField.NONE, headers))
