@@ -17,7 +17,7 @@ TEXT = PAGE.read_text(encoding="utf-8")
 @pytest.mark.filterwarnings("ignore:(read|open)_text is deprecated:DeprecationWarning")
 def test_the_page_runs(kafka: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Each block runs after the one before it, with all clients, and prints what it says."""
-    create(kafka, "users", "people", "guests")
+    create(kafka, "customers", "people", "guests")
     names: dict[str, Any] = {"server": kafka}
     blocks = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
     assert len(blocks) == 6
