@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final, NoReturn
 
-from changewire.codec import DecodeError, Issue, formats
+from changewire.codec import DecodeError, Issue
 from changewire.kafka.interface import SerializationContext
-from changewire.kafka.messages import Messages
+from changewire.kafka.messages import Messages, formats_with
 from changewire.kafka.schema_header import HEADERS, SchemaHeader, parse, read
 
 MISMATCH: Final = "header-mismatch"
@@ -34,7 +34,7 @@ def header_in(
     header = parse(value)
     if header is None:
         raise DecodeError(format or _UNKNOWN, [Issue("", MISMATCH, "header", _FORM, value)])
-    known = formats() if format is None else [format]
+    known = formats_with(is_key=is_key) if format is None else [format]
     if header.format not in known:
         _refuse(format or _UNKNOWN, " or ".join(known), header.format)
     return header

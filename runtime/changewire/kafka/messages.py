@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from msgspec import UNSET
 
 from changewire.changes.contradictions import contradictions_of
-from changewire.codec import Data, DecodeError, EncodeError, Issue, codec
+from changewire.codec import Data, DecodeError, EncodeError, Issue, codec, formats
 from changewire.codec.family import is_model
 from changewire.codec.parsed import write_parsed
 from changewire.codec.registry import family
 from changewire.codec.wire import bytes_of, is_data, wire_of
 from changewire.kafka.schema_header import SchemaHeader, short
+
+_KEY: Final = "key"
+
+
+def formats_with(*, is_key: bool) -> list[str]:
+    """Return the names of the formats that have values, which all do, or keys."""
+    return [name for name in formats() if not is_key or _KEY in family(name).roles]
 
 
 @cache
@@ -46,7 +53,7 @@ class Messages:
         self._wire = wire_of(self._family)
         self._is_key = is_key
         self.digests = {short(self._family.digest(role)) for role in self._family.roles}
-        if is_key and "key" not in self._family.roles:
+        if is_key and _KEY not in self._family.roles:
             raise ValueError(f"{format} has no record keys of its own: use a serializer for text")
 
     def read(self, data: Data) -> Any:
@@ -106,7 +113,7 @@ class Messages:
 
     def header(self, model: object) -> SchemaHeader:
         """Return the header for what `read` gave."""
-        kind = "key" if self._is_key else "message"
+        kind = _KEY if self._is_key else "message"
         if isinstance(model, list):
             kind = "key_batch" if self._is_key else "batch"
         is_message = kind == "message"
@@ -115,7 +122,7 @@ class Messages:
 
     def _check_kind(self, obj: Any) -> None:
         """Refuse models of other formats, and keys in place of messages."""
-        kinds = [self._family.types["key"]] if self._is_key else self._codec.models
+        kinds = [self._family.types[_KEY]] if self._is_key else self._codec.models
         expected = f"the model of a {'record key' if self._is_key else 'message'} of {self.format}"
         issues = [
             Issue(at, "wrong-type", "model", expected, one)
