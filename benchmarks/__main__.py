@@ -62,7 +62,7 @@ def benchmarks(*, quick: bool) -> Mapping[str, Callable[[], Iterator[Result]]]:
     def kafka() -> Iterator[Result]:
         from benchmarks.kafka import run
 
-        return run(rounds=2 if quick else 9, seconds=0.02 if quick else 0.1)
+        return run(rounds=2 if quick else 7, seconds=0.01 if quick else 0.05)
 
     def imports() -> Iterator[Result]:
         from benchmarks.imports import run

@@ -7,17 +7,20 @@ for the schema, and every message after that is served from its cache, as with a
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from confluent_kafka.schema_registry import SchemaRegistryClient
 from confluent_kafka.schema_registry.json_schema import JSONDeserializer, JSONSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
 
-from benchmarks import messages
-from benchmarks.tables import Result, timed
+from benchmarks import formats
+from benchmarks.tables import MICROSECONDS, Result
 from benchmarks.timing import Action, Timing, compare
 from changewire.kafka import ChangewireDeserializer, ChangewireSerializer
+from changewire_messages import ENCODINGS, FORMATS
 
 # Their constructors are made at run time, where type checkers do not see them.
 SERIALIZER: Any = JSONSerializer
@@ -26,57 +29,53 @@ DESERIALIZER: Any = JSONDeserializer
 LEAST = 20
 """At least so many times the rate of the peer that validates."""
 
-THEIRS_WRITE, THEIRS_READ = "JSONSerializer, validate=True", "JSONDeserializer, validate=True"
-OURS_WRITE, OURS_READ = "ChangewireSerializer, a dictionary", "ChangewireDeserializer"
-HEADER = "ChangewireSerializer, a model, with header"
+THEIRS, UNCHECKED = "confluent-kafka, validate=True", "confluent-kafka, validate=False"
+DICTIONARY, MODEL, DATA = "a dictionary", "a model", "bytes"
+TOLD, ASKED = "told the format", "a header tells it"
 
 
 def run(*, rounds: int, seconds: float) -> Iterator[Result]:
-    """Yield a table for each size and direction."""
-    for size, message in (("0.35 KB", messages.small()), ("2 KB", messages.large())):
-        for title, ours, theirs, actions in (
-            ("Validate and send", OURS_WRITE, THEIRS_WRITE, writers(message)),
-            ("Receive and validate", OURS_READ, THEIRS_READ, readers(message)),
-        ):
-            found = compare(actions, rounds=rounds, seconds=seconds)
-            yield timed(f"{title}, {size}", found, ours, verdict(found[ours], found[theirs]))
+    """Yield a table for each direction, with a row for each message."""
+    for title, make, ours in (
+        ("Validate and send", writers, DICTIONARY),
+        ("Receive and validate", readers, TOLD),
+    ):
+        found = {
+            f"{name}, {size} ({len(data)} bytes)": compare(
+                make(name, data), rounds=rounds, seconds=seconds
+            )
+            for name in FORMATS
+            if ENCODINGS[name] == "json"
+            for size, data in formats.messages(name).items()
+        }
+        yield table(title, found, ours)
 
 
-def writers(message: dict[str, Any]) -> dict[str, Action]:
+def writers(format: str, data: bytes) -> dict[str, Action]:
     """Return what makes bytes of a message, by name; all but the second also validate."""
-    serialize = ChangewireSerializer(messages.FORMAT)
-    headed = ChangewireSerializer(messages.FORMAT, header=True)
-    model = ChangewireDeserializer(messages.FORMAT)(serialize(message))
-    raw, (schema, registry) = messages.wire(message), _registry()
-    theirs, unchecked = (
-        SERIALIZER(schema, registry, conf={"validate": validate}) for validate in (True, False)
-    )
+    message, serialize = json.loads(data), ChangewireSerializer(format)
+    model = ChangewireDeserializer(format)(data)
+    theirs, unchecked = (serializer(format, validate=validate) for validate in (True, False))
     return {
-        THEIRS_WRITE: lambda: theirs(message, context()),
-        "JSONSerializer, validate=False": lambda: unchecked(message, context()),
-        OURS_WRITE: lambda: serialize(message, context()),
-        "ChangewireSerializer, bytes": lambda: serialize(raw, context()),
-        "ChangewireSerializer, a model": lambda: serialize(model, context()),
-        HEADER: lambda: headed(model, context()),
+        THEIRS: lambda: theirs(message, context()),
+        UNCHECKED: lambda: unchecked(message, context()),
+        DICTIONARY: lambda: serialize(message, context()),
+        MODEL: lambda: serialize(model, context()),
+        DATA: lambda: serialize(data, context()),
     }
 
 
-def readers(message: dict[str, Any]) -> dict[str, Action]:
+def readers(format: str, data: bytes) -> dict[str, Action]:
     """Return what makes objects of bytes, by name; all but the second also validate."""
-    schema, registry = _registry()
-    theirs, unchecked = (
-        DESERIALIZER(schema, schema_registry_client=registry, conf={"validate": validate})
-        for validate in (True, False)
-    )
-    framed = SERIALIZER(schema, registry)(message, context())
-    plain, told = messages.wire(message), ChangewireDeserializer(messages.FORMAT)
-    headed, asked = context(), ChangewireDeserializer()
-    ChangewireSerializer(messages.FORMAT, header=True)(plain, headed)
+    theirs, unchecked = (deserializer(format, validate=validate) for validate in (True, False))
+    framed = serializer(format, validate=True)(json.loads(data), context())
+    told, asked, headed = ChangewireDeserializer(format), ChangewireDeserializer(), context()
+    ChangewireSerializer(format, header=True)(data, headed)
     return {
-        THEIRS_READ: lambda: theirs(framed, context()),
-        "JSONDeserializer, validate=False": lambda: unchecked(framed, context()),
-        OURS_READ: lambda: told(plain, context()),
-        "ChangewireDeserializer, the header tells the format": lambda: asked(plain, headed),
+        THEIRS: lambda: theirs(framed, context()),
+        UNCHECKED: lambda: unchecked(framed, context()),
+        TOLD: lambda: told(data, context()),
+        ASKED: lambda: asked(data, headed),
     }
 
 
@@ -85,14 +84,50 @@ def context() -> SerializationContext:
     return SerializationContext("topic", MessageField.VALUE, [])
 
 
-def verdict(ours: Timing, theirs: Timing) -> str:
-    """Return a sentence on the rate beside the peer's."""
-    rate = theirs.ratio(ours)[0]
-    word = "reached" if rate >= LEAST else "missed"
-    return f"To reach: at least {LEAST} times the rate of the peer. Found {rate:.0f}: {word}."
+def table(title: str, found: Mapping[str, Mapping[str, Timing]], ours: str) -> Result:
+    """Return the table of all messages, and how many times the peer's rate is reached."""
+    rates = {name: timings[THEIRS].ratio(timings[ours]) for name, timings in found.items()}
+    rows = [
+        (
+            name,
+            *(f"{timing.best * MICROSECONDS:.1f}" for timing in timings.values()),
+            "{:.0f} ({:.0f}-{:.0f})".format(*rates[name]),
+        )
+        for name, timings in found.items()
+    ]
+    least = min(rate for rate, _, _ in rates.values())
+    word = "reached" if least >= LEAST else "missed"
+    names = next(iter(found.values()))
+    head = ("least, µs", *names, f"rate of {ours} to {THEIRS}")
+    target = (
+        f"To reach: at least {LEAST} times the rate of the peer. Least found {least:.0f}: {word}."
+    )
+    data = {name: {n: t.rounds for n, t in timings.items()} for name, timings in found.items()}
+    return Result(title, head, rows, target, data)
 
 
-def _registry() -> tuple[str, SchemaRegistryClient]:
-    """Return the schema of the format's messages, and a registry."""
-    registry = SchemaRegistryClient.new_client({"url": "mock://benchmark"})
-    return json.dumps(messages.schema("message")), registry
+def _schema(format: str) -> str:
+    path = files(FORMATS[format]) / "schemas" / "message.json"
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def _registry(format: str) -> SchemaRegistryClient:
+    """Return the registry of a format; what one peer registers the other one finds."""
+    return SchemaRegistryClient.new_client({"url": f"mock://{format}"})
+
+
+def serializer(format: str, *, validate: bool) -> Callable[..., Any]:
+    """Return the peer that sends messages of a format."""
+    made: Callable[..., Any] = SERIALIZER(
+        _schema(format), _registry(format), conf={"validate": validate}
+    )
+    return made
+
+
+def deserializer(format: str, *, validate: bool) -> Callable[..., Any]:
+    """Return the peer that receives messages of a format."""
+    made: Callable[..., Any] = DESERIALIZER(
+        _schema(format), schema_registry_client=_registry(format), conf={"validate": validate}
+    )
+    return made

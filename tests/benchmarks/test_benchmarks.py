@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from benchmarks import __main__ as program
-from benchmarks import kafka, messages, peers, stages
+from benchmarks import formats, kafka, messages, peers, stages
 from benchmarks.tables import Result, timed, verdict
 from benchmarks.timing import Timing, compare
 from confluent_kafka.serialization import SerializationError
@@ -70,21 +69,30 @@ def test_stages_work_on_valid_messages() -> None:
     assert all(cw.changes(codec.decode(value)) for value in stages.messages())
 
 
-@pytest.mark.parametrize("make", [messages.small, messages.large])
-def test_serializers_of_clients_do_the_same_work(make: Callable[[], dict[str, Any]]) -> None:
+@pytest.mark.parametrize("name", ["aerospike-json", "dataworks-json", "lindorm-json"])
+def test_serializers_of_clients_do_the_same_work(name: str) -> None:
     """All send the same values, each in its own framing; those that validate refuse others."""
-    message = make()
-    writers, model = kafka.writers(message), cw.decode(messages.wire(message))
-    for name, write in writers.items():
-        sent = write()
-        assert isinstance(sent, bytes)
-        assert json.loads(sent[sent.index(b"{") :]) == message, name
-    for name, read in kafka.readers(message).items():
-        assert read() == (message if name.startswith("JSON") else model), name
-    message["gen"] = "4"
-    for name in (kafka.THEIRS_WRITE, kafka.OURS_WRITE):
-        with pytest.raises(SerializationError):
-            writers[name]()
+    for data in formats.messages(name).values():
+        message, model = json.loads(data), cw.decode(data)
+        for each, write in kafka.writers(name, data).items():
+            sent = write()
+            assert isinstance(sent, bytes)
+            assert json.loads(sent[sent.index(b"{") :]) == message, each
+        for each, read in kafka.readers(name, data).items():
+            assert read() == (message if each.startswith("confluent") else model), each
+    broken: Any = {}
+    with pytest.raises(SerializationError):
+        kafka.serializer(name, validate=True)(broken, kafka.context())
+
+
+def test_a_rate_is_that_of_the_peer() -> None:
+    """The table tells the least rate of all messages, and whether it is enough."""
+    timings = {kafka.THEIRS: Timing((42e-6,)), kafka.TOLD: Timing((2e-6,))}
+    slower = {**timings, kafka.TOLD: Timing((3e-6,))}
+    assert kafka.table("T", {"a": timings}, kafka.TOLD).target.endswith("found 21: reached.")
+    found = kafka.table("T", {"a": timings, "b": slower}, kafka.TOLD)
+    assert found.target.endswith("found 14: missed.")
+    assert found.rows[0] == ("a", "42.0", "2.0", "21 (21-21)")
 
 
 @pytest.mark.parametrize("name", ["stages", "imports"])

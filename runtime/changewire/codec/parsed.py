@@ -2,7 +2,7 @@
 
 from changewire.codec.differences import first_difference, first_unencodable
 from changewire.codec.family import Family
-from changewire.codec.issues import DecodeError, EncodeError, Issue
+from changewire.codec.issues import DecodeError, EncodeError
 from changewire.codec.wire import REFUSALS, Wire, too_deep
 
 
@@ -22,9 +22,12 @@ def write_parsed(obj: object, family: Family, wire: Wire) -> bytes:
     """
     try:
         data = wire.write(obj)
-        issues = _differences(obj, wire.parse(data))
-        if not issues:
+        if wire.read_back(data) == obj:
             return data
+        difference = first_difference(obj, wire.parse(data))
+        if difference is None:  # not-a-number, or a decimal
+            return data
+        issues = [difference]
     except DecodeError as error:
         issues = error.issues
     except RecursionError:
@@ -32,9 +35,3 @@ def write_parsed(obj: object, family: Family, wire: Wire) -> bytes:
     except REFUSALS:
         issues = [first_unencodable(obj, wire.holds)]
     raise EncodeError(family.format, issues)
-
-
-def _differences(obj: object, received: object) -> list[Issue]:
-    """Return the first place at which parsed bytes are not what was written, if there is one."""
-    found = None if received == obj else first_difference(obj, received)
-    return [] if found is None else [found]

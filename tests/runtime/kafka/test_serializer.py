@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+from decimal import Decimal
 from typing import Any
 
 import confluent_kafka.serialization as confluent
@@ -128,6 +129,17 @@ def test_values_that_an_encoding_would_rewrite() -> None:
         error = refusal({**write, "bins": bins})
         assert error.issues[0].code == "not-encodable"
         assert error.issues[0].pointer.startswith("/bins/0/value/0")
+
+
+def test_decimals_are_what_floats_cannot_hold() -> None:
+    """A dictionary holds numbers as a parser gives them: exact ones with all their digits."""
+    message = json.loads(cw.encode(dataworks.message("INSERT", {"x": "STRING"}, after={"x": 0})))
+    serialize = ChangewireSerializer("dataworks-json", declared=False)
+    row = message["payload"]["after"]["dataColumn"]
+    row["x"] = Decimal("0.12345678901234567890")
+    assert b":0.12345678901234567890}" in (serialize(message) or b"")
+    row["x"] = Decimal("1.10")
+    assert pointers(refusal(message, serialize)) == ["/payload/after/dataColumn/x"]
 
 
 def test_what_contains_itself() -> None:
