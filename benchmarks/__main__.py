@@ -14,7 +14,10 @@ from pathlib import Path
 from benchmarks.tables import Result
 
 OUTPUT = Path("build", "bench")
-PACKAGES = ("msgspec", "orjson", "jsonschema", "jsonschema-rs", "pydantic", "pyarrow", "pyspark")
+PACKAGES = (
+    *("msgspec", "orjson", "jsonschema", "jsonschema-rs", "pydantic"),
+    *("pyarrow", "pyspark", "confluent-kafka"),
+)
 
 
 def main() -> None:
@@ -56,6 +59,11 @@ def benchmarks(*, quick: bool) -> Mapping[str, Callable[[], Iterator[Result]]]:
 
         return run(rounds=2 if quick else 15, seconds=0.02 if quick else 0.15)
 
+    def kafka() -> Iterator[Result]:
+        from benchmarks.kafka import run
+
+        return run(rounds=2 if quick else 7, seconds=0.01 if quick else 0.05)
+
     def imports() -> Iterator[Result]:
         from benchmarks.imports import run
 
@@ -75,6 +83,7 @@ def benchmarks(*, quick: bool) -> Mapping[str, Callable[[], Iterator[Result]]]:
         "codec": codec,
         "formats": formats,
         "embedded": embedded,
+        "kafka": kafka,
         "stages": stages,
         "imports": imports,
         "memory": memory,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from benchmarks import __main__ as program
-from benchmarks import messages, peers, stages
+from benchmarks import formats, kafka, messages, peers, stages
 from benchmarks.tables import Result, timed, verdict
 from benchmarks.timing import Timing, compare
+from confluent_kafka.serialization import SerializationError
 
 import changewire as cw
 
@@ -65,6 +67,32 @@ def test_stages_work_on_valid_messages() -> None:
     """No stage measures refusals."""
     codec = cw.codec(messages.FORMAT)
     assert all(cw.changes(codec.decode(value)) for value in stages.messages())
+
+
+@pytest.mark.parametrize("name", ["aerospike-json", "dataworks-json", "lindorm-json"])
+def test_serializers_of_clients_do_the_same_work(name: str) -> None:
+    """All send the same values, each in its own framing; those that validate refuse others."""
+    for data in formats.messages(name).values():
+        message, model = json.loads(data), cw.decode(data)
+        for each, write in kafka.writers(name, data).items():
+            sent = write()
+            assert isinstance(sent, bytes)
+            assert json.loads(sent[sent.index(b"{") :]) == message, each
+        for each, read in kafka.readers(name, data).items():
+            assert read() == (message if each.startswith("confluent") else model), each
+    broken: Any = {}
+    with pytest.raises(SerializationError):
+        kafka.serializer(name, validate=True)(broken, kafka.context())
+
+
+def test_a_rate_is_that_of_the_peer() -> None:
+    """The table tells the least rate of all messages, and whether it is enough."""
+    timings = {kafka.THEIRS: Timing((42e-6,)), kafka.TOLD: Timing((2e-6,))}
+    slower = {**timings, kafka.TOLD: Timing((3e-6,))}
+    assert kafka.table("T", {"a": timings}, kafka.TOLD).target.endswith("found 21: reached.")
+    found = kafka.table("T", {"a": timings, "b": slower}, kafka.TOLD)
+    assert found.target.endswith("found 14: missed.")
+    assert found.rows[0] == ("a", "42.0", "2.0", "21 (21-21)")
 
 
 @pytest.mark.parametrize("name", ["stages", "imports"])

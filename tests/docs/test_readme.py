@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.samples import mixed_messages
+from tests.support.topics import create
+
+import changewire as cw
+from changewire.kafka import SerializationError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,11 +32,21 @@ def test_the_first_example_runs_and_prints_what_it_says(capsys: pytest.CaptureFi
     assert capsys.readouterr().out.strip() == code.strip().rpartition("# ")[2]
 
 
+def test_the_producer_example_runs(kafka: str) -> None:
+    """The producer of the example sends a model, and refuses what is none."""
+    create(kafka, "shop.users")
+    names: dict[str, Any] = {"servers": kafka, "message": cw.decode(mixed_messages()[0] or b"")}
+    exec(blocks("python")[1], names)  # noqa: S102 - our own text
+    assert names["producer"].flush(30) == 0
+    with pytest.raises(SerializationError, match="missing-property"):
+        names["producer"].produce("shop.users", value={})
+
+
 def test_the_spark_example_runs(spark: SparkSession, tmp_path: Path) -> None:
     """The Spark example runs on a frame with Kafka's columns."""
     rows = [(value, i) for i, value in enumerate(mixed_messages())]
     messages = spark.createDataFrame(rows, "value binary, offset long")
-    exec(blocks("python")[1], {"messages": messages, "output": str(tmp_path)})  # noqa: S102
+    exec(blocks("python")[2], {"messages": messages, "output": str(tmp_path)})  # noqa: S102
     assert spark.read.parquet(str(tmp_path / "changes")).count() == 9
 
 

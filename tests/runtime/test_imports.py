@@ -67,6 +67,16 @@ def test_explaining_needs_messages_and_changes_only() -> None:
         assert "rich" not in {name.partition(".")[0] for name in imports(path)}, path
 
 
+def test_serializers_need_messages_and_changes_only() -> None:
+    """They call what there is, and one module of them knows confluent-kafka."""
+    users = set[str]()
+    for path in (root_of("changewire") / "kafka").rglob("*.py"):
+        assert rooms_used(path) <= {"kafka", "codec", "changes"}, path
+        if "confluent_kafka" in {name.partition(".")[0] for name in imports(path)}:
+            users.add(path.name)
+    assert users == {"interface.py"}
+
+
 def test_the_rooms_are_there() -> None:
     """The test above looks at rooms that exist."""
     for room in ROOMS:

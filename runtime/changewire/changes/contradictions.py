@@ -1,7 +1,8 @@
 """What a message says against itself: no schema of its format finds it, its own meaning does."""
 
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -40,6 +41,15 @@ def contradictions(data: object, format: str) -> list[Issue]:
         models = codec(format).models_in(data)
     except REFUSALS:  # no bytes stand for it, or `validate` had more of the stack left
         return []
+    return contradictions_of(models)
+
+
+def contradictions_of(models: Iterable[tuple[str, Any]]) -> list[Issue]:
+    """Return what models say against themselves; see `contradictions`.
+
+    Args:
+        models: (JSON Pointer in its batch, model) of each.
+    """
     found: list[Issue] = []
     for at, model in models:
         try:

@@ -38,7 +38,7 @@ class Family:
         self.roles: dict[str, str] = dict(module.ROLES)
         self.types: dict[str, Any] = {r: getattr(module, name) for r, name in self.roles.items()}
         message = self.types["message"]
-        self.arms: tuple[Any, ...] = get_args(message) or (message,)
+        self.arms: tuple[Any, ...] = _arms(message)
         fields = [field for arm in self.arms for field in msgspec.structs.fields(arm)]
         self.texts = frozenset(f.encode_name for f in fields if _is_text(f.type))
         # Messages that are arrays themselves have no unknown properties, and no tag by name.
@@ -98,9 +98,21 @@ class Family:
             return "message"
         first = first_of(model)
         is_key = "key" in self.types and isinstance(first, self.types["key"])
-        if isinstance(model, list):
+        if isinstance(model, list) and "batch" in self.roles:
             return "key_batch" if is_key else "batch"
         return "key" if is_key else "message"
+
+    def variant_of(self, model: object) -> str:
+        """Return the title of the schema of the kind that the model of a message is of."""
+        title = self._variants.get(type(model))
+        if title is None and self._payload is not None:
+            title = self._variants.get(type(getattr(model, self._payload, None)))
+        return title or type(model).__name__
+
+    def digest(self, role: str) -> str:
+        """Return the SHA-256 of the canonical schema of a role, as 64 hex digits."""
+        digest: str = self._module.DIGESTS[self.roles[role]]
+        return digest.removeprefix("sha256:")
 
     def is_batch(self, obj: Any) -> bool:
         """Tell whether a parsed message is a batch: an array of messages, or an empty one."""
@@ -119,12 +131,30 @@ class Family:
         return looks_like(first_of(obj), self.types["message"])
 
     @cached_property
+    def _variants(self) -> dict[type, str]:
+        """Title of the schema of each model that has one of its own, beside those of the roles."""
+        titles = [title for title in self._module.DIGESTS if title not in self.roles.values()]
+        return {arm: title for title in titles for arm in _arms(getattr(self._module, title))}
+
+    @cached_property
+    def _payload(self) -> str | None:
+        """Name of the field whose models have titles, where a message wraps its variants."""
+        hints = get_type_hints(self.arms[0])
+        return next(
+            (n for n in hints if not self._variants.keys().isdisjoint(_arms(hints[n]))), None
+        )
+
+    @cached_property
     def _validators(self) -> ModuleType:
         return self.part("validators")  # type: ignore[no-any-return]
 
     @cached_property
     def _extras(self) -> ModuleType:
         return self.part("extras")  # type: ignore[no-any-return]
+
+
+def _arms(kind: Any) -> tuple[Any, ...]:
+    return get_args(kind) or (kind,)
 
 
 def _by_tag(arms: tuple[Any, ...]) -> Callable[[object], Any]:
@@ -144,7 +174,7 @@ def _holds_arrays(obj: list[Any]) -> bool:
 
 
 def _is_text(kind: Any) -> bool:
-    return msgspec.Raw in (get_args(kind) or (kind,))
+    return msgspec.Raw in _arms(kind)
 
 
 def looks_like(value: object, kind: Any, *, is_root: bool = True) -> bool:

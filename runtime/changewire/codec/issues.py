@@ -14,6 +14,7 @@ CODES: Final[Mapping[str, str]] = {
     "duplicate-column": "Two bins of one record have the same name.",
     "duplicate-key": "Two keys of one map are the same, or cannot be told apart.",
     "empty": "There are no bytes, or nothing but white space.",
+    "header-mismatch": "The header of a Kafka record contradicts its reader or the message.",
     "invalid-base64": "Text that stands for bytes is no Base64 text.",
     "invalid-json": "The bytes are no JSON text.",
     "invalid-msgpack": "The bytes are no MessagePack.",

@@ -38,6 +38,8 @@ class JsonWire:
         self.write_all: Callable[[Any], bytes] = msgspec.json.Encoder(
             enc_hook=write_unknown, decimal_format=decimals
         ).encode
+        # Inexact numbers are as good here as in `provers`.
+        self.read_back: Callable[[bytes], Any] = msgspec.json.Decoder().decode
 
     def reader(self, role: str) -> Callable[[Any], Any]:
         """Return the typed decode of a role."""

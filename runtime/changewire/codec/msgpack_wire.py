@@ -37,6 +37,7 @@ class MsgpackWire:
         self._elements = Decoder(list[msgspec.Raw]).decode
         self.write: Callable[[Any], bytes] = Encoder(enc_hook=write_ext_key).encode
         self.write_all = self.write
+        self.read_back: Callable[[bytes], Any] = self.parse  # msgspec would make times
 
     def reader(self, role: str) -> Callable[[Any], Any]:
         """Return the typed decode of a role."""

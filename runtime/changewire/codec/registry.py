@@ -26,10 +26,20 @@ def codec(format: str) -> Codec:
     Raises:
         ValueError: No format has this name.
     """
+    return Codec(family(format))
+
+
+@cache
+def family(format: str) -> Family:
+    """Return the generated family of a format; the same object each time.
+
+    Raises:
+        ValueError: No format has this name.
+    """
     if format not in FORMATS:
         message = f"no format {format!r}; there are: {', '.join(formats())}"
         raise ValueError(message)
-    return Codec(Family(import_module(FORMATS[format])))
+    return Family(import_module(FORMATS[format]))
 
 
 def codec_of(model: object) -> Codec:

@@ -48,12 +48,15 @@ class Wire(Protocol):
             has no place for such.
         write: Encodes what the models of most messages hold, as quickly as can be.
         write_all: Encodes all that a model can hold.
+        read_back: Parses what `write` gave, quickly: where that equals what was written, what
+            `parse` gives does too.
     """
 
     rule: str
     unknown: UnknownProperties | None
     write: Callable[[Any], bytes]
     write_all: Callable[[Any], bytes]
+    read_back: Callable[[bytes], Any]
 
     def reader(self, role: str) -> Callable[[Any], Any]:
         """Return the typed decode of a role, which raises `PARSER_ERRORS`."""

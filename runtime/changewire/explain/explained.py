@@ -1,7 +1,6 @@
 """One message, explained: format, variant, fields, issues, leniencies."""
 
 from functools import cache
-from importlib import import_module
 from typing import Final, NamedTuple
 
 from msgspec import UNSET, Struct
@@ -11,11 +10,11 @@ from changewire.changes.contradictions import leniencies as leniencies_of
 from changewire.changes.declared import declared
 from changewire.codec import Data, DecodeError, Issue, codec, detect, formats
 from changewire.codec.family import Family
+from changewire.codec.registry import family
 from changewire.codec.wire import Wire, bytes_of, wire_of
 from changewire.explain.readings import typed_reading
 from changewire.explain.schema import NOTHING_KNOWN, schemas
 from changewire.explain.walk import Field, walk
-from changewire_messages import FORMATS
 
 _AROUND: Final = 40
 
@@ -104,9 +103,8 @@ class _Parts(NamedTuple):
 
 @cache
 def _parts(format: str) -> _Parts:
-    codec(format)  # refuses a name that no format has
-    family = Family(import_module(FORMATS[format]))
-    return _Parts(family, wire_of(family))
+    found = family(format)
+    return _Parts(found, wire_of(found))
 
 
 def _likeliest(data: Data) -> str:

@@ -22,6 +22,7 @@ ELSEWHERE = {
     "contradicts-schema": "found by changes(), in tests/runtime/changes",
     "digest-mismatch": "found by changes(), in tests/runtime/changes",
     "duplicate-column": "found by changes(), in tests/runtime/changes",
+    "header-mismatch": "of the headers of records, in tests/runtime/kafka",
     "invalid-schema": "found by changes(), in tests/runtime/changes",
     "invalid-time": "no message of aerospike-json holds a time as text",
     "lossy": "of convert(), in tests/runtime/convert",

@@ -193,6 +193,15 @@ def test_empty_batches() -> None:
     assert CODEC.encode([]) == b"[]"
 
 
+@pytest.mark.parametrize("format", ["dataworks-json", "lindorm-json"])
+def test_formats_without_batches(format: str) -> None:
+    """A list is no message of a format that has no batches, and refused as such."""
+    for model in ([], [write()]):
+        with pytest.raises(cw.EncodeError) as caught:
+            cw.codec(format).encode(model)
+        assert (caught.value.code, caught.value.pointer) == ("wrong-type", "")
+
+
 def test_what_is_sent_is_never_shared() -> None:
     """Encoding changes nothing of the model: neither bins nor unknown properties."""
     shared = {"x": [1]}

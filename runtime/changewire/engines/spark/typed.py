@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 import pyarrow as pa
-from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import StructField, StructType
 
 from changewire.changes.reading import Element, Reading
 from changewire.codec import DecodeError, rejection
 from changewire.codec.wire import too_deep
 from changewire.engines.decode import Decoder, Elements
+from changewire.engines.spark.arrow_types import arrow_type
 from changewire.engines.spark.cells import field_cell
 from changewire.engines.spark.scalar_cells import Cell, CellError
 from changewire.engines.spark.types import ROWS
@@ -117,7 +117,7 @@ class TypedDecoder(Decoder):
 
     def _images(self, columns: dict[str, pa.Array], elements: Elements) -> None:
         """Put typed rows in place of JSON text."""
-        kind = to_arrow_type(self._type, timestamp_utc=True)
+        kind = arrow_type(self._type)
         for name in _IMAGES:
             values = [
                 None if change is None else getattr(change, name) for change in elements.changes

@@ -1,0 +1,95 @@
+"""A serializer that sends nothing that readers would refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from changewire.codec import CodecError
+from changewire.kafka.context import is_key_in, place
+from changewire.kafka.error import MessageRefusedError
+from changewire.kafka.interface import Headers, MessageField, SerializationContext, Serializer
+from changewire.kafka.messages import messages_of
+from changewire.kafka.schema_header import HEADERS, write
+
+
+class ChangewireSerializer(Serializer):
+    """Makes the bytes of values and keys of one format, each proven to be one that readers accept.
+
+    A serializer of confluent-kafka, and a callable of one argument for kafka-python and aiokafka.
+    Threads may share it.
+    """
+
+    def __init__(
+        self,
+        format: str,
+        *,
+        is_key: bool = False,
+        declared: bool = True,
+        closed: bool = False,
+        header: bool = False,
+        show_values: bool = False,
+    ) -> None:
+        """Look up the format.
+
+        Args:
+            format: Public name of the format.
+            is_key: Whether it makes record keys, where no context says what it is called for.
+            declared: Also refuse values of other types than the message declares for them, and
+                whatever else contradicts itself in it, as `changewire.validate` does.
+            closed: Also refuse properties that the schema does not name.
+            header: Put a `SchemaHeader` among the headers of the record.
+            show_values: Show the start of wrong values in the texts of errors.
+
+        Raises:
+            ValueError: No format has this name, or its records have no keys of their own.
+        """
+        super().__init__()
+        messages_of(format, is_key=is_key)
+        self.format = format
+        self._is_key = is_key
+        self._declared = declared
+        self._closed = closed
+        self._header = header
+        self._show_values = show_values
+
+    def __call__(self, obj: Any, ctx: SerializationContext | None = None) -> bytes | None:
+        """Return the bytes of a value or a key.
+
+        Args:
+            obj: A model, or a list of those of a batch; a message as dictionaries and lists; its
+                bytes or text, which stay as they are; None, a tombstone, stays None.
+            ctx: What confluent-kafka says of the record.
+
+        Raises:
+            SerializationError: It is refused, as `MessageRefusedError` with every issue; or there
+                are no headers to put one into.
+            ValueError: The context says that a key is meant, and records have none.
+        """
+        if obj is None:
+            return None
+        is_key = is_key_in(ctx, default=self._is_key)
+        messages = messages_of(self.format, is_key=is_key)
+        try:
+            data, model = messages.written(obj)
+            messages.check(model, data, closed=self._closed, declared=self._declared)
+        except CodecError as error:
+            refusal = error
+        else:
+            if self._header:
+                write(ctx, HEADERS[is_key], messages.header(model))
+            return data
+        where = place(ctx, is_key=is_key)
+        raise MessageRefusedError(refusal, where, show_values=self._show_values)
+
+    def serialize(self, topic: str, headers: Headers, data: Any) -> bytes | None:
+        """Return the bytes of a value or a key: the call as kafka-python 3 makes it.
+
+        Args:
+            topic: Name of the topic.
+            headers: Headers of the record, among which one may be put.
+            data: As for the call.
+
+        Raises:
+            SerializationError: As for the call.
+        """
+        return self(data, SerializationContext(topic, MessageField.NONE, headers))

@@ -1,0 +1,49 @@
+"""The code of docs/producers.md runs, from top to bottom, on a real broker."""
+
+import re
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.topics import create
+
+import changewire.kafka as cwk
+
+PAGE = Path(__file__).parents[2] / "docs" / "producers.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.filterwarnings("ignore:(read|open)_text is deprecated:DeprecationWarning")
+def test_the_page_runs(kafka: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each block runs after the one before it, with all clients, and prints what it says."""
+    create(kafka, "customers", "people", "guests")
+    names: dict[str, Any] = {"server": kafka}
+    blocks = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+    assert len(blocks) == 6
+    for block in blocks:
+        exec(block, names)  # noqa: S102 - our own text
+    first, second = capsys.readouterr().out.splitlines()
+    assert [first] == re.findall(r"^# (aerospike-json, .*)$", TEXT, re.MULTILINE)
+    assert second == (
+        "aerospike-json, value: at /gen: expected integer or null, found string (wrong-type)"
+    )
+
+
+def test_options_are_those_of_the_table() -> None:
+    """The table has every option of a serializer, with its default."""
+    parameters = signature(cwk.ChangewireSerializer).parameters.values()
+    assert dict(re.findall(r"^\| `([a-z_]+)` \| `(\w+)` \|", TEXT, re.MULTILINE)) == {
+        each.name: str(each.default) for each in parameters if each.kind is each.KEYWORD_ONLY
+    }
+
+
+def test_links_lead_somewhere() -> None:
+    """Every link is a file beside the page, and a place in it."""
+    for link in re.findall(r"\]\(([^)]+)\)", TEXT):
+        file, _, place = link.partition("#")
+        text = (PAGE.parent / file).read_text(encoding="utf-8") if file else TEXT
+        headings = [
+            h.lower().replace(" ", "-") for h in re.findall(r"^## (.+)$", text, re.MULTILINE)
+        ]
+        assert not place or place in headings

@@ -1,0 +1,44 @@
+"""The example of a producer sends what is good and says what is not."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from confluent_kafka import DeserializingConsumer
+from tests.samples import examples
+from tests.support.topics import create
+
+import changewire as cw
+from changewire.kafka import ChangewireDeserializer
+
+SCRIPT = Path(__file__).parents[2] / "examples" / "producer.py"
+
+
+def test_the_producer_sends_what_is_good(kafka: str) -> None:
+    """Good lines reach the topic in order; bad ones are told by number, with their reasons."""
+    write = examples("write")[0]
+    good = [{**write, "gen": gen} for gen in range(3)]
+    bad = [{**write, "gen": "3", "lut": "3"}, {**write, "gne": 3}]
+    lines = [json.dumps(message) for message in (good[0], bad[0], good[1], bad[1], good[2])]
+    create(kafka, "produced")
+    run = subprocess.run(
+        [sys.executable, SCRIPT, kafka, "produced"],
+        input="\n".join(lines),
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        timeout=60,
+    )
+    assert run.returncode == 1
+    said = run.stderr.splitlines()
+    assert [line.partition(":")[0] for line in said] == ["line 2", "line 4"]
+    assert said[0].count("wrong-type") == 2
+    assert "at /gne: " in said[1]
+    settings = {"bootstrap.servers": kafka, "group.id": "produced", "auto.offset.reset": "earliest"}
+    read = {"value.deserializer": ChangewireDeserializer()}
+    with DeserializingConsumer({**settings, **read}) as consumer:
+        consumer.subscribe(["produced"])
+        found = [consumer.poll(20) for _ in good]
+    models = [message.value() for message in found if message is not None]
+    assert models == [cw.decode(json.dumps(message)) for message in good]
