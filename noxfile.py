@@ -125,7 +125,8 @@ def typing(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Test the built wheel, with all extras."""
     install_wheel(session, tuple(EXTRAS), ("bench", "tests"))
-    session.run("pytest", *session.posargs)
+    # Two processes, each with its own Spark and Kafka where a file of its tests asks for them.
+    session.run("pytest", "--numprocesses=2", "--dist=loadfile", *session.posargs)
 
 
 @nox.session

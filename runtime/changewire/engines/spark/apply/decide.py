@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 from msgspec import UNSET
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import (
     IntegerType,
     LongType,
@@ -23,6 +22,7 @@ from pyspark.sql.types import (
 from changewire.engines.spark.apply.effects import EFFECT
 from changewire.engines.spark.apply.metadata import METADATA, ORDER_FIELDS
 from changewire.engines.spark.apply.shape import Shape
+from changewire.engines.spark.arrow_types import arrow_type
 from changewire.tables.effects import Effect
 from changewire.tables.metadata import metadata_of, state_from
 from changewire.tables.order import OLDEST, Order, Position
@@ -91,7 +91,7 @@ class Decide:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield a row for each row of the table that changes, and one with counts."""
         counts: Counter[str] = Counter()
-        schema = to_arrow_schema(output_type(self._shape), timestamp_utc=True)
+        schema = pa.schema([*arrow_type(output_type(self._shape))])
         found: list[dict[str, Any]] = []
         for key, group in groupby(_rows(batches), key=itemgetter("key")):
             decision = self._decision(key, [*group], counts)
