@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 from tests.codegen.helpers import decode
+from tests.support.ids import shown
 
 from changewire_codegen.emit.conditions import ModelView, WireView, compile_condition
 from changewire_codegen.emit.scalars import type_words
@@ -146,7 +147,7 @@ TRANSFERS: list[dict[str, Any]] = [
 
 
 @pytest.mark.usefixtures("generated")
-@pytest.mark.parametrize("condition", CONDITIONS, ids=repr)
+@pytest.mark.parametrize("condition", CONDITIONS, ids=shown)
 def test_condition_means_the_same_of_message_and_model(
     condition: dict[str, Any], families: dict[str, Family]
 ) -> None:

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.msgpack import Ext
 from tests.generated.msgpack_reference import is_valid_by
+from tests.support.ids import shown
 
 from changewire_messages import aerospike_msgpack as wire
 from changewire_messages import drawing
@@ -162,7 +163,7 @@ def test_longer_forms_are_told_when_parsed() -> None:
     "value",
     [None, {}, [], [1, 1], [1, 3, [KEY, 0]], [2, 1, [0] * 5], [True, 1, [0] * 5], [1, 2.0, [0, 0]],
      [1, [1], [0] * 5], [1, 1, {}], [1, 2, [0, 0, 0]], [1, 1, Ext(1, b"")]],
-    ids=repr,
+    ids=shown,
 )  # fmt: skip
 def test_no_model_for_other_values(value: object) -> None:
     """What has not the constants of a message has no model, whatever it is."""

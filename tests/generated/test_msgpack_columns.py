@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.msgpack import Ext
 from pyspark.sql.pandas.types import to_arrow_type
+from tests.support.ids import shown
 
 from changewire_messages import aerospike_msgpack as wire
 from changewire_messages import drawing
@@ -54,7 +55,7 @@ def text_of(value: object) -> Any:
         ({}, {}),
         ([], []),
     ],
-    ids=repr,
+    ids=shown,
 )  # fmt: skip
 def test_value_becomes_json_text(value: object, expected: object) -> None:
     """Whatever MessagePack holds has a JSON text, in which no key, number or byte is lost."""

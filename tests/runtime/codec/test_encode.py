@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.support.ids import shown
 
 import changewire as cw
 from changewire_messages import aerospike_json as aero
@@ -66,7 +67,7 @@ UNSENDABLE = [
 ]
 
 
-@pytest.mark.parametrize("value", UNSENDABLE, ids=repr)
+@pytest.mark.parametrize("value", UNSENDABLE, ids=shown)
 def test_values_that_json_does_not_have(value: object) -> None:
     """What JSON cannot hold is refused at its place, never rewritten into something near."""
     issue = refusal(write(any_bin(1), any_bin(value)))
@@ -74,7 +75,7 @@ def test_values_that_json_does_not_have(value: object) -> None:
     assert issue.pointer.startswith("/bins/1/value/1/in")
 
 
-@pytest.mark.parametrize("value", UNSENDABLE, ids=repr)
+@pytest.mark.parametrize("value", UNSENDABLE, ids=shown)
 def test_unknown_properties_that_json_does_not_have(value: object) -> None:
     """What JSON cannot hold is refused in `extra` too, at the place where it would have gone."""
     issue = refusal(write(extra=Extra({"/good": 1, "/bad": value})))

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.msgpack import Ext
 from tests.runtime.codec.formats import modest
+from tests.support.ids import shown
 
 from changewire.codec import ExtKey, json_form
 
@@ -33,7 +34,7 @@ FORMS: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "expected"), FORMS, ids=repr)
+@pytest.mark.parametrize(("value", "expected"), FORMS, ids=shown)
 def test_forms(value: Any, expected: Any) -> None:
     """Each type has one form, at any depth; what JSON has stays as it is."""
     assert json_form(value) == expected

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from msgspec.msgpack import Ext
 from tests.runtime.codec.formats import FORMATS, JSON_FORMATS, modest, name_of, role_of, wire_of
 from tests.runtime.codec.packed import ANY_VALUE, BIN, CODEC, KEY, holding, pack, value_in, write
+from tests.support.ids import shown
 
 import changewire as cw
 from changewire.codec.exact_values import exact_value
@@ -58,7 +59,7 @@ def test_every_value_comes_back(value: Any) -> None:
         {"map": [[1, 2]]},
         2**64 - 1,
     ],
-    ids=repr,
+    ids=shown,
 )
 def test_keys_of_maps_come_back(value: Any) -> None:
     """The key of a map is of any type, and the ends of the integers are exact."""

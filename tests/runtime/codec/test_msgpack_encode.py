@@ -19,6 +19,7 @@ from tests.runtime.codec.packed import (
     value_in,
     write,
 )
+from tests.support.ids import shown
 
 import changewire as cw
 from changewire import aerospike_msgpack as wire
@@ -55,7 +56,7 @@ def model_of(value: Any) -> wire.Write:
         Ext(-1, bytes(4)),
         {ExtKey(5, b"x"): Ext(5, b"x"), (ExtKey(-1, bytes(8)),): 1},
     ],
-    ids=repr,
+    ids=shown,
 )
 def test_values_come_back(value: Any) -> None:
     """Every value that MessagePack has is sent as it is."""

@@ -19,6 +19,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from tests.runtime.codec.formats import FORMATS, golden, name_of, role_of, wire_of
 from tests.runtime.engines.facts import facts
 from tests.runtime.engines.same import EPOCH, in_change, in_text, parsed, properties
+from tests.support.ids import shown
 
 import changewire as cw
 import changewire.spark as cws
@@ -172,7 +173,7 @@ def _check_value(found: Any, value: Any, says: Says) -> None:
         *(({}, {"a": None}), ({"1": 1}, {1: 1}), ("1.50", Decimal("1.5")), ("NaN", math.inf)),
         ("2021-01-01T00:00:00Z", datetime(2021, 1, 1, 0, 0, 0, 1, timezone.utc)),
     ],
-    ids=repr,
+    ids=shown,
 )
 def test_the_comparison_tells_types_and_digits_apart(found: object, value: object) -> None:
     """What is only like a value, such as 1 for true, is not held to be the same."""
@@ -186,7 +187,7 @@ def test_the_comparison_tells_types_and_digits_apart(found: object, value: objec
         *((None, ""), ({}, {"a": None}), ([1], [1, 2]), ({"a": b"1"}, {"a": "1"})),
         *((EPOCH, 1), (EPOCH.date(), 1), (EPOCH, "1970-01-01T00:00:01Z"), (EPOCH, "no time")),
     ],
-    ids=repr,
+    ids=shown,
 )
 def test_a_change_must_mean_what_its_message_says(found: object, value: object) -> None:
     """A value of a change that is another one than in the message is noticed."""

@@ -14,6 +14,7 @@ from tests.runtime.changes import dataworks
 from tests.runtime.codec.formats import FORMATS, Format, modest, role_of, wire_of
 from tests.runtime.kafka.models import same
 from tests.samples import FORMAT, examples
+from tests.support.ids import shown
 
 import changewire as cw
 from changewire.kafka import (
@@ -114,7 +115,7 @@ def test_a_tombstone_stays_one() -> None:
         cw.lindorm_json.Message,
         dataworks.message("INSERT", after={"id": 1}),
     ],
-    ids=repr,
+    ids=shown,
 )
 def test_what_is_no_message(obj: object) -> None:
     """What is no message of the format is refused, by the one error that there is."""

@@ -145,8 +145,8 @@ class Decide:
 
     def _effect(self, row: Mapping[str, Any]) -> Effect:
         kind, sequence = row["kind"], row["sequence"]
-        has_row = kind != "delete" and row["after"] is not None
-        values = self._shape.of_message(row["after"]) if has_row else {}
+        after = None if kind == "delete" else row["after"]
+        values = {} if after is None else self._shape.of_message(after)
         if kind == "patch":
             values = {name: _or_unset(values.get(name)) for name in row["names"]}
         return Effect(
