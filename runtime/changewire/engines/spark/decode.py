@@ -19,6 +19,7 @@ from changewire.engines.counts import Counts
 from changewire.engines.decode import Decoder
 from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, INPUT_COLUMNS
 from changewire.engines.outputs import table_of
+from changewire.engines.spark.observed import delivered
 from changewire.engines.spark.row_type import RowSchema, row_type
 from changewire.engines.spark.typed import TypedDecoder, typed_schema
 from changewire.engines.spark.types import HEADERS, INPUT, ROWS, nullable
@@ -140,7 +141,7 @@ def _row_type(rows: RowSchema, reading: Reading) -> StructType:
 
 
 def _mapped(messages: DataFrame, decoder: Decoder, schema: StructType) -> DataFrame:
-    return input_of(messages).mapInArrow(_mapper(decoder), schema)
+    return delivered(input_of(messages)).mapInArrow(_mapper(decoder), schema)
 
 
 def _mapper(decoder: Decoder) -> BatchFunction:

@@ -19,6 +19,9 @@ from changewire.engines.spark.write import kept
 Listener = Callable[[str], None]
 """Called with one line for each batch."""
 
+BatchListener = Callable[[BatchId, Counts, Decoded], None]
+"""Called with what a batch held, once it is written and before Spark commits it."""
+
 
 @dataclass(frozen=True)
 class BatchWriter:
@@ -35,6 +38,7 @@ class BatchWriter:
         max_dead_letters: How many dead letters a batch may hold; None for any number.
         notice: Gets a line to read for each batch.
         metrics: Gets a line of JSON for each batch.
+        written: Gets the counts and rows of each batch.
     """
 
     query: str
@@ -44,6 +48,7 @@ class BatchWriter:
     max_dead_letters: limits.Limit | None
     notice: Listener | None
     metrics: Listener | None
+    written: BatchListener | None = None
 
     def __call__(self, rows: DataFrame, number: int) -> None:
         """Write a batch; done again it changes nothing.
@@ -65,6 +70,8 @@ class BatchWriter:
                 # The first batch makes the tables, with or without rows.
                 if counts.of_kind(output.kind) or number == 0:
                     APPENDS[self.sink](output.rows(decoded), output, batch)
+            if self.written is not None:
+                self.written(batch, counts, decoded)
         self._tell(batch, counts, time.perf_counter() - started)
 
     def _tell(self, batch: BatchId, counts: Counts, seconds: float) -> None:

@@ -31,10 +31,11 @@ _DELTA: Final = {
 }
 """Delta for each Spark that it was run with."""
 
-_SETTINGS: Final = (
-    "--conf spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension "
-    "--conf spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog"
-)
+DELTA_SETTINGS: Final = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+}
+"""What Delta asks of a session: https://docs.delta.io/latest/quick-start.html"""
 
 
 def check_output(spark: SparkSession, sink: str, output: Output, rows: StructType) -> None:
@@ -88,4 +89,5 @@ def _lack(spark: SparkSession, sink: str) -> str:
     text = f"Spark {spark.version} does not know the format {sink}"
     if package is None:
         return f"{text}; which Delta runs with it is told by https://docs.delta.io/latest/releases.html"
-    return f"{text}; start it with --packages {package} {_SETTINGS}"
+    settings = " ".join(f"--conf {name}={value}" for name, value in DELTA_SETTINGS.items())
+    return f"{text}; start it with --packages {package} {settings}"

@@ -7,9 +7,10 @@ from typing import Any
 
 from pyspark.sql.streaming.query import StreamingQuery
 
+from changewire.engines.spark import observed
 from changewire.engines.spark.decode import Decoded
 from changewire.engines.spark.stream import limit as limits
-from changewire.engines.spark.stream.batch import BatchWriter, Listener
+from changewire.engines.spark.stream.batch import BatchListener, BatchWriter, Listener
 from changewire.engines.spark.stream.compatible import check_output
 from changewire.engines.spark.stream.identity import identity
 from changewire.engines.spark.stream.output import KINDS, Output
@@ -28,6 +29,7 @@ def write_stream(
     max_dead_letters: limits.Limit | None = None,
     notice: Listener | None = None,
     metrics: Listener | None = None,
+    written: BatchListener | None = None,
 ) -> StreamingQuery:
     """Start a query that appends changes, control events and dead letters, each to its output.
 
@@ -48,6 +50,8 @@ def write_stream(
             number, or a share of its elements such as ``"5%"``.
         notice: Called with a line to read for each batch.
         metrics: Called with a line of JSON for each batch. A batch that is done again has two.
+        written: Called with id, counts and decoded rows of each batch that was written; the rows
+            are kept while it runs.
 
     Returns:
         The running query. What stops it is told by `await_end`.
@@ -65,8 +69,9 @@ def write_stream(
     for output in outputs:
         check_output(spark, sink, output, output.schema(decoded))
     query = identity(spark, checkpoint, sink=sink, outputs=targets)
-    write = BatchWriter(query.id, sink, outputs, decoded.rows_as, max_dead_letters, notice, metrics)
-    writer = decoded.rows.writeStream.foreachBatch(write)
+    told = (notice, metrics, written)
+    write = BatchWriter(query.id, sink, outputs, decoded.rows_as, max_dead_letters, *told)
+    writer = observed.decoded(decoded.rows).writeStream.foreachBatch(write)
     if trigger is not None:
         writer = writer.trigger(**trigger)
     return writer.option("checkpointLocation", checkpoint).start()
