@@ -20,6 +20,7 @@ def run_stream(
     sink: str = "delta",
     continuous: bool = False,
     max_dead_letters: int | str | None = None,
+    dead_letters_topic: str | None = None,
     packages: str | None = None,
     show_values: bool = False,
     notice: Callable[[str], None] | None = None,
@@ -39,6 +40,7 @@ def run_stream(
         continuous: Whether the query waits for more when it has read what is there.
         max_dead_letters: A batch with more dead letters stops the query: a number, or a share of
             its elements such as ``"5%"``.
+        dead_letters_topic: A topic of the same brokers that gets dead letters too.
         packages: Maven coordinates of Spark's connectors, for a session that is started.
         show_values: Whether the report's first dead letters show the start of their values.
         notice: Called with a line to read for each batch that was committed.
@@ -59,6 +61,7 @@ def run_stream(
         "sink": sink,
         "continuous": continuous,
         "max_dead_letters": max_dead_letters,
+        "dead_letters_topic": dead_letters_topic,
         "notice": notice,
         "metrics": metrics,
     }

@@ -51,6 +51,15 @@ MaxDeadLetters: TypeAlias = Annotated[
     ),
 ]
 
+DeadLettersTopic: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TOPIC",
+        help="Send dead letters to this topic too, with headers that tell why.",
+        show_default=False,
+    ),
+]
+
 Metrics: TypeAlias = Annotated[
     str | None,
     typer.Option(
@@ -69,6 +78,7 @@ def stream_options(
     sink: str | None,
     continuous: bool,
     max_dead_letters: str | None,
+    dead_letters_topic: str | None,
     metrics: str | None,
     as_json: bool,
 ) -> dict[str, Any] | None:
@@ -79,9 +89,10 @@ def stream_options(
             standard output is to hold lines and a report.
     """
     if checkpoint is None:
-        if sink or continuous or max_dead_letters or metrics:
+        if sink or continuous or max_dead_letters or dead_letters_topic or metrics:
             raise typer.BadParameter(
-                "--sink, --continuous, --max-dead-letters and --metrics are for --checkpoint DIR"
+                "--sink, --continuous, --max-dead-letters, --dead-letters-topic and --metrics are "
+                "for --checkpoint DIR"
             )
         return None
     if not topics:
@@ -93,6 +104,7 @@ def stream_options(
         "checkpoint": checkpoint,
         "sink": sink or SINKS[0],
         "continuous": continuous,
+        "dead_letters_topic": dead_letters_topic,
         "max_dead_letters": int(limit) if limit and limit.isdecimal() else limit,
     }
 

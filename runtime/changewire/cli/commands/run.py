@@ -24,6 +24,7 @@ from changewire.cli.records import given
 from changewire.cli.streams import (
     Checkpoint,
     Continuous,
+    DeadLettersTopic,
     MaxDeadLetters,
     Metrics,
     SinkOption,
@@ -78,6 +79,7 @@ def run(
     sink: SinkOption = None,
     continuous: Continuous = False,
     max_dead_letters: MaxDeadLetters = None,
+    dead_letters_topic: DeadLettersTopic = None,
     metrics: Metrics = None,
     as_json: Json = False,
 ) -> int:
@@ -98,6 +100,7 @@ def run(
         sink=sink,
         continuous=continuous,
         max_dead_letters=max_dead_letters,
+        dead_letters_topic=dead_letters_topic,
         metrics=metrics,
         as_json=as_json,
     )

@@ -32,6 +32,7 @@ class Landing:
         sink: Format of the outputs.
         continuous: Whether the query goes on when it has read what is there.
         max_dead_letters: How many dead letters a batch may hold; None for any number.
+        dead_letters_topic: A topic of the same brokers that gets dead letters too.
         notice: Gets a line to read for each committed batch.
         metrics: Gets a line of JSON for each committed batch.
     """
@@ -40,6 +41,7 @@ class Landing:
     sink: Sink = "delta"
     continuous: bool = False
     max_dead_letters: limits.Limit | None = None
+    dead_letters_topic: str | None = None
     notice: Callable[[str], None] | None = None
     metrics: Callable[[str], None] | None = None
 
@@ -89,6 +91,8 @@ def run_stream(
         sink=landing.sink,
         trigger=None if landing.continuous else _NOW,
         max_dead_letters=landing.max_dead_letters,
+        dead_letters_topic=landing.dead_letters_topic,
+        kafka=options,
         written=totals.written,
     )
     heard = await_end(query, progress=totals.committed)

@@ -11,6 +11,8 @@ from pyspark.sql import DataFrame
 from changewire.engines.counts import Counts
 from changewire.engines.spark.decode import Decoded, RowsAs
 from changewire.engines.spark.stream import limit as limits
+from changewire.engines.spark.stream.interrupted import told_shortly
+from changewire.engines.spark.stream.letters import LettersTopic
 from changewire.engines.spark.stream.output import Output
 from changewire.engines.spark.stream.progress import as_json, as_text
 from changewire.engines.spark.stream.sinks import APPENDS, BatchId
@@ -39,6 +41,7 @@ class BatchWriter:
         notice: Gets a line to read for each batch.
         metrics: Gets a line of JSON for each batch.
         written: Gets the counts and rows of each batch.
+        topic: Gets the dead letters too.
     """
 
     query: str
@@ -49,6 +52,7 @@ class BatchWriter:
     notice: Listener | None
     metrics: Listener | None
     written: BatchListener | None = None
+    topic: LettersTopic | None = None
 
     def __call__(self, rows: DataFrame, number: int) -> None:
         """Write a batch; done again it changes nothing.
@@ -63,13 +67,15 @@ class BatchWriter:
         """
         started = time.perf_counter()
         batch = BatchId(self.query, number)
-        with kept(Decoded(rows, self.rows_as)) as decoded:
+        with told_shortly(), kept(Decoded(rows, self.rows_as)) as decoded:
             counts = decoded.counts
             limits.check(self.max_dead_letters, counts, decoded, number)
             for output in self.outputs:
                 # The first batch makes the tables, with or without rows.
                 if counts.of_kind(output.kind) or number == 0:
                     APPENDS[self.sink](output.rows(decoded), output, batch)
+            if self.topic is not None and counts.dead_letters:
+                self.topic.send(decoded, batch)
             if self.written is not None:
                 self.written(batch, counts, decoded)
         self._tell(batch, counts, time.perf_counter() - started)

@@ -9,10 +9,12 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from changewire.engines.spark import observed
 from changewire.engines.spark.decode import Decoded
+from changewire.engines.spark.kafka import KafkaOptions
 from changewire.engines.spark.stream import limit as limits
 from changewire.engines.spark.stream.batch import BatchListener, BatchWriter, Listener
 from changewire.engines.spark.stream.compatible import check_output
 from changewire.engines.spark.stream.identity import identity
+from changewire.engines.spark.stream.letters import letters_topic
 from changewire.engines.spark.stream.output import KINDS, Output
 from changewire.engines.spark.stream.sinks import SINKS, Sink
 
@@ -30,6 +32,8 @@ def write_stream(
     notice: Listener | None = None,
     metrics: Listener | None = None,
     written: BatchListener | None = None,
+    dead_letters_topic: str | None = None,
+    kafka: KafkaOptions | None = None,
 ) -> StreamingQuery:
     """Start a query that appends changes, control events and dead letters, each to its output.
 
@@ -52,6 +56,9 @@ def write_stream(
         metrics: Called with a line of JSON for each batch. A batch that is done again has two.
         written: Called with id, counts and decoded rows of each batch that was written; the rows
             are kept while it runs.
+        dead_letters_topic: A Kafka topic that gets the dead letters as well, at least once.
+        kafka: Options of its producer, such as ``kafka.bootstrap.servers``; those that are not
+            behind ``kafka.`` are left out, so that the options of `read_kafka` will do.
 
     Returns:
         The running query. What stops it is told by `await_end`.
@@ -61,6 +68,7 @@ def write_stream(
             or limit.
         CheckpointError: The checkpoint is that of another query.
         OutputError: An output has another schema, or Spark does not know its format.
+        KafkaSourceError: The topic for dead letters is not there.
     """
     targets = {"dead_letters": dead_letters, "controls": controls, "change_log": change_log}
     outputs = [Output(name, targets[name]) for name in KINDS]
@@ -68,8 +76,9 @@ def write_stream(
     spark = decoded.rows.sparkSession
     for output in outputs:
         check_output(spark, sink, output, output.schema(decoded))
+    topic = letters_topic(spark, dead_letters_topic, kafka or {}) if dead_letters_topic else None
     query = identity(spark, checkpoint, sink=sink, outputs=targets)
-    told = (notice, metrics, written)
+    told = (notice, metrics, written, topic)
     write = BatchWriter(query.id, sink, outputs, decoded.rows_as, max_dead_letters, *told)
     writer = observed.decoded(decoded.rows).writeStream.foreachBatch(write)
     if trigger is not None:
