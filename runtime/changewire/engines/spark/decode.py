@@ -147,7 +147,7 @@ def _mapped(messages: DataFrame, decoder: Decoder, schema: StructType) -> DataFr
 def _mapper(decoder: Decoder) -> BatchFunction:
     def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            yield decoder(_with_null_headers(batch))
+            yield from decoder(_with_null_headers(batch))
 
     return each
 
