@@ -31,6 +31,9 @@ from changewire_messages.columns import spread
 PART = 1024
 """Messages that are decoded together: so few that their models stay in the processor's cache."""
 
+ROWS = 10 * PART
+"""Elements whose columns are made together, of messages that hold many."""
+
 
 class Elements:
     """The elements of some messages, or a run of them, in their order.
@@ -100,7 +103,7 @@ class Decoder:
         if 0 in sizes:
             raise ConservationError(f"{sizes.count(0)} messages have no row")
         places = places_of(sizes)
-        for start, stop in cuts(_weights(batch, elements, sizes), rows=PART, limit=BATCH_BYTES):
+        for start, stop in cuts(_weights(batch, elements, sizes), rows=ROWS, limit=BATCH_BYTES):
             within = Places(*(column.slice(start, stop - start) for column in places))
             yield self._rows(batch, elements.run(start, stop), within)
 

@@ -41,7 +41,13 @@ def consumed(kafka: str, topic: str) -> list[Message]:
 
 def headers(record: Message) -> dict[str, str]:
     """Return the headers of a record by name, the last of each."""
-    return {name: value.decode() for name, value in record.headers() or ()}
+    received = record.headers()
+    assert isinstance(received, list)
+    found: dict[str, str] = {}
+    for name, value in received:
+        assert isinstance(value, bytes)
+        found[name] = value.decode()
+    return found
 
 
 @pytest.fixture

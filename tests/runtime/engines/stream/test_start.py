@@ -129,7 +129,7 @@ def test_a_signal_ends_a_query_after_its_batch(spark: SparkSession, tmp_path: Pa
 
         before = signal.getsignal(number)
         query = made.start(spark, trigger={"processingTime": "100 milliseconds"}, notice=notice)
-        cws.await_end(query)
+        assert cws.await_end(query) is number
         assert signal.getsignal(number) is before
         assert not query.isActive
         assert made.landed(spark) == made.expected()
