@@ -17,6 +17,11 @@ from changewire.cli.talk import console, say
 STDOUT: Final = STDIN
 SINKS: Final = ("delta", "parquet")
 
+
+def _sink(value: str | None) -> str | None:
+    return value if value is None else one_of(SINKS)(value)
+
+
 Checkpoint: TypeAlias = Annotated[
     str | None,
     typer.Option(
@@ -32,7 +37,7 @@ SinkOption: TypeAlias = Annotated[
         "--sink",
         metavar="SINK",
         help=f"Format of a stream's tables: {' or '.join(SINKS)}; delta unless given.",
-        callback=lambda value: value if value is None else one_of(SINKS)(value),
+        callback=_sink,
         show_default=False,
     ),
 ]
