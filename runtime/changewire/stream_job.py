@@ -80,6 +80,7 @@ def _landed(
     *,
     show_values: bool,
 ) -> Outcome:
+    from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     from changewire.engines.spark import KafkaSourceError, StreamError
@@ -97,6 +98,6 @@ def _landed(
         )
     except (KafkaSourceError, StreamError, ValueError) as error:
         raise JobError(str(error)) from None
-    except PySparkException as error:
+    except (PySparkException, Py4JError) as error:
         # Without its cause, which may show options as they are.
         raise JobError(f"the query failed: {reason(error, options)}") from None

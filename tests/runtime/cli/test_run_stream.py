@@ -155,6 +155,32 @@ def test_a_stream_that_refuses_too_much_ends(run: Callable[..., Ended], tmp_path
     assert not (tmp_path / "out").exists()
 
 
+def test_a_query_that_fails_is_one_sentence(run: Callable[..., Ended], tmp_path: Path) -> None:
+    """What Spark says is told in short, without a traceback, with exit code 2."""
+    (tmp_path / "out" / "controls").mkdir(parents=True)
+    (tmp_path / "out" / "controls" / "part-0.parquet").write_text("no Parquet")
+    ended = run()
+    assert ended.exit_code == 2
+    assert ended.stderr.startswith("the query failed: ")
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_terminal_shows_one_line() -> None:
+    """On a terminal the last batch is shown in place, and nothing is left of it behind."""
+    pty = pytest.importorskip("pty", reason="Windows has no pseudo-terminals")
+    script = (
+        "from changewire.cli.streams import told_batches\n"
+        "with told_batches() as tell: tell('batch 0'); tell('batch 1: 5 messages')"
+    )
+    ours, theirs = pty.openpty()
+    subprocess.run([sys.executable, "-c", script], stderr=theirs, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert "batch 1: 5 messages" in shown
+    assert shown.rstrip().endswith("\x1b[2K")
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [

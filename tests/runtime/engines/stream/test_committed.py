@@ -17,6 +17,7 @@ from tests.support.topics import create
 import changewire.spark as cws
 from changewire.engines.counts import ConservationError, Counts
 from changewire.engines.spark.stream.committed import BatchProgress, read
+from changewire.engines.spark.stream.sinks import BatchId
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -123,6 +124,21 @@ def test_a_message_that_is_lost_behind_decode_stops_the_query(
         cws.await_end(query, progress=heard.append)
     assert [(batch.rows, batch.messages) for batch in heard] == [(13, 12)]
     assert not query.isActive
+
+
+def test_a_task_that_is_done_again_is_no_loss(spark: SparkSession, tmp_path: Path) -> None:
+    """Rows that Spark lost and reads once more count on both sides of the comparison."""
+    made = stream(tmp_path, 1)
+
+    def lose(batch: BatchId, counts: Counts, decoded: cws.Decoded) -> None:
+        assert (batch.number, counts.messages) == (0, 13)
+        decoded.rows.unpersist()
+        assert decoded.rows.count() == 15
+
+    heard: list[BatchProgress] = []
+    cws.await_end(made.start(spark, written=lose), progress=heard.append)
+    assert [(batch.rows, batch.messages) for batch in heard] == [(26, 26)]
+    assert made.landed(spark) == made.expected()
 
 
 def test_what_progress_raises_ends_the_query(spark: SparkSession, tmp_path: Path) -> None:
