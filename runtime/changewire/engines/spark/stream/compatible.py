@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from py4j.protocol import Py4JError
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType, StructType
@@ -75,11 +76,11 @@ def _schema(spark: SparkSession, sink: str, output: Output) -> StructType | None
             return spark.read.format(sink).load(output.target).schema
         if spark.catalog.tableExists(output.target):
             return spark.table(output.target).schema
-    except AnalysisException as error:
-        condition = error.getCondition()
-        if condition == _NO_FORMAT:
+    except (AnalysisException, Py4JError) as error:
+        # Some versions of Spark lack a word of their own for a format that is not there.
+        if _NO_FORMAT in str(error):
             raise OutputError(_lack(spark, sink)) from None
-        if condition not in _NOT_THERE:
+        if isinstance(error, Py4JError) or error.getCondition() not in _NOT_THERE:
             raise
     return None
 
