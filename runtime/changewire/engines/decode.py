@@ -92,11 +92,11 @@ class Decoder:
         Raises:
             ConservationError: A message has no row.
         """
-        return joined(chain.from_iterable(map(self._part, parts(batch, rows=PART))))
+        with _collector_paused():
+            yield from joined(chain.from_iterable(map(self._part, parts(batch, rows=PART))))
 
     def _part(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        with _collector_paused():
-            elements, sizes = self._decoded(batch)
+        elements, sizes = self._decoded(batch)
         if sizes.count(1) == len(sizes):
             yield self._rows(batch, elements, None)
             return
@@ -124,8 +124,7 @@ class Decoder:
     def _rows(
         self, batch: pa.RecordBatch, elements: Elements, places: Places | None
     ) -> pa.RecordBatch:
-        with _collector_paused():
-            return pa.RecordBatch.from_pydict(self._columns(batch, elements, places))
+        return pa.RecordBatch.from_pydict(self._columns(batch, elements, places))
 
     def _elements(self, value: bytes | None, key: bytes | None) -> list[Element]:
         """Return what becomes of each element of a message."""
