@@ -15,14 +15,17 @@ from __future__ import annotations
 try:
     from changewire.engines.spark import (
         CheckpointError,
+        ConflictError,
         Decoded,
         KafkaOptions,
         KafkaSourceError,
+        KeysMissingError,
         OutputError,
         RowsAs,
         RowSchema,
         StreamError,
         TooManyDeadLettersError,
+        apply_changes,
         await_end,
         decode,
         read_files,
@@ -31,6 +34,7 @@ try:
         run,
         schemas,
         session,
+        vacuum,
         write,
         write_stream,
     )
@@ -39,14 +43,17 @@ except ImportError as error:
 
 __all__ = [
     "CheckpointError",
+    "ConflictError",
     "Decoded",
     "KafkaOptions",
     "KafkaSourceError",
+    "KeysMissingError",
     "OutputError",
     "RowSchema",
     "RowsAs",
     "StreamError",
     "TooManyDeadLettersError",
+    "apply_changes",
     "await_end",
     "decode",
     "read_files",
@@ -55,6 +62,7 @@ __all__ = [
     "run",
     "schemas",
     "session",
+    "vacuum",
     "write",
     "write_stream",
 ]

@@ -8,9 +8,11 @@ from tests.support.jars import IN_SPARK, SPARK_DELTA, SPARK_KAFKA, jars
 
 SETTINGS = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.databricks.delta.snapshotPartitions": "2",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
-"""What Delta asks of a session: https://docs.delta.io/latest/quick-start.html"""
+"""What Delta asks of a session, https://docs.delta.io/latest/quick-start.html, and few tasks for
+small tables."""
 
 
 def settings(warehouse: Path) -> dict[str, str]:

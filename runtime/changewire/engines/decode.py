@@ -77,7 +77,10 @@ class Decoder:
 
     Attributes:
         reading: The format of the messages, and what they do not say themselves.
+        all_have_values: Whether every row carries its message, and not dead letters alone.
     """
+
+    all_have_values = False
 
     def __init__(self, reading: Reading) -> None:
         """Remember how messages are read."""
@@ -103,7 +106,8 @@ class Decoder:
         if 0 in sizes:
             raise ConservationError(f"{sizes.count(0)} messages have no row")
         places = places_of(sizes)
-        for start, stop in cuts(_weights(batch, elements, sizes), rows=ROWS, limit=BATCH_BYTES):
+        weights = self._weights(batch, elements, sizes)
+        for start, stop in cuts(weights, rows=ROWS, limit=BATCH_BYTES):
             within = Places(*(column.slice(start, stop - start) for column in places))
             yield self._rows(batch, elements.run(start, stop), within)
 
@@ -120,6 +124,15 @@ class Decoder:
             for result, leniencies in found:
                 elements.add(result, leniencies)
         return elements, sizes
+
+    def _weights(self, batch: pa.RecordBatch, elements: Elements, sizes: list[int]) -> list[int]:
+        """Return the bytes that each row repeats of its record."""
+        values, repeated = lengths(batch.column("value")), repeated_bytes(batch)
+        places = (place for place, size in enumerate(sizes) for _ in range(size))
+        return [
+            repeated[place] + (values[place] if self.all_have_values or rejection else 0)
+            for place, rejection in zip(places, elements.rejections, strict=True)
+        ]
 
     def _rows(
         self, batch: pa.RecordBatch, elements: Elements, places: Places | None
@@ -191,13 +204,3 @@ def _fields(array: pa.StructArray, names: tuple[str, ...]) -> dict[str, pa.Array
     """Return fields of a struct array; NULL where the struct is."""
     flat = dict(zip(array.type.names, array.flatten(), strict=True))
     return {name: flat[name] for name in names}
-
-
-def _weights(batch: pa.RecordBatch, elements: Elements, sizes: list[int]) -> list[int]:
-    """Return the bytes that each row repeats of its record; dead letters repeat the message."""
-    values, repeated = lengths(batch.column("value")), repeated_bytes(batch)
-    places = (place for place, size in enumerate(sizes) for _ in range(size))
-    return [
-        repeated[place] + (values[place] if rejection is not None else 0)
-        for place, rejection in zip(places, elements.rejections, strict=True)
-    ]

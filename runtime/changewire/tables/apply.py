@@ -9,9 +9,8 @@ from msgspec import Struct, field
 from changewire.changes.pairs import pair_placed
 from changewire.tables.effects import DELETE, WRITES, Effect, effects
 from changewire.tables.order import Order, Placed, sequence_of
-from changewire.tables.reduce import TIES, count, reduced
+from changewire.tables.reduce import reduced, settled
 from changewire.tables.routing import Reason, Routing, goes_to_all, namespace_of, route
-from changewire.tables.state import decided
 from changewire.tables.store import Entry, Table, Tables
 
 TRUNCATE = "truncate"
@@ -56,7 +55,7 @@ def apply_changes(
         apply_as_truncates: Whether a truncate removes rows; otherwise it is counted only.
     """
     result = Result()
-    ready = sorted(_paired(batch), key=lambda placed: goes_to_all(placed.change))
+    ready = sorted(_paired(batch), key=_goes_to_all)
     work: dict[str, list[Effect]] = {}
     for placed in ready:
         op = placed.change.op
@@ -78,6 +77,10 @@ def apply_changes(
     return result
 
 
+def _goes_to_all(placed: Placed) -> bool:
+    return goes_to_all(placed.change.op, placed.change.source)
+
+
 def _paired(batch: Iterable[Placed]) -> Iterator[Placed]:
     """Yield changes with the halves of updates joined, at the place of the row after."""
     placed = sorted(batch, key=lambda one: one.position)
@@ -87,13 +90,14 @@ def _paired(batch: Iterable[Placed]) -> Iterator[Placed]:
 
 def _targets(tables: Tables, placed: Placed, routing: Routing, result: Result) -> Iterator[Table]:
     """Yield the tables of a change, or refuse it."""
-    namespace = namespace_of(placed.change.source)
-    targets = route(placed.change, routing, tables.members.get(namespace, []))
-    if not targets and not goes_to_all(placed.change):
-        result.refuse(placed, "table_missing")
+    change = placed.change
+    namespace = namespace_of(change.source)
+    targets = route(change.op, change.source, routing, tables.members.get(namespace, []))
+    if not targets and not _goes_to_all(placed):
+        result.refuse(placed, "table-missing")
     for target in targets:
         if tables.has_other(target):
-            result.refuse(placed, "name_collision")
+            result.refuse(placed, "name-collision")
         else:
             yield tables.declare(target, namespace)
 
@@ -101,7 +105,7 @@ def _targets(tables: Tables, placed: Placed, routing: Routing, result: Result) -
 def _truncate(tables: Tables, placed: Placed, routing: Routing, result: Result) -> None:
     sequence = sequence_of(placed.change.sequence)
     if not sequence:
-        result.refuse(placed, "truncate_without_sequence")
+        result.refuse(placed, "truncate-without-sequence")
         return
     for table in _targets(tables, placed, routing, result):
         table.truncate(Order(sequence, placed.position))
@@ -111,7 +115,7 @@ def _truncate(tables: Tables, placed: Placed, routing: Routing, result: Result) 
 def _keep_for_all(tables: Tables, placed: Placed, at: datetime) -> None:
     """Keep a delete that names no table for the tables that are not known yet."""
     sequence = sequence_of(placed.change.sequence)
-    if not goes_to_all(placed.change) or not sequence:
+    if not _goes_to_all(placed) or not sequence:
         return
     graves = tables.graves.setdefault(namespace_of(placed.change.source), {})
     for effect in effects(placed):
@@ -124,10 +128,7 @@ def _keep_for_all(tables: Tables, placed: Placed, at: datetime) -> None:
 def _merge(table: Table, batch: list[Effect], at: datetime, counts: Counter[str]) -> None:
     """Set each row that a batch changes, once."""
     for identity, new in reduced(batch, table.held, counts).items():
-        row, grave, held = table.row(identity), table.grave(identity), table.held(identity)
-        outcome = decided(row, grave, new.state, table.truncated)
-        counts[TIES] += outcome.is_tie
-        newest = table.truncated if held is None else max(held.order, table.truncated)
-        count(counts, outcome.decision, new.changes, new.full_loads, newest)
-        if outcome.state is not None and outcome.state != (row or grave):
-            table.put(identity, Entry(new.key, outcome.state, at))
+        row, grave = table.row(identity), table.grave(identity)
+        state = settled(row, grave, new, table.truncated, counts)
+        if state is not None:
+            table.put(identity, Entry(new.key, state, at))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any, Final
 
 import msgspec
@@ -19,7 +19,9 @@ _KINDS: Final[Mapping[type, str]] = {
     bytes: "bytes",
     datetime: "time",
 }
-_encode: Final = msgspec.json.Encoder(order="deterministic").encode
+_encode: Final = msgspec.json.Encoder(order="deterministic", decimal_format="number").encode
+_LONGEST: Final = 100
+"""Digits of a number that is written out; JSON has an exponent for longer ones."""
 
 
 def identity_of(key: Mapping[str, Any]) -> Identity:
@@ -34,3 +36,23 @@ def identity_of(key: Mapping[str, Any]) -> Identity:
 def _value(value: Any) -> tuple[str, Any]:
     kind = _KINDS.get(type(value))
     return ("json", _encode(value)) if kind is None else (kind, value)
+
+
+def key_text(key: Mapping[str, Any]) -> str:
+    """Return a key as JSON text that is equal for keys which name one row.
+
+    Columns stand in the order of their names, and numbers are what they are worth: 1.0 is 1. Bytes
+    are Base64, so unlike `identity_of` it takes them for text that looks the same.
+    """
+    return _encode({name: _number(value) for name, value in key.items()}).decode()
+
+
+def _number(value: Any) -> Any:
+    if type(value) not in {float, Decimal}:
+        return value
+    number = Decimal(repr(value)) if type(value) is float else value
+    if not number.is_finite():
+        return value
+    short = number.normalize(Context(prec=len(number.as_tuple().digits)))
+    is_whole = short == short.to_integral_value() and short.adjusted() < _LONGEST
+    return int(short) if is_whole else short

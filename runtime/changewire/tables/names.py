@@ -95,6 +95,19 @@ def safe_name(name: str) -> str:
     return f"{found[:_HEAD]}_xsha256_{digest[:_DIGEST_DIGITS]}"
 
 
+def beside(target: str, suffix: str, *, is_path: bool) -> str:
+    """Return the name of a table that stands beside a target.
+
+    Args:
+        target: A path, or a name as SQL has it.
+        suffix: What its last part ends in; without characters that need quotes.
+        is_path: Whether the target is a path.
+    """
+    if is_path:
+        return f"{target.rstrip('/')}{suffix}"
+    return f"{target[:-1]}{suffix}`" if target.endswith("`") else f"{target}{suffix}"
+
+
 def _mapped(character: str) -> str:
     return f"x{ord(character):04X}_"
 

@@ -37,7 +37,10 @@ class Order(NamedTuple):
     position: Position
 
 
-OLDEST: Final = Order(NO_SEQUENCE, Position("", -1, -1, -1))
+NOWHERE: Final = Position("", -1, -1, -1)
+"""Before every position."""
+
+OLDEST: Final = Order(NO_SEQUENCE, NOWHERE)
 """Before every change."""
 
 

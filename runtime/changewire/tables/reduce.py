@@ -82,10 +82,29 @@ def _add(
         before.changes += 1
         before.full_loads += is_load
     else:
-        count(counts, decision, 1, int(is_load), before.state.order)
+        _count(counts, decision, 1, int(is_load), before.state.order)
 
 
-def count(
+def settled(
+    row: State | None, grave: State | None, new: Reduced, floor: Order, counts: Counter[str]
+) -> State | None:
+    """Return what a row becomes by a batch; None where it stays as it is.
+
+    Args:
+        row: The row as it is stored.
+        grave: Its tombstone as it is stored.
+        new: All that the batch does to it.
+        floor: Order of the newest truncate of the table.
+        counts: Takes the decision.
+    """
+    outcome = decided(row, grave, new.state, floor)
+    counts[TIES] += outcome.is_tie
+    newest = max([floor, *(state.order for state in (row, grave) if state is not None)])
+    _count(counts, outcome.decision, new.changes, new.full_loads, newest)
+    return None if outcome.state == (row or grave) else outcome.state
+
+
+def _count(
     counts: Counter[str], decision: Decision, changes: int, full_loads: int, held: Order
 ) -> None:
     """Count a decision on changes, and rows of an initial load that a sequenced row refused.

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from changewire.tables.effects import DELETE, WRITES
 from changewire.tables.names import Target, Template, target_of
-from changewire_messages.change import Change, Source
+from changewire_messages.change import Source
 
-Reason = Literal["table_missing", "name_collision", "truncate_without_sequence"]
+Reason = Literal["table-missing", "name-collision", "truncate-without-sequence"]
 """Why a change cannot be applied."""
 
 Namespace = tuple[str, str | None]
@@ -34,12 +34,14 @@ def namespace_of(source: Source) -> Namespace:
     return source.system, source.database
 
 
-def goes_to_all(change: Change) -> bool:
+def goes_to_all(op: str, source: Source) -> bool:
     """Whether a change goes to every table of its database: a delete that names none."""
-    return change.op == DELETE and change.source.table is None
+    return op == DELETE and source.table is None
 
 
-def route(change: Change, routing: Routing, members: Collection[Target]) -> tuple[Target, ...]:
+def route(
+    op: str, source: Source, routing: Routing, members: Collection[Target]
+) -> tuple[Target, ...]:
     """Return the targets of a change; none where a name is missing.
 
     A delete whose source names no table goes to every known table of its database: an Aerospike
@@ -47,14 +49,14 @@ def route(change: Change, routing: Routing, members: Collection[Target]) -> tupl
     write without one goes to the table `null_set`.
 
     Args:
-        change: A write, a delete or a truncate.
+        op: Operation of the change: a write, a delete or a truncate.
+        source: Where it comes from.
         routing: How sources find their targets.
-        members: Known targets of the change's database.
+        members: Known targets of the source's database.
     """
-    if goes_to_all(change):
+    if goes_to_all(op, source):
         return tuple(members)
-    source = change.source
-    if source.table is None and change.op in WRITES and routing.null_set is not None:
+    if source.table is None and op in WRITES and routing.null_set is not None:
         source = replace(source, table=routing.null_set)
     target = target_of(routing.template, source)
     return () if target is None else (target,)

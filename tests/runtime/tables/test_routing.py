@@ -61,8 +61,8 @@ def test_a_write_without_set_goes_to_null_set() -> None:
     tables = Tables()
     result = apply_changes(tables, write, Routing(template_of("{table}")), NOW)
     assert (result.counts, result.dead_letters) == (
-        {"table_missing": 1},
-        [(write[0], "table_missing")],
+        {"table-missing": 1},
+        [(write[0], "table-missing")],
     )
     assert not tables.tables
 
@@ -72,8 +72,8 @@ def test_names_that_differ_only_in_case_collide() -> None:
     both = placed(change(a=1), change(table="T", a=2))
     tables, result = applied(both)
     assert rows(tables) == [{"id": 1, "a": 1}]
-    assert result.dead_letters == [(both[1], "name_collision")]
-    assert result.counts == {"applied": 1, "name_collision": 1}
+    assert result.dead_letters == [(both[1], "name-collision")]
+    assert result.counts == {"applied": 1, "name-collision": 1}
 
 
 def test_names_that_run_together_collide() -> None:
@@ -81,7 +81,7 @@ def test_names_that_run_together_collide() -> None:
     routing = Routing(template_of("{database}_{table}"))
     both = placed(change(database="a_b", table="c"), change(database="a", table="b_c"))
     result = apply_changes(Tables(), both, routing, NOW)
-    assert result.counts == {"applied": 1, "name_collision": 1}
+    assert result.counts == {"applied": 1, "name-collision": 1}
 
 
 def test_sources_may_share_a_table_if_the_template_says_so() -> None:

@@ -243,7 +243,7 @@ def test_truncate_without_sequence_is_a_dead_letter() -> None:
     """Nothing says which rows are older."""
     (truncate,) = placed(change("truncate", None, None))
     _, result = applied([truncate], apply_as_truncates=True)
-    assert result.dead_letters == [(truncate, "truncate_without_sequence")]
+    assert result.dead_letters == [(truncate, "truncate-without-sequence")]
 
 
 @steady

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from changewire.engines.spark.apply import apply_changes, vacuum
 from changewire.engines.spark.decode import Decoded, RowsAs, decode
 from changewire.engines.spark.files import read_files
 from changewire.engines.spark.kafka import KafkaOptions, KafkaSourceError, read_kafka
@@ -11,6 +12,8 @@ from changewire.engines.spark.schemas import schemas
 from changewire.engines.spark.session import session
 from changewire.engines.spark.stream import (
     CheckpointError,
+    ConflictError,
+    KeysMissingError,
     OutputError,
     StreamError,
     TooManyDeadLettersError,
@@ -21,14 +24,17 @@ from changewire.engines.spark.write import write
 
 __all__ = [
     "CheckpointError",
+    "ConflictError",
     "Decoded",
     "KafkaOptions",
     "KafkaSourceError",
+    "KeysMissingError",
     "OutputError",
     "RowSchema",
     "RowsAs",
     "StreamError",
     "TooManyDeadLettersError",
+    "apply_changes",
     "await_end",
     "decode",
     "read_files",
@@ -38,6 +44,7 @@ __all__ = [
     "run_kafka",
     "schemas",
     "session",
+    "vacuum",
     "write",
     "write_stream",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -124,23 +124,33 @@ def decode(
     """
     reading = Reading(format, image, keys, families, digests)
     if isinstance(rows, str) and rows == "json":
-        return Decoded(_mapped(messages, Decoder(reading), ROWS), rows)
+        return Decoded(mapped(messages, Decoder(reading), ROWS), rows)
     if isinstance(rows, str) and rows == "variant":
-        return Decoded(as_variant(_mapped(messages, VariantDecoder(reading), ROWS)), rows)
-    kind = nullable(rows if isinstance(rows, StructType) else _row_type(rows, reading))
-    return Decoded(_mapped(messages, TypedDecoder(reading, kind), typed_schema(kind)), kind)
+        return Decoded(as_variant(mapped(messages, VariantDecoder(reading), ROWS)), rows)
+    kind = struct_of(rows, reading)
+    return Decoded(mapped(messages, TypedDecoder(reading, kind), typed_schema(kind)), kind)
 
 
-def _row_type(rows: RowSchema, reading: Reading) -> StructType:
+def struct_of(rows: StructType | RowSchema, reading: Reading) -> StructType:
+    """Return the type of rows that a type or a schema says.
+
+    Raises:
+        ValueError: It is neither.
+        ImportError: It is a JSON Schema, and the extra ``codegen`` is not installed.
+    """
+    if isinstance(rows, StructType):
+        return cast("StructType", nullable(rows))
     try:
-        return row_type(rows, format=reading.format, keys=reading.keys, families=reading.families)
+        found = row_type(rows, format=reading.format, keys=reading.keys, families=reading.families)
     except OSError:
         raise ValueError(
             f"rows is 'json', 'variant', a StructType or a schema, not {rows!r}"
         ) from None
+    return cast("StructType", nullable(found))
 
 
-def _mapped(messages: DataFrame, decoder: Decoder, schema: StructType) -> DataFrame:
+def mapped(messages: DataFrame, decoder: Decoder, schema: StructType) -> DataFrame:
+    """Return what a decoder makes of the messages of a DataFrame."""
     return delivered(input_of(messages)).mapInArrow(_mapper(decoder), schema)
 
 

@@ -6,14 +6,23 @@ of values as messages have them, so text may stand for a time, or a number of an
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Mapping
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from math import isfinite
 from typing import Any, Final
 
 import msgspec
-from pyspark.sql.types import BinaryType, DataType, DoubleType, StringType, TimestampType
+from pyspark.sql.types import (
+    BinaryType,
+    DataType,
+    DateType,
+    DoubleType,
+    FloatType,
+    StringType,
+    TimestampType,
+)
 
 from changewire.changes.connect.iso import timestamp_of_text
 from changewire.changes.connect.notes import ROUNDED_NUMBER
@@ -29,6 +38,11 @@ ROW_SCHEMA: Final = "row-schema"
 
 MESSAGE_SCHEMA: Final = "message-schema"
 """A schema that stands in the messages."""
+
+CHANGE_TEXT: Final = "change-text"
+"""The JSON text of a change's row, whose values were fit into columns of such types before."""
+
+_SINGLE: Final = struct.Struct("f")
 
 Reading = Callable[[Any, list[str]], Any]
 """Takes a value and a list that gets leniencies; returns None where it has no reading for it."""
@@ -64,8 +78,38 @@ def _text(value: Any, _used: list[str]) -> Any:
     return msgspec.to_builtins(value) if type(value) in {time, timedelta, Decimal} else None
 
 
+def _date(value: Any, _used: list[str]) -> date | None:
+    try:
+        return date.fromisoformat(value) if type(value) is str else None
+    except ValueError:
+        return None
+
+
+def _single(value: Any, used: list[str]) -> float | None:
+    """Return the nearest double that is a single."""
+    double = value if type(value) is float else _rounded(value, used)
+    if double is None:
+        return None
+    try:
+        return float(_SINGLE.unpack(_SINGLE.pack(double))[0])
+    except OverflowError:
+        return None
+
+
+def _json_text(value: Any, _used: list[str]) -> str | None:
+    return None if type(value) is str else msgspec.json.encode(value).decode()
+
+
 READINGS: Final[Mapping[str, Mapping[type[DataType], Reading]]] = {
     ROW_SCHEMA: {BinaryType: _bytes, TimestampType: _time},
     MESSAGE_SCHEMA: {DoubleType: _rounded, StringType: _text},
+    CHANGE_TEXT: {
+        BinaryType: _bytes,
+        TimestampType: _time,
+        DateType: _date,
+        DoubleType: _rounded,
+        FloatType: _single,
+        StringType: _json_text,
+    },
 }
 """What a column of a type takes besides values of this type, by the schema that it is from."""

@@ -97,9 +97,11 @@ class TypedDecoder(Decoder):
             if image is None:
                 continue
             images[name] = {
-                column: self._cells[column](value, f"/{name}/{pointer_token(column)}", used)
+                column: None
+                if value is None
+                else self._cells[column](value, f"/{name}/{pointer_token(column)}", used)
                 for column, value in image.items()
-                if column in self._cells and value is not None
+                if column in self._cells
             }
             rest = {column: value for column, value in image.items() if column not in self._cells}
             if rest:
@@ -113,10 +115,14 @@ class TypedDecoder(Decoder):
         self, batch: pa.RecordBatch, elements: Elements, places: Places | None
     ) -> dict[str, pa.Array]:
         columns = super()._columns(batch, elements, places)
+        self._images(columns, elements)
+        return columns
+
+    def _images(self, columns: dict[str, pa.Array], elements: Elements) -> None:
+        """Put typed rows in place of JSON text."""
         kind = to_arrow_type(self._type, timestamp_utc=True)
         for name in _IMAGES:
             values = [
                 None if change is None else getattr(change, name) for change in elements.changes
             ]
             columns[name] = pa.array(values, kind)
-        return columns

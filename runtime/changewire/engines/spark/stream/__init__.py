@@ -5,6 +5,8 @@ from __future__ import annotations
 from changewire.engines.spark.stream.ending import await_end
 from changewire.engines.spark.stream.errors import (
     CheckpointError,
+    ConflictError,
+    KeysMissingError,
     OutputError,
     StreamError,
     TooManyDeadLettersError,
@@ -13,6 +15,8 @@ from changewire.engines.spark.stream.query import write_stream
 
 __all__ = [
     "CheckpointError",
+    "ConflictError",
+    "KeysMissingError",
     "OutputError",
     "StreamError",
     "TooManyDeadLettersError",

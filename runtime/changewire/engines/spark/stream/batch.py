@@ -14,7 +14,7 @@ from changewire.engines.spark.stream import limit as limits
 from changewire.engines.spark.stream.interrupted import told_shortly
 from changewire.engines.spark.stream.letters import LettersTopic
 from changewire.engines.spark.stream.output import Output
-from changewire.engines.spark.stream.progress import as_json, as_text
+from changewire.engines.spark.stream.progress import TableCounts, as_json, as_text
 from changewire.engines.spark.stream.sinks import APPENDS, BatchId
 from changewire.engines.spark.write import kept
 
@@ -51,8 +51,8 @@ class BatchWriter:
     max_dead_letters: limits.Limit | None
     notice: Listener | None
     metrics: Listener | None
-    written: BatchListener | None = None
-    topic: LettersTopic | None = None
+    written: BatchListener | None
+    topic: LettersTopic | None
 
     def __call__(self, rows: DataFrame, number: int) -> None:
         """Write a batch; done again it changes nothing.
@@ -68,20 +68,29 @@ class BatchWriter:
         started = time.perf_counter()
         batch = BatchId(self.query, number)
         with told_shortly(), kept(Decoded(rows, self.rows_as)) as decoded:
-            counts = decoded.counts
-            limits.check(self.max_dead_letters, counts, decoded, number)
-            for output in self.outputs:
-                # The first batch makes the tables, with or without rows.
-                if counts.of_kind(output.kind) or number == 0:
-                    APPENDS[self.sink](output.rows(decoded), output, batch)
-            if self.topic is not None and counts.dead_letters:
-                self.topic.send(decoded, batch)
-            if self.written is not None:
-                self.written(batch, counts, decoded)
-        self._tell(batch, counts, time.perf_counter() - started)
+            counts, tables = self._write(decoded, batch)
+        self._tell(batch, counts, tables, time.perf_counter() - started)
 
-    def _tell(self, batch: BatchId, counts: Counts, seconds: float) -> None:
+    def _write(self, decoded: Decoded, batch: BatchId) -> tuple[Counts, TableCounts]:
+        """Write a batch; return its counts, and what became of its changes in tables."""
+        return self._land(decoded, batch), {}
+
+    def _land(self, decoded: Decoded, batch: BatchId) -> Counts:
+        """Write the outputs of a batch."""
+        counts = decoded.counts
+        limits.check(self.max_dead_letters, counts, decoded, batch.number)
+        for output in self.outputs:
+            # The first batch makes the tables, with or without rows.
+            if counts.of_kind(output.kind) or batch.number == 0:
+                APPENDS[self.sink](output.rows(decoded), output, batch)
+        if self.topic is not None and counts.dead_letters:
+            self.topic.send(decoded, batch)
+        if self.written is not None:
+            self.written(batch, counts, decoded)
+        return counts
+
+    def _tell(self, batch: BatchId, counts: Counts, tables: TableCounts, seconds: float) -> None:
         if self.notice is not None:
-            self.notice(as_text(batch, counts, seconds))
+            self.notice(as_text(batch, counts, tables, seconds))
         if self.metrics is not None:
-            self.metrics(as_json(batch, counts, seconds))
+            self.metrics(as_json(batch, counts, tables, seconds))

@@ -47,7 +47,7 @@ def check_output(spark: SparkSession, sink: str, output: Output, rows: StructTyp
     Raises:
         OutputError: The output has another schema, or Spark does not know its format.
     """
-    found = _schema(spark, sink, output)
+    found = schema_of(spark, sink, output)
     if found is None:
         return
     if sink == "parquet" and not {QUERY, BATCH} <= set(found.names):
@@ -69,7 +69,7 @@ def _text(kind: DataType) -> str:
     return str(nullable(kind).simpleString())
 
 
-def _schema(spark: SparkSession, sink: str, output: Output) -> StructType | None:
+def schema_of(spark: SparkSession, sink: str, output: Output) -> StructType | None:
     """Return the schema of an output; None where there is nothing yet."""
     try:
         if output.is_path or sink == "parquet":

@@ -14,7 +14,11 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from changewire.engines.counts import ConservationError
 from changewire.engines.spark.stream.committed import BatchProgress, check, committed
-from changewire.engines.spark.stream.errors import TooManyDeadLettersError
+from changewire.engines.spark.stream.errors import (
+    ConflictError,
+    KeysMissingError,
+    TooManyDeadLettersError,
+)
 
 ProgressListener = Callable[[BatchProgress], None]
 """Called with what is known of a committed batch."""
@@ -22,7 +26,8 @@ ProgressListener = Callable[[BatchProgress], None]
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 _SECONDS: Final = 1
 _OURS: Final[dict[str, type[Exception]]] = {
-    error.__name__: error for error in (ConservationError, TooManyDeadLettersError)
+    error.__name__: error
+    for error in (ConservationError, ConflictError, KeysMissingError, TooManyDeadLettersError)
 }
 _TOLD: Final = re.compile(rf"\b({'|'.join(_OURS)}): ([^\n]*)")
 

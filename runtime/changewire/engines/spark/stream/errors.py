@@ -17,3 +17,11 @@ class OutputError(StreamError):
 
 class TooManyDeadLettersError(StreamError):
     """A batch has more dead letters than ``max_dead_letters`` allows; it was not written."""
+
+
+class ConflictError(StreamError):
+    """Other writers changed a table again and again while a batch was merged into it."""
+
+
+class KeysMissingError(StreamError):
+    """No change has a key, so that no row is known; the batch was not written."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any, Final
 
@@ -12,6 +13,9 @@ from changewire.engines.counts import Counts
 from changewire.engines.spark.stream.committed import BatchProgress
 from changewire.engines.spark.stream.sinks import BatchId
 from changewire.version import VERSION
+
+TableCounts = Mapping[str, int]
+"""What became of changes in tables; empty where there are no tables."""
 
 _COUNTS: Final = (
     "messages",
@@ -28,29 +32,32 @@ _COUNTS: Final = (
 _COMMITTED: Final = ("rows", "rows_per_second", "offset_gaps", "lag_offsets", "lag_seconds")
 
 
-def as_text(batch: BatchId, counts: Counts, seconds: float) -> str:
+def as_text(batch: BatchId, counts: Counts, tables: TableCounts, seconds: float) -> str:
     """Return a line to read."""
+    applied = f" ({', '.join(f'{n} {name}' for name, n in tables.items())})" if tables else ""
     rate = counts.messages / max(seconds, 1e-6)
     return (
         f"batch {batch.number}: {counts.messages} messages, {counts.elements} elements: "
-        f"{counts.changes} changes, {counts.controls} control events, "
+        f"{counts.changes} changes{applied}, {counts.controls} control events, "
         f"{counts.dead_letters} dead letters; {seconds:.1f} s, {rate:.0f} messages a second"
     )
 
 
-def as_json(batch: BatchId, counts: Counts, seconds: float) -> str:
+def as_json(batch: BatchId, counts: Counts, tables: TableCounts, seconds: float) -> str:
     """Return a line of JSON: ``query``, ``batch``, ``time``, ``seconds`` and the counts.
+
+    ``tables`` has what became of the changes in tables, as `changewire.tables.Result.counts`.
 
     A batch that is done again has a second line with the same ``query`` and ``batch``.
     """
-    return json.dumps(_values(batch, counts, seconds))
+    return json.dumps(_values(batch, counts, tables, seconds))
 
 
 def committed_as_json(batch: BatchId, counts: Counts, progress: BatchProgress) -> str:
     """Return the same line for a batch that was committed, with what Spark tells of it."""
     told = msgspec.to_builtins(progress)
     more = {name: told[name] for name in _COMMITTED}
-    return json.dumps({**_values(batch, counts, progress.seconds), **more})
+    return json.dumps({**_values(batch, counts, {}, progress.seconds), **more})
 
 
 def committed_as_text(progress: BatchProgress) -> str:
@@ -68,7 +75,7 @@ def committed_as_text(progress: BatchProgress) -> str:
     )
 
 
-def _values(batch: BatchId, counts: Counts, seconds: float) -> dict[str, Any]:
+def _values(batch: BatchId, counts: Counts, tables: TableCounts, seconds: float) -> dict[str, Any]:
     told = counts.as_dict()
     return {
         "query": batch.query,
@@ -77,4 +84,5 @@ def _values(batch: BatchId, counts: Counts, seconds: float) -> dict[str, Any]:
         "seconds": round(seconds, 3),
         "version": VERSION,
         **{name: told[name] for name in _COUNTS},
+        **({"tables": tables} if tables else {}),
     }

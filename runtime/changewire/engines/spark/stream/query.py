@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pyspark.sql.streaming.query import StreamingQuery
@@ -71,29 +71,71 @@ def write_stream(
         KafkaSourceError: The topic for dead letters is not there.
     """
     targets = {"dead_letters": dead_letters, "controls": controls, "change_log": change_log}
+
+    def writer(query: str, outputs: list[Output]) -> BatchWriter:
+        told = (notice, metrics, written, topic)
+        return BatchWriter(query, sink, outputs, decoded.rows_as, max_dead_letters, *told)
+
+    check_limit(max_dead_letters)
+    spark = decoded.rows.sparkSession
+    topic = letters_topic(spark, dead_letters_topic, kafka or {}) if dead_letters_topic else None
+    return start(decoded, targets, writer, checkpoint=checkpoint, sink=sink, trigger=trigger)
+
+
+def start(
+    decoded: Decoded,
+    targets: Mapping[str, str],
+    writer: Callable[[str, list[Output]], BatchWriter],
+    *,
+    checkpoint: str,
+    sink: str,
+    trigger: Mapping[str, Any] | None,
+    others: Mapping[str, str] | None = None,
+) -> StreamingQuery:
+    """Check the outputs of a query and its checkpoint, and start it.
+
+    Args:
+        decoded: A stream.
+        targets: Where each output is.
+        writer: Returns what writes the batches, by the id of the query and its outputs.
+        checkpoint: Folder of Spark's checkpoint.
+        sink: Format of the outputs.
+        trigger: Arguments of `DataStreamWriter.trigger`.
+        others: What else makes two runs the same query, by name.
+
+    Raises:
+        ValueError: `decoded` is no stream, two outputs are at one place, or there is no such sink.
+        CheckpointError: The checkpoint is that of another query.
+        OutputError: An output has another schema, or Spark does not know its format.
+    """
     outputs = [Output(name, targets[name]) for name in KINDS]
-    _check_arguments(decoded, outputs, sink, max_dead_letters)
+    _check_arguments(decoded, outputs, sink)
     spark = decoded.rows.sparkSession
     for output in outputs:
         check_output(spark, sink, output, output.schema(decoded))
-    topic = letters_topic(spark, dead_letters_topic, kafka or {}) if dead_letters_topic else None
-    query = identity(spark, checkpoint, sink=sink, outputs=targets)
-    told = (notice, metrics, written, topic)
-    write = BatchWriter(query.id, sink, outputs, decoded.rows_as, max_dead_letters, *told)
-    writer = observed.decoded(decoded.rows).writeStream.foreachBatch(write)
+    places = {**targets, **(others or {})}
+    query = identity(spark, checkpoint, sink=sink, outputs=places)
+    rows = observed.decoded(decoded.rows)
+    stream = rows.writeStream.foreachBatch(writer(query.id, outputs))
     if trigger is not None:
-        writer = writer.trigger(**trigger)
-    return writer.option("checkpointLocation", checkpoint).start()
+        stream = stream.trigger(**trigger)
+    return stream.option("checkpointLocation", checkpoint).start()
 
 
-def _check_arguments(
-    decoded: Decoded, outputs: list[Output], sink: str, limit: limits.Limit | None
-) -> None:
+def check_limit(limit: limits.Limit | None) -> None:
+    """Refuse what is no limit of dead letters.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if limit is not None:
+        limits.allowed(limit, 0)
+
+
+def _check_arguments(decoded: Decoded, outputs: list[Output], sink: str) -> None:
     if sink not in SINKS:
         raise ValueError(f"no sink {sink!r}; there are: {', '.join(SINKS)}")
     if not decoded.rows.isStreaming:
         raise ValueError("the messages are no stream; `write` takes them")
     if len({output.target.rstrip("/") for output in outputs}) < len(outputs):
         raise ValueError("change_log, controls and dead_letters are three places, not fewer")
-    if limit is not None:
-        limits.allowed(limit, 0)

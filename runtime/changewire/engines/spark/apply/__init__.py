@@ -1,0 +1,8 @@
+"""Changes applied to tables by MERGE, with the semantics of `changewire.tables`."""
+
+from __future__ import annotations
+
+from changewire.engines.spark.apply.query import apply_changes
+from changewire.engines.spark.apply.vacuum import vacuum
+
+__all__ = ["apply_changes", "vacuum"]

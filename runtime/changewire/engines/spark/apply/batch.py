@@ -1,0 +1,143 @@
+"""One batch: landed as every batch is, and merged into the tables that it feeds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
+
+from changewire.engines.counts import Counts
+from changewire.engines.layout import CHANGE
+from changewire.engines.spark.apply.applying import Applying
+from changewire.engines.spark.apply.effects import EFFECTS
+from changewire.engines.spark.apply.known import (
+    keep_deletes,
+    keep_tables,
+    kept_deletes,
+    known_tables,
+)
+from changewire.engines.spark.apply.merge import merge
+from changewire.engines.spark.apply.places import keep_truncated, place_of, truncated
+from changewire.engines.spark.apply.plan import Plan, plan
+from changewire.engines.spark.apply.refuse import refusals, refused
+from changewire.engines.spark.apply.routes import (
+    From,
+    Known,
+    Routes,
+    Sources,
+    is_from,
+    order_columns,
+    routes,
+    sources_of,
+)
+from changewire.engines.spark.decode import Decoded
+from changewire.engines.spark.stream.batch import BatchWriter
+from changewire.engines.spark.stream.errors import KeysMissingError
+from changewire.engines.spark.stream.progress import TableCounts
+from changewire.engines.spark.stream.sinks import BatchId
+from changewire.tables.apply import TRUNCATE
+from changewire.tables.effects import DELETE
+from changewire.tables.names import Target
+from changewire.tables.order import OLDEST, Order, Position
+from changewire.tables.routing import goes_to_all
+
+
+@dataclass(frozen=True)
+class TablesWriter(BatchWriter):
+    """Writes the batches of a query that applies changes; what `foreachBatch` takes.
+
+    Attributes:
+        applying: How changes are applied.
+    """
+
+    applying: Applying
+
+    def _write(self, decoded: Decoded, batch: BatchId) -> tuple[Counts, TableCounts]:
+        """Write a batch, then merge it; done again it changes nothing."""
+        rows, applying = decoded.rows, self.applying
+        spark = rows.sparkSession
+        # Names of columns stand in SQL text, where they are quoted and mean nothing else.
+        spark.conf.set("spark.sql.variable.substitute", "false")
+        known = known_tables(spark, applying.checkpoint)
+        truncates, are_typed = applying.apply_as_truncates, applying.types.are_typed
+        sources = sources_of(rows, with_truncates=truncates, are_typed=are_typed)
+        _check_keys(sources, known)
+        found = routes(sources.ways, applying.routing, known)
+        plans = {
+            target: plan(spark, target, ways, sources, applying)
+            for target, ways in found.targets.items()
+        }
+        why = refusals(found.refused, with_truncates=truncates)
+        why += [refusal for one in plans.values() for refusal in one.refusals]
+        good = refused(rows, why, applying.types.reading.format) if why else rows
+        counts = self._land(Decoded(good, decoded.rows_as), batch)
+        to_all = [one for one in sources.ways if goes_to_all(one[1], one[0])]
+        if to_all:
+            keep_deletes(applying.checkpoint, batch.number, _effects(good, to_all))
+        tables = Counter(
+            key_missing=sources.key_missing, lone_before_unused=sources.lone_before_unused
+        )
+        for target, made in plans.items():
+            tables += self._merge(good, target, found, made)
+        keep_tables(spark, applying.checkpoint, batch.number, found.added)
+        return counts, dict(sorted((+tables).items()))
+
+    def _merge(self, rows: DataFrame, target: Target, found: Routes, made: Plan) -> Counter[str]:
+        """Merge what goes to one table."""
+        applying, spark = self.applying, rows.sparkSession
+        effects = _effects(rows, found.targets[target])
+        namespaces = [namespace for added, namespace in found.added if added == target]
+        if namespaces:
+            earlier = kept_deletes(spark, applying.checkpoint, namespaces, effects.schema)
+            effects = effects if earlier is None else effects.unionByName(earlier)
+        is_path = applying.routing.template.is_path
+        if made.has_changed:
+            applying.tables.evolve(spark, target.name, made.shape.columns, is_path=is_path)
+        place = place_of(spark, target.name, made.shape, applying.tables, is_path=is_path)
+        floor = truncated(spark, place)
+        newest = _newest_truncate(rows, found.targets[target])
+        if newest > floor:
+            keep_truncated(spark, place, newest)
+        return merge(effects, place, max(floor, newest), is_new=newest > OLDEST)
+
+
+def _check_keys(sources: Sources, known: Known) -> None:
+    """Refuse a batch in which no change has a key, where none ever had.
+
+    Raises:
+        KeysMissingError: It is such a batch.
+    """
+    if sources.changes and sources.changes == sources.key_missing and not known.names:
+        raise KeysMissingError(
+            f"none of {sources.changes} changes has a key, so no table can take them; "
+            "name the columns of the key by `keys`. Nothing of the batch was written"
+        )
+
+
+def _newest_truncate(rows: DataFrame, ways: list[From]) -> Order:
+    """Return the order of the newest truncate that comes from some sources."""
+    asked = [one for one in ways if one[1] == TRUNCATE]
+    if not asked:
+        return OLDEST
+    fields = F.struct(*order_columns())
+    found = rows.where(is_from(asked) & F.col("sequence").isNotNull())
+    newest = found.agg(F.max(fields).alias("newest")).collect()[0]["newest"]
+    if newest is None:
+        return OLDEST
+    sequence, *position = newest
+    return Order((sequence["major"], sequence["minor"]), Position(*position))
+
+
+def _effects(rows: DataFrame, ways: list[From]) -> DataFrame:
+    """Return what the changes from some sources do to rows, one row for each effect."""
+    effect = F.col("_effect")
+    changes = rows.where((F.col("kind") == CHANGE) & is_from(ways))
+    exploded = changes.withColumn("_effect", F.explode(EFFECTS))
+    return exploded.select(
+        "source",
+        *(effect[name].alias(name) for name in ("key", "kind", "names", "sequence")),
+        *order_columns()[1:],
+        F.when(effect["kind"] != DELETE, F.col("after")).alias("after"),
+    )

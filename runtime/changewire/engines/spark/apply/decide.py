@@ -1,0 +1,174 @@
+"""What each row of a table becomes by a batch: decided in tasks, key by key."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+from msgspec import UNSET
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import (
+    IntegerType,
+    LongType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from changewire.engines.spark.apply.effects import EFFECT
+from changewire.engines.spark.apply.metadata import METADATA, ORDER_FIELDS
+from changewire.engines.spark.apply.shape import Shape
+from changewire.tables.effects import Effect
+from changewire.tables.metadata import metadata_of, state_from
+from changewire.tables.order import OLDEST, Order, Position
+from changewire.tables.reduce import reduced, settled
+from changewire.tables.state import State, joined, tombstone
+
+EFFECT_ROW: Final = 0
+TABLE_ROW: Final = 1
+TOMBSTONE_ROW: Final = 2
+
+ROW: Final = "row"
+TOMBSTONE: Final = "tombstone"
+REMOVED: Final = "removed"
+COUNTS: Final = "counts"
+"""What a row of the output is: a row to write; a delete, of a row or without one; a row that a
+truncate removes; or counts of its task."""
+
+_BATCH: Final = 1024
+
+
+def input_type(shape: Shape) -> StructType:
+    """Return the columns of what is decided on: effects, and what the table has of their keys."""
+    return StructType(
+        [
+            StructField("origin", IntegerType()),
+            *(field for field in EFFECT.fields if field.name != "sequence"),
+            *ORDER_FIELDS,
+            StructField("after", StringType()),
+            StructField("content", shape.content_type),
+            StructField("metadata", METADATA),
+        ]
+    )
+
+
+def output_type(shape: Shape) -> StructType:
+    """Return the columns of decisions."""
+    return StructType(
+        [
+            StructField("action", StringType()),
+            StructField("key", StringType()),
+            StructField("content", shape.content_type),
+            StructField("metadata", METADATA),
+            StructField("seen", METADATA),
+            StructField("counts", MapType(StringType(), LongType())),
+        ]
+    )
+
+
+class _Held(NamedTuple):
+    row: State | None
+    grave: State | None
+    seen: Any
+
+
+class Decide:
+    """Decides on rows that are sorted by their key; what `mapInArrow` takes.
+
+    It pickles. Memory holds the effects of one key, and one Arrow batch.
+    """
+
+    def __init__(self, shape: Shape, floor: Order = OLDEST) -> None:
+        """Remember what rows are, and the order of the newest truncate of the table."""
+        self._shape = shape
+        self._floor = floor
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield a row for each row of the table that changes, and one with counts."""
+        counts: Counter[str] = Counter()
+        schema = to_arrow_schema(output_type(self._shape), timestamp_utc=True)
+        found: list[dict[str, Any]] = []
+        for key, group in groupby(_rows(batches), key=itemgetter("key")):
+            decision = self._decision(key, [*group], counts)
+            if decision is not None:
+                found.append(decision)
+            if len(found) == _BATCH:
+                yield pa.RecordBatch.from_pylist(found, schema)
+                found = []
+        found.append({"action": COUNTS, "counts": [*(+counts).items()]})
+        yield pa.RecordBatch.from_pylist(found, schema)
+
+    def _decision(
+        self, key: str, rows: list[dict[str, Any]], counts: Counter[str]
+    ) -> dict[str, Any] | None:
+        held = self._held(rows)
+        row = self._after_truncate(held.row)
+        stored = joined(row, held.grave) if row and held.grave else row or held.grave
+        batch = [self._effect(one) for one in rows if one["origin"] == EFFECT_ROW]
+        (new,) = reduced(batch, lambda _: stored, counts).values() or (None,)
+        state = None if new is None else settled(row, held.grave, new, self._floor, counts)
+        after = state or row
+        if after == held.row:
+            return None
+        found: dict[str, Any] = {"action": REMOVED, "key": key}
+        if held.seen is not None:
+            found["seen"] = as_pairs(held.seen)
+        if after is not None:
+            found["action"] = TOMBSTONE if after.values is None else ROW
+            found["metadata"] = as_pairs(metadata_of(after))
+            if after.values is not None:
+                found["content"] = self._shape.pack(key, after.values)
+        return found
+
+    def _after_truncate(self, row: State | None) -> State | None:
+        """Return what a truncate leaves of a row."""
+        if row is None or self._floor == OLDEST:
+            return row
+        left = joined(row, tombstone(self._floor))
+        return None if left.values is None else left
+
+    def _held(self, rows: list[dict[str, Any]]) -> _Held:
+        row = grave = seen = None
+        for found in rows:
+            if found["origin"] == TABLE_ROW:
+                seen = found["metadata"]
+                row = state_from(seen, self._shape.unpack(found["content"]))
+            elif found["origin"] == TOMBSTONE_ROW:
+                new = state_from(found["metadata"], None)
+                grave = new if grave is None else joined(grave, new)
+        return _Held(row, grave, seen)
+
+    def _effect(self, row: Mapping[str, Any]) -> Effect:
+        kind, sequence = row["kind"], row["sequence"]
+        has_row = kind != "delete" and row["after"] is not None
+        values = self._shape.of_message(row["after"]) if has_row else {}
+        if kind == "patch":
+            values = {name: _or_unset(values.get(name)) for name in row["names"]}
+        return Effect(
+            key={},
+            identity=(),
+            kind=kind,
+            values=values,
+            sequence=(sequence["major"], sequence["minor"]) if sequence else (),
+            position=Position(row["topic"], row["partition"], row["offset"], row["element"]),
+        )
+
+
+def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
+    for batch in batches:
+        yield from batch.to_pylist(maps_as_pydicts="strict")
+
+
+def as_pairs(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a column `metadata.COLUMN` with its map as Arrow takes maps."""
+    columns = metadata["columns"]
+    return {**metadata, "columns": None if columns is None else [*columns.items()]}
+
+
+def _or_unset(value: Any) -> Any:
+    return UNSET if value is None else value

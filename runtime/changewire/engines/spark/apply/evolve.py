@@ -1,0 +1,121 @@
+"""How the columns of a table follow the schemas of messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final, Literal, NamedTuple, get_args
+
+from pyspark.sql.types import (
+    ByteType,
+    DataType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    LongType,
+    ShortType,
+    StructField,
+    StructType,
+)
+
+SchemaEvolution = Literal["add_columns", "strict"]
+SCHEMA_EVOLUTIONS: Final[tuple[str, ...]] = get_args(SchemaEvolution)
+"""What a table does with columns that it lacks, or has of a narrower type: it takes them, or makes
+what brings them dead letters."""
+
+_WIDER: Final[Mapping[type[DataType], tuple[type[DataType], ...]]] = {
+    ByteType: (ShortType, IntegerType, LongType),
+    ShortType: (IntegerType, LongType),
+    IntegerType: (LongType,),
+    FloatType: (DoubleType,),
+}
+"""Types that hold every value of a type and that Delta widens it to:
+https://docs.delta.io/latest/delta-type-widening.html"""
+
+_MOST_DIGITS: Final = 38
+"""Of Spark's decimals."""
+
+
+class Evolved(NamedTuple):
+    """A table's columns after it followed some schemas.
+
+    Attributes:
+        columns: The columns.
+        refused: Why a schema does not fit, by its name.
+    """
+
+    columns: StructType
+    refused: dict[str, str]
+
+
+def evolved(
+    columns: StructType | None,
+    schemas: Iterable[tuple[str, StructType]],
+    how: SchemaEvolution = "add_columns",
+) -> Evolved:
+    """Return what a table's columns become by schemas of messages, and which do not fit.
+
+    Args:
+        columns: What the table has; None for one that is not there, which takes any column.
+        schemas: Names of schemas and the columns that they declare.
+        how: Whether a table that is there takes columns and wider types.
+    """
+    found = {} if columns is None else {field.name: field for field in columns.fields}
+    refused: dict[str, str] = {}
+    for name, schema in schemas:
+        is_fixed = how == "strict" and columns is not None
+        after = dict(found)
+        reasons = [
+            reason
+            for field in schema.fields
+            if (reason := _take(after, field, is_fixed=is_fixed)) is not None
+        ]
+        if reasons:
+            refused[name] = "; ".join(reasons)
+        else:
+            found = after
+    return Evolved(StructType([*found.values()]), refused)
+
+
+def _take(found: dict[str, StructField], field: StructField, *, is_fixed: bool) -> str | None:
+    """Add a column, or widen it; return why it does not fit."""
+    there = found.get(field.name)
+    if there is None:
+        same = next((name for name in found if name.lower() == field.name.lower()), None)
+        if same is not None:
+            return f"column {field.name!r} differs from {same!r} in case only"
+        if is_fixed:
+            return f"column {field.name!r} {_text(field.dataType)} is not there"
+        found[field.name] = field
+        return None
+    wider = joined_type(there.dataType, field.dataType)
+    if wider is None or (is_fixed and wider != there.dataType):
+        return (
+            f"column {field.name!r} is {_text(there.dataType)}, "
+            f"the message has {_text(field.dataType)}"
+        )
+    found[field.name] = StructField(there.name, wider, nullable=True, metadata=there.metadata)
+    return None
+
+
+def joined_type(one: DataType, other: DataType) -> DataType | None:
+    """Return the narrower type that holds all values of two, one of them or decimals; or None."""
+    if _text(one) == _text(other):
+        return one
+    if type(other) in _WIDER.get(type(one), ()):
+        return other
+    if type(one) in _WIDER.get(type(other), ()):
+        return one
+    if isinstance(one, DecimalType) and isinstance(other, DecimalType):
+        return _decimal(one, other)
+    return None
+
+
+def _decimal(one: DecimalType, other: DecimalType) -> DecimalType | None:
+    scale = max(one.scale, other.scale)
+    precision = max(one.precision - one.scale, other.precision - other.scale) + scale
+    return DecimalType(precision, scale) if precision <= _MOST_DIGITS else None
+
+
+def _text(kind: DataType) -> str:
+    return str(kind.simpleString())

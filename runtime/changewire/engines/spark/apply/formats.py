@@ -1,0 +1,108 @@
+"""What differs between table formats: how a table is named, made and merged into."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final, Protocol
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+_EXISTS: Final = "TABLE_OR_VIEW_ALREADY_EXISTS"
+_PARTS: Final = re.compile(r"(?:`(?:[^`]|``)*`|[^.`])+")
+"""Parts of the name of a table, between dots that are not quoted."""
+
+_UNSAFE: Final = re.compile(r"[ ,;{}()\n\t=]")
+
+
+class TableFormat(Protocol):
+    """A table format.
+
+    Attributes:
+        conflict: What the text of an error has if another writer came first.
+    """
+
+    conflict: re.Pattern[str]
+
+    def identifier(self, name: str, *, is_path: bool) -> str:
+        """Return a table, a path or a name, as SQL names it."""
+
+    def create(self, spark: SparkSession, name: str, columns: StructType, *, is_path: bool) -> None:
+        """Make a table if it is not there, and the namespace of its name."""
+
+    def evolve(self, spark: SparkSession, name: str, columns: StructType, *, is_path: bool) -> None:
+        """Add columns to a table, and widen its types."""
+
+    def merge(self, spark: SparkSession, statement: str, source: DataFrame) -> int:
+        """Run a MERGE from ``{source}``; return how many rows it inserted, updated and deleted."""
+
+
+class Delta:
+    """Delta Lake: https://docs.delta.io/latest/delta-update.html#upsert-into-a-table-using-merge."""
+
+    conflict = re.compile(
+        r"DELTA_CONCURRENT_|Concurrent(Append|DeleteRead|DeleteDelete|Transaction|Write)Exception"
+        r"|DELTA_(METADATA|PROTOCOL)_CHANGED|(Metadata|Protocol)ChangedException"
+    )
+    _properties: Final[Mapping[str, str]] = {"delta.enableTypeWidening": "true"}
+    _any_names: Final[Mapping[str, str]] = {"delta.columnMapping.mode": "name"}
+
+    def identifier(self, name: str, *, is_path: bool) -> str:
+        """Return a table, a path or a name, as SQL names it."""
+        return f"delta.`{name.replace('`', '``')}`" if is_path else name
+
+    def create(self, spark: SparkSession, name: str, columns: StructType, *, is_path: bool) -> None:
+        """Make a table if it is not there, and the namespace of its name."""
+        empty = spark.createDataFrame([], columns)
+        properties = {**self._properties, **(self._any_names if _is_unsafe(columns) else {})}
+        if is_path:
+            empty.write.format("delta").mode("ignore").options(**properties).save(name)
+            return
+        create_namespace(spark, name)
+        table = empty.writeTo(name).using("delta")
+        for key, value in properties.items():
+            table = table.tableProperty(key, value)
+        try:
+            table.create()
+        except AnalysisException as error:
+            if error.getCondition() != _EXISTS:
+                raise
+
+    def evolve(self, spark: SparkSession, name: str, columns: StructType, *, is_path: bool) -> None:
+        """Add columns to a table, and widen its types."""
+        if _is_unsafe(columns):
+            pairs = ", ".join(f"'{key}' = '{value}'" for key, value in self._any_names.items())
+            table = self.identifier(name, is_path=is_path)
+            spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ({pairs})")
+        writer = spark.createDataFrame([], columns).write.format("delta").mode("append")
+        writer = writer.option("mergeSchema", "true")
+        if is_path:
+            writer.save(name)
+        else:
+            writer.saveAsTable(name)
+
+    def merge(self, spark: SparkSession, statement: str, source: DataFrame) -> int:
+        """Run a MERGE from ``{source}``; return how many rows it inserted, updated and deleted."""
+        return int(spark.sql(statement, source=source).collect()[0]["num_affected_rows"])
+
+
+FORMATS: Final[Mapping[str, TableFormat]] = {"delta": Delta()}
+"""Table formats that a stream can merge into."""
+
+
+def _is_unsafe(columns: StructType) -> bool:
+    """Whether Parquet, and so Delta without column mapping, refuses the name of a column."""
+    return any(
+        _UNSAFE.search(field.name) is not None
+        or (isinstance(field.dataType, StructType) and _is_unsafe(field.dataType))
+        for field in columns.fields
+    )
+
+
+def create_namespace(spark: SparkSession, name: str) -> None:
+    """Make the namespace that a table's name has, if it has one."""
+    namespace = ".".join(_PARTS.findall(name)[:-1])
+    if namespace:
+        spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {namespace}")

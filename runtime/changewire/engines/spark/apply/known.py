@@ -1,0 +1,95 @@
+"""What a query knows of earlier batches: the tables that it fed, and deletes that name none.
+
+Both are kept in the checkpoint, a folder for each batch, which the batch overwrites when it is done
+again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from operator import itemgetter
+from typing import Any, Final
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
+from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
+
+from changewire.engines.spark.apply.routes import Known
+from changewire.tables.names import Target
+from changewire.tables.routing import Namespace
+
+_TABLES: Final = "changewire_tables"
+_DELETES: Final = "changewire_deletes"
+_NOT_THERE: Final = "PATH_NOT_FOUND"
+
+_NAMESPACE: Final = [StructField("system", StringType()), StructField("database", StringType())]
+_TARGETS: Final = StructType(
+    [
+        *_NAMESPACE,
+        StructField("name", StringType()),
+        StructField("origin", ArrayType(StringType())),
+    ]
+)
+
+
+def known_tables(spark: SparkSession, checkpoint: str) -> Known:
+    """Return the tables that earlier batches fed."""
+    known = Known()
+    found = _read(spark, checkpoint, _TABLES, _TARGETS)
+    rows = [] if found is None else found.collect()
+    for row in sorted(rows, key=itemgetter("batch")):
+        known.add(Target(row["name"], tuple(row["origin"])), (row["system"], row["database"]))
+    return known
+
+
+def keep_tables(
+    spark: SparkSession, checkpoint: str, batch: int, added: Iterable[tuple[Target, Namespace]]
+) -> None:
+    """Keep the tables that a batch was the first to feed."""
+    rows = [(*namespace, target.name, [*target.origin]) for target, namespace in added]
+    if rows:
+        _write(spark.createDataFrame(rows, _TARGETS), checkpoint, _TABLES, batch)
+
+
+def keep_deletes(checkpoint: str, batch: int, deletes: DataFrame) -> None:
+    """Keep deletes that name no table, for tables to come.
+
+    Args:
+        checkpoint: Folder of the checkpoint.
+        batch: Number of the batch.
+        deletes: Effects, with the ``source`` of their changes.
+    """
+    _write(deletes, checkpoint, _DELETES, batch)
+
+
+def kept_deletes(
+    spark: SparkSession, checkpoint: str, namespaces: Iterable[Namespace], columns: StructType
+) -> DataFrame | None:
+    """Return kept deletes of some namespaces as effects; None where there are none."""
+    found = _read(spark, checkpoint, _DELETES, columns)
+    if found is None:
+        return None
+    wanted: Any = F.lit(False)  # noqa: FBT003 - a column of this value
+    for system, database in namespaces:
+        source = F.col("source")
+        wanted |= source["system"].eqNullSafe(system) & source["database"].eqNullSafe(
+            F.lit(database)
+        )
+    return found.where(wanted).drop("batch")
+
+
+def _write(rows: DataFrame, checkpoint: str, folder: str, batch: int) -> None:
+    rows.coalesce(1).write.mode("overwrite").parquet(f"{checkpoint}/{folder}/batch={batch}")
+
+
+def _read(
+    spark: SparkSession, checkpoint: str, folder: str, columns: StructType
+) -> DataFrame | None:
+    numbered = StructType([*columns.fields, StructField("batch", LongType())])
+    try:
+        return spark.read.schema(numbered).parquet(f"{checkpoint}/{folder}")
+    except AnalysisException as error:
+        if error.getCondition() == _NOT_THERE:
+            return None
+        raise

@@ -1,0 +1,174 @@
+"""A streaming query that applies changes to tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.types import StructType
+
+from changewire.changes import Digests, Image, embedded
+from changewire.changes.reading import Reading
+from changewire.engines.spark.apply.applying import Applying, RowTypes
+from changewire.engines.spark.apply.batch import TablesWriter
+from changewire.engines.spark.apply.effects import (
+    CheckedEffectsDecoder,
+    EffectsDecoder,
+    with_effects,
+)
+from changewire.engines.spark.apply.evolve import SCHEMA_EVOLUTIONS, SchemaEvolution
+from changewire.engines.spark.apply.formats import FORMATS
+from changewire.engines.spark.decode import Decoded, mapped, struct_of
+from changewire.engines.spark.row_type import RowSchema
+from changewire.engines.spark.stream import limit as limits
+from changewire.engines.spark.stream.batch import Listener
+from changewire.engines.spark.stream.output import Output
+from changewire.engines.spark.stream.query import check_limit, start
+from changewire.engines.spark.types import ROWS
+from changewire.tables.names import template_of
+from changewire.tables.routing import Routing
+
+
+def apply_changes(
+    messages: DataFrame,
+    *,
+    format: str,
+    target: str,
+    change_log: str,
+    controls: str,
+    dead_letters: str,
+    checkpoint: str,
+    sink: str = "delta",
+    image: Image = "full",
+    keys: Sequence[str] | None = None,
+    families: Sequence[str] | None = None,
+    digests: Digests = "off",
+    rows: Literal["json", "embedded"] | StructType | RowSchema = "json",
+    schema_evolution: SchemaEvolution = "add_columns",
+    null_set: str | None = None,
+    apply_as_truncates: bool = False,
+    trigger: Mapping[str, Any] | None = None,
+    max_dead_letters: limits.Limit | None = None,
+    notice: Listener | None = None,
+    metrics: Listener | None = None,
+) -> StreamingQuery:
+    """Start a query that applies changes to tables, beside the outputs of `write_stream`.
+
+    What a table holds is told in docs/tables.md: it depends on the set of its changes, not on when,
+    how often or together with what they came. A table that is not there is made, and beside it one
+    with its tombstones, whose name ends in ``__tombstones``. By default its columns are ``key`` and
+    ``row``, both JSON text; and it has ``_changewire``, see docs/tables.md.
+
+    Args:
+        messages: A stream, with the columns that `decode` takes.
+        format: Public name of the format, or ``auto``.
+        target: Name of a table, or a path (it has a slash), with ``{system}``, ``{database}``,
+            ``{schema}`` and ``{table}`` where names of the source go, each made safe.
+        change_log: As in `write_stream`, as are `controls`, `dead_letters`, `checkpoint`,
+            `trigger`, `max_dead_letters`, `notice` and `metrics`.
+        controls: See there.
+        dead_letters: See there. It has changes too that no table can take.
+        checkpoint: See there.
+        sink: Table format, of tables and outputs: ``delta``.
+        image: As in `decode`, as are `keys`, `families` and `digests`.
+        keys: See there.
+        families: See there.
+        digests: See there.
+        rows: What tables have: ``json``; columns of a type, for all tables, as `decode` takes them,
+            where an element whose row does not fit is a dead letter; or ``embedded``, the columns
+            that the schema in each message declares. The change log has JSON text.
+        schema_evolution: What becomes of a column that a table lacks or has of a narrower type:
+            ``add_columns`` adds or widens it, ``strict`` makes the change a dead letter. Any other
+            difference makes it one in both.
+        null_set: Table of writes that name none.
+        apply_as_truncates: Whether a truncate removes the rows that are older; it is counted
+            otherwise.
+        trigger: See `write_stream`.
+        max_dead_letters: See there.
+        notice: See there.
+        metrics: See there; ``tables`` says what became of the changes.
+
+    Returns:
+        The running query. What stops it is told by `await_end`.
+
+    Raises:
+        ValueError: An argument is none, `messages` is no stream, or two outputs are at one place.
+        CheckpointError: The checkpoint is that of another query.
+        OutputError: An output has another schema, or Spark does not know its format.
+    """
+    routing = Routing(template_of(target), null_set)
+    if sink not in FORMATS:
+        raise ValueError(f"no table format {sink!r}; there are: {', '.join(FORMATS)}")
+    check_limit(max_dead_letters)
+    reading = Reading(format, image, keys, families, digests)
+    kind = _row_types(rows, reading)
+    if schema_evolution not in SCHEMA_EVOLUTIONS:
+        raise ValueError(
+            f"no schema_evolution {schema_evolution!r}; there are: {', '.join(SCHEMA_EVOLUTIONS)}"
+        )
+    decoder = (
+        EffectsDecoder(reading) if isinstance(kind, str) else CheckedEffectsDecoder(reading, kind)
+    )
+    decoded = Decoded(mapped(messages, decoder, with_effects(ROWS)))
+    types = RowTypes(kind, reading, schema_evolution)
+    applying = Applying(routing, types, sink, checkpoint, apply_as_truncates)
+    targets = {"dead_letters": dead_letters, "controls": controls, "change_log": change_log}
+    return start_applying(
+        decoded,
+        applying,
+        targets,
+        trigger=trigger,
+        max_dead_letters=max_dead_letters,
+        notice=notice,
+        metrics=metrics,
+    )
+
+
+def _row_types(
+    rows: str | StructType | RowSchema, reading: Reading
+) -> Literal["json", "embedded"] | StructType:
+    if rows == "json":
+        return "json"
+    if rows == "embedded":
+        embedded.dialect(reading.format)
+        return "embedded"
+    return struct_of(rows, reading)
+
+
+def start_applying(
+    decoded: Decoded,
+    applying: Applying,
+    targets: Mapping[str, str],
+    *,
+    trigger: Mapping[str, Any] | None = None,
+    max_dead_letters: limits.Limit | None = None,
+    notice: Listener | None = None,
+    metrics: Listener | None = None,
+) -> StreamingQuery:
+    """Start a query that applies decoded rows with effects.
+
+    Args:
+        decoded: A stream, with the column `effects.EFFECTS`.
+        applying: How changes are applied.
+        targets: Where each output is.
+        trigger: As in `apply_changes`, as are the others.
+        max_dead_letters: See there.
+        notice: See there.
+        metrics: See there.
+    """
+
+    def writer(query: str, outputs: list[Output]) -> TablesWriter:
+        options = (decoded.rows_as, max_dead_letters, notice, metrics, None, None)
+        return TablesWriter(query, applying.sink, outputs, *options, applying=applying)
+
+    return start(
+        decoded,
+        targets,
+        writer,
+        checkpoint=applying.checkpoint,
+        sink=applying.sink,
+        trigger=trigger,
+        others={"target": applying.routing.template.text},
+    )

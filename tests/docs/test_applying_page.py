@@ -1,0 +1,38 @@
+"""The code of docs/applying.md runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.runtime.engines.stream.streams import TYPE, stream
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PAGE = Path(__file__).parents[2] / "docs" / "applying.md"
+
+
+def test_the_page_runs(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The query of the page lands every element and makes tables; tombstones can be removed."""
+    made = stream(tmp_path, 1)
+    names: dict[str, Any] = {
+        "spark": spark,
+        "columns": TYPE,
+        "messages": str(tmp_path / "messages"),
+        "lake": str(tmp_path),
+    }
+    query, vacuum = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    exec(query, names)  # noqa: S102 - our own text
+    assert "9 changes" in capsys.readouterr().out
+    log = spark.read.format("delta").load(str(tmp_path / "ops" / "change_log"))
+    assert log.count() == made.expected()["change_log"].total()
+    table = str(tmp_path / "test" / "no_set")
+    assert spark.read.format("delta").load(table).columns == ["key", "row", "_changewire"]
+    exec(vacuum, names)  # noqa: S102 - our own text
+    graves = spark.read.format("delta").load(f"{table}__tombstones")
+    assert graves.count() == 0

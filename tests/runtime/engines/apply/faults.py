@@ -1,0 +1,35 @@
+"""Ends of a query between the steps of a merge."""
+
+from __future__ import annotations
+
+from typing import Any
+from unittest.mock import patch
+
+from changewire.engines.spark.apply import batch, merge
+
+STEPS = {
+    "before tombstones": (merge, "bury", True),
+    "after tombstones": (merge, "bury", False),
+    "before rows": (merge, "_merge_rows", True),
+    "after rows": (merge, "_merge_rows", False),
+    "after tables": (batch, "keep_tables", False),
+}
+"""Steps of a batch, after its outputs: where the function is that takes it, and whether the query
+ends before it."""
+
+
+class CrashError(Exception):
+    """Stands for whatever ends a query."""
+
+
+def ending_at(step: str, error: type[Exception]) -> Any:
+    """Return a context in which the writing of a batch ends at a step."""
+    module, name, is_before = STEPS[step]
+    function = getattr(module, name)
+
+    def ended(*arguments: Any, **options: Any) -> None:
+        if not is_before:
+            function(*arguments, **options)
+        raise error
+
+    return patch.object(module, name, ended)

@@ -1,0 +1,118 @@
+"""A lake that changes are applied to: a folder of Parquet files as the source, one file a batch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+from tests.runtime.tables.model import Content, key_of
+
+import changewire as cw
+import changewire.spark as cws
+from changewire.changes.reading import Reading
+from changewire.engines.layout import INPUT_COLUMNS
+from changewire.engines.spark.apply.applying import Applying, RowTypes
+from changewire.engines.spark.apply.effects import EffectsDecoder, with_effects
+from changewire.engines.spark.apply.query import start_applying
+from changewire.engines.spark.decode import Decoded, mapped
+from changewire.engines.spark.types import ROWS
+from changewire.tables import Placed, Routing, template_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+COLUMNS = {name: INPUT_COLUMNS[name] for name in ("value", "topic", "partition", "offset")}
+TYPE = "value binary, topic string, partition int, offset long"
+
+
+class ChangeDecoder(EffectsDecoder):
+    """Takes changes themselves for messages, so that any history can be told."""
+
+    def _elements(self, value: bytes | None, key: bytes | None) -> list[Any]:
+        del key
+        assert value is not None
+        return [(msgspec.json.decode(value, type=cw.Change), [])]
+
+
+@dataclass
+class Lake:
+    """Tables that one query feeds, and what was sent.
+
+    Attributes:
+        root: Holds messages, checkpoint, outputs and tables.
+        sink: Table format.
+        applies_truncates: Whether truncates are applied.
+        files: Number of files so far.
+    """
+
+    root: Path
+    sink: str = "delta"
+    applies_truncates: bool = False
+    files: int = 0
+
+    def send(self, batch: Sequence[Placed]) -> None:
+        """Add a file, which the query reads as one batch."""
+        rows = [(msgspec.json.encode(one.change), *one.position[:3]) for one in batch]
+        self.send_records(rows)
+
+    def send_records(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Add a file of records: value, topic, partition and offset."""
+        folder = self.root / "messages"
+        folder.mkdir(parents=True, exist_ok=True)
+        arrays = {
+            name: pa.array([row[i] for row in rows], kind)
+            for i, (name, kind) in enumerate(COLUMNS.items())
+        }
+        place = folder / f"{self.files:08}.parquet"
+        begun = place.with_name(f".{place.name}")
+        pq.write_table(pa.table(arrays), begun)
+        os.utime(begun, (self.files, self.files))  # files are read in the order of their age
+        begun.replace(place)
+        self.files += 1
+
+    def read(self, spark: SparkSession) -> Any:
+        """Return the messages as a stream."""
+        source = spark.readStream.schema(TYPE).option("maxFilesPerTrigger", 1)
+        return source.parquet(str(self.root / "messages"))
+
+    def outputs(self) -> dict[str, str]:
+        """Return where the outputs are."""
+        return {name: str(self.root / name) for name in ("change_log", "controls", "dead_letters")}
+
+    def apply(self, spark: SparkSession, **options: Any) -> Any:
+        """Apply the changes that were sent, to their end."""
+        decoder = ChangeDecoder(Reading("dataworks-json"))
+        decoded = Decoded(mapped(self.read(spark), decoder, with_effects(ROWS)))
+        checkpoint = str(self.root / "checkpoint")
+        routing = Routing(template_of(f"{self.root}/tables/{{table}}"), "null")
+        types = RowTypes("json", Reading("dataworks-json"))
+        applying = Applying(routing, types, self.sink, checkpoint, self.applies_truncates)
+        query = start_applying(
+            decoded, applying, self.outputs(), trigger={"availableNow": True}, **options
+        )
+        cws.await_end(query)
+        return query
+
+    def tables(self) -> list[str]:
+        """Return the names of the tables, without those of tombstones."""
+        folder = self.root / "tables"
+        names = [path.name for path in folder.iterdir()] if folder.exists() else []
+        return sorted(name for name in names if not name.endswith("__tombstones"))
+
+    def rows(self, spark: SparkSession, name: str) -> list[dict[str, Any]]:
+        """Return the rows of a table."""
+        found = spark.read.format(self.sink).load(str(self.root / "tables" / name)).collect()
+        return [msgspec.json.decode(row["row"]) for row in found]
+
+    def content(self, spark: SparkSession) -> Content:
+        """Return the rows of every table, as the model has them."""
+        return {
+            name: {key_of({"id": row["id"]}): row for row in self.rows(spark, name)}
+            for name in self.tables()
+        }

@@ -1,0 +1,60 @@
+"""Tables in Spark end as the model says, whatever was delivered how."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import Phase, given, settings
+from msgspec.structs import replace
+from tests.runtime.engines.apply.lake import Lake
+from tests.runtime.tables.histories import deliveries, histories
+from tests.runtime.tables.model import tables_of
+
+from changewire.tables import Placed
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+HISTORIES = 200
+BATCHES = 3
+IMAGES = ("full", "full", "patch", "keys")
+
+
+def drawn(number: int) -> list[list[list[Placed]]]:
+    """Draw deliveries of histories: each a list of batches."""
+    found: list[list[list[Placed]]] = []
+
+    @settings(max_examples=number, phases=[Phase.generate], database=None, deadline=None)
+    @given(histories(IMAGES).flatmap(deliveries))
+    def collect(batches: list[list[Placed]]) -> None:
+        found.append(batches)
+
+    collect()
+    return found
+
+
+def of_history(number: int, placed: Placed) -> Placed:
+    """Return a change with keys that no other history has."""
+    change = placed.change
+
+    def own(row: Any) -> Any:
+        return row and {**row, "id": f"{number}-{row['id']}"} if row and "id" in row else row
+
+    images = {name: own(getattr(change, name)) for name in ("key", "before_key", "before", "after")}
+    return replace(placed, change=replace(change, **images))
+
+
+def test_tables_end_as_the_model_says(spark: SparkSession, tmp_path: Path) -> None:
+    """Histories with moves, deletes, patches and duplicates, delivered in any order, converge."""
+    lake, sent = Lake(tmp_path), []
+    batches: list[list[Placed]] = [[] for _ in range(BATCHES)]
+    for number, delivery in enumerate(drawn(HISTORIES)):
+        for i, batch in enumerate(delivery):
+            found = [of_history(number, placed) for placed in batch]
+            batches[i % BATCHES] += found
+            sent += found
+    for batch in batches:
+        lake.send(batch)
+    lake.apply(spark)
+    assert lake.content(spark) == tables_of(sent)

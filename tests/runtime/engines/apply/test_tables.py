@@ -1,0 +1,120 @@
+"""What a query that applies changes does to tables, sentence by sentence."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from pyspark.errors import StreamingQueryException
+from tests.runtime.engines.apply.faults import STEPS, CrashError, ending_at
+from tests.runtime.engines.apply.lake import Lake
+from tests.runtime.tables.histories import change, placed
+from tests.runtime.tables.model import tables_of
+
+import changewire as cw
+import changewire.spark as cws
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def truncate(sequence: int | None, table: str = "t") -> cw.Change:
+    """Return a truncate."""
+    return msgspec.structs.replace(
+        change(key=None, sequence=sequence, table=table, image=None), op="truncate", after=None
+    )
+
+
+def test_a_crash_at_any_step_has_no_effect(spark: SparkSession, tmp_path: Path) -> None:
+    """A batch ends at one step after the other; in the end tables are those of the model."""
+    lake = Lake(tmp_path)
+    first = placed(change(key=1, a=1), change(key=2, a=1), change(key=3, a=1))
+    again = placed(
+        change("delete", 1, 3),
+        change(key=1, sequence=2, a=2),
+        change("update", 4, 3, old=2, before={"id": 2}, a=2),
+        change("update", 3, 3, image="patch", b=2),
+        start=10,
+    )
+    lake.send(first)
+    lake.apply(spark)
+    lake.send(again)
+    for step in STEPS:
+        with (
+            ending_at(step, CrashError),
+            pytest.raises(StreamingQueryException, match="CrashError"),
+        ):
+            lake.apply(spark)
+    lake.apply(spark)
+    assert lake.content(spark) == tables_of([*first, *again])
+    late = placed(change(key=1, sequence=2, a=3), change(key=2, sequence=2, a=3), start=20)
+    lake.send(late)
+    lake.apply(spark)
+    assert lake.content(spark) == tables_of([*first, *again, *late])
+    logged = spark.read.format("delta").load(lake.outputs()["change_log"]).count()
+    assert logged == len([*first, *again, *late])
+    table = f"{lake.root}/tables/t"
+    hour = timedelta(hours=1)
+    assert cws.vacuum(spark, table, older_than=datetime.now(timezone.utc) - hour) == 0
+    assert cws.vacuum(spark, table, older_than=datetime.now(timezone.utc) + hour) >= len(["1", "2"])
+
+
+def test_many_tables(spark: SparkSession, tmp_path: Path) -> None:
+    """Names go where they belong; what has no table, or another's but for its case, is refused."""
+    lake = Lake(tmp_path)
+    sent = placed(
+        change(key=1, table="../t", a=1),
+        change(key=2, table=None, a=1),
+        change(key=3, table="U", a=1),
+        change(key=4, table="u", a=1),
+        change(key=None, table="U", a=1),
+        change("delete", 1, 5, table=None),
+    )
+    told: list[str] = []
+    lake.send(sent)
+    lake.apply(spark, metrics=told.append)
+    assert lake.tables() == ["U", "null", "x002E__x002E__x002F_t"]
+    assert lake.rows(spark, "U") == [{"id": 3, "a": 1}]
+    assert lake.rows(spark, "null") == [{"id": 2, "a": 1}]
+    assert lake.rows(spark, "x002E__x002E__x002F_t") == []
+    letters = spark.read.format("delta").load(lake.outputs()["dead_letters"]).collect()
+    assert [(row["code"], row["offset"]) for row in letters] == [("name-collision", 3)]
+    (line,) = (msgspec.json.decode(line) for line in told)
+    assert line["changes"] + line["dead_letters"] == len(sent)
+    assert line["tables"]["key_missing"] == 1
+    lake.send(placed(change(key=1, sequence=4, table="new", a=1), start=10))
+    lake.apply(spark)
+    assert lake.rows(spark, "new") == []  # the delete that named no table holds for it too
+
+
+def test_truncates(spark: SparkSession, tmp_path: Path) -> None:
+    """A truncate removes what is older, and nothing older comes back."""
+    lake = Lake(tmp_path, applies_truncates=True)
+    first = placed(change(key=1, a=1), change(key=2, a=1), change(key=3, sequence=9, a=1))
+    second = placed(
+        truncate(5),
+        truncate(None),
+        change(key=2, sequence=6, a=2),
+        change(key=1, sequence=2, a=2),
+        start=10,
+    )
+    third = placed(change(key=1, sequence=4, a=3), start=20)
+    for batch in (first, second, third):
+        lake.send(batch)
+    lake.apply(spark)
+    good = [*first, second[0], *second[2:], *third]
+    assert lake.content(spark) == tables_of(good, truncates=True)
+    letters = spark.read.format("delta").load(lake.outputs()["dead_letters"]).collect()
+    assert [row["code"] for row in letters] == ["truncate-without-sequence"]
+
+
+def test_missing_keys_stop_a_query(spark: SparkSession, tmp_path: Path) -> None:
+    """A query in which no change has a key stops, and nothing is written."""
+    lake = Lake(tmp_path)
+    lake.send(placed(change(key=None, a=1), change(key=None, a=2)))
+    with pytest.raises(cws.KeysMissingError, match="none of 2 changes has a key"):
+        lake.apply(spark)
+    assert not Path(lake.outputs()["change_log"]).exists()
