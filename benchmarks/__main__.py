@@ -79,6 +79,11 @@ def benchmarks(*, quick: bool) -> Mapping[str, Callable[[], Iterator[Result]]]:
 
         return run(count=20_000 if quick else 100_000, rounds=2 if quick else 5)
 
+    def workers() -> Iterator[Result]:
+        from benchmarks.workers import run
+
+        return run(large=100 if quick else 400)
+
     return {
         "codec": codec,
         "formats": formats,
@@ -88,6 +93,7 @@ def benchmarks(*, quick: bool) -> Mapping[str, Callable[[], Iterator[Result]]]:
         "imports": imports,
         "memory": memory,
         "spark": spark,
+        "workers": workers,
     }
 
 

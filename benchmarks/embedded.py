@@ -65,9 +65,8 @@ def rows(values: list[bytes]) -> dict[str, Action]:
     def build(action: Action) -> object:
         elements, found = Elements(), action()
         for _, (change,) in found:  # type: ignore[attr-defined]
-            elements.sizes.append(1)
             elements.add(change, [])
-        return columns(batch, elements)
+        return columns(batch, elements, None)
 
     return {name: partial(build, action) for name, action in made.items()}
 

@@ -60,5 +60,5 @@ def stages(values: list[bytes]) -> dict[str, Action]:
         "decode": decode,
         "and change": change,
         "and leniencies": tolerate,
-        "and Arrow columns": lambda: decoder(batch),
+        "and Arrow columns": lambda: list(decoder(batch)),
     }

@@ -192,12 +192,17 @@ def _files(inputs: Sequence[str]) -> list[str]:
     return files
 
 
-def check_output(output: Path, files: Sequence[str]) -> None:
-    """Refuse an output in which a run would replace what no run wrote, or its own input."""
+def check_folder(output: Path) -> None:
+    """Refuse an output that is no local folder."""
     if re.match(r"\w{2,}:", str(output)):
         raise JobError(f"{output}: the output must be a local folder")
     if output.exists() and not output.is_dir():
         raise JobError(f"{output}: the output must be a folder, and this is a file")
+
+
+def check_output(output: Path, files: Sequence[str]) -> None:
+    """Refuse an output in which a run would replace what no run wrote, or its own input."""
+    check_folder(output)
     for foreign in _foreign(output):
         raise JobError(
             f"{foreign}: no run wrote this, and it would be replaced; choose another output folder"

@@ -16,6 +16,9 @@ from changewire.framing import FramingError
 GOOD: Final = 0
 REFUSED: Final = 1
 UNABLE: Final = 2
+SIGNALLED: Final = 128
+"""Added to the number of the signal that ended a command, as shells do."""
+
 INTERRUPTED: Final = 130
 BROKEN_PIPE: Final = 141
 

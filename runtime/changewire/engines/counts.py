@@ -91,6 +91,16 @@ class Counts:
             )
         return self
 
+    def add_all(self, other: Counts) -> None:
+        """Add checked counts, such as those of a batch; names stay bounded however many come."""
+        for name in ("messages", "elements", "changes", "controls", "dead_letters"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for name in ("by_operation", "by_table", "by_hour", "by_error_code", "leniencies"):
+            getattr(self, name).update(getattr(other, name))
+        self._rows.update(other._rows)
+        self.by_table = _bounded(self.by_table, OTHER_TABLES)
+        self.by_hour = _bounded(self.by_hour, OTHER_HOURS)
+
     def of_kind(self, kind: str) -> int:
         """Return how many rows of a kind there were."""
         return self._rows[kind]
@@ -123,9 +133,10 @@ def _hour(hours: int | None) -> str:
 
 
 def _bounded(counter: Counter[str], rest: str) -> Counter[str]:
-    if len(counter) <= _NAMED:
+    if len(counter) <= _NAMED + (rest in counter):
         return counter
-    kept = Counter(dict(counter.most_common(_NAMED)))
+    named = Counter({name: count for name, count in counter.items() if name != rest})
+    kept = Counter(dict(named.most_common(_NAMED)))
     kept[rest] = sum(counter.values()) - sum(kept.values())
     return kept
 

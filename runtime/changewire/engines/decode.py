@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from itertools import repeat
+from itertools import chain, repeat
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from changewire.changes.reading import Element, Reading
+from changewire.engines.counts import ConservationError
+from changewire.engines.cuts import BATCH_BYTES, cuts, joined, lengths, parts
 from changewire.engines.layout import (
     CHANGE,
     CHANGE_COLUMNS,
@@ -21,6 +23,7 @@ from changewire.engines.layout import (
     RECORD_COLUMNS,
     REJECTION_COLUMNS,
 )
+from changewire.engines.places import Places, places_of, records_of, repeated_bytes
 from changewire_messages.change import Change, Rejection
 from changewire_messages.change.arrow import change_array, rejection_array
 from changewire_messages.columns import spread
@@ -28,12 +31,14 @@ from changewire_messages.columns import spread
 PART = 1024
 """Messages that are decoded together: so few that their models stay in the processor's cache."""
 
+ROWS = 10 * PART
+"""Elements whose columns are made together, of messages that hold many."""
+
 
 class Elements:
-    """The elements of some messages, in their order.
+    """The elements of some messages, or a run of them, in their order.
 
     Attributes:
-        sizes: How many elements each message has.
         changes: The change or control event that each element is; None for a dead letter.
         rejections: The rejection of each element; None where it is no dead letter.
         leniencies: Names of the leniencies that each element needed.
@@ -41,10 +46,12 @@ class Elements:
 
     def __init__(self) -> None:
         """Start without elements."""
-        self.sizes: list[int] = []
         self.changes: list[Change | None] = []
         self.rejections: list[Rejection | None] = []
         self.leniencies: list[list[str]] = []
+
+    def __len__(self) -> int:
+        return len(self.changes)
 
     def add(self, result: Change | Rejection, leniencies: list[str]) -> None:
         """Add what became of the next element."""
@@ -56,50 +63,90 @@ class Elements:
             self.rejections.append(None)
         self.leniencies.append(leniencies)
 
+    def run(self, start: int, stop: int) -> Elements:
+        """Return the elements from one to before another."""
+        found = Elements()
+        found.changes = self.changes[start:stop]
+        found.rejections = self.rejections[start:stop]
+        found.leniencies = self.leniencies[start:stop]
+        return found
+
 
 class Decoder:
     """Decodes batches of records; it pickles, so that workers get a copy.
 
     Attributes:
         reading: The format of the messages, and what they do not say themselves.
+        all_have_values: Whether every row carries its message, and not dead letters alone.
     """
+
+    all_have_values = False
 
     def __init__(self, reading: Reading) -> None:
         """Remember how messages are read."""
         self.reading = reading
 
-    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return a row for each element of each message.
+    def __call__(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """Yield a row for each element of each message, in batches that are cut by bytes.
 
         Args:
             batch: Columns of `layout.INPUT_COLUMNS`; one that is not there is NULL.
-        """
-        starts = range(0, len(batch) or 1, PART)
-        with _collector_paused():
-            parts = [self._part(batch.slice(start, PART)) for start in starts]
-        if len(parts) == 1:
-            return parts[0]
-        (rows,) = pa.Table.from_batches(parts).combine_chunks().to_batches()
-        return rows
 
-    def _part(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        Raises:
+            ConservationError: A message has no row.
+        """
+        with _collector_paused():
+            yield from joined(chain.from_iterable(map(self._part, parts(batch, rows=PART))))
+
+    def _part(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        elements, sizes = self._decoded(batch)
+        if sizes.count(1) == len(sizes):
+            yield self._rows(batch, elements, None)
+            return
+        if 0 in sizes:
+            raise ConservationError(f"{sizes.count(0)} messages have no row")
+        places = places_of(sizes)
+        weights = self._weights(batch, elements, sizes)
+        for start, stop in cuts(weights, rows=ROWS, limit=BATCH_BYTES):
+            within = Places(*(column.slice(start, stop - start) for column in places))
+            yield self._rows(batch, elements.run(start, stop), within)
+
+    def _decoded(self, batch: pa.RecordBatch) -> tuple[Elements, list[int]]:
+        """Return the elements of all messages, and how many each message has."""
         elements = Elements()
+        sizes: list[int] = []
         values = batch.column("value").to_pylist()
         has_keys = "key" in batch.schema.names
         keys = batch.column("key").to_pylist() if has_keys else repeat(None, len(values))
         for value, key in zip(values, keys, strict=True):
             found = self._elements(value, key)
-            elements.sizes.append(len(found))
+            sizes.append(len(found))
             for result, leniencies in found:
                 elements.add(result, leniencies)
-        return pa.RecordBatch.from_pydict(self._columns(batch, elements))
+        return elements, sizes
+
+    def _weights(self, batch: pa.RecordBatch, elements: Elements, sizes: list[int]) -> list[int]:
+        """Return the bytes that each row repeats of its record."""
+        values, repeated = lengths(batch.column("value")), repeated_bytes(batch)
+        places = (place for place, size in enumerate(sizes) for _ in range(size))
+        return [
+            repeated[place] + (values[place] if self.all_have_values or rejection else 0)
+            for place, rejection in zip(places, elements.rejections, strict=True)
+        ]
+
+    def _rows(
+        self, batch: pa.RecordBatch, elements: Elements, places: Places | None
+    ) -> pa.RecordBatch:
+        return pa.RecordBatch.from_pydict(self._columns(batch, elements, places))
 
     def _elements(self, value: bytes | None, key: bytes | None) -> list[Element]:
         """Return what becomes of each element of a message."""
         return self.reading.elements(value, key)
 
-    def _columns(self, batch: pa.RecordBatch, elements: Elements) -> dict[str, pa.Array]:
-        return columns(batch, elements)
+    def _columns(
+        self, batch: pa.RecordBatch, elements: Elements, places: Places | None
+    ) -> dict[str, pa.Array]:
+        return columns(batch, elements, places)
 
 
 @contextmanager
@@ -114,20 +161,30 @@ def _collector_paused() -> Generator[None, None, None]:
             gc.enable()
 
 
-def columns(batch: pa.RecordBatch, elements: Elements) -> dict[str, pa.Array]:
-    """Join the elements with the columns of the records that they came in."""
-    record = records(batch, elements.sizes)
+def columns(
+    batch: pa.RecordBatch, elements: Elements, places: Places | None
+) -> dict[str, pa.Array]:
+    """Join elements with the columns of the records that they came in.
+
+    Args:
+        batch: Records.
+        elements: Elements of these records.
+        places: Which record each is of; None where every record is one element.
+    """
     change = _fields(spread(elements.changes, change_array), CHANGE_COLUMNS)
     dead = _fields(spread(elements.rejections, rejection_array), REJECTION_COLUMNS)
     is_dead = pc.is_valid(dead["code"])
+    record = records_of(batch, len(elements), places, is_dead)
+    zero, one = pa.scalar(0, pa.int32()), pa.scalar(1, pa.int32())
     return {
         "kind": pc.if_else(is_dead, DEAD_LETTER, _kinds(change["op"])),
-        **_numbers(elements.sizes),
+        "element": pa.repeat(zero, len(elements)) if places is None else places.element,
+        "elements": pa.repeat(one, len(elements)) if places is None else places.elements,
         "leniencies": pa.array(elements.leniencies, pa.list_(pa.string())),
         **change,
         **dead,
         "record_key": record["key"],
-        "value": pc.if_else(is_dead, record["value"], None),
+        "value": record["value"],
         **{name: record[name] for name in RECORD_COLUMNS},
     }
 
@@ -136,32 +193,10 @@ def _kinds(ops: pa.Array) -> pa.Array:
     return pc.if_else(pc.is_in(ops, pa.array(sorted(CHANGE_OPS))), CHANGE, CONTROL)
 
 
-def _numbers(sizes: list[int]) -> dict[str, pa.Array]:
-    """Return the index of each element, and how many its message has in its first one, else 0."""
-    if sizes.count(1) == len(sizes):
-        zero, one = pa.scalar(0, pa.int32()), pa.scalar(1, pa.int32())
-        return {"element": pa.repeat(zero, len(sizes)), "elements": pa.repeat(one, len(sizes))}
-    elements = [i for size in sizes for i in range(size)]
-    counts = [0 if i else size for size in sizes for i in range(size)]
-    return {"element": pa.array(elements, pa.int32()), "elements": pa.array(counts, pa.int32())}
-
-
-def records(batch: pa.RecordBatch, sizes: list[int]) -> dict[str, pa.Array]:
-    """Return the columns of the records, a row for each element."""
-    if any(size != 1 for size in sizes):
-        places = [place for place, size in enumerate(sizes) for _ in range(size)]
-        batch = batch.take(pa.array(places, pa.int64()))
-    found = dict(zip(batch.schema.names, batch.columns, strict=True))
-    return {
-        name: found[name] if name in found else pa.nulls(len(batch), kind)
-        for name, kind in INPUT_COLUMNS.items()
-    }
-
-
 def decoded_schema() -> pa.Schema:
     """Return the columns of decoded rows, the same for every format."""
     empty = {name: pa.array([], kind) for name, kind in INPUT_COLUMNS.items()}
-    rows = columns(pa.RecordBatch.from_pydict(empty), Elements())
+    rows = columns(pa.RecordBatch.from_pydict(empty), Elements(), None)
     return pa.RecordBatch.from_pydict(rows).schema
 
 

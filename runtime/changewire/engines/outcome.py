@@ -26,6 +26,25 @@ PLACE_COLUMNS = (
 
 
 @dataclass(frozen=True)
+class StreamTotals:
+    """What a run as a streaming query adds to its outcome.
+
+    Attributes:
+        query: Id of the query, kept in its checkpoint.
+        batches: Batches that this run committed.
+        offset_gaps: Offsets without a record; None where it was not told for any batch.
+        lag_offsets: Offsets behind the latest ones, after the last batch; None where not told.
+        signal: Name of the signal that ended the query; None where it ended by itself.
+    """
+
+    query: str
+    batches: int
+    offset_gaps: int | None
+    lag_offsets: int | None
+    signal: str | None
+
+
+@dataclass(frozen=True)
 class Outcome:
     """The result of one run.
 
@@ -38,6 +57,7 @@ class Outcome:
         seconds: Wall-clock time of the run, in seconds.
         first_dead_letters: The first ones by position, each with the columns `PLACE_COLUMNS`, and
             ``value`` (shortened text) where values are to be shown.
+        stream: Totals of a streaming query; None where the run was none.
     """
 
     counts: Counts
@@ -47,6 +67,7 @@ class Outcome:
     engine: str
     seconds: float
     first_dead_letters: Sequence[Mapping[str, Any]]
+    stream: StreamTotals | None = None
 
 
 def place_text(row: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any, Final
 
 from changewire.engines.outcome import PLACE_COLUMNS, Outcome
@@ -35,6 +36,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
         "messages_per_second": round(outcome.counts.messages / max(outcome.seconds, 1e-6), 1),
         **counts,
         "first_dead_letters": [_letter(letter) for letter in outcome.first_dead_letters],
+        **({} if outcome.stream is None else {"stream": asdict(outcome.stream)}),
     }
 
 

@@ -83,7 +83,7 @@ def test_depth_ends_no_job() -> None:
     messages = [f'{HEAD}, "lut": 1, "bins": {b}}}'.encode() for b in bins]
     batch = pa.RecordBatch.from_pydict({"value": pa.array(messages, pa.binary())})
     decode = TypedDecoder(Reading("aerospike-json"), StructType([field]))
-    codes = decode(batch).column("code").to_pylist()
+    codes = [code for rows in decode(batch) for code in rows.column("code").to_pylist()]
     assert (codes[0], set(codes) - {None, "too-deep"}) == (None, set())
 
 
@@ -100,5 +100,6 @@ def test_a_dead_letter_of_a_mixed_topic_names_its_format() -> None:
     message = dataworks_insert({"price": "DOUBLE"}, price="1.239")
     kind = StructType([StructField("price", DecimalType(10, 2))])
     values = pa.RecordBatch.from_pydict({"value": pa.array([message], pa.binary())})
-    (row,) = TypedDecoder(Reading("auto"), kind)(values).to_pylist()
+    (rows,) = TypedDecoder(Reading("auto"), kind)(values)
+    (row,) = rows.to_pylist()
     assert (row["kind"], row["format"]) == ("dead_letter", "dataworks-json")

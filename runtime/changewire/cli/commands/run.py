@@ -6,7 +6,9 @@ import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
+from signal import Signals
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
@@ -15,10 +17,21 @@ from rich.table import Table
 from rich.text import Text
 
 from changewire.cli.commands.changes import DigestsOption, Families, ImageOption, Keys, reading_of
-from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
+from changewire.cli.ending import GOOD, REFUSED, SIGNALLED, UNABLE, ending
 from changewire.cli.options import Inputs, Json, Shape, TopicFormat, one_of
 from changewire.cli.quiet import quieten_spark
 from changewire.cli.records import given
+from changewire.cli.streams import (
+    Checkpoint,
+    Continuous,
+    DeadLettersTopic,
+    MaxDeadLetters,
+    Metrics,
+    SinkOption,
+    metric_lines,
+    stream_options,
+    told_batches,
+)
 from changewire.cli.talk import console, counted, say
 from changewire.cli.topics import Options, Packages, Servers, Subscribe, kafka_options
 
@@ -62,54 +75,98 @@ def run(
     subscribe: Subscribe = None,
     options: Options = None,
     packages: Packages = None,
+    checkpoint: Checkpoint = None,
+    sink: SinkOption = None,
+    continuous: Continuous = False,
+    max_dead_letters: MaxDeadLetters = None,
+    dead_letters_topic: DeadLettersTopic = None,
+    metrics: Metrics = None,
     as_json: Json = False,
 ) -> int:
     """Turn messages into tables of changes, control events and dead letters, with a report.
 
     In DIR, changes, controls, dead_letters, report.json and report.html are replaced.
 
-    Messages are those of files, or with --kafka those that topics hold by now.
+    Messages are those of files, or with --kafka those that topics hold by now. With --checkpoint
+    they are appended by a streaming query, and the next run goes on behind them.
 
     Example: changewire run -f aerospike-json topic/ --output tables/
     """
     reading = reading_of(format, image, keys, families, digests)
     topics = kafka_options(inputs, servers, subscribe, options, engine)
-    quieten_spark()
-    read = {**asdict(reading), "show_values": show_values}
-    outcome = _outcome(
-        topics, inputs, output, packages=packages, engine=engine, shape=shape, read=read
+    landing = stream_options(
+        checkpoint,
+        topics,
+        sink=sink,
+        continuous=continuous,
+        max_dead_letters=max_dead_letters,
+        dead_letters_topic=dead_letters_topic,
+        metrics=metrics,
+        as_json=as_json,
     )
+    quieten_spark()
+    if landing is not None:
+        stream = {"reading": reading, "packages": packages, "show_values": show_values, **landing}
+        outcome = _outcome(partial(_stream, topics, output, metrics, stream))
+    else:
+        read = {**asdict(reading), "show_values": show_values}
+        files: dict[str, Any] = {"engine": engine, "shape": shape, "notice": say, **read}
+        outcome = _outcome(
+            partial(_topics, topics, output, packages, read)
+            if topics
+            else partial(_files, inputs, output, files)
+        )
     if outcome is None:
         return UNABLE
     if as_json:
         sys.stdout.write(Path(output, "report.json").read_text(encoding="utf-8"))
     _say_counts(outcome)
+    return _exit_code(outcome, continuous=continuous)
+
+
+def _exit_code(outcome: Outcome, *, continuous: bool) -> int:
+    """Return the code of a run that was done; a signal is the usual end of a continuous one."""
+    heard = None if outcome.stream is None else outcome.stream.signal
+    if heard is not None and not continuous:
+        return SIGNALLED + Signals[heard]
     return REFUSED if outcome.counts.dead_letters else GOOD
 
 
-def _outcome(
-    topics: Mapping[str, str],
-    inputs: list[str] | None,
-    output: str,
-    *,
-    packages: str | None,
-    engine: str,
-    shape: str,
-    read: dict[str, Any],
-) -> Outcome | None:
-    """Run the job on Kafka topics or on files; None where it could not, which is said."""
-    from changewire import job, kafka_job
+def _outcome(job: Callable[[], Outcome]) -> Outcome | None:
+    """Do the job; None where it could not be done, which is said."""
     from changewire.engines.counts import ConservationError
+    from changewire.job import JobError
 
     try:
-        with _progress() as progress:
-            if topics:
-                return kafka_job.run_kafka(topics, output, packages=packages, **read)
-            files: dict[str, Any] = {"engine": engine, "shape": shape, "notice": say, **read}
-            return job.run(given(inputs), output, progress=progress, **files)
-    except (job.JobError, ConservationError) as error:
+        return job()
+    except (JobError, ConservationError) as error:
         say(str(error))
         return None
+
+
+def _files(inputs: list[str] | None, output: str, options: dict[str, Any]) -> Outcome:
+    from changewire import job
+
+    with _progress() as progress:
+        return job.run(given(inputs), output, progress=progress, **options)
+
+
+def _topics(
+    topics: Mapping[str, str], output: str, packages: str | None, read: dict[str, Any]
+) -> Outcome:
+    from changewire import kafka_job
+
+    with _progress():
+        return kafka_job.run_kafka(topics, output, packages=packages, **read)
+
+
+def _stream(
+    topics: Mapping[str, str], output: str, metrics: str | None, options: dict[str, Any]
+) -> Outcome:
+    from changewire import stream_job
+
+    with metric_lines(metrics) as lines, told_batches() as notice:
+        return stream_job.run_stream(topics, output, notice=notice, metrics=lines, **options)
 
 
 @contextmanager

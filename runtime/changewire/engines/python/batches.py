@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
+from changewire.engines.cuts import BATCH_BYTES
 from changewire.engines.layout import INPUT_COLUMNS
 from changewire.framing import Record
 
 BATCH_ROWS = 4096
-BATCH_BYTES = 8 * 2**20
 
 
 def batches(records: Iterable[Record]) -> Iterator[pa.RecordBatch]:

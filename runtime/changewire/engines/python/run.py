@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,7 @@ def run(
 
 def _decoded(inputs: Sequence[str], shape: str, decoder: Decoder) -> Iterator[pa.RecordBatch]:
     for path in inputs:
-        yield from map(decoder, batches(read(path, shape=shape)))
+        yield from chain.from_iterable(map(decoder, batches(read(path, shape=shape))))
 
 
 def _count(rows: pa.RecordBatch, counts: Counts) -> None:

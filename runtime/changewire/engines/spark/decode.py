@@ -19,6 +19,7 @@ from changewire.engines.counts import Counts
 from changewire.engines.decode import Decoder
 from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, INPUT_COLUMNS
 from changewire.engines.outputs import table_of
+from changewire.engines.spark.observed import delivered
 from changewire.engines.spark.row_type import RowSchema, row_type
 from changewire.engines.spark.typed import TypedDecoder, typed_schema
 from changewire.engines.spark.types import HEADERS, INPUT, ROWS, nullable
@@ -150,13 +151,13 @@ def struct_of(rows: StructType | RowSchema, reading: Reading) -> StructType:
 
 def mapped(messages: DataFrame, decoder: Decoder, schema: StructType) -> DataFrame:
     """Return what a decoder makes of the messages of a DataFrame."""
-    return input_of(messages).mapInArrow(_mapper(decoder), schema)
+    return delivered(input_of(messages)).mapInArrow(_mapper(decoder), schema)
 
 
 def _mapper(decoder: Decoder) -> BatchFunction:
     def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            yield decoder(_with_null_headers(batch))
+            yield from decoder(_with_null_headers(batch))
 
     return each
 

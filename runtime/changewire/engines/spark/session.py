@@ -8,6 +8,8 @@ from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
+from changewire.engines.cuts import BATCH_BYTES
+
 
 def session(settings: Mapping[str, str] | None = None) -> SparkSession:
     """Return the active session, or start a local one that uses the caller's Python.
@@ -28,6 +30,8 @@ def session(settings: Mapping[str, str] | None = None) -> SparkSession:
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(os.cpu_count() or 1),
+        # What Spark gives a worker at once; its own default is 256 MiB.
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(BATCH_BYTES),
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
     }

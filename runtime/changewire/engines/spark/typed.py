@@ -14,6 +14,7 @@ from changewire.changes.reading import Element, Reading
 from changewire.codec import DecodeError, rejection
 from changewire.codec.wire import too_deep
 from changewire.engines.decode import Decoder, Elements
+from changewire.engines.places import Places
 from changewire.engines.spark.arrow_types import arrow_type
 from changewire.engines.spark.cells import field_cell
 from changewire.engines.spark.scalar_cells import Cell, CellError
@@ -110,8 +111,10 @@ class TypedDecoder(Decoder):
         )
         return msgspec.structs.replace(change, attributes=attributes, **images)
 
-    def _columns(self, batch: pa.RecordBatch, elements: Elements) -> dict[str, pa.Array]:
-        columns = super()._columns(batch, elements)
+    def _columns(
+        self, batch: pa.RecordBatch, elements: Elements, places: Places | None
+    ) -> dict[str, pa.Array]:
+        columns = super()._columns(batch, elements, places)
         self._images(columns, elements)
         return columns
 

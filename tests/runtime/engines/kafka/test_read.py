@@ -58,7 +58,8 @@ def golden(format: str) -> list[Record]:
 
 def expected(records: Sequence[Record], format: str) -> list[dict[str, Any]]:
     """Return the rows that the engine without Spark makes of records."""
-    rows: list[dict[str, Any]] = Decoder(Reading(format))(to_batch(list(records))).to_pylist()
+    batches = Decoder(Reading(format))(to_batch(list(records)))
+    rows: list[dict[str, Any]] = [row for batch in batches for row in batch.to_pylist()]
     return rows
 
 

@@ -13,6 +13,8 @@ from tests.runtime.engines.stream.streams import Landed, stream
 from tests.samples import FORMAT, mixed_messages
 
 import changewire.spark as cws
+from changewire.engines.spark.stream.compatible import check_output
+from changewire.engines.spark.stream.output import Output
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -67,6 +69,13 @@ def test_an_output_that_no_stream_wrote_is_refused(spark: SparkSession, tmp_path
     cws.write(cws.decode(frame, format=FORMAT), str(tmp_path / "out"))
     with pytest.raises(cws.OutputError, match="holds files that no stream wrote"):
         made.start(spark, change_log=str(tmp_path / "out" / "changes"))
+
+
+def test_a_format_that_is_not_there_is_named(spark: SparkSession, tmp_path: Path) -> None:
+    """A session without the jars of a format is told the line that it needs."""
+    output = Output("change_log", str(tmp_path / "log"))
+    with pytest.raises(cws.OutputError, match=r"not know the format nowhere; .* io.delta:delta-"):
+        check_output(spark, "nowhere", output, StructType())
 
 
 @pytest.mark.parametrize(
@@ -129,7 +138,7 @@ def test_a_signal_ends_a_query_after_its_batch(spark: SparkSession, tmp_path: Pa
 
         before = signal.getsignal(number)
         query = made.start(spark, trigger={"processingTime": "100 milliseconds"}, notice=notice)
-        cws.await_end(query)
+        assert cws.await_end(query) is number
         assert signal.getsignal(number) is before
         assert not query.isActive
         assert made.landed(spark) == made.expected()

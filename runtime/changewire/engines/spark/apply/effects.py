@@ -13,8 +13,9 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from changewire.engines.decode import Decoder, Elements, records
+from changewire.engines.decode import Decoder, Elements
 from changewire.engines.layout import CHANGE_OPS
+from changewire.engines.places import Places
 from changewire.engines.spark.typed import TypedDecoder
 from changewire.tables.effects import Effect, effects
 from changewire.tables.keys import key_text
@@ -57,9 +58,14 @@ def with_effects(rows: StructType) -> StructType:
 class _Effects(Decoder):
     """Adds the column `EFFECTS`, and keeps the messages of all rows, not of dead letters only."""
 
-    def _columns(self, batch: pa.RecordBatch, elements: Elements) -> dict[str, pa.Array]:
-        found = super()._columns(batch, elements)
-        found["value"] = records(batch, elements.sizes)["value"]
+    all_have_values = True
+
+    def _columns(
+        self, batch: pa.RecordBatch, elements: Elements, places: Places | None
+    ) -> dict[str, pa.Array]:
+        found = super()._columns(batch, elements, places)
+        values = batch.column("value")
+        found["value"] = values if places is None else values.take(places.record)
         found[EFFECTS] = pa.array([*map(_of_change, elements.changes)], _ARROW)
         return found
 

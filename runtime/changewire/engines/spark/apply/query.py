@@ -132,7 +132,7 @@ def start_applying(
     """
 
     def writer(query: str, outputs: list[Output]) -> TablesWriter:
-        options = (decoded.rows_as, max_dead_letters, notice, metrics)
+        options = (decoded.rows_as, max_dead_letters, notice, metrics, None, None)
         return TablesWriter(query, applying.sink, outputs, *options, applying=applying)
 
     return start(

@@ -108,7 +108,8 @@ def replay(
     letters = _letters(spark, letters_output, where)
     number = letters.count()
     decoded = with_effects_of(letters.dropDuplicates([*_RECORD]), types)
-    writer = _Replay("", "delta", outputs, "json", None, None, None, applying=applying)
+    nobody = dict.fromkeys(("max_dead_letters", "notice", "metrics", "written", "topic"))
+    writer = _Replay("", "delta", outputs, "json", **nobody, applying=applying)
     wanted = _wanted(decoded.rows, letters, _landed(spark, outputs))
     # Persisted rows would be computed anew, and be none, as soon as they have landed.
     tables = writer.write(Decoded(wanted.localCheckpoint()))

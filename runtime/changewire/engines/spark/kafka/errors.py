@@ -19,6 +19,8 @@ _PARTS: Final = re.compile(r"""["']([^"']+)["']|=\s*([^\s;"']+)""")
 _SHORT: Final = 4
 _PLAIN: Final = frozenset({"true", "false"})
 _REASON_LENGTH: Final = 600
+_TRACE: Final = ("at ", "... ", "Driver stacktrace:", "Full stacktrace", "Suppressed: ")
+"""Begins lines of a Java trace that say nothing about the reason."""
 
 
 class KafkaSourceError(Exception):
@@ -48,4 +50,4 @@ def hidden(text: str, options: Mapping[str, str]) -> str:
 def reason(error: object, options: Mapping[str, str]) -> str:
     """Return the first lines of what Spark says, on one line, without secrets."""
     lines = [line.strip() for line in hidden(str(error), options).splitlines()]
-    return " ".join(line for line in lines if line and not line.startswith("at "))[:_REASON_LENGTH]
+    return " ".join(line for line in lines if line and not line.startswith(_TRACE))[:_REASON_LENGTH]

@@ -11,6 +11,8 @@ from pyspark.sql import DataFrame
 from changewire.engines.counts import Counts
 from changewire.engines.spark.decode import Decoded, RowsAs
 from changewire.engines.spark.stream import limit as limits
+from changewire.engines.spark.stream.interrupted import told_shortly
+from changewire.engines.spark.stream.letters import LettersTopic
 from changewire.engines.spark.stream.output import Output
 from changewire.engines.spark.stream.progress import TableCounts, as_json, as_text
 from changewire.engines.spark.stream.sinks import APPENDS, BatchId
@@ -18,6 +20,9 @@ from changewire.engines.spark.write import kept
 
 Listener = Callable[[str], None]
 """Called with one line for each batch."""
+
+BatchListener = Callable[[BatchId, Counts, Decoded], None]
+"""Called with what a batch held, once it is written and before Spark commits it."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,8 @@ class BatchWriter:
         max_dead_letters: How many dead letters a batch may hold; None for any number.
         notice: Gets a line to read for each batch.
         metrics: Gets a line of JSON for each batch.
+        written: Gets the counts and rows of each batch.
+        topic: Gets the dead letters too.
     """
 
     query: str
@@ -44,6 +51,8 @@ class BatchWriter:
     max_dead_letters: limits.Limit | None
     notice: Listener | None
     metrics: Listener | None
+    written: BatchListener | None
+    topic: LettersTopic | None
 
     def __call__(self, rows: DataFrame, number: int) -> None:
         """Write a batch; done again it changes nothing.
@@ -58,7 +67,7 @@ class BatchWriter:
         """
         started = time.perf_counter()
         batch = BatchId(self.query, number)
-        with kept(Decoded(rows, self.rows_as)) as decoded:
+        with told_shortly(), kept(Decoded(rows, self.rows_as)) as decoded:
             counts, tables = self._write(decoded, batch)
         self._tell(batch, counts, tables, time.perf_counter() - started)
 
@@ -74,6 +83,10 @@ class BatchWriter:
             # The first batch makes the tables, with or without rows.
             if counts.of_kind(output.kind) or batch.number == 0:
                 APPENDS[self.sink](output.rows(decoded), output, batch)
+        if self.topic is not None and counts.dead_letters:
+            self.topic.send(decoded, batch)
+        if self.written is not None:
+            self.written(batch, counts, decoded)
         return counts
 
     def _tell(self, batch: BatchId, counts: Counts, tables: TableCounts, seconds: float) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from py4j.protocol import Py4JError
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType, StructType
@@ -31,10 +32,11 @@ _DELTA: Final = {
 }
 """Delta for each Spark that it was run with."""
 
-_SETTINGS: Final = (
-    "--conf spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension "
-    "--conf spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog"
-)
+DELTA_SETTINGS: Final = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+}
+"""What Delta asks of a session: https://docs.delta.io/latest/quick-start.html"""
 
 
 def check_output(spark: SparkSession, sink: str, output: Output, rows: StructType) -> None:
@@ -74,11 +76,11 @@ def schema_of(spark: SparkSession, sink: str, output: Output) -> StructType | No
             return spark.read.format(sink).load(output.target).schema
         if spark.catalog.tableExists(output.target):
             return spark.table(output.target).schema
-    except AnalysisException as error:
-        condition = error.getCondition()
-        if condition == _NO_FORMAT:
+    except (AnalysisException, Py4JError) as error:
+        # Some versions of Spark lack a word of their own for a format that is not there.
+        if _NO_FORMAT in str(error):
             raise OutputError(_lack(spark, sink)) from None
-        if condition not in _NOT_THERE:
+        if isinstance(error, Py4JError) or error.getCondition() not in _NOT_THERE:
             raise
     return None
 
@@ -88,4 +90,5 @@ def _lack(spark: SparkSession, sink: str) -> str:
     text = f"Spark {spark.version} does not know the format {sink}"
     if package is None:
         return f"{text}; which Delta runs with it is told by https://docs.delta.io/latest/releases.html"
-    return f"{text}; start it with --packages {package} {_SETTINGS}"
+    settings = " ".join(f"--conf {name}={value}" for name, value in DELTA_SETTINGS.items())
+    return f"{text}; start it with --packages {package} {settings}"

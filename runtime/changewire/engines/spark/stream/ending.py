@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from threading import Event
 from types import FrameType
 from typing import Final
 
@@ -14,11 +13,15 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql.streaming.query import StreamingQuery
 
 from changewire.engines.counts import ConservationError
+from changewire.engines.spark.stream.committed import BatchProgress, check, committed
 from changewire.engines.spark.stream.errors import (
     ConflictError,
     KeysMissingError,
     TooManyDeadLettersError,
 )
+
+ProgressListener = Callable[[BatchProgress], None]
+"""Called with what is known of a committed batch."""
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 _SECONDS: Final = 1
@@ -29,34 +32,73 @@ _OURS: Final[dict[str, type[Exception]]] = {
 _TOLD: Final = re.compile(rf"\b({'|'.join(_OURS)}): ([^\n]*)")
 
 
-def await_end(query: StreamingQuery) -> None:
+def await_end(
+    query: StreamingQuery, *, progress: ProgressListener | None = None
+) -> signal.Signals | None:
     """Wait until a query ends. SIGINT and SIGTERM end it after the batch that it is at.
 
-    Call it in the main thread: Python hears signals nowhere else.
+    Of each batch that is committed, the messages that the source delivered are compared with those
+    that were decoded. Call it in the main thread: Python hears signals nowhere else.
+
+    Args:
+        query: From `write_stream`.
+        progress: Called for each batch that is committed, at most a second later; what it raises
+            ends the query.
+
+    Returns:
+        The signal that ended the query; None where it ended by itself.
 
     Raises:
         StreamError: A batch has too many dead letters.
-        ConservationError: The decoded rows of a batch do not add up.
+        ConservationError: The decoded rows of a batch do not add up, or are fewer or more than the
+            source delivered.
         StreamingQueryException: Whatever else made the query fail.
     """
-    with _signalled() as asked:
+    follow = _Follower(query, progress)
+    with _signalled() as heard:
         try:
-            _wait(query, asked)
+            _wait(query, heard, follow)
         except StreamingQueryException as error:
             # Spark hands on no exception of a batch, only its traceback as text.
             found = _TOLD.search(str(error))
             if found is None:
                 raise
             raise _OURS[found[1]](found[2]) from error
+        finally:
+            query.stop()
+    return heard[0] if heard else None
 
 
-def _wait(query: StreamingQuery, asked: Event) -> None:
+class _Follower:
+    """Tells of each committed batch once."""
+
+    def __init__(self, query: StreamingQuery, listener: ProgressListener | None) -> None:
+        self._query = query
+        self._listener = listener
+        self._told = -1
+
+    def go_on(self) -> None:
+        """Tell of the batches that were committed since."""
+        for batch in committed(self._query, self._told):
+            self._told = batch.batch
+            if self._listener is not None:
+                self._listener(batch)
+            check(batch)
+
+
+def _wait(query: StreamingQuery, heard: list[signal.Signals], follow: _Follower) -> None:
     at: int | None = None
-    while not query.awaitTermination(_SECONDS):
-        if not asked.is_set():
-            at = _last_batch(query)
-        elif not query.status["isTriggerActive"] or _last_batch(query) != at:
-            query.stop()  # a batch that has just begun is done again by the next run
+    try:
+        while not query.awaitTermination(_SECONDS):
+            follow.go_on()
+            if not heard:
+                at = _last_batch(query)
+            elif not query.status["isTriggerActive"] or _last_batch(query) != at:
+                query.stop()  # a batch that has just begun is done again by the next run
+    except StreamingQueryException:
+        follow.go_on()
+        raise
+    follow.go_on()
 
 
 def _last_batch(query: StreamingQuery) -> int | None:
@@ -65,17 +107,17 @@ def _last_batch(query: StreamingQuery) -> int | None:
 
 
 @contextmanager
-def _signalled() -> Generator[Event, None, None]:
-    """Give an event that a signal sets, in place of what signals do otherwise."""
-    asked = Event()
+def _signalled() -> Generator[list[signal.Signals], None, None]:
+    """Give a list that gets each signal that is heard, in place of what signals do otherwise."""
+    heard: list[signal.Signals] = []
 
     def hear(number: int, frame: FrameType | None) -> None:
-        del number, frame
-        asked.set()
+        del frame
+        heard.append(signal.Signals(number))
 
     before = {number: signal.signal(number, hear) for number in _SIGNALS}
     try:
-        yield asked
+        yield heard
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import datetime, timezone
-from typing import Final
+from typing import Any, Final
+
+import msgspec
 
 from changewire.engines.counts import Counts
+from changewire.engines.spark.stream.committed import BatchProgress
 from changewire.engines.spark.stream.sinks import BatchId
 from changewire.version import VERSION
 
@@ -25,6 +28,8 @@ _COUNTS: Final = (
     "leniencies",
 )
 """Not the tables and hours, of which a batch may have thousands."""
+
+_COMMITTED: Final = ("rows", "rows_per_second", "offset_gaps", "lag_offsets", "lag_seconds")
 
 
 def as_text(batch: BatchId, counts: Counts, tables: TableCounts, seconds: float) -> str:
@@ -45,8 +50,34 @@ def as_json(batch: BatchId, counts: Counts, tables: TableCounts, seconds: float)
 
     A batch that is done again has a second line with the same ``query`` and ``batch``.
     """
+    return json.dumps(_values(batch, counts, tables, seconds))
+
+
+def committed_as_json(batch: BatchId, counts: Counts, progress: BatchProgress) -> str:
+    """Return the same line for a batch that was committed, with what Spark tells of it."""
+    told = msgspec.to_builtins(progress)
+    more = {name: told[name] for name in _COMMITTED}
+    return json.dumps({**_values(batch, counts, {}, progress.seconds), **more})
+
+
+def committed_as_text(progress: BatchProgress) -> str:
+    """Return a line to read for a batch that was committed."""
+    lag = ""
+    if progress.lag_offsets is not None:
+        lag = f", {progress.lag_offsets:,} offsets behind"
+    if progress.lag_seconds is not None:
+        lag += f", newest {progress.lag_seconds:,.1f} s old"
+    gaps = f", {progress.offset_gaps:,} offset gaps" if progress.offset_gaps else ""
+    return (
+        f"batch {progress.batch}: {progress.messages:,} messages, "
+        f"{progress.rows_per_second:,.0f} a second{lag}{gaps}, "
+        f"{progress.dead_letters:,} dead letters"
+    )
+
+
+def _values(batch: BatchId, counts: Counts, tables: TableCounts, seconds: float) -> dict[str, Any]:
     told = counts.as_dict()
-    line = {
+    return {
         "query": batch.query,
         "batch": batch.number,
         "time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
@@ -55,4 +86,3 @@ def as_json(batch: BatchId, counts: Counts, tables: TableCounts, seconds: float)
         **{name: told[name] for name in _COUNTS},
         **({"tables": tables} if tables else {}),
     }
-    return json.dumps(line)

@@ -7,11 +7,14 @@ from typing import Any
 
 from pyspark.sql.streaming.query import StreamingQuery
 
+from changewire.engines.spark import observed
 from changewire.engines.spark.decode import Decoded
+from changewire.engines.spark.kafka import KafkaOptions
 from changewire.engines.spark.stream import limit as limits
-from changewire.engines.spark.stream.batch import BatchWriter, Listener
+from changewire.engines.spark.stream.batch import BatchListener, BatchWriter, Listener
 from changewire.engines.spark.stream.compatible import check_output
 from changewire.engines.spark.stream.identity import identity
+from changewire.engines.spark.stream.letters import letters_topic
 from changewire.engines.spark.stream.output import KINDS, Output
 from changewire.engines.spark.stream.sinks import SINKS, Sink
 
@@ -28,6 +31,9 @@ def write_stream(
     max_dead_letters: limits.Limit | None = None,
     notice: Listener | None = None,
     metrics: Listener | None = None,
+    written: BatchListener | None = None,
+    dead_letters_topic: str | None = None,
+    kafka: KafkaOptions | None = None,
 ) -> StreamingQuery:
     """Start a query that appends changes, control events and dead letters, each to its output.
 
@@ -48,6 +54,11 @@ def write_stream(
             number, or a share of its elements such as ``"5%"``.
         notice: Called with a line to read for each batch.
         metrics: Called with a line of JSON for each batch. A batch that is done again has two.
+        written: Called with id, counts and decoded rows of each batch that was written; the rows
+            are kept while it runs.
+        dead_letters_topic: A Kafka topic that gets the dead letters as well, at least once.
+        kafka: Options of its producer, such as ``kafka.bootstrap.servers``; those that are not
+            behind ``kafka.`` are left out, so that the options of `read_kafka` will do.
 
     Returns:
         The running query. What stops it is told by `await_end`.
@@ -57,13 +68,17 @@ def write_stream(
             or limit.
         CheckpointError: The checkpoint is that of another query.
         OutputError: An output has another schema, or Spark does not know its format.
+        KafkaSourceError: The topic for dead letters is not there.
     """
     targets = {"dead_letters": dead_letters, "controls": controls, "change_log": change_log}
 
     def writer(query: str, outputs: list[Output]) -> BatchWriter:
-        return BatchWriter(query, sink, outputs, decoded.rows_as, max_dead_letters, notice, metrics)
+        told = (notice, metrics, written, topic)
+        return BatchWriter(query, sink, outputs, decoded.rows_as, max_dead_letters, *told)
 
     check_limit(max_dead_letters)
+    spark = decoded.rows.sparkSession
+    topic = letters_topic(spark, dead_letters_topic, kafka or {}) if dead_letters_topic else None
     return start(decoded, targets, writer, checkpoint=checkpoint, sink=sink, trigger=trigger)
 
 
@@ -100,7 +115,8 @@ def start(
         check_output(spark, sink, output, output.schema(decoded))
     places = {**targets, **(others or {})}
     query = identity(spark, checkpoint, sink=sink, outputs=places)
-    stream = decoded.rows.writeStream.foreachBatch(writer(query.id, outputs))
+    rows = observed.decoded(decoded.rows)
+    stream = rows.writeStream.foreachBatch(writer(query.id, outputs))
     if trigger is not None:
         stream = stream.trigger(**trigger)
     return stream.option("checkpointLocation", checkpoint).start()

@@ -1,0 +1,144 @@
+"""Options that make a run a streaming query, and what is said while it goes on."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from typing import IO, Annotated, Any, Final, TypeAlias
+
+import typer
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from changewire.cli.options import one_of
+from changewire.cli.records import STDIN
+from changewire.cli.talk import console, say
+
+STDOUT: Final = STDIN
+SINKS: Final = ("delta", "parquet")
+
+
+def _sink(value: str | None) -> str | None:
+    return value if value is None else one_of(SINKS)(value)
+
+
+Checkpoint: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DIR",
+        help="Run as a streaming query, which keeps here how far it has come.",
+        show_default=False,
+    ),
+]
+
+SinkOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--sink",
+        metavar="SINK",
+        help=f"Format of a stream's tables: {' or '.join(SINKS)}; delta unless given.",
+        callback=_sink,
+        show_default=False,
+    ),
+]
+
+Continuous: TypeAlias = Annotated[
+    bool,
+    typer.Option("--continuous", help="Let a stream wait for more when it has read what is there."),
+]
+
+MaxDeadLetters: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N|P%",
+        help="End a stream at a batch with more dead letters: a number, or a share.",
+        show_default=False,
+    ),
+]
+
+DeadLettersTopic: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TOPIC",
+        help="Send dead letters to this topic too, with headers that tell why.",
+        show_default=False,
+    ),
+]
+
+Metrics: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--metrics",
+        metavar="FILE",
+        help="Append a line of JSON for each batch of a stream; - is standard output.",
+        show_default=False,
+    ),
+]
+
+
+def stream_options(
+    checkpoint: str | None,
+    topics: Mapping[str, str],
+    *,
+    sink: str | None,
+    continuous: bool,
+    max_dead_letters: str | None,
+    dead_letters_topic: str | None,
+    metrics: str | None,
+    as_json: bool,
+) -> dict[str, Any] | None:
+    """Return how to land a stream; None where the run is none.
+
+    Raises:
+        BadParameter: An option of streams stands alone, or files are to be read as a stream, or
+            standard output is to hold lines and a report.
+    """
+    if checkpoint is None:
+        if sink or continuous or max_dead_letters or dead_letters_topic or metrics:
+            raise typer.BadParameter(
+                "--sink, --continuous, --max-dead-letters, --dead-letters-topic and --metrics are "
+                "for --checkpoint DIR"
+            )
+        return None
+    if not topics:
+        raise typer.BadParameter("a stream reads Kafka topics: --checkpoint needs --kafka")
+    if metrics == STDOUT and as_json:
+        raise typer.BadParameter("--json and --metrics - both write to standard output")
+    limit = max_dead_letters
+    return {
+        "checkpoint": checkpoint,
+        "sink": sink or SINKS[0],
+        "continuous": continuous,
+        "dead_letters_topic": dead_letters_topic,
+        "max_dead_letters": int(limit) if limit and limit.isdecimal() else limit,
+    }
+
+
+@contextmanager
+def metric_lines(file: str | None) -> Generator[Callable[[str], None] | None, None, None]:
+    """Give what appends lines to a file, each at once; None where there is no file."""
+    if file is None:
+        yield None
+    elif file == STDOUT:
+        yield lambda line: _write(sys.stdout, line)
+    else:
+        with open(file, "a", encoding="utf-8") as lines:  # noqa: PTH123 - a name as it was given
+            yield lambda line: _write(lines, line)
+
+
+def _write(stream: IO[str], line: str) -> None:
+    stream.write(f"{line}\n")
+    stream.flush()
+
+
+@contextmanager
+def told_batches() -> Generator[Callable[[str], None], None, None]:
+    """Give what says how far a stream has come: one line on a terminal, a line a batch in a log."""
+    talk = console()
+    if not talk.is_terminal:
+        yield say
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=talk, transient=True) as bar:
+        task = bar.add_task("waiting for the first batch", total=None)
+        yield lambda line: bar.update(task, description=line)

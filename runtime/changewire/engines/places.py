@@ -1,0 +1,72 @@
+"""Which record each decoded row came in, and what it takes from there."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from changewire.engines.cuts import lengths
+from changewire.engines.layout import INPUT_COLUMNS
+
+
+class Places(NamedTuple):
+    """Where rows stand among their records.
+
+    Attributes:
+        record: Index of the record that a row came in.
+        element: Index of the row's element in its record.
+        elements: How many elements the record has, in its first one; else 0.
+    """
+
+    record: pa.Array
+    element: pa.Array
+    elements: pa.Array
+
+
+def places_of(sizes: list[int]) -> Places:
+    """Return the places of all elements of records.
+
+    Args:
+        sizes: How many elements each record has.
+    """
+    return Places(
+        pa.array([place for place, size in enumerate(sizes) for _ in range(size)], pa.int64()),
+        pa.array([i for size in sizes for i in range(size)], pa.int32()),
+        pa.array([0 if i else size for size in sizes for i in range(size)], pa.int32()),
+    )
+
+
+def records_of(
+    batch: pa.RecordBatch, rows: int, places: Places | None, has_value: pa.Array
+) -> dict[str, pa.Array]:
+    """Return the columns of the records, a row for each element.
+
+    Args:
+        batch: Records.
+        rows: How many elements there are.
+        places: Their places; None where every record is one element.
+        has_value: Which rows carry the message; for others it is not even copied.
+    """
+    found = dict(zip(batch.schema.names, batch.columns, strict=True))
+    value = found.pop("value")
+    if places is None:
+        value = pc.if_else(has_value, value, None)
+    else:
+        value = value.take(pc.if_else(has_value, places.record, None))
+        found = {name: column.take(places.record) for name, column in found.items()}
+    missing = {name: kind for name, kind in INPUT_COLUMNS.items() if name not in found}
+    nulls = {name: pa.nulls(rows, kind) for name, kind in missing.items()}
+    return {**nulls, **found, "value": value}
+
+
+def repeated_bytes(batch: pa.RecordBatch) -> list[int]:
+    """Return the bytes of each record's key and headers, which each of its rows has."""
+    total = [0] * len(batch)
+    if "key" in batch.schema.names:
+        total = lengths(batch.column("key"))
+    if "headers" in batch.schema.names:
+        for place, headers in enumerate(batch.column("headers").to_pylist()):
+            total[place] += sum(len(h["key"] or "") + len(h["value"] or b"") for h in headers or ())
+    return total

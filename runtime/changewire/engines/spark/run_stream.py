@@ -1,0 +1,121 @@
+"""Kafka topics to tables as a streaming query: the main job, going on where it ended."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from changewire.changes.reading import Reading
+from changewire.engines.outcome import Outcome
+from changewire.engines.spark.decode import decode
+from changewire.engines.spark.kafka import KafkaOptions, address, read_kafka
+from changewire.engines.spark.kafka.options import option
+from changewire.engines.spark.session import session
+from changewire.engines.spark.stream import limit as limits
+from changewire.engines.spark.stream.compatible import DELTA_SETTINGS
+from changewire.engines.spark.stream.ending import await_end
+from changewire.engines.spark.stream.query import write_stream
+from changewire.engines.spark.stream.sinks import Sink
+from changewire.engines.spark.stream.totals import Totals
+
+_NOW: Final = {"availableNow": True}
+
+
+@dataclass(frozen=True)
+class Landing:
+    """How a run lands a stream.
+
+    Attributes:
+        checkpoint: Folder of Spark's checkpoint.
+        sink: Format of the outputs.
+        continuous: Whether the query goes on when it has read what is there.
+        max_dead_letters: How many dead letters a batch may hold; None for any number.
+        dead_letters_topic: A topic of the same brokers that gets dead letters too.
+        notice: Gets a line to read for each committed batch.
+        metrics: Gets a line of JSON for each committed batch.
+    """
+
+    checkpoint: str
+    sink: Sink = "delta"
+    continuous: bool = False
+    max_dead_letters: limits.Limit | None = None
+    dead_letters_topic: str | None = None
+    notice: Callable[[str], None] | None = None
+    metrics: Callable[[str], None] | None = None
+
+
+def run_stream(
+    options: KafkaOptions,
+    output: str,
+    *,
+    reading: Reading,
+    landing: Landing,
+    packages: str | None = None,
+    show_values: bool = False,
+) -> Outcome:
+    """Land Kafka topics below a folder by a streaming query, and wait until it ends.
+
+    A new checkpoint begins at the earliest offset, unless ``startingOffsets`` says otherwise.
+
+    Args:
+        options: Options of Spark's Kafka source, as `read_kafka` takes them.
+        output: Folder for ``changes``, ``controls`` and ``dead_letters``, to which is appended.
+        reading: The format of the messages, and what they do not say themselves.
+        landing: How the stream is landed.
+        packages: Maven coordinates for a session that is started.
+        show_values: Whether the outcome's first dead letters show the start of their values.
+
+    Returns:
+        What the batches that this run committed held.
+
+    Raises:
+        KafkaSourceError: An option is wrong, or the connector, a broker or a topic is not there.
+        StreamError: Checkpoint or outputs do not fit, or a batch has too many dead letters.
+        ConservationError: The rows of a batch do not add up.
+        ValueError: There is no such sink or limit.
+    """
+    started = time.perf_counter()
+    if landing.max_dead_letters is not None:
+        limits.allowed(landing.max_dead_letters, 0)
+    spark = session(_settings(packages, landing.sink))
+    messages = read_kafka(spark, _from_earliest(options))
+    totals = Totals(landing.notice, landing.metrics, show_values=show_values)
+    query = write_stream(
+        decode(messages, **asdict(reading)),
+        change_log=f"{output}/changes",
+        controls=f"{output}/controls",
+        dead_letters=f"{output}/dead_letters",
+        checkpoint=landing.checkpoint,
+        sink=landing.sink,
+        trigger=None if landing.continuous else _NOW,
+        max_dead_letters=landing.max_dead_letters,
+        dead_letters_topic=landing.dead_letters_topic,
+        kafka=options,
+        written=totals.written,
+    )
+    heard = await_end(query, progress=totals.committed)
+    return Outcome(
+        counts=totals.counts,
+        format=reading.format,
+        inputs=[address(options)],
+        output=output,
+        engine=f"spark {spark.version}",
+        seconds=time.perf_counter() - started,
+        first_dead_letters=totals.letters,
+        stream=totals.stream(None if heard is None else heard.name),
+    )
+
+
+def _settings(packages: str | None, sink: str) -> dict[str, str]:
+    settings = {"spark.jars.packages": packages} if packages else {}
+    return {**settings, **DELTA_SETTINGS} if sink == "delta" else settings
+
+
+def _from_earliest(options: KafkaOptions) -> KafkaOptions:
+    """Return options that say where to begin; Spark's own default leaves out what is there."""
+    texts = {name: str(value) for name, value in options.items()}
+    starts = any(option(texts, f"startingOffsets{form}") for form in ("", "ByTimestamp"))
+    starts = starts or bool(option(texts, "startingTimestamp"))
+    return options if starts else {**options, "startingOffsets": "earliest"}

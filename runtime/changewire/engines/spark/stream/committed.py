@@ -1,0 +1,167 @@
+"""Batches that Spark has committed, as its `StreamingQueryProgress` tells of them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+from pyspark.sql.streaming.query import StreamingQuery
+
+from changewire.engines.counts import ConservationError
+from changewire.engines.spark.observed import DECODED, DELIVERED
+
+_MILLISECONDS: Final = 1000
+_WRITTEN: Final = "addBatch"
+"""Step that only a batch with rows has; Spark also tells of triggers that found nothing."""
+
+_COUNTS: Final = ("messages", "elements", "changes", "controls", "dead_letters")
+
+
+class BatchProgress(msgspec.Struct, frozen=True):
+    """A batch that is in the checkpoint.
+
+    Attributes:
+        batch: Its number.
+        rows: Rows that the source delivered.
+        messages: Messages that were decoded of them.
+        elements: Elements that the messages declare.
+        changes: Elements that change a row.
+        controls: Elements that are control events.
+        dead_letters: Elements that were refused.
+        seconds: How long the batch took.
+        rows_per_second: Rows by the time that the batch took.
+        offset_gaps: Offsets without a record, as compaction and transactions leave them; None where
+            Spark does not tell: for other sources than Kafka, and for a partition's first batch.
+        lag_offsets: Offsets behind the latest ones that the source knew; None as above.
+        lag_seconds: How old the newest record was when the batch was done; None without Kafka's
+            timestamps.
+    """
+
+    batch: int
+    rows: int
+    messages: int
+    elements: int
+    changes: int
+    controls: int
+    dead_letters: int
+    seconds: float
+    rows_per_second: float
+    offset_gaps: int | None
+    lag_offsets: int | None
+    lag_seconds: float | None
+
+
+class _Source(msgspec.Struct, rename="camel"):
+    """A source of a query; of other sources than Kafka offsets may be any JSON."""
+
+    start_offset: Any = None
+    end_offset: Any = None
+    latest_offset: Any = None
+
+
+class _Progress(msgspec.Struct, rename="camel"):
+    """What is read of Spark's own JSON."""
+
+    batch_id: int
+    timestamp: datetime
+    batch_duration: int = 0
+    num_input_rows: int = 0
+    duration_ms: dict[str, int] = msgspec.field(name="durationMs", default_factory=dict)
+    sources: list[_Source] = []
+    observed_metrics: dict[str, dict[str, Any]] = {}
+
+
+def committed(query: StreamingQuery, after: int) -> list[BatchProgress]:
+    """Return the batches of `write_stream` that were committed after one, in their order.
+
+    Spark keeps the last 100 (``spark.sql.streaming.numRecentProgressUpdates``), so that it must be
+    asked now and then.
+    """
+    last = query.lastProgress
+    if last is None:
+        return []
+    newest = read(last.json)
+    # A trigger that found nothing has the number of the batch to come.
+    if last["batchId"] - (newest is None) <= after:
+        return []
+    if newest is not None and newest.batch == after + 1:
+        return [newest]
+    found = (read(progress.json) for progress in query.recentProgress)
+    return [progress for progress in found if progress is not None and progress.batch > after]
+
+
+def read(text: str) -> BatchProgress | None:
+    """Return what a `StreamingQueryProgress` tells of a batch.
+
+    None where no batch was committed, or where the query is not one of `write_stream`.
+
+    Args:
+        text: Its JSON.
+    """
+    told = msgspec.json.decode(text, type=_Progress)
+    counts = told.observed_metrics.get(DECODED)
+    if _WRITTEN not in told.duration_ms or counts is None:
+        return None
+    rows = _rows(told)
+    seconds = told.batch_duration / _MILLISECONDS
+    return BatchProgress(
+        batch=told.batch_id,
+        rows=rows,
+        **{name: counts[name] for name in _COUNTS},
+        seconds=seconds,
+        rows_per_second=round(rows / max(seconds, 1e-3), 1),
+        offset_gaps=_gaps(told, rows),
+        lag_offsets=_distance(told.sources, "end_offset", "latest_offset"),
+        lag_seconds=_lag(told, counts["newest"]),
+    )
+
+
+def check(progress: BatchProgress) -> None:
+    """Compare what the source delivered with what was decoded.
+
+    Raises:
+        ConservationError: They differ.
+    """
+    if progress.rows != progress.messages:
+        raise ConservationError(
+            f"batch {progress.batch}: the source delivered {progress.rows} messages, decoded were "
+            f"{progress.messages}; the batch is written. Is there a filter behind `decode`?"
+        )
+
+
+def _rows(told: _Progress) -> int:
+    observed = [c["rows"] for n, c in told.observed_metrics.items() if n.startswith(DELIVERED)]
+    return sum(observed) if observed else told.num_input_rows
+
+
+def _gaps(told: _Progress, rows: int) -> int | None:
+    distance = _distance(told.sources, "start_offset", "end_offset")
+    return None if distance is None else max(distance - rows, 0)
+
+
+def _distance(sources: list[_Source], first: str, last: str) -> int | None:
+    """Return how many offsets lie between; None where a source or a partition lacks one."""
+    total = 0
+    for source in sources:
+        begin, end = _offsets(getattr(source, first)), _offsets(getattr(source, last))
+        if begin is None or end is None or begin.keys() != end.keys():
+            return None
+        total += sum(end[place] - begin[place] for place in end)
+    return total if sources else None
+
+
+def _offsets(told: Any) -> dict[tuple[str, str], int] | None:
+    """Return offset by topic and partition; None where these are no offsets of Kafka."""
+    try:
+        topics = msgspec.convert(told, dict[str, dict[str, int]])
+    except msgspec.ValidationError:
+        return None
+    return {(topic, number): at for topic, found in topics.items() for number, at in found.items()}
+
+
+def _lag(told: _Progress, newest: int | None) -> float | None:
+    if newest is None:
+        return None
+    done = told.timestamp.timestamp() * _MILLISECONDS + told.batch_duration
+    return max(round((done - newest) / _MILLISECONDS, 3), 0.0)

@@ -1,0 +1,103 @@
+"""The main job as a streaming query: what Kafka topics hold and get in, tables and a report out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from changewire.changes.reading import Reading
+from changewire.engines.outcome import Outcome
+from changewire.job import JobError, check_folder, choose
+
+
+def run_stream(
+    options: Mapping[str, str],
+    output: str,
+    *,
+    reading: Reading,
+    checkpoint: str,
+    sink: str = "delta",
+    continuous: bool = False,
+    max_dead_letters: int | str | None = None,
+    dead_letters_topic: str | None = None,
+    packages: str | None = None,
+    show_values: bool = False,
+    notice: Callable[[str], None] | None = None,
+    metrics: Callable[[str], None] | None = None,
+) -> Outcome:
+    """Land Kafka topics in tables by a streaming query, wait for its end, and write a report.
+
+    The report holds what this run committed; who runs again with the same checkpoint goes on
+    behind it. SIGINT and SIGTERM end the query after the batch that it is at.
+
+    Args:
+        options: Options of Spark's Kafka source, as `changewire.spark.read_kafka` takes them.
+        output: Local folder for tables and report.
+        reading: The format of the messages, and what they do not say themselves.
+        checkpoint: Folder of Spark's checkpoint, one for each query.
+        sink: ``delta`` or ``parquet``.
+        continuous: Whether the query waits for more when it has read what is there.
+        max_dead_letters: A batch with more dead letters stops the query: a number, or a share of
+            its elements such as ``"5%"``.
+        dead_letters_topic: A topic of the same brokers that gets dead letters too.
+        packages: Maven coordinates of Spark's connectors, for a session that is started.
+        show_values: Whether the report's first dead letters show the start of their values.
+        notice: Called with a line to read for each batch that was committed.
+        metrics: Called with a line of JSON for each batch that was committed.
+
+    Raises:
+        JobError: Spark cannot run or cannot read the topics, checkpoint or output do not fit, a
+            batch has too many dead letters, or the query failed; its text holds no secret.
+        ConservationError: The rows of a batch do not add up.
+        ImportError: A library is missing; its extra is ``cli``, ``spark`` or ``digest``.
+    """
+    from changewire.report.write import write
+
+    check_folder(Path(output))
+    choose("spark", [])
+    landing = {
+        "checkpoint": checkpoint,
+        "sink": sink,
+        "continuous": continuous,
+        "max_dead_letters": max_dead_letters,
+        "dead_letters_topic": dead_letters_topic,
+        "notice": notice,
+        "metrics": metrics,
+    }
+    outcome = _landed(options, output, reading, landing, packages, show_values=show_values)
+    Path(output).mkdir(parents=True, exist_ok=True)
+    write(outcome)
+    return outcome
+
+
+def _landed(
+    options: Mapping[str, str],
+    output: str,
+    reading: Reading,
+    landing: Mapping[str, Any],
+    packages: str | None,
+    *,
+    show_values: bool,
+) -> Outcome:
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    from changewire.engines.spark import KafkaSourceError, StreamError
+    from changewire.engines.spark.kafka.errors import reason
+    from changewire.engines.spark.run_stream import Landing, run_stream
+
+    try:
+        return run_stream(
+            options,
+            output,
+            reading=reading,
+            landing=Landing(**landing),
+            packages=packages,
+            show_values=show_values,
+        )
+    except (KafkaSourceError, StreamError, ValueError) as error:
+        raise JobError(str(error)) from None
+    except (PySparkException, Py4JError) as error:
+        # Without its cause, which may show options as they are.
+        raise JobError(f"the query failed: {reason(error, options)}") from None

@@ -1,0 +1,63 @@
+"""The code of docs/operations.md runs, and its command is one that the program has."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from tests.samples import examples
+from tests.support.topics import create, produce
+
+from changewire.cli.app import app
+from changewire.engines.spark.stream.letters import CONNECT, OURS
+from changewire.framing import Position, Record
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+TEXT = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    """Return the code blocks of the page in a language."""
+    return re.findall(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
+
+
+def test_the_job_of_the_page_runs(spark: SparkSession, kafka: str, tmp_path: Path) -> None:
+    """The script lands the topic, and who waits for it hears of its batch."""
+    create(kafka, tmp_path.name)
+    values = [json.dumps(message).encode() for message in examples("write")]
+    position = Position(topic=tmp_path.name, partition=0)
+    produce(kafka, [Record(None, value, position) for value in values])
+    source = {"kafka.bootstrap.servers": kafka, "subscribe": tmp_path.name}
+    names: dict[str, Any] = {
+        "options": {**source, "startingOffsets": "earliest"},
+        "lake": str(tmp_path),
+    }
+    waiting, job = blocks("python")
+    for block in (job, waiting):
+        exec(block, names)  # noqa: S102 - our own text
+    assert [batch.changes for batch in names["heard"]] == [len(values)]
+    assert names["signal"] is None
+    assert spark.read.parquet(f"{tmp_path}/changes").count() == len(values)
+
+
+def test_the_command_of_the_page_is_known() -> None:
+    """All options of the command, and of the table below it, are those of the program."""
+    (command,) = blocks("sh")
+    group: Any = typer.main.get_command(app)
+    known = {option for parameter in group.commands["run"].params for option in parameter.opts}
+    words = shlex.split(command.replace("\\\n", ""))
+    named = re.findall(r"^\| `(--[a-z-]+)", TEXT, re.MULTILINE)
+    assert {word for word in [*words, *named] if word.startswith("--")} <= known
+    assert len(named) == 7
+
+
+def test_headers_of_the_page_are_those_that_are_sent() -> None:
+    """The prefixes of the headers are those of the code."""
+    assert f"`{CONNECT}topic`" in TEXT
+    assert f"`{OURS}element`" in TEXT

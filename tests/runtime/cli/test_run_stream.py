@@ -1,0 +1,202 @@
+"""``changewire run --checkpoint``: topics of a real broker to tables, batch by batch."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.runtime.cli.conftest import Ended, json_lines
+from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
+from tests.support.jars import IN_SPARK, SPARK_DELTA, SPARK_KAFKA, jars
+from tests.support.topics import create, produce
+
+from changewire.engines.layout import OUTPUTS
+from changewire.framing import Position, Record
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Cli = Callable[..., Ended]
+COUNTS = tuple(MIXED_COUNTS)
+
+
+def send(kafka: str, topic: str) -> None:
+    """Send the mixed messages to a topic."""
+    position = Position(topic=topic, partition=0)
+    produce(kafka, [Record(b"k", value, position) for value in mixed_messages()])
+
+
+@pytest.fixture
+def run(spark: SparkSession, cli: Cli, kafka: str, tmp_path: Path) -> Callable[..., Ended]:
+    """Run the command on a topic of its own, which holds the mixed messages."""
+    assert spark is not None
+    topic = tmp_path.name
+    create(kafka, topic)
+    send(kafka, topic)
+
+    def once(*arguments: str) -> Ended:
+        source = ("--kafka", kafka, "--subscribe", topic)
+        places = ("--checkpoint", tmp_path / "checkpoint", "-o", tmp_path / "out")
+        return cli("run", "-f", FORMAT, *source, *places, "--sink", "parquet", *arguments)
+
+    return once
+
+
+def report(folder: Path) -> dict[str, Any]:
+    """Return the report of a run."""
+    found: dict[str, Any] = json.loads((folder / "out" / "report.json").read_text("utf-8"))
+    return found
+
+
+def test_a_stream_goes_on_where_it_ended(
+    run: Callable[..., Ended], spark: SparkSession, kafka: str, tmp_path: Path
+) -> None:
+    """Each run lands what came since, in bounded batches; lines, report and tables agree."""
+    lines = tmp_path / "metrics.jsonl"
+    limited = ("--metrics", str(lines), "--option", "maxOffsetsPerTrigger=8")
+    ended = run(*limited)
+    assert ended.exit_code == 1
+    told = [line for line in ended.stderr.splitlines() if line.startswith("batch ")]
+    assert "batch 0: 8 messages, " in told[0]
+    assert ", 5 offsets behind, newest " in told[0]
+    assert told[1].endswith(" s old, 3 dead letters")
+    first = report(tmp_path)
+    assert {name: first[name] for name in COUNTS} == MIXED_COUNTS
+    assert len(first["first_dead_letters"]) == 4
+    assert first["by_table"]
+    send(kafka, tmp_path.name)
+    again = run(*limited, "--json")
+    assert json.loads(again.stdout) == report(tmp_path)
+    assert {name: report(tmp_path)[name] for name in COUNTS} == MIXED_COUNTS
+    batches = json_lines(lines.read_text("utf-8"))
+    assert [batch["batch"] for batch in batches] == [0, 1, 2, 3]
+    assert [batch["rows"] for batch in batches] == [8, 5, 8, 5]
+    assert [batch["lag_offsets"] for batch in batches] == [5, 0, 5, 0]
+    assert [batch["offset_gaps"] for batch in batches] == [None, 0, 0, 0]
+    assert {batch["query"] for batch in batches} == {first["stream"]["query"]}
+    assert first["stream"] == {
+        "query": batches[0]["query"],
+        "batches": 2,
+        "offset_gaps": 0,
+        "lag_offsets": 0,
+        "signal": None,
+    }
+    tables = {name: spark.read.parquet(str(tmp_path / "out" / name)) for name in OUTPUTS}
+    assert {name: table.count() for name, table in tables.items()} == {
+        name: 2 * MIXED_COUNTS[name] for name in OUTPUTS
+    }
+
+
+def test_an_interrupt_ends_a_stream_in_good_order(
+    run: Callable[..., Ended], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Ctrl-C amid a backlog: what is committed is told and reported, and the exit code is 130."""
+    lines = tmp_path / "metrics.jsonl"
+    watch = Thread(target=at_first_line, args=(lines, lambda: os.kill(os.getpid(), signal.SIGINT)))
+    watch.start()
+    ended = run("--metrics", str(lines), "--option", "maxOffsetsPerTrigger=1")
+    watch.join()
+    assert ended.exit_code == 130
+    assert "Error" not in ended.stderr + capfd.readouterr().err
+    batches = json_lines(lines.read_text("utf-8"))
+    assert report(tmp_path)["stream"]["signal"] == "SIGINT"
+    assert report(tmp_path)["messages"] == len(batches) < MIXED_COUNTS["messages"]
+
+
+def test_a_service_ends_on_sigterm(spark: SparkSession, kafka: str, tmp_path: Path) -> None:
+    """A process that lands a topic in Delta for ever ends in good order, silently, with 1 or 0."""
+    create(kafka, tmp_path.name)
+    send(kafka, tmp_path.name)
+    connectors = ",".join(str(jar) for jar in jars(SPARK_KAFKA, SPARK_DELTA, without=IN_SPARK))
+    lines = tmp_path / "metrics.jsonl"
+    source = ("--kafka", kafka, "--subscribe", tmp_path.name, "--continuous")
+    places = ("--checkpoint", str(tmp_path / "checkpoint"), "-o", str(tmp_path / "out"))
+    command = [sys.executable, "-m", "changewire.cli", "run", "-f", FORMAT, *source, *places]
+    with subprocess.Popen(
+        [*command, "--metrics", str(lines)],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYSPARK_SUBMIT_ARGS": f"--jars {connectors} pyspark-shell"},
+    ) as process:
+        at_first_line(lines, process.terminate)
+        said = process.communicate()[1]
+    assert process.returncode == 1, said
+    assert [line for line in said.splitlines() if "rror" in line or "xception" in line] == []
+    assert report(tmp_path)["stream"]["signal"] == "SIGTERM"
+    table = spark.read.format("delta").load(str(tmp_path / "out" / "changes"))
+    assert table.count() == MIXED_COUNTS["changes"]
+
+
+def at_first_line(lines: Path, end: Callable[[], None]) -> None:
+    """Call something when a file has a line."""
+    until = time.monotonic() + 300
+    while not lines.exists() or not lines.read_text("utf-8"):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    end()
+
+
+def test_a_stream_that_refuses_too_much_ends(run: Callable[..., Ended], tmp_path: Path) -> None:
+    """Too many dead letters are one sentence and exit code 2, and nothing is written."""
+    ended = run("--max-dead-letters", "3")
+    assert ended.exit_code == 2
+    text = " ".join(ended.stderr.split())
+    assert "4 of 15 elements are dead letters" in text
+    assert "max_dead_letters is 3" in text
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_query_that_fails_is_one_sentence(run: Callable[..., Ended], tmp_path: Path) -> None:
+    """What Spark says is told in short, without a traceback, with exit code 2."""
+    (tmp_path / "out" / "controls").mkdir(parents=True)
+    (tmp_path / "out" / "controls" / "part-0.parquet").write_text("no Parquet")
+    ended = run()
+    assert ended.exit_code == 2
+    assert ended.stderr.startswith("the query failed: ")
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_terminal_shows_one_line() -> None:
+    """On a terminal the last batch is shown in place, and nothing is left of it behind."""
+    pty = pytest.importorskip("pty", reason="Windows has no pseudo-terminals")
+    script = (
+        "from changewire.cli.streams import told_batches\n"
+        "with told_batches() as tell: tell('batch 0'); tell('batch 1: 5 messages')"
+    )
+    ours, theirs = pty.openpty()
+    subprocess.run([sys.executable, "-c", script], stderr=theirs, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert "batch 1: 5 messages" in shown
+    assert shown.rstrip().endswith("\x1b[2K")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--sink", "parquet"], "are for --checkpoint DIR"),
+        (["--continuous"], "are for --checkpoint DIR"),
+        (["--checkpoint", "c", "in.jsonl"], "--checkpoint needs --kafka"),
+        (["--checkpoint", "c", "--sink", "csv"], "none of: delta, parquet"),
+        (["--checkpoint", "c", "--kafka", "h:1", "--json", "--metrics", "-"], "both write"),
+        (["--checkpoint", "c", "--kafka", "h:1", "--max-dead-letters", "-"], "max_dead_letters is"),
+    ],
+)
+def test_wrong_usage_is_told(
+    spark: SparkSession, cli: Cli, arguments: list[str], text: str, tmp_path: Path
+) -> None:
+    """Options of streams that do not go together end with a sentence and exit code 2."""
+    assert spark is not None
+    ended = cli("run", "-f", FORMAT, *arguments, "-o", tmp_path / "out")
+    assert ended.exit_code == 2
+    assert text in " ".join(ended.stderr.replace("│", " ").split())
