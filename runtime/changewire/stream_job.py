@@ -1,8 +1,9 @@
-"""The main job as a streaming query: what Kafka topics hold and get in, tables and a report out."""
+"""The main job as a streaming query: Kafka topics in, tables and a report out; and its replay."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ def run_stream(
     continuous: bool = False,
     max_dead_letters: int | str | None = None,
     dead_letters_topic: str | None = None,
+    tables: Mapping[str, Any] | None = None,
     packages: str | None = None,
     show_values: bool = False,
     notice: Callable[[str], None] | None = None,
@@ -41,6 +43,8 @@ def run_stream(
         max_dead_letters: A batch with more dead letters stops the query: a number, or a share of
             its elements such as ``"5%"``.
         dead_letters_topic: A topic of the same brokers that gets dead letters too.
+        tables: Arguments of `changewire.spark.apply_changes` that tell of tables, with ``target``;
+            None where changes are only logged.
         packages: Maven coordinates of Spark's connectors, for a session that is started.
         show_values: Whether the report's first dead letters show the start of their values.
         notice: Called with a line to read for each batch that was committed.
@@ -62,6 +66,7 @@ def run_stream(
         "continuous": continuous,
         "max_dead_letters": max_dead_letters,
         "dead_letters_topic": dead_letters_topic,
+        "tables": tables,
         "notice": notice,
         "metrics": metrics,
     }
@@ -69,6 +74,51 @@ def run_stream(
     Path(output).mkdir(parents=True, exist_ok=True)
     write(outcome)
     return outcome
+
+
+def replay(
+    output: str,
+    *,
+    reading: Reading,
+    checkpoint: str,
+    tables: Mapping[str, Any],
+    where: str | None = None,
+    packages: str | None = None,
+) -> tuple[int, int]:
+    """Decode the dead letters of a stream again, and apply what is good by now.
+
+    Args:
+        output: Folder that `run_stream` landed topics in, in Delta tables.
+        reading: The format of the messages, and what they do not say themselves.
+        checkpoint: Folder of the query's checkpoint.
+        tables: As in `run_stream`.
+        where: Condition in SQL on dead letters; None for all.
+        packages: Maven coordinates of Spark's connectors, for a session that is started.
+
+    Returns:
+        How many dead letters there were, and how many were applied and marked.
+
+    Raises:
+        JobError: Spark cannot run, or the tables are not there or do not fit.
+    """
+    choose("spark", [])
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    from changewire.engines.spark import StreamError, session
+    from changewire.engines.spark import replay as replayed
+    from changewire.engines.spark.kafka.errors import reason
+    from changewire.engines.spark.run_stream import places, settings
+
+    try:
+        spark = session(settings(packages, "delta"))
+        told = {**asdict(reading), **places(output), **tables}
+        found = replayed(spark, checkpoint=checkpoint, where=where, **told)
+    except (StreamError, ValueError) as error:
+        raise JobError(str(error)) from None
+    except (PySparkException, Py4JError) as error:
+        raise JobError(f"the replay failed: {reason(error, {})}") from None
+    return found.letters, found.marked
 
 
 def _landed(

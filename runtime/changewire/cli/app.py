@@ -15,6 +15,7 @@ from changewire.cli.commands import (
     encode,
     explain,
     formats,
+    replay,
     run,
     schema,
     schemas,
@@ -60,6 +61,7 @@ _COMMANDS = (
     (schemas, "List the schemas that stand in messages, and what changed."),
     (formats, "List formats and their messages."),
     (run, "Messages to tables, with a report."),
+    (replay, "Apply the dead letters of a stream that are good by now."),
     (doctor, "Look for what is missing."),
 )
 for command, short_help in _COMMANDS:

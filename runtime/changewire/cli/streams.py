@@ -65,6 +65,44 @@ DeadLettersTopic: TypeAlias = Annotated[
     ),
 ]
 
+Target: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TABLE",
+        help="Merge changes into these tables: a path or name with {database} and {table} in it.",
+        show_default=False,
+    ),
+]
+
+Rows: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--rows",
+        metavar="ROWS",
+        help="Rows of tables: json, embedded (columns that messages declare), or a schema file.",
+        show_default=False,
+    ),
+]
+
+SchemaEvolutionOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--schema-evolution",
+        metavar="HOW",
+        help="What tables do with new columns: add_columns, or strict (dead letters).",
+        show_default=False,
+    ),
+]
+
+NullSet: TypeAlias = Annotated[
+    str | None,
+    typer.Option(metavar="TABLE", help="Table of writes that name none.", show_default=False),
+]
+
+Truncates: TypeAlias = Annotated[
+    bool, typer.Option("--apply-as-truncates", help="Let truncates remove rows of tables.")
+]
+
 Metrics: TypeAlias = Annotated[
     str | None,
     typer.Option(
@@ -86,6 +124,7 @@ def stream_options(
     dead_letters_topic: str | None,
     metrics: str | None,
     as_json: bool,
+    tables: Mapping[str, Any] | None,
 ) -> dict[str, Any] | None:
     """Return how to land a stream; None where the run is none.
 
@@ -94,24 +133,55 @@ def stream_options(
             standard output is to hold lines and a report.
     """
     if checkpoint is None:
-        if sink or continuous or max_dead_letters or dead_letters_topic or metrics:
+        if sink or continuous or max_dead_letters or dead_letters_topic or metrics or tables:
             raise typer.BadParameter(
-                "--sink, --continuous, --max-dead-letters, --dead-letters-topic and --metrics are "
-                "for --checkpoint DIR"
+                "--sink, --continuous, --max-dead-letters, --dead-letters-topic, --metrics and "
+                "--target are for --checkpoint DIR"
             )
         return None
     if not topics:
         raise typer.BadParameter("a stream reads Kafka topics: --checkpoint needs --kafka")
     if metrics == STDOUT and as_json:
         raise typer.BadParameter("--json and --metrics - both write to standard output")
+    if tables is not None and sink == "parquet":
+        raise typer.BadParameter("--target needs --sink delta: Parquet has no MERGE")
     limit = max_dead_letters
     return {
+        "tables": tables,
         "checkpoint": checkpoint,
         "sink": sink or SINKS[0],
         "continuous": continuous,
         "dead_letters_topic": dead_letters_topic,
         "max_dead_letters": int(limit) if limit and limit.isdecimal() else limit,
     }
+
+
+def table_options(
+    target: str | None,
+    *,
+    rows: str | None,
+    schema_evolution: str | None,
+    null_set: str | None,
+    apply_as_truncates: bool,
+) -> dict[str, Any] | None:
+    """Return what a stream is told of tables; None where it feeds none.
+
+    Raises:
+        BadParameter: An option of tables stands without their name.
+    """
+    given = {
+        "rows": rows,
+        "schema_evolution": schema_evolution,
+        "null_set": null_set,
+        "apply_as_truncates": apply_as_truncates or None,
+    }
+    chosen = {name: value for name, value in given.items() if value is not None}
+    if target is not None:
+        return {"target": target, **chosen}
+    if chosen:
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in chosen)
+        raise typer.BadParameter(f"{names}: for --target TABLE")
+    return None
 
 
 @contextmanager

@@ -200,3 +200,38 @@ def test_wrong_usage_is_told(
     ended = cli("run", "-f", FORMAT, *arguments, "-o", tmp_path / "out")
     assert ended.exit_code == 2
     assert text in " ".join(ended.stderr.replace("│", " ").split())
+
+
+def test_a_stream_feeds_tables(
+    run: Callable[..., Ended], cli: Cli, spark: SparkSession, tmp_path: Path
+) -> None:
+    """With --target changes are merged; what had no table is replayed when it has one."""
+    target = f"{tmp_path}/lake/{{database}}/{{table}}"
+    assert run("--sink", "delta", "--target", target).exit_code == 1
+    rows = spark.read.format("delta").load(str(tmp_path / "lake" / "ns" / "set"))
+    assert rows.columns == ["key", "row", "_changewire"]
+    places = ("--target", target, "--checkpoint", tmp_path / "checkpoint", "--null-set", "no_set")
+    ended = cli("replay", tmp_path / "out", "-f", FORMAT, *places, "--json")
+    assert ended.exit_code == 1
+    letters = spark.read.format("delta").load(str(tmp_path / "out" / "dead_letters"))
+    missing = letters.where("code = 'table-missing'").count()
+    assert missing > 0
+    total = MIXED_COUNTS["dead_letters"] + missing
+    assert json.loads(ended.stdout) == {"dead_letters": total, "replayed": missing}
+    log = spark.read.format("delta").load(str(tmp_path / "out" / "changes"))
+    assert log.count() == MIXED_COUNTS["changes"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--rows", "json"), "--rows: for --target TABLE"),
+        (("--target", "t"), "--target needs --sink delta"),
+    ],
+)
+def test_options_of_tables_that_cannot_be(cli: Cli, arguments: tuple[str, ...], told: str) -> None:
+    """Options of tables need their name, and a format that has MERGE."""
+    source = ("--kafka", "localhost:1", "--subscribe", "t", "--checkpoint", "c", "-o", "o")
+    ended = cli("run", "-f", FORMAT, *source, "--sink", "parquet", *arguments)
+    assert ended.exit_code == 2
+    assert told in ended.stderr

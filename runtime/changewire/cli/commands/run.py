@@ -27,9 +27,15 @@ from changewire.cli.streams import (
     DeadLettersTopic,
     MaxDeadLetters,
     Metrics,
+    NullSet,
+    Rows,
+    SchemaEvolutionOption,
     SinkOption,
+    Target,
+    Truncates,
     metric_lines,
     stream_options,
+    table_options,
     told_batches,
 )
 from changewire.cli.talk import console, counted, say
@@ -81,6 +87,11 @@ def run(
     max_dead_letters: MaxDeadLetters = None,
     dead_letters_topic: DeadLettersTopic = None,
     metrics: Metrics = None,
+    target: Target = None,
+    rows: Rows = None,
+    schema_evolution: SchemaEvolutionOption = None,
+    null_set: NullSet = None,
+    apply_as_truncates: Truncates = False,
     as_json: Json = False,
 ) -> int:
     """Turn messages into tables of changes, control events and dead letters, with a report.
@@ -88,7 +99,8 @@ def run(
     In DIR, changes, controls, dead_letters, report.json and report.html are replaced.
 
     Messages are those of files, or with --kafka those that topics hold by now. With --checkpoint
-    they are appended by a streaming query, and the next run goes on behind them.
+    they are appended by a streaming query, and the next run goes on behind them; --target merges
+    their changes into Delta tables too.
 
     Example: changewire run -f aerospike-json topic/ --output tables/
     """
@@ -103,6 +115,13 @@ def run(
         dead_letters_topic=dead_letters_topic,
         metrics=metrics,
         as_json=as_json,
+        tables=table_options(
+            target,
+            rows=rows,
+            schema_evolution=schema_evolution,
+            null_set=null_set,
+            apply_as_truncates=apply_as_truncates,
+        ),
     )
     quieten_spark()
     if landing is not None:

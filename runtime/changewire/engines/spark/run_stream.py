@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Final
+from typing import Any, Final
 
 from changewire.changes.reading import Reading
 from changewire.engines.outcome import Outcome
+from changewire.engines.spark.apply import apply_changes
 from changewire.engines.spark.decode import decode
 from changewire.engines.spark.kafka import KafkaOptions, address, read_kafka
 from changewire.engines.spark.kafka.options import option
@@ -35,6 +36,7 @@ class Landing:
         dead_letters_topic: A topic of the same brokers that gets dead letters too.
         notice: Gets a line to read for each committed batch.
         metrics: Gets a line of JSON for each committed batch.
+        tables: What `apply_changes` is told of tables, with ``target``; None where none are fed.
     """
 
     checkpoint: str
@@ -44,6 +46,7 @@ class Landing:
     dead_letters_topic: str | None = None
     notice: Callable[[str], None] | None = None
     metrics: Callable[[str], None] | None = None
+    tables: Mapping[str, Any] | None = None
 
 
 def run_stream(
@@ -79,22 +82,14 @@ def run_stream(
     started = time.perf_counter()
     if landing.max_dead_letters is not None:
         limits.allowed(landing.max_dead_letters, 0)
-    spark = session(_settings(packages, landing.sink))
+    spark = session(settings(packages, landing.sink))
     messages = read_kafka(spark, _from_earliest(options))
     totals = Totals(landing.notice, landing.metrics, show_values=show_values)
-    query = write_stream(
-        decode(messages, **asdict(reading)),
-        change_log=f"{output}/changes",
-        controls=f"{output}/controls",
-        dead_letters=f"{output}/dead_letters",
-        checkpoint=landing.checkpoint,
-        sink=landing.sink,
-        trigger=None if landing.continuous else _NOW,
-        max_dead_letters=landing.max_dead_letters,
-        dead_letters_topic=landing.dead_letters_topic,
-        kafka=options,
-        written=totals.written,
-    )
+    common = {**places(output), **_landed(landing), "kafka": options, "written": totals.written}
+    if landing.tables is None:
+        query = write_stream(decode(messages, **asdict(reading)), **common)
+    else:
+        query = apply_changes(messages, **asdict(reading), **common, **landing.tables)
     heard = await_end(query, progress=totals.committed)
     return Outcome(
         counts=totals.counts,
@@ -108,9 +103,27 @@ def run_stream(
     )
 
 
-def _settings(packages: str | None, sink: str) -> dict[str, str]:
-    settings = {"spark.jars.packages": packages} if packages else {}
-    return {**settings, **DELTA_SETTINGS} if sink == "delta" else settings
+def places(output: str) -> dict[str, Any]:
+    """Return where the outputs are, by their arguments."""
+    names = {"change_log": "changes", "controls": "controls", "dead_letters": "dead_letters"}
+    return {name: f"{output}/{folder}" for name, folder in names.items()}
+
+
+def _landed(landing: Landing) -> dict[str, Any]:
+    """Return the arguments that `write_stream` and `apply_changes` share."""
+    return {
+        "checkpoint": landing.checkpoint,
+        "sink": landing.sink,
+        "trigger": None if landing.continuous else _NOW,
+        "max_dead_letters": landing.max_dead_letters,
+        "dead_letters_topic": landing.dead_letters_topic,
+    }
+
+
+def settings(packages: str | None, sink: str) -> dict[str, str]:
+    """Return the settings of a session that is started."""
+    found = {"spark.jars.packages": packages} if packages else {}
+    return {**found, **DELTA_SETTINGS} if sink == "delta" else found
 
 
 def _from_earliest(options: KafkaOptions) -> KafkaOptions:

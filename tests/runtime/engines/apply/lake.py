@@ -19,7 +19,7 @@ from changewire.changes.reading import Reading
 from changewire.engines.layout import INPUT_COLUMNS
 from changewire.engines.spark.apply.applying import Applying, RowTypes
 from changewire.engines.spark.apply.effects import EffectsDecoder, with_effects
-from changewire.engines.spark.apply.query import start_applying
+from changewire.engines.spark.apply.query import Telling, start_applying
 from changewire.engines.spark.decode import Decoded, mapped
 from changewire.engines.spark.types import ROWS
 from changewire.tables import Placed, Routing, template_of
@@ -94,7 +94,7 @@ class Lake:
         types = RowTypes("json", Reading("dataworks-json"))
         applying = Applying(routing, types, self.sink, checkpoint, self.applies_truncates)
         query = start_applying(
-            decoded, applying, self.outputs(), trigger={"availableNow": True}, **options
+            decoded, applying, self.outputs(), Telling(**options), trigger={"availableNow": True}
         )
         cws.await_end(query)
         return query

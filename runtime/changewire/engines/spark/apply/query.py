@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
@@ -15,9 +15,11 @@ from changewire.engines.spark.apply.applying import Applying, row_types, with_ef
 from changewire.engines.spark.apply.batch import TablesWriter
 from changewire.engines.spark.apply.evolve import SchemaEvolution
 from changewire.engines.spark.decode import Decoded
+from changewire.engines.spark.kafka import KafkaOptions
 from changewire.engines.spark.row_type import RowSchema
 from changewire.engines.spark.stream import limit as limits
-from changewire.engines.spark.stream.batch import Listener
+from changewire.engines.spark.stream.batch import BatchListener, Listener
+from changewire.engines.spark.stream.letters import LettersTopic, letters_topic
 from changewire.engines.spark.stream.output import Output
 from changewire.engines.spark.stream.query import check_limit, start
 from changewire.tables.names import template_of
@@ -46,6 +48,9 @@ def apply_changes(
     max_dead_letters: limits.Limit | None = None,
     notice: Listener | None = None,
     metrics: Listener | None = None,
+    written: BatchListener | None = None,
+    dead_letters_topic: str | None = None,
+    kafka: KafkaOptions | None = None,
 ) -> StreamingQuery:
     """Start a query that applies changes to tables, beside the outputs of `write_stream`.
 
@@ -60,7 +65,8 @@ def apply_changes(
         target: Name of a table, or a path (it has a slash), with ``{system}``, ``{database}``,
             ``{schema}`` and ``{table}`` where names of the source go, each made safe.
         change_log: As in `write_stream`, as are `controls`, `dead_letters`, `checkpoint`,
-            `trigger`, `max_dead_letters`, `notice` and `metrics`.
+            `trigger`, `max_dead_letters`, `notice`, `metrics`, `written`, `dead_letters_topic` and
+            `kafka`.
         controls: See there.
         dead_letters: See there. It has changes too that no table can take.
         checkpoint: See there.
@@ -82,6 +88,9 @@ def apply_changes(
         max_dead_letters: See there.
         notice: See there.
         metrics: See there; ``tables`` says what became of the changes.
+        written: See there; it is called before the tables are merged into.
+        dead_letters_topic: See there.
+        kafka: See there.
 
     Returns:
         The running query. What stops it is told by `await_end`.
@@ -90,6 +99,7 @@ def apply_changes(
         ValueError: An argument is none, `messages` is no stream, or two outputs are at one place.
         CheckpointError: The checkpoint is that of another query.
         OutputError: An output has another schema, or Spark does not know its format.
+        KafkaSourceError: The topic for dead letters is not there.
     """
     check_limit(max_dead_letters)
     reading = Reading(format, image, keys, families, digests)
@@ -98,26 +108,29 @@ def apply_changes(
     applying = Applying(routing, types, sink, checkpoint, apply_as_truncates).checked()
     decoded = with_effects_of(messages, types)
     targets = {"dead_letters": dead_letters, "controls": controls, "change_log": change_log}
-    return start_applying(
-        decoded,
-        applying,
-        targets,
-        trigger=trigger,
-        max_dead_letters=max_dead_letters,
-        notice=notice,
-        metrics=metrics,
-    )
+    spark = messages.sparkSession
+    topic = letters_topic(spark, dead_letters_topic, kafka or {}) if dead_letters_topic else None
+    telling = Telling(max_dead_letters, notice, metrics, written, topic)
+    return start_applying(decoded, applying, targets, telling, trigger=trigger)
+
+
+class Telling(NamedTuple):
+    """The last fields of `BatchWriter`: who is told what."""
+
+    max_dead_letters: limits.Limit | None = None
+    notice: Listener | None = None
+    metrics: Listener | None = None
+    written: BatchListener | None = None
+    topic: LettersTopic | None = None
 
 
 def start_applying(
     decoded: Decoded,
     applying: Applying,
     targets: Mapping[str, str],
+    telling: Telling,
     *,
-    trigger: Mapping[str, Any] | None = None,
-    max_dead_letters: limits.Limit | None = None,
-    notice: Listener | None = None,
-    metrics: Listener | None = None,
+    trigger: Mapping[str, Any] | None,
 ) -> StreamingQuery:
     """Start a query that applies decoded rows with effects.
 
@@ -125,15 +138,15 @@ def start_applying(
         decoded: A stream, with the column `effects.EFFECTS`.
         applying: How changes are applied.
         targets: Where each output is.
-        trigger: As in `apply_changes`, as are the others.
-        max_dead_letters: See there.
-        notice: See there.
-        metrics: See there.
+        telling: Who is told what.
+        trigger: As in `apply_changes`.
     """
 
     def writer(query: str, outputs: list[Output]) -> TablesWriter:
-        options = (decoded.rows_as, max_dead_letters, notice, metrics, None, None)
-        return TablesWriter(query, applying.sink, outputs, *options, applying=applying)
+        fields = telling._asdict()
+        return TablesWriter(
+            query, applying.sink, outputs, decoded.rows_as, **fields, applying=applying
+        )
 
     return start(
         decoded,

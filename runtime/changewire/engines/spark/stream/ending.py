@@ -17,6 +17,7 @@ from changewire.engines.spark.stream.committed import BatchProgress, check, comm
 from changewire.engines.spark.stream.errors import (
     ConflictError,
     KeysMissingError,
+    OutputError,
     TooManyDeadLettersError,
 )
 
@@ -27,7 +28,13 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 _SECONDS: Final = 1
 _OURS: Final[dict[str, type[Exception]]] = {
     error.__name__: error
-    for error in (ConservationError, ConflictError, KeysMissingError, TooManyDeadLettersError)
+    for error in (
+        ConservationError,
+        ConflictError,
+        KeysMissingError,
+        OutputError,
+        TooManyDeadLettersError,
+    )
 }
 _TOLD: Final = re.compile(rf"\b({'|'.join(_OURS)}): ([^\n]*)")
 

@@ -1,0 +1,88 @@
+"""``changewire replay``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Annotated
+
+import typer
+
+from changewire.cli.commands.changes import DigestsOption, Families, ImageOption, Keys, reading_of
+from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
+from changewire.cli.options import Json, TopicFormat
+from changewire.cli.quiet import quieten_spark
+from changewire.cli.streams import (
+    NullSet,
+    Rows,
+    SchemaEvolutionOption,
+    Truncates,
+    table_options,
+)
+from changewire.cli.talk import say
+from changewire.cli.topics import Packages
+
+
+@ending
+def replay(
+    output: Annotated[
+        str, typer.Argument(metavar="DIR", help="Folder of a stream's outputs: run's --output.")
+    ],
+    *,
+    format: TopicFormat,
+    target: Annotated[str, typer.Option(metavar="TABLE", help="The tables that the stream feeds.")],
+    checkpoint: Annotated[str, typer.Option(metavar="DIR", help="The checkpoint of the stream.")],
+    where: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SQL",
+            help="Which dead letters: a condition such as code = 'unknown-variant'.",
+            show_default=False,
+        ),
+    ] = None,
+    image: ImageOption = "full",
+    keys: Keys = None,
+    families: Families = None,
+    digests: DigestsOption = "off",
+    rows: Rows = None,
+    schema_evolution: SchemaEvolutionOption = None,
+    null_set: NullSet = None,
+    apply_as_truncates: Truncates = False,
+    packages: Packages = None,
+    as_json: Json = False,
+) -> int:
+    """Decode the dead letters of a stream again, and apply what is good by now.
+
+    Changes have their original order, and what was applied is marked: a second replay does nothing.
+    The exit code is 1 if dead letters are left.
+
+    Example: changewire replay ops/ -f dataworks-json --target 'lake.{table}' --checkpoint here/
+    """
+    from changewire import stream_job
+    from changewire.job import JobError
+
+    reading = reading_of(format, image, keys, families, digests)
+    tables = table_options(
+        target,
+        rows=rows,
+        schema_evolution=schema_evolution,
+        null_set=null_set,
+        apply_as_truncates=apply_as_truncates,
+    )
+    quieten_spark()
+    try:
+        letters, marked = stream_job.replay(
+            output,
+            reading=reading,
+            checkpoint=checkpoint,
+            tables=tables or {},
+            where=where,
+            packages=packages,
+        )
+    except JobError as error:
+        say(str(error))
+        return UNABLE
+    if as_json:
+        sys.stdout.write(json.dumps({"dead_letters": letters, "replayed": marked}) + "\n")
+    say(f"{marked:,} of {letters:,} dead letters were applied")
+    return GOOD if marked >= letters else REFUSED
