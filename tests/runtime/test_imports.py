@@ -12,8 +12,8 @@ import pytest
 ROOMS = ["framing", "codec", "changes", "tables", "engines"]
 """In the order of a message's way."""
 
-SHARED = {"msgpack_heads", "version"}
-"""Facts that every room may use; they import nothing."""
+SHARED = {"generator", "msgpack_heads", "version"}
+"""What every room may use: facts, and the way to the generator; they import nothing of ours."""
 HEAVY = [
     "pyspark",
     "pyarrow",

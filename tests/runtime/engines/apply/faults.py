@@ -10,8 +10,8 @@ from changewire.engines.spark.apply import batch, merge
 STEPS = {
     "before tombstones": (merge, "bury", True),
     "after tombstones": (merge, "bury", False),
-    "before rows": (merge, "_merge_rows", True),
-    "after rows": (merge, "_merge_rows", False),
+    "before rows": (merge, "write_rows", True),
+    "after rows": (merge, "write_rows", False),
     "after tables": (batch, "keep_tables", False),
 }
 """Steps of a batch, after its outputs: where the function is that takes it, and whether the query

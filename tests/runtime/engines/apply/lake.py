@@ -48,12 +48,14 @@ class Lake:
         root: Holds messages, checkpoint, outputs and tables.
         sink: Table format.
         applies_truncates: Whether truncates are applied.
+        lake: Folder of the tables, where it is not that of the root.
         files: Number of files so far.
     """
 
     root: Path
     sink: str = "delta"
     applies_truncates: bool = False
+    lake: Path | None = None
     files: int = 0
 
     def send(self, batch: Sequence[Placed]) -> None:
@@ -90,7 +92,7 @@ class Lake:
         decoder = ChangeDecoder(Reading("dataworks-json"))
         decoded = Decoded(mapped(self.read(spark), decoder, with_effects(ROWS)))
         checkpoint = str(self.root / "checkpoint")
-        routing = Routing(template_of(f"{self.root}/tables/{{table}}"), "null")
+        routing = Routing(template_of(f"{self.folder}/{{table}}"), "null")
         types = RowTypes("json", Reading("dataworks-json"))
         applying = Applying(routing, types, self.sink, checkpoint, self.applies_truncates)
         query = start_applying(
@@ -99,15 +101,19 @@ class Lake:
         cws.await_end(query)
         return query
 
+    @property
+    def folder(self) -> Path:
+        """Where the tables are."""
+        return self.lake or self.root / "tables"
+
     def tables(self) -> list[str]:
         """Return the names of the tables, without those of tombstones."""
-        folder = self.root / "tables"
-        names = [path.name for path in folder.iterdir()] if folder.exists() else []
+        names = [path.name for path in self.folder.iterdir()] if self.folder.exists() else []
         return sorted(name for name in names if not name.endswith("__tombstones"))
 
     def rows(self, spark: SparkSession, name: str) -> list[dict[str, Any]]:
         """Return the rows of a table."""
-        found = spark.read.format(self.sink).load(str(self.root / "tables" / name)).collect()
+        found = spark.read.format(self.sink).load(str(self.folder / name)).collect()
         return [msgspec.json.decode(row["row"]) for row in found]
 
     def content(self, spark: SparkSession) -> Content:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import msgspec
 import pytest
@@ -16,6 +17,7 @@ from tests.runtime.tables.model import tables_of
 
 import changewire as cw
 import changewire.spark as cws
+from changewire.engines.spark.apply import merge
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -109,6 +111,40 @@ def test_truncates(spark: SparkSession, tmp_path: Path) -> None:
     assert lake.content(spark) == tables_of(good, truncates=True)
     letters = spark.read.format("delta").load(lake.outputs()["dead_letters"]).collect()
     assert [row["code"] for row in letters] == ["truncate-without-sequence"]
+
+
+def test_two_queries_write_to_one_table(spark: SparkSession, tmp_path: Path) -> None:
+    """What another query writes between decision and merge is seen, and decided on again."""
+    lake = Lake(tmp_path / "one")
+    other = Lake(tmp_path / "two", lake=lake.folder)
+    first = placed(change(key=1, a=1), change(key=2, a=1))
+    lake.send(first)
+    lake.apply(spark)
+    mine = placed(change(key=1, sequence=2, a=2), change(key=2, sequence=2, a=2), start=10)
+    theirs = placed(change(key=1, sequence=3, a=3), change("delete", 2, 3), partition=1)
+    lake.send(mine)
+    other.send(theirs)
+    write, calls = merge.write_rows, list[Any]()
+
+    def after_the_other(*arguments: Any) -> int:
+        calls.append(arguments)
+        if len(calls) == 1:
+            other.apply(spark)
+        return write(*arguments)
+
+    told: list[str] = []
+    with patch.object(merge, "write_rows", after_the_other):
+        lake.apply(spark, metrics=told.append)
+    assert lake.content(spark) == tables_of([*first, *mine, *theirs])
+    assert msgspec.json.decode(told[0])["tables"] == {"stale": 2}
+
+
+def test_the_session_stays_the_active_one(spark: SparkSession, tmp_path: Path) -> None:
+    """Who asks for a session after a query gets the caller's, and not that of a batch."""
+    lake = Lake(tmp_path)
+    lake.send(placed(change(key=1, a=1)))
+    lake.apply(spark)
+    assert cws.session() is spark
 
 
 def test_missing_keys_stop_a_query(spark: SparkSession, tmp_path: Path) -> None:

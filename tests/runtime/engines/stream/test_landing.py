@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow.parquet as pq
 import pytest
 from tests.runtime.engines.stream.streams import AT, Landed, stream
 from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 def test_every_element_lands_once(landed: Landed, spark: SparkSession) -> None:
     """Each element of each message is in exactly one output, once."""
     assert landed.stream.landed(spark) == landed.stream.expected()
+
+
+def test_readers_without_spark_see_every_row(landed: Landed) -> None:
+    """Arrow takes no folder of a batch for a hidden one."""
+    places = landed.stream.targets()
+    found = {name: pq.read_table(places[name]).num_rows for name in places}
+    assert found == {name: rows.total() for name, rows in landed.stream.expected().items()}
 
 
 def test_sums_are_what_the_source_delivered(landed: Landed) -> None:
@@ -63,7 +71,7 @@ def test_dead_letters_have_all_that_is_known(landed: Landed, spark: SparkSession
     assert row.pop("message").startswith("aerospike-json: at /key: ")
     assert row.pop("timestamp").timestamp() == AT.timestamp()
     assert row.pop("time").timestamp() > AT.timestamp()
-    assert row.pop("_query")
+    assert row.pop("query")
     assert bytes(row.pop("value")) == mixed_messages()[7]
     assert row == {
         "topic": "t",
@@ -76,7 +84,7 @@ def test_dead_letters_have_all_that_is_known(landed: Landed, spark: SparkSession
         "pointer": "/key",
         "format": FORMAT,
         "version": VERSION,
-        "_batch": 0,
+        "batch": 0,
     }
 
 

@@ -8,6 +8,7 @@ from typing import Final, Protocol
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import StructType
 
 _EXISTS: Final = "TABLE_OR_VIEW_ALREADY_EXISTS"
@@ -59,7 +60,7 @@ class Delta:
 
     def create(self, spark: SparkSession, name: str, columns: StructType, *, is_path: bool) -> None:
         """Make a table if it is not there, and the namespace of its name."""
-        empty = spark.createDataFrame([], columns)
+        empty = no_rows(spark, columns)
         properties = {**self._properties, **(self._any_names if _is_unsafe(columns) else {})}
         if is_path:
             empty.write.format("delta").mode("ignore").options(**properties).save(name)
@@ -80,7 +81,7 @@ class Delta:
             pairs = ", ".join(f"'{key}' = '{value}'" for key, value in self._any_names.items())
             table = self.identifier(name, is_path=is_path)
             spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ({pairs})")
-        writer = spark.createDataFrame([], columns).write.format("delta").mode("append")
+        writer = no_rows(spark, columns).write.format("delta").mode("append")
         writer = writer.option("mergeSchema", "true")
         if is_path:
             writer.save(name)
@@ -102,6 +103,18 @@ def _is_unsafe(columns: StructType) -> bool:
         _UNSAFE.search(field.name) is not None
         or (isinstance(field.dataType, StructType) and _is_unsafe(field.dataType))
         for field in columns.fields
+    )
+
+
+def no_rows(spark: SparkSession, columns: StructType) -> DataFrame:
+    """Return a DataFrame without rows.
+
+    Not by `createDataFrame`, which makes the session of a stream's batch the active one for good.
+    """
+    nothing = F.lit(None)
+    fields = columns.fields
+    return spark.range(0).select(
+        *(nothing.cast(f.dataType).alias(f.name, metadata=f.metadata) for f in fields)
     )
 
 

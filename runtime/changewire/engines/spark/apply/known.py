@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
 
@@ -47,9 +47,18 @@ def keep_tables(
     spark: SparkSession, checkpoint: str, batch: int, added: Iterable[tuple[Target, Namespace]]
 ) -> None:
     """Keep the tables that a batch was the first to feed."""
-    rows = [(*namespace, target.name, [*target.origin]) for target, namespace in added]
+    rows = [_row(target, namespace) for target, namespace in added]
     if rows:
-        _write(spark.createDataFrame(rows, _TARGETS), checkpoint, _TABLES, batch)
+        found = spark.range(1).select(F.explode(F.array(*rows)).alias("row")).select("row.*")
+        _write(found, checkpoint, _TABLES, batch)
+
+
+def _row(target: Target, namespace: Namespace) -> Column:
+    """Return a row of `_TARGETS`."""
+    origin = F.array(*map(F.lit, target.origin)).cast("array<string>")
+    values = [*map(F.lit, (*namespace, target.name)), origin]
+    named = zip(_TARGETS.fields, values, strict=True)
+    return F.struct(*(value.cast(field.dataType).alias(field.name) for field, value in named))
 
 
 def keep_deletes(checkpoint: str, batch: int, deletes: DataFrame) -> None:

@@ -106,7 +106,7 @@ def _attempt(
             graves = decisions.where(F.col("action") == TOMBSTONE)
             bury(graves.select("key", F.col("metadata").alias(COLUMN)), place.tombstones)
         changed = decisions.where((F.col("action") == ROW) | F.col("seen").isNotNull())
-        if made.changed and _merge_rows(changed, place) != made.changed:
+        if made.changed and write_rows(changed, place) != made.changed:
             return None
     except PySparkException as error:
         if place.format.conflict.search(str(error)) is None:
@@ -199,7 +199,7 @@ def bury(graves: DataFrame, tombstones: str) -> None:
     graves.withColumn("since", F.current_timestamp()).writeTo(tombstones).append()
 
 
-def _merge_rows(changed: DataFrame, place: Place) -> int:
+def write_rows(changed: DataFrame, place: Place) -> int:
     """Write and remove rows that are as they were seen; return how many there were."""
     shape = place.shape
     columns = shape.row_columns(F.col("key"), F.col("content"))

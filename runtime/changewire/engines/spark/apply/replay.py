@@ -18,7 +18,7 @@ from changewire.engines.counts import Counts
 from changewire.engines.spark.apply.applying import Applying, row_types, with_effects_of
 from changewire.engines.spark.apply.batch import TablesWriter
 from changewire.engines.spark.apply.evolve import SchemaEvolution
-from changewire.engines.spark.apply.formats import FORMATS
+from changewire.engines.spark.apply.formats import FORMATS, no_rows
 from changewire.engines.spark.apply.merge import as_is
 from changewire.engines.spark.decode import Decoded
 from changewire.engines.spark.row_type import RowSchema
@@ -137,7 +137,7 @@ def _letters(spark: SparkSession, output: Output, where: str | None) -> DataFram
     found = _read(spark, output)
     if REPLAYED not in found.columns:
         kind = StructType([*found.schema.fields, StructField(REPLAYED, TimestampType())])
-        _append(spark.createDataFrame([], kind), output)
+        _append(no_rows(spark, kind), output)
         found = _read(spark, output)
     found = found.where(F.col(REPLAYED).isNull())
     return found if where is None else found.where(where)

@@ -15,9 +15,9 @@ Sink = Literal["delta", "parquet"]
 SINKS: Final[tuple[str, ...]] = get_args(Sink)
 """Formats that a stream can write exactly once."""
 
-QUERY: Final = "_query"
-BATCH: Final = "_batch"
-"""Partition columns of Parquet outputs."""
+QUERY: Final = "query"
+BATCH: Final = "batch"
+"""Partition columns of Parquet outputs; many readers skip folders that begin with ``_``."""
 
 
 @dataclass(frozen=True)
