@@ -9,6 +9,7 @@ from tests.support.jars import IN_SPARK, SPARK_DELTA, SPARK_KAFKA, jars
 SETTINGS = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.databricks.delta.snapshotPartitions": "2",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",  # short runs are mostly compiling
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
 """What Delta asks of a session, https://docs.delta.io/latest/quick-start.html, and few tasks for

@@ -206,9 +206,9 @@ def test_a_stream_feeds_tables(
     run: Callable[..., Ended], cli: Cli, spark: SparkSession, tmp_path: Path
 ) -> None:
     """With --target changes are merged; what had no table is replayed when it has one."""
-    target = f"{tmp_path}/lake/{{database}}/{{table}}"
+    target = f"{tmp_path}/lake/{{table}}"
     assert run("--sink", "delta", "--target", target).exit_code == 1
-    rows = spark.read.format("delta").load(str(tmp_path / "lake" / "ns" / "set"))
+    rows = spark.read.format("delta").load(str(tmp_path / "lake" / "set"))
     assert rows.columns == ["key", "row", "_changewire"]
     places = ("--target", target, "--checkpoint", tmp_path / "checkpoint", "--null-set", "no_set")
     ended = cli("replay", tmp_path / "out", "-f", FORMAT, *places, "--json")

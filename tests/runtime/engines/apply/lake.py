@@ -87,19 +87,21 @@ class Lake:
         """Return where the outputs are."""
         return {name: str(self.root / name) for name in ("change_log", "controls", "dead_letters")}
 
-    def apply(self, spark: SparkSession, **options: Any) -> Any:
+    def apply(self, spark: SparkSession, **options: Any) -> None:
         """Apply the changes that were sent, to their end."""
+        cws.await_end(self.start(spark, **options))
+
+    def start(self, spark: SparkSession, **options: Any) -> Any:
+        """Start a query that applies the changes that were sent."""
         decoder = ChangeDecoder(Reading("dataworks-json"))
         decoded = Decoded(mapped(self.read(spark), decoder, with_effects(ROWS)))
         checkpoint = str(self.root / "checkpoint")
         routing = Routing(template_of(f"{self.folder}/{{table}}"), "null")
         types = RowTypes("json", Reading("dataworks-json"))
         applying = Applying(routing, types, self.sink, checkpoint, self.applies_truncates)
-        query = start_applying(
+        return start_applying(
             decoded, applying, self.outputs(), Telling(**options), trigger={"availableNow": True}
         )
-        cws.await_end(query)
-        return query
 
     @property
     def folder(self) -> Path:

@@ -129,7 +129,7 @@ def test_two_queries_write_to_one_table(spark: SparkSession, tmp_path: Path) -> 
     def after_the_other(*arguments: Any) -> int:
         calls.append(arguments)
         if len(calls) == 1:
-            other.apply(spark)
+            other.start(spark).awaitTermination()
         return write(*arguments)
 
     told: list[str] = []
