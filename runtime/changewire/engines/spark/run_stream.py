@@ -85,7 +85,7 @@ def run_stream(
     spark = session(settings(packages, landing.sink))
     messages = read_kafka(spark, _from_earliest(options))
     totals = Totals(landing.notice, landing.metrics, show_values=show_values)
-    common = {**places(output), **_landed(landing), "kafka": options, "written": totals.written}
+    common = {**places(output), **_landed(landing, options, totals)}
     if landing.tables is None:
         query = write_stream(decode(messages, **asdict(reading)), **common)
     else:
@@ -109,7 +109,7 @@ def places(output: str) -> dict[str, Any]:
     return {name: f"{output}/{folder}" for name, folder in names.items()}
 
 
-def _landed(landing: Landing) -> dict[str, Any]:
+def _landed(landing: Landing, options: KafkaOptions, totals: Totals) -> dict[str, Any]:
     """Return the arguments that `write_stream` and `apply_changes` share."""
     return {
         "checkpoint": landing.checkpoint,
@@ -117,6 +117,8 @@ def _landed(landing: Landing) -> dict[str, Any]:
         "trigger": None if landing.continuous else _NOW,
         "max_dead_letters": landing.max_dead_letters,
         "dead_letters_topic": landing.dead_letters_topic,
+        "kafka": options,
+        "written": totals.written,
     }
 
 

@@ -111,6 +111,20 @@ def test_columns_follow_the_schemas_in_the_messages(spark: SparkSession, tmp_pat
     assert json.loads(bytes(letter["value"]))["payload"]["after"]["dataColumn"]["name"] == 7
 
 
+def test_deletes_may_come_first(spark: SparkSession, tmp_path: Path) -> None:
+    """A delete makes no table whose columns nothing has told, and still holds for what comes."""
+    lake = Lake(tmp_path)
+    few = {name: DECLARED[name] for name in ("id", "name")}
+    batches = [
+        [message("DELETE", 5, {}, id=1)],
+        [message("INSERT", 4, few, id=1, name="a"), message("INSERT", 6, few, id=2, name="b")],
+    ]
+    landed(spark, lake, *batches, format="dataworks-json", rows="embedded")
+    table = spark.read.format("delta").load(f"{lake.root}/tables/t")
+    assert dict(table.dtypes)["id"] == "bigint"
+    assert [row["name"] for row in table.collect()] == ["b"]
+
+
 def test_columns_of_a_given_type(spark: SparkSession, tmp_path: Path) -> None:
     """Rows are columns of the user's type; what does not fit is a dead letter."""
     lake = Lake(tmp_path)

@@ -93,7 +93,7 @@ class TablesWriter(BatchWriter):
             earlier = kept_deletes(spark, applying.checkpoint, namespaces, effects.schema)
             effects = effects if earlier is None else effects.unionByName(earlier)
         is_path = applying.routing.template.is_path
-        if made.has_changed:
+        if made.has_changed and made.shape is not None:
             applying.tables.evolve(spark, target.name, made.shape.columns, is_path=is_path)
         place = place_of(spark, target.name, made.shape, applying.tables, is_path=is_path)
         floor = truncated(spark, place)

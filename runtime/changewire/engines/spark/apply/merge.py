@@ -48,13 +48,14 @@ class Place:
     """A table with its tombstones.
 
     Attributes:
-        table: The table, as SQL names it.
+        table: The table, as SQL names it; None where nothing has told its columns yet, and there is
+            nothing but deletes.
         tombstones: The table of its tombstones.
         format: Their format.
         shape: How the table has its rows.
     """
 
-    table: str
+    table: str | None
     tombstones: str
     format: TableFormat
     shape: Shape
@@ -106,7 +107,7 @@ def _attempt(
             graves = decisions.where(F.col("action") == TOMBSTONE)
             bury(graves.select("key", F.col("metadata").alias(COLUMN)), place.tombstones)
         changed = decisions.where((F.col("action") == ROW) | F.col("seen").isNotNull())
-        if made.changed and write_rows(changed, place) != made.changed:
+        if place.table and made.changed and write_rows(changed, place, place.table) != made.changed:
             return None
     except PySparkException as error:
         if place.format.conflict.search(str(error)) is None:
@@ -121,9 +122,10 @@ def _decisions(effects: DataFrame, place: Place, floor: Order, *, is_new: bool) 
     keys = effects.select("key").distinct()
     parts = [
         effects.withColumn("origin", F.lit(EFFECT_ROW)),
-        _rows(spark, place, keys, is_all=is_new),
         _tombstones(spark, place, keys),
     ]
+    if place.table is not None:
+        parts.append(_rows(spark.table(place.table), place.shape, keys, is_all=is_new))
     columns = input_type(shape)
     together = reduce(DataFrame.unionByName, (_with(part, columns) for part in parts))
     grouped = together.repartition("key").sortWithinPartitions("key")
@@ -142,11 +144,10 @@ def _with(part: DataFrame, columns: StructType) -> DataFrame:
     )
 
 
-def _rows(spark: SparkSession, place: Place, keys: DataFrame, *, is_all: bool) -> DataFrame:
+def _rows(table: DataFrame, shape: Shape, keys: DataFrame, *, is_all: bool) -> DataFrame:
     """Return the table's rows of some keys, or all of them."""
-    shape = place.shape
     named = keys.select("key", _struct(shape.key_columns(F.col("key"))).alias(_SOURCE))
-    rows = spark.table(place.table).select(F.struct("*").alias(_ROW))
+    rows = table.select(F.struct("*").alias(_ROW))
     found = rows.join(named, _same_key(shape), "left" if is_all else "inner")
     return found.select(
         F.coalesce("key", shape.key_text(F.col(_ROW))).alias("key"),
@@ -199,7 +200,7 @@ def bury(graves: DataFrame, tombstones: str) -> None:
     graves.withColumn("since", F.current_timestamp()).writeTo(tombstones).append()
 
 
-def write_rows(changed: DataFrame, place: Place) -> int:
+def write_rows(changed: DataFrame, place: Place, table: str) -> int:
     """Write and remove rows that are as they were seen; return how many there were."""
     shape = place.shape
     columns = shape.row_columns(F.col("key"), F.col("content"))
@@ -207,14 +208,14 @@ def write_rows(changed: DataFrame, place: Place) -> int:
     remains = (F.col("action") == ROW).alias("remains")
     # Maps do not compare; their text does, and is the same for the same map.
     source = changed.select(F.struct(row, remains, F.to_json("seen").alias("seen")).alias(_SOURCE))
-    return place.format.merge(changed.sparkSession, _statement(place), source)
+    return place.format.merge(changed.sparkSession, _statement(table, shape), source)
 
 
-def _statement(place: Place) -> str:
+def _statement(table: str, shape: Shape) -> str:
     """Return the MERGE; every name but that of the source's only column is one of the table's."""
-    names = [quoted(field.name) for field in place.shape.columns.fields]
+    names = [quoted(field.name) for field in shape.columns.fields]
     is_same = " AND ".join(
-        f"{quoted(name)} <=> {_SOURCE}.{_ROW}.{quoted(name)}" for name in place.shape.keys
+        f"{quoted(name)} <=> {_SOURCE}.{_ROW}.{quoted(name)}" for name in shape.keys
     )
     is_as_seen = f"to_json({COLUMN}) <=> {_SOURCE}.seen"
     values = [f"{_SOURCE}.{_ROW}.{name}" for name in names]
@@ -226,7 +227,7 @@ def _statement(place: Place) -> str:
         f"WHEN NOT MATCHED AND {_SOURCE}.remains AND {_SOURCE}.seen IS NULL",
         f"THEN INSERT ({', '.join(names)}) VALUES ({', '.join(values)})",  # noqa: S608 - quoted
     )
-    return f"MERGE INTO {as_is(place.table)} USING {{source}} {as_is(' '.join(clauses))}"
+    return f"MERGE INTO {as_is(table)} USING {{source}} {as_is(' '.join(clauses))}"
 
 
 def as_is(text: str) -> str:

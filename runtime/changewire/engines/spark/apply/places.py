@@ -12,7 +12,7 @@ from pyspark.sql.types import StructType
 from changewire.engines.spark.apply.formats import TableFormat
 from changewire.engines.spark.apply.merge import Place
 from changewire.engines.spark.apply.metadata import TOMBSTONES
-from changewire.engines.spark.apply.shape import Shape
+from changewire.engines.spark.apply.shape import JsonShape, Shape
 from changewire.engines.spark.stream.errors import OutputError
 from changewire.engines.spark.types import nullable
 from changewire.tables.metadata import COLUMN, metadata_of, state_from
@@ -28,9 +28,9 @@ SUFFIX: Final = "__tombstones"
 
 
 def place_of(
-    spark: SparkSession, target: str, shape: Shape, format: TableFormat, *, is_path: bool
+    spark: SparkSession, target: str, shape: Shape | None, format: TableFormat, *, is_path: bool
 ) -> Place:
-    """Return the table of a target, made if it is not there.
+    """Return the table of a target, made if it is not there; without a shape its tombstones alone.
 
     Raises:
         OutputError: It is there, and has other columns.
@@ -43,6 +43,8 @@ def place_of(
         return identifier
 
     graves = beside(target, SUFFIX, is_path=is_path)
+    if shape is None:
+        return Place(None, made(graves, TOMBSTONES), format, JsonShape())
     place = Place(made(target, shape.columns), made(graves, TOMBSTONES), format, shape)
     if keys_of(spark, place.tombstones) is None:
         keep_keys(spark, place)

@@ -35,12 +35,12 @@ class Plan(NamedTuple):
     """How one table has its rows, and what does not fit it.
 
     Attributes:
-        shape: How it has its rows.
+        shape: How it has its rows; None where nothing has told its columns or its key yet.
         has_changed: Whether the table is there, and has other columns.
         refusals: Why changes do not fit it.
     """
 
-    shape: Shape
+    shape: Shape | None
     has_changed: bool
     refusals: list[Refusal]
 
@@ -67,7 +67,7 @@ def plan(
     current = None if there is None else _without_metadata(there)
     keys = _kept_keys(spark, target, applying) if there is not None else None
     keys = keys or _first_keys(ways, sources)
-    refusals = [*_other_keys(ways, sources, keys)]
+    refusals = [] if keys is None else [*_other_keys(ways, sources, keys)]
     if isinstance(types.rows, StructType):
         found = evolved(current, [(_NONE, types.rows)], types.evolution)
         if found.refused:
@@ -77,7 +77,7 @@ def plan(
         declared, unread = _declared(used, types.reading)
         found = evolved(current, declared.items(), types.evolution)
         refusals += _mismatches(used, {**unread, **found.refused})
-    shape = TypedShape(found.columns, keys)
+    shape = TypedShape(found.columns, keys) if keys and found.columns.fields else None
     has_changed = current is not None and current.simpleString() != found.columns.simpleString()
     return Plan(shape, has_changed, refusals)
 
@@ -93,9 +93,9 @@ def _kept_keys(spark: SparkSession, target: Target, applying: Applying) -> tuple
     return keys_of(spark, applying.tables.identifier(graves, is_path=is_path))
 
 
-def _first_keys(ways: list[From], sources: Sources) -> tuple[str, ...]:
-    """Return the columns of the key that a new table gets."""
-    return min(names for way in ways for names in sources.keys.get(way, ()))
+def _first_keys(ways: list[From], sources: Sources) -> tuple[str, ...] | None:
+    """Return the columns of the key that a new table gets; None where only truncates come."""
+    return min((names for way in ways for names in sources.keys.get(way, ())), default=None)
 
 
 def _other_keys(ways: list[From], sources: Sources, keys: tuple[str, ...]) -> Iterator[Refusal]:

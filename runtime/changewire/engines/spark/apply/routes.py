@@ -94,7 +94,7 @@ class Sources(Struct):
 
 
 class SchemaOf(Struct):
-    """A schema that stands in messages which have rows.
+    """A schema that stands in messages, or that is missing in some which have rows.
 
     Attributes:
         way: Where they come from.
@@ -129,7 +129,7 @@ def sources_of(
         has_row = F.col("after").isNotNull()
         groups["names"] = F.json_object_keys(F.get(EFFECTS, F.lit(0))["key"])
         groups["has_row"] = has_row
-        groups["fingerprint"] = F.when(has_row, F.col("schema_fingerprint"))
+        groups["fingerprint"] = F.col("schema_fingerprint")
         found["first"] = F.min(F.struct(*order_columns()[1:]))
         found["message"] = F.min_by("value", F.struct(*order_columns()[1:]))
     grouped = chosen.groupBy("source", *(c.alias(name) for name, c in groups.items()))
@@ -147,7 +147,7 @@ def _sources(groups: list[Row]) -> Sources:
     schemas = [
         SchemaOf(_from_row(group), group["fingerprint"], bytes(group["message"]))
         for group in sorted(typed, key=itemgetter("first"))
-        if group["has_row"]
+        if group["has_row"] or group["fingerprint"] is not None
     ]
     return Sources(
         ways=sorted(ways, key=lambda one: (one[1] == DELETE, _sortable(one[0]))),
