@@ -124,17 +124,21 @@ def run(
         ),
     )
     quieten_spark()
+    common = {"show_values": show_values}
     if landing is not None:
-        stream = {"reading": reading, "packages": packages, "show_values": show_values, **landing}
+        stream = {"reading": reading, "packages": packages, **common, **landing}
         outcome = _outcome(partial(_stream, topics, output, metrics, stream))
+    elif topics:
+        read = {**asdict(reading), **common}
+        outcome = _outcome(partial(_topics, topics, output, packages, read))
     else:
-        read = {**asdict(reading), "show_values": show_values}
-        files: dict[str, Any] = {"engine": engine, "shape": shape, "notice": say, **read}
-        outcome = _outcome(
-            partial(_topics, topics, output, packages, read)
-            if topics
-            else partial(_files, inputs, output, files)
-        )
+        files = {"engine": engine, "shape": shape, "notice": say, **asdict(reading), **common}
+        outcome = _outcome(partial(_files, inputs, output, files))
+    return _told(outcome, output, continuous=continuous, as_json=as_json)
+
+
+def _told(outcome: Outcome | None, output: str, *, continuous: bool, as_json: bool) -> int:
+    """Say what a run did; return its exit code."""
     if outcome is None:
         return UNABLE
     if as_json:

@@ -11,6 +11,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import StructType
 
+from changewire.engines.spark.stream.output import Output
+
 _EXISTS: Final = "TABLE_OR_VIEW_ALREADY_EXISTS"
 _PARTS: Final = re.compile(r"(?:`(?:[^`]|``)*`|[^.`])+")
 """Parts of the name of a table, between dots that are not quoted."""
@@ -56,7 +58,7 @@ class Delta:
 
     def identifier(self, name: str, *, is_path: bool) -> str:
         """Return a table, a path or a name, as SQL names it."""
-        return f"delta.`{name.replace('`', '``')}`" if is_path else name
+        return f"delta.{quoted(name)}" if is_path else name
 
     def create(self, spark: SparkSession, name: str, columns: StructType, *, is_path: bool) -> None:
         """Make a table if it is not there, and the namespace of its name."""
@@ -82,11 +84,7 @@ class Delta:
             table = self.identifier(name, is_path=is_path)
             spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ({pairs})")
         writer = no_rows(spark, columns).write.format("delta").mode("append")
-        writer = writer.option("mergeSchema", "true")
-        if is_path:
-            writer.save(name)
-        else:
-            writer.saveAsTable(name)
+        Output("table", name).save(writer.option("mergeSchema", "true"))
 
     def merge(self, spark: SparkSession, statement: str, source: DataFrame) -> int:
         """Run a MERGE from ``{source}``; return how many rows it inserted, updated and deleted."""
@@ -104,6 +102,11 @@ def _is_unsafe(columns: StructType) -> bool:
         or (isinstance(field.dataType, StructType) and _is_unsafe(field.dataType))
         for field in columns.fields
     )
+
+
+def quoted(name: str) -> str:
+    """Return a name as SQL has it."""
+    return f"`{name.replace('`', '``')}`"
 
 
 def no_rows(spark: SparkSession, columns: StructType) -> DataFrame:

@@ -27,7 +27,7 @@ from changewire.engines.spark.apply.decide import (
     input_type,
     output_type,
 )
-from changewire.engines.spark.apply.formats import TableFormat
+from changewire.engines.spark.apply.formats import TableFormat, quoted
 from changewire.engines.spark.apply.shape import Shape
 from changewire.engines.spark.stream.errors import ConflictError
 from changewire.tables.metadata import COLUMN
@@ -233,11 +233,6 @@ def _statement(table: str, shape: Shape) -> str:
 def as_is(text: str) -> str:
     """Return text that `SparkSession.sql` leaves as it is where it looks for braces."""
     return text.replace("{", "{{").replace("}", "}}")
-
-
-def quoted(name: str) -> str:
-    """Return a name of a column as SQL has it."""
-    return f"`{name.replace('`', '``')}`"
 
 
 def _struct(columns: Mapping[str, Column]) -> Column:

@@ -184,8 +184,4 @@ def _read(spark: SparkSession, output: Output) -> DataFrame:
 
 
 def _append(rows: DataFrame, output: Output) -> None:
-    writer = rows.write.format("delta").mode("append").option("mergeSchema", "true")
-    if output.is_path:
-        writer.save(output.target)
-    else:
-        writer.saveAsTable(output.target)
+    output.save(rows.write.format("delta").mode("append").option("mergeSchema", "true"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, DataFrameWriter
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import StructType
 
@@ -37,6 +37,13 @@ class Output:
     def is_path(self) -> bool:
         """Whether the target is a path: it has a slash, which no bare name of a table has."""
         return "/" in self.target
+
+    def save(self, writer: DataFrameWriter) -> None:
+        """Let a writer save its rows there."""
+        if self.is_path:
+            writer.save(self.target)
+        else:
+            writer.saveAsTable(self.target)
 
     def rows(self, decoded: Decoded) -> DataFrame:
         """Return its rows, with the columns that the output has.

@@ -41,10 +41,7 @@ def append_delta(rows: DataFrame, output: Output, batch: BatchId) -> None:
     writer = rows.write.format("delta").mode("append")
     writer = writer.option("txnAppId", f"changewire-{batch.query}-{output.name}")
     writer = writer.option("txnVersion", str(batch.number))
-    if output.is_path:
-        writer.save(output.target)
-    else:
-        writer.saveAsTable(output.target)
+    output.save(writer)
 
 
 def append_parquet(rows: DataFrame, output: Output, batch: BatchId) -> None:
