@@ -34,6 +34,11 @@ Inputs: TypeAlias = Annotated[
 ]
 
 
+def text_option(*names: str, metavar: str, help: str, callback: Any = None) -> Any:
+    """Return an option that takes text, and is None unless given."""
+    return typer.Option(*names, metavar=metavar, help=help, callback=callback, show_default=False)
+
+
 def format_option(*names: str, of: Sequence[str], help: str) -> Any:
     """Return an option that takes one of some formats, and completes them."""
     return typer.Option(

@@ -10,7 +10,7 @@ from typing import IO, Annotated, Any, Final, TypeAlias
 import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from changewire.cli.options import one_of
+from changewire.cli.options import one_of, text_option
 from changewire.cli.records import STDIN
 from changewire.cli.talk import console, say
 
@@ -24,21 +24,18 @@ def _sink(value: str | None) -> str | None:
 
 Checkpoint: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        metavar="DIR",
-        help="Run as a streaming query, which keeps here how far it has come.",
-        show_default=False,
+    text_option(
+        metavar="DIR", help="Run as a streaming query, which keeps here how far it has come."
     ),
 ]
 
 SinkOption: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    text_option(
         "--sink",
         metavar="SINK",
         help=f"Format of a stream's tables: {' or '.join(SINKS)}; delta unless given.",
         callback=_sink,
-        show_default=False,
     ),
 ]
 
@@ -49,54 +46,47 @@ Continuous: TypeAlias = Annotated[
 
 MaxDeadLetters: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        metavar="N|P%",
-        help="End a stream at a batch with more dead letters: a number, or a share.",
-        show_default=False,
+    text_option(
+        metavar="N|P%", help="End a stream at a batch with more dead letters: a number, or a share."
     ),
 ]
 
 DeadLettersTopic: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        metavar="TOPIC",
-        help="Send dead letters to this topic too, with headers that tell why.",
-        show_default=False,
+    text_option(
+        metavar="TOPIC", help="Send dead letters to this topic too, with headers that tell why."
     ),
 ]
 
 Target: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    text_option(
         metavar="TABLE",
         help="Merge changes into these tables: a path or name with {database} and {table} in it.",
-        show_default=False,
     ),
 ]
 
 Rows: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    text_option(
         "--rows",
         metavar="ROWS",
         help="Rows of tables: json, embedded (columns that messages declare), or a schema file.",
-        show_default=False,
     ),
 ]
 
 SchemaEvolutionOption: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    text_option(
         "--schema-evolution",
         metavar="HOW",
         help="What tables do with new columns: add_columns, or strict (dead letters).",
-        show_default=False,
     ),
 ]
 
 NullSet: TypeAlias = Annotated[
     str | None,
-    typer.Option(metavar="TABLE", help="Table of writes that name none.", show_default=False),
+    text_option(metavar="TABLE", help="Table of writes that name none."),
 ]
 
 Truncates: TypeAlias = Annotated[
@@ -105,11 +95,10 @@ Truncates: TypeAlias = Annotated[
 
 Metrics: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    text_option(
         "--metrics",
         metavar="FILE",
         help="Append a line of JSON for each batch of a stream; - is standard output.",
-        show_default=False,
     ),
 ]
 

@@ -7,43 +7,37 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from changewire.cli.options import text_option
+
 Servers: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    text_option(
         "--kafka",
         metavar="HOST:PORT",
         help="Read Kafka topics, from these bootstrap servers, in Spark.",
-        show_default=False,
     ),
 ]
 
 Subscribe: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "--subscribe",
-        metavar="TOPIC",
-        help="Topics to read, with commas between them.",
-        show_default=False,
-    ),
+    text_option("--subscribe", metavar="TOPIC", help="Topics to read, with commas between them."),
 ]
 
 Options: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(
+    text_option(
         "--option",
         metavar="NAME=VALUE",
         help="Option of Spark's Kafka source, like startingOffsets or kafka.*; may be repeated.",
-        show_default=False,
     ),
 ]
 
 Packages: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    text_option(
         "--packages",
         metavar="COORDINATES",
         help="Spark's Kafka connector, as Spark's own option of this name takes it.",
-        show_default=False,
     ),
 ]
 

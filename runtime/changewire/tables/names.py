@@ -72,7 +72,7 @@ def template_of(text: str) -> Template:
             raise ValueError(f"{{{field}}} is no field of a target: {', '.join(sorted(_FIELDS))}")
     if not text or any("{" in part and "`" in part for part in _SEPARATORS.split(text)):
         raise ValueError(f"no template of a target, {text!r}: it is empty, or quotes a field")
-    return Template(text, "/" in text, tuple(sorted({field for field, _, _ in parts if field})))
+    return Template(text, is_path(text), tuple(sorted({field for field, _, _ in parts if field})))
 
 
 def safe_name(name: str) -> str:
@@ -95,15 +95,19 @@ def safe_name(name: str) -> str:
     return f"{found[:_HEAD]}_xsha256_{digest[:_DIGEST_DIGITS]}"
 
 
-def beside(target: str, suffix: str, *, is_path: bool) -> str:
+def is_path(target: str) -> bool:
+    """Whether a target is a path: it has a slash, which no bare name of a table has."""
+    return "/" in target
+
+
+def beside(target: str, suffix: str) -> str:
     """Return the name of a table that stands beside a target.
 
     Args:
         target: A path, or a name as SQL has it.
         suffix: What its last part ends in; without characters that need quotes.
-        is_path: Whether the target is a path.
     """
-    if is_path:
+    if is_path(target):
         return f"{target.rstrip('/')}{suffix}"
     return f"{target[:-1]}{suffix}`" if target.endswith("`") else f"{target}{suffix}"
 

@@ -10,7 +10,7 @@ import typer
 
 from changewire.cli.commands.changes import DigestsOption, Families, ImageOption, Keys, reading_of
 from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
-from changewire.cli.options import Json, TopicFormat
+from changewire.cli.options import Json, TopicFormat, text_option
 from changewire.cli.quiet import quieten_spark
 from changewire.cli.streams import (
     NullSet,
@@ -34,10 +34,8 @@ def replay(
     checkpoint: Annotated[str, typer.Option(metavar="DIR", help="The checkpoint of the stream.")],
     where: Annotated[
         str | None,
-        typer.Option(
-            metavar="SQL",
-            help="Which dead letters: a condition such as code = 'unknown-variant'.",
-            show_default=False,
+        text_option(
+            metavar="SQL", help="Which dead letters: a condition such as code = 'unknown-variant'."
         ),
     ] = None,
     image: ImageOption = "full",

@@ -19,6 +19,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that everybody k
 from pyspark.sql.types import StructType
 
 from changewire.engines.spark.decode import Decoded
+from changewire.engines.spark.parts import position_columns, quoted
 from changewire.engines.spark.types import nullable
 from changewire.tables.effects import DELETE, WRITES
 
@@ -195,12 +196,9 @@ def _sequence(minor: Column) -> Column:
     return F.struct(
         F.coalesce("sequence.major", F.lit(_OLDEST)).alias("major"),
         minor.alias("minor"),
-        F.coalesce("topic", "path", F.lit("")).alias("topic"),
-        F.coalesce("partition", F.lit(-1)).alias("partition"),
-        F.coalesce("offset", "number", F.lit(-1)).alias("offset"),
-        F.coalesce("element", F.lit(0)).alias("element"),
+        *position_columns(),
     )
 
 
 def _quoted(name: str) -> str:
-    return name if _PLAIN.fullmatch(name) else f"`{name.replace('`', '``')}`"
+    return name if _PLAIN.fullmatch(name) else quoted(name)

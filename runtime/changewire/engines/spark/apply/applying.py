@@ -17,7 +17,7 @@ from changewire.engines.spark.apply.effects import (
     with_effects,
 )
 from changewire.engines.spark.apply.evolve import SCHEMA_EVOLUTIONS, SchemaEvolution
-from changewire.engines.spark.apply.formats import FORMATS, TableFormat
+from changewire.engines.spark.apply.formats import TableFormat, format_of
 from changewire.engines.spark.decode import Decoded, mapped, struct_of
 from changewire.engines.spark.row_type import RowSchema
 from changewire.engines.spark.types import ROWS
@@ -92,17 +92,7 @@ class Applying:
     checkpoint: str
     apply_as_truncates: bool = False
 
-    def checked(self) -> Applying:
-        """Return it, if there is such a table format.
-
-        Raises:
-            ValueError: There is none.
-        """
-        if self.sink not in FORMATS:
-            raise ValueError(f"no table format {self.sink!r}; there are: {', '.join(FORMATS)}")
-        return self
-
     @property
     def tables(self) -> TableFormat:
         """The table format."""
-        return FORMATS[self.sink]
+        return format_of(self.sink)

@@ -28,11 +28,11 @@ from changewire.engines.spark.apply.routes import (
     Routes,
     Sources,
     is_from,
-    order_columns,
     routes,
     sources_of,
 )
 from changewire.engines.spark.decode import Decoded
+from changewire.engines.spark.parts import position_columns
 from changewire.engines.spark.stream.batch import BatchWriter
 from changewire.engines.spark.stream.errors import KeysMissingError
 from changewire.engines.spark.stream.progress import TableCounts
@@ -92,10 +92,9 @@ class TablesWriter(BatchWriter):
         if namespaces:
             earlier = kept_deletes(spark, applying.checkpoint, namespaces, effects.schema)
             effects = effects if earlier is None else effects.unionByName(earlier)
-        is_path = applying.routing.template.is_path
         if made.has_changed and made.shape is not None:
-            applying.tables.evolve(spark, target.name, made.shape.columns, is_path=is_path)
-        place = place_of(spark, target.name, made.shape, applying.tables, is_path=is_path)
+            applying.tables.evolve(spark, target.name, made.shape.columns)
+        place = place_of(spark, target.name, made.shape, applying.tables)
         floor = truncated(spark, place)
         newest = _newest_truncate(rows, found.targets[target])
         if newest > floor:
@@ -121,7 +120,7 @@ def _newest_truncate(rows: DataFrame, ways: list[From]) -> Order:
     asked = [one for one in ways if one[1] == TRUNCATE]
     if not asked:
         return OLDEST
-    fields = F.struct(*order_columns())
+    fields = F.struct("sequence", *position_columns())
     found = rows.where(is_from(asked) & F.col("sequence").isNotNull())
     newest = found.agg(F.max(fields).alias("newest")).collect()[0]["newest"]
     if newest is None:
@@ -138,6 +137,6 @@ def _effects(rows: DataFrame, ways: list[From]) -> DataFrame:
     return exploded.select(
         "source",
         *(effect[name].alias(name) for name in ("key", "kind", "names", "sequence")),
-        *order_columns()[1:],
+        *position_columns(),
         F.when(effect["kind"] != DELETE, F.col("after")).alias("after"),
     )

@@ -11,7 +11,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import StructType
 
+from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.stream.output import Output
+from changewire.tables.names import is_path
 
 _EXISTS: Final = "TABLE_OR_VIEW_ALREADY_EXISTS"
 _PARTS: Final = re.compile(r"(?:`(?:[^`]|``)*`|[^.`])+")
@@ -29,15 +31,15 @@ class TableFormat(Protocol):
 
     conflict: re.Pattern[str]
 
-    def identifier(self, name: str, *, is_path: bool) -> str:
+    def identifier(self, name: str) -> str:
         """Return a table, a path or a name, as SQL names it."""
         ...
 
-    def create(self, spark: SparkSession, name: str, columns: StructType, *, is_path: bool) -> None:
+    def create(self, spark: SparkSession, name: str, columns: StructType) -> None:
         """Make a table if it is not there, and the namespace of its name."""
         ...
 
-    def evolve(self, spark: SparkSession, name: str, columns: StructType, *, is_path: bool) -> None:
+    def evolve(self, spark: SparkSession, name: str, columns: StructType) -> None:
         """Add columns to a table, and widen its types."""
         ...
 
@@ -56,15 +58,15 @@ class Delta:
     _properties: Final[Mapping[str, str]] = {"delta.enableTypeWidening": "true"}
     _any_names: Final[Mapping[str, str]] = {"delta.columnMapping.mode": "name"}
 
-    def identifier(self, name: str, *, is_path: bool) -> str:
+    def identifier(self, name: str) -> str:
         """Return a table, a path or a name, as SQL names it."""
-        return f"delta.{quoted(name)}" if is_path else name
+        return f"delta.{quoted(name)}" if is_path(name) else name
 
-    def create(self, spark: SparkSession, name: str, columns: StructType, *, is_path: bool) -> None:
+    def create(self, spark: SparkSession, name: str, columns: StructType) -> None:
         """Make a table if it is not there, and the namespace of its name."""
         empty = no_rows(spark, columns)
         properties = {**self._properties, **(self._any_names if _is_unsafe(columns) else {})}
-        if is_path:
+        if is_path(name):
             empty.write.format("delta").mode("ignore").options(**properties).save(name)
             return
         create_namespace(spark, name)
@@ -77,11 +79,11 @@ class Delta:
             if error.getCondition() != _EXISTS:
                 raise
 
-    def evolve(self, spark: SparkSession, name: str, columns: StructType, *, is_path: bool) -> None:
+    def evolve(self, spark: SparkSession, name: str, columns: StructType) -> None:
         """Add columns to a table, and widen its types."""
         if _is_unsafe(columns):
             pairs = ", ".join(f"'{key}' = '{value}'" for key, value in self._any_names.items())
-            table = self.identifier(name, is_path=is_path)
+            table = self.identifier(name)
             spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ({pairs})")
         writer = no_rows(spark, columns).write.format("delta").mode("append")
         Output("table", name).save(writer.option("mergeSchema", "true"))
@@ -91,8 +93,18 @@ class Delta:
         return int(spark.sql(statement, source=source).collect()[0]["num_affected_rows"])
 
 
-FORMATS: Final[Mapping[str, TableFormat]] = {"delta": Delta()}
-"""Table formats that a stream can merge into."""
+_FORMATS: Final[Mapping[str, TableFormat]] = {"delta": Delta()}
+
+
+def format_of(sink: str) -> TableFormat:
+    """Return a table format that a stream can merge into, by its name.
+
+    Raises:
+        ValueError: There is no such format.
+    """
+    if sink not in _FORMATS:
+        raise ValueError(f"no table format {sink!r}; there are: {', '.join(_FORMATS)}")
+    return _FORMATS[sink]
 
 
 def _is_unsafe(columns: StructType) -> bool:
@@ -102,11 +114,6 @@ def _is_unsafe(columns: StructType) -> bool:
         or (isinstance(field.dataType, StructType) and _is_unsafe(field.dataType))
         for field in columns.fields
     )
-
-
-def quoted(name: str) -> str:
-    """Return a name as SQL has it."""
-    return f"`{name.replace('`', '``')}`"
 
 
 def no_rows(spark: SparkSession, columns: StructType) -> DataFrame:

@@ -27,8 +27,9 @@ from changewire.engines.spark.apply.decide import (
     input_type,
     output_type,
 )
-from changewire.engines.spark.apply.formats import TableFormat, quoted
+from changewire.engines.spark.apply.formats import TableFormat
 from changewire.engines.spark.apply.shape import Shape
+from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.stream.errors import ConflictError
 from changewire.tables.metadata import COLUMN
 from changewire.tables.order import OLDEST, Order

@@ -27,9 +27,7 @@ SUFFIX: Final = "__tombstones"
 """What the name of a table of tombstones ends in."""
 
 
-def place_of(
-    spark: SparkSession, target: str, shape: Shape | None, format: TableFormat, *, is_path: bool
-) -> Place:
+def place_of(spark: SparkSession, target: str, shape: Shape | None, format: TableFormat) -> Place:
     """Return the table of a target, made if it is not there; without a shape its tombstones alone.
 
     Raises:
@@ -37,12 +35,12 @@ def place_of(
     """
 
     def made(name: str, columns: StructType) -> str:
-        format.create(spark, name, columns, is_path=is_path)
-        identifier = format.identifier(name, is_path=is_path)
+        format.create(spark, name, columns)
+        identifier = format.identifier(name)
         _check(spark.table(identifier).schema, columns, identifier)
         return identifier
 
-    graves = beside(target, SUFFIX, is_path=is_path)
+    graves = beside(target, SUFFIX)
     if shape is None:
         return Place(None, made(graves, TOMBSTONES), format, JsonShape())
     place = Place(made(target, shape.columns), made(graves, TOMBSTONES), format, shape)

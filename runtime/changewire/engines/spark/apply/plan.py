@@ -88,9 +88,7 @@ def _without_metadata(table: StructType) -> StructType:
 
 def _kept_keys(spark: SparkSession, target: Target, applying: Applying) -> tuple[str, ...] | None:
     """Return the columns of the key that a table has."""
-    is_path = applying.routing.template.is_path
-    graves = beside(target.name, SUFFIX, is_path=is_path)
-    return keys_of(spark, applying.tables.identifier(graves, is_path=is_path))
+    return keys_of(spark, applying.tables.identifier(beside(target.name, SUFFIX)))
 
 
 def _first_keys(ways: list[From], sources: Sources) -> tuple[str, ...] | None:

@@ -14,6 +14,7 @@ from changewire.changes.reading import Reading
 from changewire.engines.spark.apply.applying import Applying, row_types, with_effects_of
 from changewire.engines.spark.apply.batch import TablesWriter
 from changewire.engines.spark.apply.evolve import SchemaEvolution
+from changewire.engines.spark.apply.formats import format_of
 from changewire.engines.spark.decode import Decoded
 from changewire.engines.spark.kafka import KafkaOptions
 from changewire.engines.spark.row_type import RowSchema
@@ -102,10 +103,11 @@ def apply_changes(
         KafkaSourceError: The topic for dead letters is not there.
     """
     check_limit(max_dead_letters)
+    format_of(sink)
     reading = Reading(format, image, keys, families, digests)
     types = row_types(rows, reading, schema_evolution)
     routing = Routing(template_of(target), null_set)
-    applying = Applying(routing, types, sink, checkpoint, apply_as_truncates).checked()
+    applying = Applying(routing, types, sink, checkpoint, apply_as_truncates)
     decoded = with_effects_of(messages, types)
     targets = {"dead_letters": dead_letters, "controls": controls, "change_log": change_log}
     spark = messages.sparkSession

@@ -18,7 +18,7 @@ from changewire.engines.counts import Counts
 from changewire.engines.spark.apply.applying import Applying, row_types, with_effects_of
 from changewire.engines.spark.apply.batch import TablesWriter
 from changewire.engines.spark.apply.evolve import SchemaEvolution
-from changewire.engines.spark.apply.formats import FORMATS, no_rows
+from changewire.engines.spark.apply.formats import format_of, no_rows
 from changewire.engines.spark.apply.merge import as_is
 from changewire.engines.spark.decode import Decoded
 from changewire.engines.spark.row_type import RowSchema
@@ -166,8 +166,8 @@ def _wanted(rows: DataFrame, letters: DataFrame, landed: DataFrame) -> DataFrame
 
 def _mark(spark: SparkSession, output: Output, landed: DataFrame) -> int:
     """Mark the dead letters whose elements have landed; return how many."""
-    delta = FORMATS["delta"]
-    table = delta.identifier(output.target, is_path=output.is_path)
+    delta = format_of("delta")
+    table = delta.identifier(output.target)
     source = landed.select(F.struct(*_PLACE).alias("_landed")).distinct()
     is_same = " AND ".join(f"`{name}` <=> _landed.`{name}`" for name in _PLACE)
     statement = (

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that everybody k
 
 from changewire.engines.layout import CHANGE, CONTROL
 from changewire.engines.spark.apply.effects import EFFECTS
+from changewire.engines.spark.parts import position_columns
 from changewire.tables.apply import TRUNCATE
 from changewire.tables.effects import DELETE, WRITES
 from changewire.tables.names import Target
@@ -130,8 +131,8 @@ def sources_of(
         groups["names"] = F.json_object_keys(F.get(EFFECTS, F.lit(0))["key"])
         groups["has_row"] = has_row
         groups["fingerprint"] = F.col("schema_fingerprint")
-        found["first"] = F.min(F.struct(*order_columns()[1:]))
-        found["message"] = F.min_by("value", F.struct(*order_columns()[1:]))
+        found["first"] = F.min(F.struct(*position_columns()))
+        found["message"] = F.min_by("value", F.struct(*position_columns()))
     grouped = chosen.groupBy("source", *(c.alias(name) for name, c in groups.items()))
     return _sources(grouped.agg(*(c.alias(name) for name, c in found.items())).collect())
 
@@ -155,17 +156,6 @@ def _sources(groups: list[Row]) -> Sources:
         keys=keys,
         schemas=schemas,
     )
-
-
-def order_columns() -> list[Column]:
-    """Return the columns of an order, as `changewire.tables.position_of` makes them."""
-    return [
-        F.col("sequence"),
-        F.coalesce("topic", "path", F.lit("")).alias("topic"),
-        F.coalesce("partition", F.lit(-1)).alias("partition"),
-        F.coalesce("offset", "number", F.lit(-1)).alias("offset"),
-        F.col("element"),
-    ]
 
 
 def _from_row(row: Row) -> From:

@@ -6,9 +6,8 @@ from datetime import datetime
 
 from pyspark.sql import SparkSession
 
-from changewire.engines.spark.apply.formats import FORMATS
+from changewire.engines.spark.apply.formats import format_of
 from changewire.engines.spark.apply.places import SUFFIX
-from changewire.engines.spark.stream.output import Output
 from changewire.tables.names import beside
 
 
@@ -28,10 +27,7 @@ def vacuum(spark: SparkSession, target: str, *, older_than: datetime, sink: str 
     """
     if older_than.tzinfo is None:
         raise ValueError("older_than has no time zone")
-    if sink not in FORMATS:
-        raise ValueError(f"no table format {sink!r}; there are: {', '.join(FORMATS)}")
-    is_path = Output("table", target).is_path
-    graves = FORMATS[sink].identifier(beside(target, SUFFIX, is_path=is_path), is_path=is_path)
+    graves = format_of(sink).identifier(beside(target, SUFFIX))
     removed = spark.sql(
         f"DELETE FROM {graves} WHERE since < timestamp '{older_than.isoformat()}'"  # noqa: S608 - quoted
     )

@@ -11,6 +11,7 @@ from pyspark.sql.types import StructType
 
 from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER
 from changewire.engines.spark.decode import Decoded
+from changewire.tables.names import is_path
 
 KINDS: Final = {"dead_letters": DEAD_LETTER, "controls": CONTROL, "change_log": CHANGE}
 """Kind of row of each output, in the order in which a batch is written."""
@@ -35,8 +36,8 @@ class Output:
 
     @property
     def is_path(self) -> bool:
-        """Whether the target is a path: it has a slash, which no bare name of a table has."""
-        return "/" in self.target
+        """Whether the target is a path."""
+        return is_path(self.target)
 
     def save(self, writer: DataFrameWriter) -> None:
         """Let a writer save its rows there."""
