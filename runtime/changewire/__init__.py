@@ -15,6 +15,7 @@ from changewire.changes import changes
 from changewire.changes.aerospike_digest import digest
 from changewire.changes.connect import Difference
 from changewire.changes.contradictions import contradictions, validate
+from changewire.changes.null_values import delete_by_key
 from changewire.changes.pairs import pair
 from changewire.changes.schemas import Schemas, SchemaUse, schemas
 from changewire.codec import (
@@ -69,6 +70,7 @@ __all__ = [
     "decode",
     "decode_all",
     "decode_key",
+    "delete_by_key",
     "detect",
     "digest",
     "encode",

@@ -4,13 +4,21 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from changewire.changes.options import IMAGES, Digests, Image, check_options
+from changewire.changes.options import IMAGES, Digests, Image, NullValue, check_options
 from changewire.changes.values import control_event
 from changewire.codec import codec
 from changewire_messages import FORMATS
 from changewire_messages.change import Change, Source
 
-__all__ = ["IMAGES", "Digests", "Image", "changes", "empty_message", "unchecked_changes"]
+__all__ = [
+    "IMAGES",
+    "Digests",
+    "Image",
+    "NullValue",
+    "changes",
+    "empty_message",
+    "unchecked_changes",
+]
 
 Names = Sequence[str] | None
 Adapter = Callable[[Any, bytes | None, Names, str, Names], list[Change]]

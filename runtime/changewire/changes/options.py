@@ -13,11 +13,17 @@ Digests = Literal["off", "count", "refuse"]
 DIGESTS: Final[tuple[str, ...]] = get_args(Digests)
 """What becomes of a record whose digest is not that of its set and user key."""
 
+NullValue = Literal["control", "delete"]
+NULL_VALUES: Final[tuple[str, ...]] = get_args(NullValue)
+"""What a Kafka record without value is: an event that changes nothing, or a delete by its key."""
+
 _REASONS: Final[Mapping[tuple[str, str], str]] = {
     ("aerospike", "keys"): "rows are named by their digest",
     ("aerospike", "families"): "records have no column families",
     ("dataworks", "digests"): "rows have no digest",
+    ("auto", "null_value"): "a record without value does not say its format",
     ("dataworks", "families"): "tables have no column families",
+    ("dataworks", "null_value"): "no document says what its record keys are",
     ("lindorm", "digests"): "rows have no digest",
 }
 """Why a system has no use for an option."""
@@ -51,3 +57,16 @@ def check_options(
             raise ValueError(f"{option} does not apply to {format}: {reason}")
     if digests != "off":
         ripemd160(b"")
+
+
+def check_null_value(format: str, null_value: str) -> None:
+    """Check that what a record without value is fits a format.
+
+    Raises:
+        ValueError: It is unknown, or record keys of the format do not name a row.
+    """
+    if null_value not in NULL_VALUES:
+        raise ValueError(f"no null_value {null_value!r}; there are: {', '.join(NULL_VALUES)}")
+    reason = _REASONS.get((format.partition("-")[0], "null_value"))
+    if null_value == "delete" and reason:
+        raise ValueError(f"null_value 'delete' does not apply to {format}: {reason}")

@@ -18,6 +18,7 @@ CODES: Final[Mapping[str, str]] = {
     "invalid-base64": "Text that stands for bytes is no Base64 text.",
     "invalid-json": "The bytes are no JSON text.",
     "invalid-msgpack": "The bytes are no MessagePack.",
+    "invalid-record-key": "The key of a Kafka record without value does not name a row.",
     "invalid-schema": "The schema that stands in a message is none of Kafka Connect.",
     "invalid-time": "Text that stands for a time is no date and time with an offset.",
     "invalid-unicode": "The bytes are no UTF-8, or hold half of a surrogate pair.",

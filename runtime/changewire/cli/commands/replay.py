@@ -8,7 +8,14 @@ from typing import Annotated
 
 import typer
 
-from changewire.cli.commands.changes import DigestsOption, Families, ImageOption, Keys, reading_of
+from changewire.cli.commands.changes import (
+    DigestsOption,
+    Families,
+    ImageOption,
+    Keys,
+    NullValueOption,
+    reading_of,
+)
 from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
 from changewire.cli.options import Json, TopicFormat, text_option
 from changewire.cli.quiet import quieten_spark
@@ -42,6 +49,7 @@ def replay(
     keys: Keys = None,
     families: Families = None,
     digests: DigestsOption = "off",
+    null_value: NullValueOption = "control",
     rows: Rows = None,
     schema_evolution: SchemaEvolutionOption = None,
     null_set: NullSet = None,
@@ -59,7 +67,7 @@ def replay(
     from changewire import stream_job
     from changewire.job import JobError
 
-    reading = reading_of(format, image, keys, families, digests)
+    reading = reading_of(format, image, keys, families, digests, null_value=null_value)
     tables = table_options(
         target,
         rows=rows,

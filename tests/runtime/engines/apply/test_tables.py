@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -137,6 +138,44 @@ def test_two_queries_write_to_one_table(spark: SparkSession, tmp_path: Path) -> 
         lake.apply(spark, metrics=told.append)
     assert lake.content(spark) == tables_of([*first, *mine, *theirs])
     assert msgspec.json.decode(told[0])["tables"] == {"stale": 2}
+
+
+def test_records_without_value_are_deletes_where_asked_for(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """A tombstone of a compacted topic removes the row that its key names, and comes after it."""
+    key, other = (f'["n", "s", "{text * 26}A=", 1]' for text in "AB")
+    outputs: dict[str, Any] = {**Lake(tmp_path).outputs()}
+    told: list[str] = []
+    for number, gone in enumerate([None, key]):
+        rows = [
+            (f'{{"msg": "write", "key": {name}, "gen": 1, "exp": 0, "lut": 5, "bins": []}}', name)
+            for name in (key, other)
+        ]
+        sent = [(None, gone)] if gone else rows
+        frame = spark.createDataFrame(
+            [(value, name, "t", 0, 2 * number + i) for i, (value, name) in enumerate(sent)],
+            "value string, key string, topic string, partition int, offset long",
+        )
+        frame.write.mode("append").parquet(f"{tmp_path}/messages")
+        messages = spark.readStream.schema(frame.schema).parquet(f"{tmp_path}/messages")
+        query = cws.apply_changes(
+            messages,
+            format="aerospike-json",
+            null_value="delete",
+            target=f"{tmp_path}/{{table}}",
+            checkpoint=f"{tmp_path}/checkpoint",
+            trigger={"availableNow": True},
+            metrics=told.append,
+            **outputs,
+        )
+        cws.await_end(query)
+    (left,) = spark.read.format("delta").load(f"{tmp_path}/s").collect()
+    assert msgspec.json.decode(left["key"]) == {"aerospike_digest": json.loads(other)[2]}
+    assert [msgspec.json.decode(line)["tables"] for line in told] == [
+        {"applied": 2},
+        {"applied": 1, "ordered_by_position": 1, "sequence_inherited": 1},
+    ]
 
 
 def test_the_session_stays_the_active_one(spark: SparkSession, tmp_path: Path) -> None:

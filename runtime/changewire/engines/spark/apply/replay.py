@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import StructField, StructType, TimestampType
 
-from changewire.changes import Digests, Image
+from changewire.changes import Digests, Image, NullValue
 from changewire.changes.reading import Reading
 from changewire.engines.counts import Counts
 from changewire.engines.spark.apply.applying import Applying, row_types, with_effects_of
@@ -63,6 +63,7 @@ def replay(
     keys: Sequence[str] | None = None,
     families: Sequence[str] | None = None,
     digests: Digests = "off",
+    null_value: NullValue = "control",
     rows: Literal["json", "embedded"] | StructType | RowSchema = "json",
     schema_evolution: SchemaEvolution = "add_columns",
     null_set: str | None = None,
@@ -77,8 +78,9 @@ def replay(
     Args:
         spark: The session.
         format: As in `apply_changes`, as are `target`, `change_log`, `controls`, `dead_letters`,
-            `image`, `keys`, `families`, `digests`, `rows`, `schema_evolution`, `null_set` and
-            `apply_as_truncates`: now with what makes the messages good. The outputs are in Delta.
+            `image`, `keys`, `families`, `digests`, `null_value`, `rows`, `schema_evolution`,
+            `null_set` and `apply_as_truncates`: now with what makes the messages good. The outputs
+            are in Delta.
         target: See there.
         change_log: See there.
         controls: See there.
@@ -89,6 +91,7 @@ def replay(
         keys: See there.
         families: See there.
         digests: See there.
+        null_value: See there.
         rows: See there.
         schema_evolution: See there.
         null_set: See there.
@@ -99,7 +102,7 @@ def replay(
         OutputError: A table has other columns.
         ConflictError: Other writers did not let a merge be done.
     """
-    reading = Reading(format, image, keys, families, digests)
+    reading = Reading(format, image, keys, families, digests, null_value)
     types = row_types(rows, reading, schema_evolution)
     routing = Routing(template_of(target), null_set)
     applying = Applying(routing, types, "delta", checkpoint, apply_as_truncates)
