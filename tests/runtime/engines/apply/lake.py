@@ -50,6 +50,7 @@ class Lake:
         applies_truncates: Whether truncates are applied.
         lake: Folder of the tables, where it is not that of the root.
         files: Number of files so far.
+        namespace: Where the tables are that have names, in a catalog `ice`.
     """
 
     root: Path
@@ -57,6 +58,7 @@ class Lake:
     applies_truncates: bool = False
     lake: Path | None = None
     files: int = 0
+    namespace: str = ""
 
     def send(self, batch: Sequence[Placed]) -> None:
         """Add a file, which the query reads as one batch."""
@@ -85,7 +87,10 @@ class Lake:
 
     def outputs(self) -> dict[str, str]:
         """Return where the outputs are."""
-        return {name: str(self.root / name) for name in ("change_log", "controls", "dead_letters")}
+        names = ("change_log", "controls", "dead_letters")
+        if self.namespace:
+            return {name: f"ice.{self.namespace}_log.{name}" for name in names}
+        return {name: str(self.root / name) for name in names}
 
     def apply(self, spark: SparkSession, **options: Any) -> None:
         """Apply the changes that were sent, to their end."""
@@ -96,12 +101,17 @@ class Lake:
         decoder = ChangeDecoder(Reading("dataworks-json"))
         decoded = Decoded(mapped(self.read(spark), decoder, with_effects(ROWS)))
         checkpoint = str(self.root / "checkpoint")
-        routing = Routing(template_of(f"{self.folder}/{{table}}"), "null")
+        routing = Routing(template_of(self.template), "null")
         types = RowTypes("json", Reading("dataworks-json"))
         applying = Applying(routing, types, self.sink, checkpoint, self.applies_truncates)
         return start_applying(
             decoded, applying, self.outputs(), Telling(**options), trigger={"availableNow": True}
         )
+
+    @property
+    def template(self) -> str:
+        """How the tables are named."""
+        return f"ice.{self.namespace}.{{table}}" if self.namespace else f"{self.folder}/{{table}}"
 
     @property
     def folder(self) -> Path:
@@ -124,3 +134,11 @@ class Lake:
             name: {key_of({"id": row["id"]}): row for row in self.rows(spark, name)}
             for name in self.tables()
         }
+
+
+def lake_in(sink: str, spark: SparkSession, root: Path, **options: Any) -> Lake:
+    """Return a lake of a table format; the catalog of Iceberg keeps tables in folders too."""
+    if sink != "iceberg":
+        return Lake(root, sink, **options)
+    folder = Path(str(spark.conf.get("spark.sql.catalog.ice.warehouse")), root.name)
+    return Lake(root, sink, lake=folder, namespace=root.name, **options)

@@ -18,7 +18,7 @@ from pyspark.sql.types import (
     StructField,
     StructType,
 )
-from tests.runtime.engines.apply.lake import Lake
+from tests.runtime.engines.apply.lake import Lake, lake_in
 from tests.samples import examples
 
 import changewire.spark as cws
@@ -57,7 +57,8 @@ def landed(spark: SparkSession, lake: Lake, *batches: list[bytes], **options: An
     places: dict[str, Any] = lake.outputs()
     query = cws.apply_changes(
         lake.read(spark),
-        target=f"{lake.root}/tables/{{table}}",
+        target=lake.template,
+        sink=lake.sink,
         checkpoint=str(lake.root / "checkpoint"),
         trigger={"availableNow": True},
         **places,
@@ -66,9 +67,12 @@ def landed(spark: SparkSession, lake: Lake, *batches: list[bytes], **options: An
     cws.await_end(query)
 
 
-def test_columns_follow_the_schemas_in_the_messages(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("sink", ["delta", "iceberg"])
+def test_columns_follow_the_schemas_in_the_messages(
+    spark: SparkSession, tmp_path: Path, sink: str
+) -> None:
     """New columns are added, whatever their names; other types are dead letters with both named."""
-    lake = Lake(tmp_path)
+    lake = lake_in(sink, spark, tmp_path)
     few = {name: DECLARED[name] for name in ("id", "name")}
     other = {**DECLARED, "name": "LONG"}
     hostile = {**DECLARED, HOSTILE: "STRING"}
@@ -83,7 +87,7 @@ def test_columns_follow_the_schemas_in_the_messages(spark: SparkSession, tmp_pat
         ],
     ]
     landed(spark, lake, *batches, format="dataworks-json", rows="embedded")
-    table = spark.read.format("delta").load(f"{lake.root}/tables/t")
+    table = spark.read.format(sink).load(f"{lake.folder}/t")
     types = {field.name: field.dataType.simpleString() for field in table.schema.fields}
     types.pop("_changewire")
     assert types == {
@@ -101,7 +105,7 @@ def test_columns_follow_the_schemas_in_the_messages(spark: SparkSession, tmp_pat
         {**nothing, "id": 1, "name": "c", "price": 1.5, "at": utc, "data": b"\x00\x01"},
         {**nothing, "id": 4, HOSTILE: "x"},
     ]
-    (letter,) = spark.read.format("delta").load(lake.outputs()["dead_letters"]).collect()
+    (letter,) = spark.read.format(sink).load(lake.outputs()["dead_letters"]).collect()
     assert (letter["code"], letter["offset"], letter["pointer"]) == (
         "schema-mismatch",
         101,

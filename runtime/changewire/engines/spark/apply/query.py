@@ -14,7 +14,6 @@ from changewire.changes.reading import Reading
 from changewire.engines.spark.apply.applying import Applying, row_types, with_effects_of
 from changewire.engines.spark.apply.batch import TablesWriter
 from changewire.engines.spark.apply.evolve import SchemaEvolution
-from changewire.engines.spark.apply.formats import format_of
 from changewire.engines.spark.decode import Decoded
 from changewire.engines.spark.kafka import KafkaOptions
 from changewire.engines.spark.row_type import RowSchema
@@ -105,7 +104,6 @@ def apply_changes(
         KafkaSourceError: The topic for dead letters is not there.
     """
     check_limit(max_dead_letters)
-    format_of(sink)
     reading = Reading(format, image, keys, families, digests, null_value)
     types = row_types(rows, reading, schema_evolution)
     routing = Routing(template_of(target), null_set)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from py4j.protocol import Py4JError
@@ -22,21 +23,35 @@ _NOT_THERE: Final = frozenset(
         "DELTA_PATH_DOES_NOT_EXIST",
         "DELTA_SCHEMA_NOT_SET",
         "DELTA_TABLE_NOT_FOUND",
+        "TABLE_OR_VIEW_NOT_FOUND",
     }
 )
 _NO_FORMAT: Final = "DATA_SOURCE_NOT_FOUND"
 
-_DELTA: Final = {
-    "4.0": "io.delta:delta-spark_2.13:4.0.1",
-    "4.2": "io.delta:delta-spark_4.2_2.13:4.4.0",
+_PACKAGES: Final[Mapping[tuple[str, str], str]] = {
+    ("delta", "4.0"): "io.delta:delta-spark_2.13:4.0.1",
+    ("delta", "4.2"): "io.delta:delta-spark_4.2_2.13:4.4.0",
+    ("iceberg", "4.0"): "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.11.0",
 }
-"""Delta for each Spark that it was run with."""
+"""Table formats for each Spark that they were run with."""
 
 DELTA_SETTINGS: Final = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
 """What Delta asks of a session: https://docs.delta.io/latest/quick-start.html"""
+
+ICEBERG_SETTINGS: Final = {
+    "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+}
+"""What Iceberg asks of a session, beside a catalog:
+https://iceberg.apache.org/docs/latest/spark-configuration/"""
+
+SETTINGS: Final = {"delta": DELTA_SETTINGS, "iceberg": ICEBERG_SETTINGS}
+_RELEASES: Final = {
+    "delta": "https://docs.delta.io/latest/releases.html",
+    "iceberg": "https://iceberg.apache.org/multi-engine-support/",
+}
 
 
 def check_output(spark: SparkSession, sink: str, output: Output, rows: StructType) -> None:
@@ -76,6 +91,8 @@ def schema_of(spark: SparkSession, sink: str, output: Output) -> StructType | No
             return spark.read.format(sink).load(output.target).schema
         if spark.catalog.tableExists(output.target):
             return spark.table(output.target).schema
+        if sink == "iceberg":  # Spark looks no further than a name, whatever the format
+            spark.read.format(sink).load(output.target)
     except (AnalysisException, Py4JError) as error:
         # Some versions of Spark lack a word of their own for a format that is not there.
         if _NO_FORMAT in str(error):
@@ -86,9 +103,11 @@ def schema_of(spark: SparkSession, sink: str, output: Output) -> StructType | No
 
 
 def _lack(spark: SparkSession, sink: str) -> str:
-    package = _DELTA.get(spark.version[:3])
+    package = _PACKAGES.get((sink, spark.version[:3]))
     text = f"Spark {spark.version} does not know the format {sink}"
+    if sink not in SETTINGS:
+        return text
     if package is None:
-        return f"{text}; which Delta runs with it is told by https://docs.delta.io/latest/releases.html"
-    settings = " ".join(f"--conf {name}={value}" for name, value in DELTA_SETTINGS.items())
+        return f"{text}; which release of it runs with it is told by {_RELEASES[sink]}"
+    settings = " ".join(f"--conf {name}={value}" for name, value in SETTINGS[sink].items())
     return f"{text}; start it with --packages {package} {settings}"
