@@ -15,7 +15,7 @@ from changewire.cli.records import STDIN
 from changewire.cli.talk import console, say
 
 STDOUT: Final = STDIN
-SINKS: Final = ("delta", "parquet")
+SINKS: Final = ("delta", "iceberg", "parquet")
 
 
 def _sink(value: str | None) -> str | None:
@@ -34,7 +34,7 @@ SinkOption: TypeAlias = Annotated[
     text_option(
         "--sink",
         metavar="SINK",
-        help=f"Format of a stream's tables: {' or '.join(SINKS)}; delta unless given.",
+        help=f"Format of a stream's tables: {', '.join(SINKS)}; delta unless given.",
         callback=_sink,
     ),
 ]
@@ -133,7 +133,7 @@ def stream_options(
     if metrics == STDOUT and as_json:
         raise typer.BadParameter("--json and --metrics - both write to standard output")
     if tables is not None and sink == "parquet":
-        raise typer.BadParameter("--target needs --sink delta: Parquet has no MERGE")
+        raise typer.BadParameter("--target needs --sink delta or iceberg: Parquet has no MERGE")
     limit = max_dead_letters
     return {
         "tables": tables,

@@ -20,9 +20,11 @@ from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
 from changewire.cli.options import Json, TopicFormat, text_option
 from changewire.cli.quiet import quieten_spark
 from changewire.cli.streams import (
+    SINKS,
     NullSet,
     Rows,
     SchemaEvolutionOption,
+    SinkOption,
     Truncates,
     table_options,
 )
@@ -54,6 +56,7 @@ def replay(
     schema_evolution: SchemaEvolutionOption = None,
     null_set: NullSet = None,
     apply_as_truncates: Truncates = False,
+    sink: SinkOption = None,
     packages: Packages = None,
     as_json: Json = False,
 ) -> int:
@@ -83,6 +86,7 @@ def replay(
             checkpoint=checkpoint,
             tables=tables or {},
             where=where,
+            sink=sink or SINKS[0],
             packages=packages,
         )
     except JobError as error:

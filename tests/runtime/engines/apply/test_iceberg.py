@@ -139,7 +139,8 @@ def test_types_are_those_that_iceberg_has() -> None:
 def test_tables_have_names(spark: SparkSession, tmp_path: Path) -> None:
     """A path is refused where the query is asked for, and not in its first batch."""
     stream = spark.readStream.schema("value binary").parquet(str(tmp_path))
-    places = {name: f"ice.refused.{name}" for name in ("change_log", "controls", "dead_letters")}
+    names = ("change_log", "controls", "dead_letters")
+    places: dict[str, Any] = {name: f"ice.refused.{name}" for name in names}
     common: Any = {"checkpoint": str(tmp_path / "c"), "sink": "iceberg", "format": "lindorm-json"}
     with pytest.raises(ValueError, match="iceberg have names"):
         cws.apply_changes(stream, target=f"{tmp_path}/{{table}}", **places, **common)
