@@ -127,11 +127,11 @@ def test_two_queries_write_to_one_table(spark: SparkSession, tmp_path: Path) -> 
     other.send(theirs)
     write, calls = merge.write_rows, list[Any]()
 
-    def after_the_other(*arguments: Any) -> int:
+    def after_the_other(*arguments: Any, **options: Any) -> bool:
         calls.append(arguments)
         if len(calls) == 1:
             other.start(spark).awaitTermination()
-        return write(*arguments)
+        return write(*arguments, **options)
 
     told: list[str] = []
     with patch.object(merge, "write_rows", after_the_other):
