@@ -22,9 +22,10 @@ from pyspark.sql.types import (
     StructField,
     StructType,
 )
-from tests.runtime.engines.apply.faults import CrashError, ending_at
+from tests.runtime.engines.apply.faults import ending_at
 from tests.runtime.engines.apply.lake import lake_in
 from tests.runtime.engines.apply.test_typed_tables import landed
+from tests.runtime.engines.stream.faults import crash
 from tests.runtime.tables.histories import change, placed
 from tests.runtime.tables.model import tables_of
 from tests.samples import examples
@@ -54,7 +55,7 @@ def test_each_effect_is_once_in_log_and_table(spark: SparkSession, tmp_path: Pat
     lake.send(second)
     for step in ("after tombstones", "after rows"):
         with (
-            ending_at(step, CrashError),
+            ending_at(step, crash),
             pytest.raises(StreamingQueryException, match="CrashError"),
         ):
             lake.apply(spark)

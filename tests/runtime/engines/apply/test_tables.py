@@ -11,8 +11,9 @@ from unittest.mock import patch
 import msgspec
 import pytest
 from pyspark.errors import StreamingQueryException
-from tests.runtime.engines.apply.faults import STEPS, CrashError, ending_at
+from tests.runtime.engines.apply.faults import STEPS, ending_at
 from tests.runtime.engines.apply.lake import Lake
+from tests.runtime.engines.stream.faults import crash
 from tests.runtime.tables.histories import change, placed
 from tests.runtime.tables.model import tables_of
 
@@ -47,7 +48,7 @@ def test_a_crash_at_any_step_has_no_effect(spark: SparkSession, tmp_path: Path) 
     lake.send(again)
     for step in STEPS:
         with (
-            ending_at(step, CrashError),
+            ending_at(step, crash),
             pytest.raises(StreamingQueryException, match="CrashError"),
         ):
             lake.apply(spark)
