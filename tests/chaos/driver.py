@@ -48,7 +48,7 @@ def run(job: Job) -> None:
     """Apply what the topic holds, with a line of JSON for each batch."""
     spark = cws.session(settings(Path(job.folder, "warehouse")))
     spark.sparkContext.setLogLevel("OFF")
-    options = {
+    options: dict[str, str | int] = {
         "kafka.bootstrap.servers": job.server,
         "subscribe": job.topic,
         "startingOffsets": "earliest",
