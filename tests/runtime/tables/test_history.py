@@ -33,7 +33,8 @@ def told(*changes: Any, **options: Any) -> History:
 
 def reasons(history: History) -> list[str | None]:
     """Return why each change did nothing; None where it did."""
-    return [step.refused and step.refused.reason for step in history.steps]
+    refused = [step.refused for step in history.steps]
+    return [None if one is None else one.reason for one in refused]
 
 
 @settings(steady, max_examples=60)
