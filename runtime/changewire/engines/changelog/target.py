@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
 
 import pyarrow.compute as pc
-from msgspec import Struct
+from msgspec import MsgspecError, Struct
 
 from changewire.engines.changelog.folders import Folder
 from changewire.engines.changelog.keys import either, parsed
@@ -57,8 +57,15 @@ def kept_row(folder: str, key: str) -> Kept | None:
         metadata = row.pop(COLUMN)
         values = parsed(row[_ROW]) if is_json else row
         rest = {name: value for name, value in values.items() if name not in names}
-        return Kept(state_from(metadata, rest).order, rest, is_json)
+        return Kept(_order(folder, metadata, rest), rest, is_json)
     return None
+
+
+def _order(folder: str, metadata: Mapping[str, Any], values: Mapping[str, Any]) -> Order:
+    try:
+        return state_from(metadata, values).order
+    except (ValueError, MsgspecError) as error:
+        raise FramingError(folder, None, f"its metadata cannot be read ({error})") from None
 
 
 def _of_text(table: Folder, key: str) -> Iterator[dict[str, Any]]:
