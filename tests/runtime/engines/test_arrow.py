@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -200,3 +201,18 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cwa.decode(MESSAGES, format=FORMAT).counts.elements == MIXED_COUNTS["elements"]
     with pytest.raises(ImportError, match=r'pip install "changewire\[spark\]"'):
         cwa.decode(MESSAGES, format=FORMAT, rows=ROW)
+
+
+def test_no_spark_is_loaded() -> None:
+    """Neither decoding into Arrow nor reading a change log loads PySpark."""
+    code = """
+import sys
+import changewire.arrow as cwa, changewire.engines.changelog
+cwa.decode(b"{}", format="aerospike-json").tables()
+print(*{"pyspark", "deltalake"} & {*sys.modules})
+"""
+    environment = {"PYTHONPATH": ":".join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
+    assert done.stdout.strip() == ""
