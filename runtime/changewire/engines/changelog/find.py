@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import Struct, field
+from msgspec import Struct
 
 from changewire.engines.changelog.folders import Folder, Log
 from changewire.engines.changelog.keys import Wanted, parsed
@@ -26,7 +26,7 @@ _ROWS: Final = ("key", "before_key", "before", "after", "attributes")
 _BATCH: Final = "batch"
 """Column of logs that a stream wrote as Parquet."""
 
-_COLUMNS: Final = frozenset({*CHANGE_COLUMNS, *_PLACE, "element", _BATCH})
+_NEEDED: Final = (*CHANGE_COLUMNS, *_PLACE, "element")
 
 
 class _Logged(NamedTuple):
@@ -36,7 +36,7 @@ class _Logged(NamedTuple):
     placed: Placed
 
 
-class Found(Struct):
+class Found(Struct, frozen=True):
     """What a change log has of a key.
 
     Attributes:
@@ -47,10 +47,10 @@ class Found(Struct):
         columns: Columns that the log's first key has.
     """
 
-    key: str | None = None
-    tables: list[str] = field(default_factory=list)
-    changes: list[Placed] = field(default_factory=list)
-    columns: list[str] = field(default_factory=list)
+    key: str | None
+    tables: list[str]
+    changes: list[Placed]
+    columns: list[str]
 
 
 def find(log: Log, wanted: Wanted, table: str | None = None) -> Found:
@@ -68,10 +68,10 @@ def find(log: Log, wanted: Wanted, table: str | None = None) -> Found:
         FramingError: The log cannot be read.
         ImportError: It is a Delta table, and the extra ``delta`` is not installed.
     """
-    found = Found()
+    columns: list[str] = []
     logged: list[_Logged] = []
     keys: set[str] = set()
-    for row, key in _rows(log.changes, wanted, found.columns):
+    for row, key in _rows(log.changes, wanted, columns):
         change = _change(log.changes, row)
         if table is None or dotted(change.source) == table or _is_for_all(change):
             logged.append(_logged(row, change))
@@ -79,16 +79,20 @@ def find(log: Log, wanted: Wanted, table: str | None = None) -> Found:
     if len(keys) > 1:
         raise ValueError(f"this may be any of {', '.join(sorted(keys))}: give one as JSON")
     sources = {one.placed.change.source for one in logged if not _is_for_all(one.placed.change)}
-    found.tables = sorted({dotted(source) for source in sources})
-    if len(found.tables) > 1:
-        raise ValueError(f"several tables have this key, name one: {', '.join(found.tables)}")
+    tables = sorted({dotted(source) for source in sources})
+    if len(tables) > 1:
+        raise ValueError(f"several tables have this key, name one: {', '.join(tables)}")
+    changes = _history(logged, sources, log.controls)
+    return Found(next(iter(keys), None), tables, changes, columns)
+
+
+def _history(logged: list[_Logged], sources: set[Source], controls: str | None) -> list[Placed]:
+    """Return the changes of one table, and its truncates, in the order in which they were read."""
     namespaces = {namespace_of(source) for source in sources}
     kept = [one for one in logged if not namespaces or _is_of(one.placed.change, namespaces)]
-    if kept and log.controls is not None:
-        kept += _truncates(log.controls, sources)
-    found.key = next(iter(keys), None)
-    found.changes = [one.placed for one in sorted(kept, key=_reading_order)]
-    return found
+    if kept and controls is not None:
+        kept += _truncates(controls, sources)
+    return [one.placed for one in sorted(kept, key=_reading_order)]
 
 
 def _reading_order(one: _Logged) -> tuple[Any, ...]:
@@ -105,7 +109,7 @@ def _is_of(change: Change, namespaces: set[Namespace]) -> bool:
 
 def _rows(folder: str, wanted: Wanted, columns: list[str]) -> Iterator[tuple[dict[str, Any], str]]:
     """Yield the rows of a log that are of a key, with its text; note the first key's columns."""
-    for batch in _log(folder).batches(_COLUMNS):
+    for batch in _opened(folder).batches({*_NEEDED, _BATCH}):
         chosen: dict[int, str] = {}
         for name in ("key", "before_key"):
             for place, text in enumerate(batch.column(name).to_pylist()):
@@ -119,15 +123,16 @@ def _rows(folder: str, wanted: Wanted, columns: list[str]) -> Iterator[tuple[dic
         yield from zip(rows, chosen.values(), strict=True)
 
 
-def _log(folder: str) -> Folder:
+def _opened(folder: str) -> Folder:
     """Open a log whose rows are JSON text.
 
     Raises:
         FramingError: It is something else.
     """
     table = Folder(folder)
+    kinds = {name: table.type_of(name) for name in _NEEDED}
     for name in _ROWS:
-        if not pa.types.is_string(table.type_of(name)):
+        if not pa.types.is_string(kinds[name]):
             raise FramingError(folder, None, f"its column {name!r} is no JSON text: no change log?")
     return table
 
@@ -141,7 +146,7 @@ def _row_of(folder: str, text: str) -> dict[str, Any]:
 
 def _truncates(folder: str, sources: set[Source]) -> Iterator[_Logged]:
     """Yield the truncates of a table."""
-    for batch in Folder(folder).batches(_COLUMNS, pc.field("op") == TRUNCATE):
+    for batch in _opened(folder).batches(_NEEDED, pc.field("op") == TRUNCATE):
         for row in batch.to_pylist():
             change = _change(folder, row)
             if change.source in sources:
