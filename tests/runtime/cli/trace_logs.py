@@ -14,7 +14,7 @@ from changewire.changes.reading import Reading
 from changewire.engines.python import run
 
 TYPES = {"id": "LONG", "name": "STRING", "price": "DOUBLE"}
-HISTORY = [
+HISTORY: list[tuple[str, int, dict[str, Any]]] = [
     ("INSERT", 10, {"after": {"id": 1, "name": "a", "price": "9.90"}}),
     ("INSERT", 11, {"after": {"id": 2, "name": "b"}}),
     ("UPDATE_AFTER", 13, {"before": {"id": 1}, "after": {"id": 1, "name": "c\x1b[31m"}}),

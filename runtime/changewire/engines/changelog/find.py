@@ -160,7 +160,8 @@ def _logged(row: Mapping[str, Any], change: Change) -> _Logged:
 
 def _change(folder: str, row: Mapping[str, Any]) -> Change:
     """Return a change of a log; values of its rows are as JSON has them."""
-    columns = {name: row[name] for name in CHANGE_COLUMNS}
-    images = {name: _row_of(folder, row[name]) for name in _ROWS if row[name] is not None}
-    sequence = None if row["sequence"] is None else Sequence(**row["sequence"])
-    return Change(**{**columns, **images, "sequence": sequence, "source": Source(**row["source"])})
+    columns: dict[str, Any] = {name: row[name] for name in CHANGE_COLUMNS}
+    columns |= {name: _row_of(folder, row[name]) for name in _ROWS if row[name] is not None}
+    columns["source"] = Source(**row["source"])
+    columns["sequence"] = None if row["sequence"] is None else Sequence(**row["sequence"])
+    return Change(**columns)
