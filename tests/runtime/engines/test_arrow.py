@@ -100,6 +100,14 @@ def test_columns_of_kafka_are_kept() -> None:
     assert "other" not in row
 
 
+def test_times_of_clients_are_milliseconds() -> None:
+    """Integers are the milliseconds that Kafka clients give; -1 is no time."""
+    table = pa.table({"value": MESSAGES[:2], "timestamp": [1617167159548, -1]})
+    first, second = cwa.decode(table, format=FORMAT).changes.read_all().column("timestamp")
+    assert first.as_py().isoformat() == "2021-03-31T05:05:59.548000+00:00"
+    assert second.as_py() is None
+
+
 def test_records_and_files_may_be_mixed(lines: Path) -> None:
     """An iterable may hold records with their place, bytes, which are numbered, and files."""
     record = Record(b"k", MESSAGES[0], Position(topic="t", partition=0, offset=5))

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from changewire.engines.layout import INPUT_COLUMNS
 from changewire.engines.python.batches import BATCH_ROWS, batches
 from changewire.framing import Position, Record, expand, read
 
 _STDIN: Final = "-"
+_NO_TIME: Final = -1
 
 
 @runtime_checkable
@@ -92,10 +94,18 @@ def _conformed(batch: pa.RecordBatch) -> pa.RecordBatch:
         if name not in batch.schema.names:
             continue
         try:
-            found[name] = batch.column(name).cast(kind)
+            found[name] = _times(batch.column(name), kind).cast(kind)
         except pa.ArrowException as error:
             there = batch.schema.field(name).type
             raise TypeError(f"the column {name!r} is {there}; it must be {kind}") from error
     if "value" not in found:
         raise TypeError("expected a binary or string column 'value'")
     return pa.RecordBatch.from_pydict(found)
+
+
+def _times(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Return integers as the milliseconds that clients of Kafka give, -1 where there is no time."""
+    if not (pa.types.is_timestamp(kind) and pa.types.is_integer(column.type)):
+        return column
+    milliseconds = column.cast(pa.int64()).cast(pa.timestamp("ms", "UTC"))
+    return pc.if_else(pc.equal(column, _NO_TIME), None, milliseconds)
