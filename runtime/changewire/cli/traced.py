@@ -78,7 +78,8 @@ def _lines(history: History, title: str, *, full: bool) -> Iterator[Line]:
 
 def _step(number: int, step: Step, longest: int | None) -> Iterator[Line]:
     change, refused = step.placed.change, step.refused
-    words = [f"{number}", visible(place_text(step.placed.position)), change.op]
+    place = visible(place_text(step.placed.position))
+    words = [f"{number}", place, visible(change.op, NAME)]
     if step.kind not in {change.op, "none"}:
         words.append(f"({step.kind})")
     inherited = " (taken from before)" if step.is_inherited else ""

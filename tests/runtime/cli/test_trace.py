@@ -36,6 +36,7 @@ def test_it_tells_what_each_change_did(cli: Callable[..., Ended], output: Path) 
     """Each change has a line with its place, and what it did to columns or why it did nothing."""
     ended = cli("trace", output, "id=1")
     assert ended.exit_code == 0
+    assert "--apply-as-truncates: 1 truncate of the table" in ended.stderr
     text = ended.stdout.replace(str(output.parent), "")
     assert text.splitlines() == [
         'shop.users {"id":1}',

@@ -76,3 +76,15 @@ def test_what_depends_on_batches_is_said(cli: Callable[..., Ended], tmp_path: Pa
         {"a": 2},
         {"a": 1},
     )
+
+
+def test_nothing_in_a_log_acts_on_a_terminal(cli: Callable[..., Ended], tmp_path: Path) -> None:
+    """Operations, places, columns, values and keys come out escaped."""
+    bad = "\x9b2J\u202e"
+    row = {"after": f'{{"{bad}":"{bad}"}}', "op": f"upsert{bad}", "path": bad}
+    log = log_of_changes(
+        tmp_path / "log", {"key": f'{{"d":"{bad}"}}', **row}, {"key": '{"d":1}', **row}
+    )
+    for words in ([f"d={bad}"], ["d=1"], ["d=1", "--json"], ["e=1"]):
+        ended = cli("trace", log, *words)
+        assert not {*bad} & {*ended.stdout + ended.stderr} - {*"2J"}

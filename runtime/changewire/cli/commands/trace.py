@@ -11,8 +11,9 @@ from msgspec import UNSET, Raw, UnsetType
 from changewire.cli.ending import GOOD, REFUSED, ending
 from changewire.cli.lines import Lines, json_text
 from changewire.cli.options import Json, text_option
-from changewire.cli.talk import say
+from changewire.cli.talk import counted, say
 from changewire.cli.traced import VERDICTS, show
+from changewire.report.text import visible
 from changewire_messages.change import Sequence
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ def trace(
 
     Example: changewire trace ops/ id=1004 --table shop.users --target lake/shop/users
     """
+    from changewire.tables.apply import TRUNCATE
     from changewire.tables.replay import history_of
 
     found = _found(log, key, table, controls)
@@ -106,16 +108,17 @@ def trace(
         say(f"the change log has no change of this key{columns}", "red")
         return REFUSED
     history = history_of(found.key, found.changes, apply_as_truncates=apply_as_truncates)
+    truncates = sum(one.change.op == TRUNCATE for one in found.changes)
+    if truncates and not apply_as_truncates:
+        say(f"left out, see --apply-as-truncates: {counted(truncates, 'truncate')} of the table")
     verdict = None if target is None else _verdict(target, found.key, history)
     if as_json:
         _write(found, history, verdict)
     else:
         show(history, f"{', '.join(found.tables)} {found.key}", full=full)
     if verdict is not None:
-        say(
-            f"{target}: the table {VERDICTS[verdict]} ({verdict})",
-            "" if verdict == "same" else "red",
-        )
+        style = "" if verdict == "same" else "red"
+        say(f"{target}: the table {VERDICTS[verdict]} ({verdict})", style)
     return GOOD if verdict in {None, "same"} else REFUSED
 
 
@@ -127,7 +130,7 @@ def _found(folder: str, key: list[str], table: str | None, controls: str | None)
         log = log_of(folder)
         return find(log._replace(controls=controls or log.controls), wanted_of(key), table)
     except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
+        raise typer.BadParameter(visible(str(error))) from None
 
 
 def _verdict(target: str, key: str, history: History) -> Verdict:
