@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from changewire.tables.order import Order
 
 REASONS: Final[Mapping[Reason, str]] = {
+    "dead-letter": "no table takes it",
     "duplicate": "the row holds just that already",
     "full-load": "a row of an initial load, and the row is from a change with a sequence",
     "lone-before-unused": "a row before an update, alone, deletes by full images only",
@@ -88,8 +89,9 @@ def _step(number: int, step: Step, longest: int | None) -> Iterator[Line]:
         words.append(change.event_time.isoformat())
     yield "  ".join(words), "applied" if refused is None else "refused"
     if refused is not None:
-        held = "" if refused.held is None else f": {_order(refused.held)}"
-        yield f"     ! {REASONS[refused.reason]}{held} ({refused.reason})", "refused"
+        more = refused.detail if refused.held is None else _order(refused.held)
+        reason = f"{REASONS[refused.reason]}: {more}" if more else REASONS[refused.reason]
+        yield f"     ! {visible(reason)} ({refused.reason})", "refused"
     for name, (before, after) in step.columns().items():
         pair = f"{_value(before, longest)} -> {_value(after, longest)}"
         yield f"     {visible(name, NAME)}: {pair}", "column"
@@ -115,7 +117,7 @@ def row_text(values: Mapping[str, Any] | None, longest: int | None = NAME) -> st
 
 
 def _order(order: Order) -> str:
-    return f"sequence {sequence_text(order)}, {visible(place_text(order.position))}"
+    return f"sequence {sequence_text(order)}, {place_text(order.position)}"
 
 
 def _value(value: Any, longest: int | None) -> str:

@@ -8,6 +8,7 @@ from changewire.tables.order import Order, Placed
 from changewire.tables.state import Row, State
 
 Reason = Literal[
+    "dead-letter",
     "duplicate",
     "full-load",
     "lone-before-unused",
@@ -25,10 +26,12 @@ class Refused(Struct, frozen=True):
     Attributes:
         reason: The rule.
         held: Order of what was newer, or the same; None where nothing was.
+        detail: What is wrong with a dead letter.
     """
 
     reason: Reason
     held: Order | None = None
+    detail: str = ""
 
 
 class Step(Struct, frozen=True, kw_only=True):

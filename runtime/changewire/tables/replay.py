@@ -1,28 +1,48 @@
 """The changes of one row, replayed by the rules that tables follow, to be told one by one."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 from changewire.tables.apply import TRUNCATE
 from changewire.tables.effects import Effect, effects
 from changewire.tables.history import History, Reason, Refused, Step
 from changewire.tables.keys import key_text
-from changewire.tables.order import NO_SEQUENCE, OLDEST, Order, Placed, is_full_load, sequence_of
+from changewire.tables.order import (
+    NO_SEQUENCE,
+    OLDEST,
+    Order,
+    Placed,
+    Position,
+    is_full_load,
+    sequence_of,
+)
 from changewire.tables.reduce import reduced
 from changewire.tables.state import Outcome, State, decided, joined, tombstone
 
+_NONE: Final[Mapping[Position, str]] = {}
 
-def history_of(key: str, changes: Iterable[Placed], *, apply_as_truncates: bool = False) -> History:
+
+def history_of(
+    key: str,
+    changes: Iterable[Placed],
+    *,
+    refused: Mapping[Position, str] = _NONE,
+    apply_as_truncates: bool = False,
+) -> History:
     """Replay the changes of one row.
 
     Args:
         key: The row's key, as `key_text`.
         changes: Changes of the row, and truncates of its table, in the order to be told.
+        refused: Why no table took some of these, by their positions.
         apply_as_truncates: Whether truncates remove rows.
     """
     replay = _Replay(key)
     for placed in changes:
-        if placed.change.op != TRUNCATE:
+        if placed.position in refused:
+            replay.refuse(placed, refused[placed.position])
+        elif placed.change.op != TRUNCATE:
             replay.change(placed)
         elif apply_as_truncates:
             replay.truncate(placed)
@@ -54,6 +74,10 @@ class _Replay:
             self._apply(placed, effect)
         if not found:
             self._nothing(placed, Refused("lone-before-unused"))
+
+    def refuse(self, placed: Placed, why: str) -> None:
+        """Tell of a change that no table took."""
+        self._nothing(placed, Refused("dead-letter", detail=why))
 
     def truncate(self, placed: Placed) -> None:
         """Remove the row if it is older, and let nothing older come back."""

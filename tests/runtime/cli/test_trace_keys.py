@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+from tests.runtime.changes.dataworks import message
 from tests.runtime.cli.conftest import json_lines
 from tests.runtime.cli.trace_logs import log_of_changes
+
+import changewire as cw
 
 if TYPE_CHECKING:
     from tests.runtime.cli.conftest import Ended
@@ -76,6 +81,36 @@ def test_what_depends_on_batches_is_said(cli: Callable[..., Ended], tmp_path: Pa
         {"a": 2},
         {"a": 1},
     )
+
+
+def test_changes_that_no_table_took(cli: Callable[..., Ended], tmp_path: Path) -> None:
+    """Dead letters of the key are told with what is wrong; those that were replayed are not."""
+    source = {"system": "dataworks", "database": "shop", "schema": None, "table": "users"}
+    row = {"key": '{"id":1}', "after": '{"id":1,"name":"a"}', "source": source, "path": "f"}
+    log_of_changes(tmp_path / "changes", row)
+    good = {"id": 1, "name": "c"}
+    place = {"topic": None, "partition": None, "offset": None, "path": "f", "element": 0}
+    letters: list[dict[str, Any]] = [
+        {"value": encoded(good), "format": "dataworks-json", "replayed": None},
+        {"value": encoded(good), "format": "dataworks-json", "replayed": 1},
+        {"value": encoded({"id": 2}), "format": "dataworks-json", "replayed": None},
+        {"value": encoded(good), "format": "of-another-version", "replayed": None},
+        {"value": b"{", "format": "dataworks-json", "replayed": None},
+    ]
+    why = {"code": "schema-mismatch", "message": "/after: 'name' is a number"}
+    rows = [{**why, **place, "number": 7 + i, **letter} for i, letter in enumerate(letters)]
+    (tmp_path / "dead_letters").mkdir()
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "dead_letters" / "a.parquet")
+    first, second, end = json_lines(cli("trace", tmp_path, "id=1", "--json").stdout)
+    assert (first["reason"], second["reason"], second["offset"]) == (None, "dead-letter", 7)
+    assert second["detail"] == why["message"]
+    assert (end["table"], end["row"]) == ("shop.users", {"name": "a"})
+    assert "! no table takes it: /after: 'name'" in cli("trace", tmp_path, "id=1").stdout
+
+
+def encoded(row: dict[str, Any]) -> bytes:
+    """Return the message of an insert."""
+    return cw.encode(message("INSERT", after=row))
 
 
 def test_nothing_in_a_log_acts_on_a_terminal(cli: Callable[..., Ended], tmp_path: Path) -> None:

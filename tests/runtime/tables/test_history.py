@@ -140,3 +140,13 @@ def test_an_inherited_sequence_may_depend_on_batches() -> None:
     assert content(applied([*first, *rest])[0]) != content(applied(first, rest)[0])
     in_one_partition = told(change(a=1), change(sequence=None, a=2), change(sequence=0, a=3))
     assert not in_one_partition.depends_on_batches
+
+
+def test_a_dead_letter_changes_nothing() -> None:
+    """A change that no table took is told in its place, with what is wrong, and has no effect."""
+    changes = placed(change(a=1), change(sequence=2, a=2), change(sequence=3, b=1))
+    found = history_of(KEY, changes, refused={changes[1].position: "schema-mismatch"})
+    assert reasons(found) == [None, "dead-letter", None]
+    assert found.steps[1].refused is not None
+    assert found.steps[1].refused.detail == "schema-mismatch"
+    assert found.steps[2].columns() == {"a": (1, UNSET), "b": (UNSET, 1)}

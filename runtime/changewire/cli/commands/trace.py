@@ -47,6 +47,7 @@ class Told(msgspec.Struct, frozen=True):
     event_time: str | None
     inherited: bool
     reason: str | None
+    detail: str | None
     newer: Place | None
     ignored: tuple[str, ...]
     columns: dict[str, Changed]
@@ -107,7 +108,12 @@ def trace(
         columns = f": its keys have {', '.join(found.columns)}" if found.columns else ""
         say(f"the change log has no change of this key{columns}", "red")
         return REFUSED
-    history = history_of(found.key, found.changes, apply_as_truncates=apply_as_truncates)
+    history = history_of(
+        found.key,
+        found.changes,
+        refused=found.refused,
+        apply_as_truncates=apply_as_truncates,
+    )
     truncates = sum(one.change.op == TRUNCATE for one in found.changes)
     if truncates and not apply_as_truncates:
         say(f"left out, see --apply-as-truncates: {counted(truncates, 'truncate')} of the table")
@@ -115,7 +121,7 @@ def trace(
     if as_json:
         _write(found, history, verdict)
     else:
-        show(history, f"{', '.join(found.tables)} {found.key}", full=full)
+        show(history, f"{found.table or ''} {found.key}".lstrip(), full=full)
     if verdict is not None:
         style = "" if verdict == "same" else "red"
         say(f"{target}: the table {VERDICTS[verdict]} ({verdict})", style)
@@ -145,7 +151,7 @@ def _write(found: Found, history: History, verdict: Verdict | None) -> None:
     for step in history.steps:
         lines.write(_place(step.order), _told(step))
     ending = Ending(
-        table=", ".join(found.tables) or None,
+        table=found.table,
         key=Raw((found.key or "null").encode()),
         row=_raw(None if state is None else state.values),
         depends_on_batches=history.depends_on_batches,
@@ -163,6 +169,7 @@ def _told(step: Step) -> Told:
         event_time=None if change.event_time is None else change.event_time.isoformat(),
         inherited=step.is_inherited,
         reason=None if refused is None else refused.reason,
+        detail=None if refused is None else refused.detail or None,
         newer=None if refused is None or refused.held is None else _place(refused.held),
         ignored=step.ignored,
         columns={

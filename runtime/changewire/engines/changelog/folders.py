@@ -13,8 +13,8 @@ import pyarrow.dataset as ds
 from changewire.framing import FramingError
 
 _LOGS: Final = ("changes", "change_log")
-_CONTROLS: Final = "controls"
-_BATCH_ROWS: Final = 16 * 1024
+_OTHERS: Final = ("controls", "dead_letters")
+_BATCH_ROWS: Final = 1024
 _WIDENING: Final = frozenset({"typeWidening", "typeWidening-preview"})
 """Features of Delta tables whose files are what they seem: Arrow widens types as well."""
 
@@ -25,10 +25,12 @@ class Log(NamedTuple):
     Attributes:
         changes: Folder of the change log.
         controls: Folder of the control events; None where it is not known.
+        dead_letters: Folder of the dead letters; None where it is not known.
     """
 
     changes: str
     controls: str | None
+    dead_letters: str | None
 
 
 def log_of(folder: str) -> Log:
@@ -40,9 +42,9 @@ def log_of(folder: str) -> Log:
     path = Path(folder)
     _check(folder)
     changes = next((path / name for name in _LOGS if (path / name).is_dir()), path)
-    controls = path / _CONTROLS
-    has_controls = changes != path and controls.is_dir()
-    return Log(str(changes), str(controls) if has_controls else None)
+    others = [path / name for name in _OTHERS]
+    known = [str(one) if changes != path and one.is_dir() else None for one in others]
+    return Log(str(changes), *known)
 
 
 class Folder:

@@ -25,6 +25,8 @@ from changewire.engines.spark.apply.query import Telling, start_applying
 from changewire.engines.spark.decode import Decoded, mapped
 from changewire.engines.spark.types import ROWS
 from changewire.tables import Placed, Routing, template_of
+from changewire.tables.history import History
+from changewire.tables.keys import key_text
 from changewire.tables.replay import history_of
 
 if TYPE_CHECKING:
@@ -111,12 +113,21 @@ class Lake:
         """Where the tables are."""
         return self.lake or self.root / "tables"
 
-    def verdict(self, table: str, key: Any) -> str:
-        """Return whether a table of a database ``d`` holds what the change log says of a row."""
+    def traced(self, table: str, key: Any) -> History:
+        """Return the history of a row in a table of a database ``d``, without Spark."""
         found = find(log_of(str(self.root)), wanted_of([json.dumps({"id": key})]), f"d.{table}")
         assert found.key is not None
-        told = history_of(found.key, found.changes, apply_as_truncates=self.applies_truncates)
-        return verdict(told.state, kept_row(str(self.folder / table), found.key))
+        return history_of(
+            found.key,
+            found.changes,
+            refused=found.refused,
+            apply_as_truncates=self.applies_truncates,
+        )
+
+    def verdict(self, table: str, key: Any) -> str:
+        """Return whether a table of a database ``d`` holds what the change log says of a row."""
+        kept = kept_row(str(self.folder / table), key_text({"id": key}))
+        return verdict(self.traced(table, key).state, kept)
 
     def tables(self) -> list[str]:
         """Return the names of the tables, without those of tombstones."""

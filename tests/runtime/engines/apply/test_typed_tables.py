@@ -104,6 +104,9 @@ def test_columns_follow_the_schemas_in_the_messages(spark: SparkSession, tmp_pat
     ]
     with pytest.raises(FramingError, match="cannot be read without Spark"):
         lake.verdict("t", 1)  # names that Parquet refuses need column mapping
+    (step,) = lake.traced("t", 3).steps
+    assert step.refused is not None
+    assert "column 'name' is string" in step.refused.detail
     (letter,) = spark.read.format("delta").load(lake.outputs()["dead_letters"]).collect()
     assert (letter["code"], letter["offset"], letter["pointer"]) == (
         "schema-mismatch",
