@@ -19,6 +19,7 @@ from changewire.cli.commands import (
     run,
     schema,
     schemas,
+    trace,
     validate,
 )
 from changewire.version import VERSION
@@ -62,6 +63,7 @@ _COMMANDS = (
     (formats, "List formats and their messages."),
     (run, "Messages to tables, with a report."),
     (replay, "Apply the dead letters of a stream that are good by now."),
+    (trace, "Tell how one row came to be what it is."),
     (doctor, "Look for what is missing."),
 )
 for command, short_help in _COMMANDS:

@@ -13,6 +13,7 @@ from changewire.cli.commands.formats import formats
 from changewire.cli.commands.replay import replay
 from changewire.cli.commands.run import run
 from changewire.cli.commands.schemas import schemas
+from changewire.cli.commands.trace import trace
 from changewire.cli.commands.validate import validate
 
 __all__ = [
@@ -27,5 +28,6 @@ __all__ = [
     "replay",
     "run",
     "schemas",
+    "trace",
     "validate",
 ]

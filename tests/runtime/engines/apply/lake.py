@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from tests.runtime.tables.model import Content, key_of
 import changewire as cw
 import changewire.spark as cws
 from changewire.changes.reading import Reading
+from changewire.engines.changelog import find, kept_row, log_of, verdict, wanted_of
 from changewire.engines.layout import INPUT_COLUMNS
 from changewire.engines.spark.apply.applying import Applying, RowTypes
 from changewire.engines.spark.apply.effects import EffectsDecoder, with_effects
@@ -23,6 +25,9 @@ from changewire.engines.spark.apply.query import Telling, start_applying
 from changewire.engines.spark.decode import Decoded, mapped
 from changewire.engines.spark.types import ROWS
 from changewire.tables import Placed, Routing, template_of
+from changewire.tables.history import History
+from changewire.tables.keys import key_text
+from changewire.tables.replay import history_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -117,6 +122,22 @@ class Lake:
     def folder(self) -> Path:
         """Where the tables are."""
         return self.lake or self.root / "tables"
+
+    def traced(self, table: str, key: Any) -> History:
+        """Return the history of a row in a table of a database ``d``, without Spark."""
+        found = find(log_of(str(self.root)), wanted_of([json.dumps({"id": key})]), f"d.{table}")
+        assert found.key is not None
+        return history_of(
+            found.key,
+            found.changes,
+            refused=found.refused,
+            apply_as_truncates=self.applies_truncates,
+        )
+
+    def verdict(self, table: str, key: Any) -> str:
+        """Return whether a table of a database ``d`` holds what the change log says of a row."""
+        kept = kept_row(str(self.folder / table), key_text({"id": key}))
+        return verdict(self.traced(table, key).state, kept)
 
     def tables(self) -> list[str]:
         """Return the names of the tables, without those of tombstones."""

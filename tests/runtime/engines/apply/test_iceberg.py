@@ -34,6 +34,7 @@ import changewire.spark as cws
 from changewire.engines.spark.apply import merge
 from changewire.engines.spark.apply.evolve import evolved
 from changewire.engines.spark.apply.formats import format_of
+from changewire.framing import FramingError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -64,6 +65,8 @@ def test_each_effect_is_once_in_log_and_table(spark: SparkSession, tmp_path: Pat
     spark.catalog.refreshTable(lake.outputs()["change_log"])
     logged = spark.table(lake.outputs()["change_log"]).collect()
     assert sorted(row["offset"] for row in logged) == [0, 1, 2, 10, 11, 12, 13]
+    with pytest.raises(FramingError, match="Iceberg cannot be read without Spark"):
+        lake.verdict("t", 1)
 
 
 def test_what_another_query_writes_is_seen(spark: SparkSession, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from tests.samples import examples
 
 import changewire.spark as cws
 from changewire.engines.spark.apply.evolve import evolved, joined_type
+from changewire.framing import FramingError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -105,6 +106,12 @@ def test_columns_follow_the_schemas_in_the_messages(
         {**nothing, "id": 1, "name": "c", "price": 1.5, "at": utc, "data": b"\x00\x01"},
         {**nothing, "id": 4, HOSTILE: "x"},
     ]
+    if sink == "delta":
+        with pytest.raises(FramingError, match="cannot be read without Spark"):
+            lake.verdict("t", 1)  # names that Parquet refuses need column mapping
+        (step,) = lake.traced("t", 3).steps
+        assert step.refused is not None
+        assert "column 'name' is string" in step.refused.detail
     (letter,) = spark.read.format(sink).load(lake.outputs()["dead_letters"]).collect()
     assert (letter["code"], letter["offset"], letter["pointer"]) == (
         "schema-mismatch",
@@ -127,6 +134,7 @@ def test_deletes_may_come_first(spark: SparkSession, tmp_path: Path) -> None:
     table = spark.read.format("delta").load(f"{lake.root}/tables/t")
     assert dict(table.dtypes)["id"] == "bigint"
     assert [row["name"] for row in table.collect()] == ["b"]
+    assert {lake.verdict("t", key) for key in (1, 2)} == {"same"}
 
 
 def test_columns_of_a_given_type(spark: SparkSession, tmp_path: Path) -> None:
