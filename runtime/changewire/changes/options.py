@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Literal, get_args
 
 from changewire.changes.aerospike_digest import ripemd160
+from changewire.codec.installed import others
+from changewire_messages import FORMATS
 
 Image = Literal["full", "patch", "keys"]
 IMAGES: Final[tuple[str, ...]] = get_args(Image)
@@ -21,6 +23,12 @@ _REASONS: Final[Mapping[tuple[str, str], str]] = {
     ("lindorm", "digests"): "rows have no digest",
 }
 """Why a system has no use for an option."""
+
+_OF_OTHERS: Final[Mapping[str, str]] = {
+    "digests": "only records of Aerospike have one",
+    "families": "only tables of HBase have them",
+}
+"""As `_REASONS`, for formats of other packages."""
 
 
 def check_options(
@@ -46,8 +54,14 @@ def check_options(
             raise ValueError(f"{option} is a sequence of names, at least one")
     given = {"keys": keys, "families": families, "digests": digests != "off" or None}
     for option, value in given.items():
-        reason = _REASONS.get((format.partition("-")[0], option))
+        system = format.partition("-")[0] if format in FORMATS else format
+        reason = _REASONS.get((system, option)) or _theirs(format, option)
         if value is not None and reason:
             raise ValueError(f"{option} does not apply to {format}: {reason}")
     if digests != "off":
         ripemd160(b"")
+
+
+def _theirs(format: str, option: str) -> str | None:
+    """Return why a format of another package has no use for an option."""
+    return _OF_OTHERS.get(option) if format in others() else None
