@@ -16,6 +16,7 @@ from changewire.changes.aerospike_digest import digest
 from changewire.changes.connect import Difference
 from changewire.changes.contradictions import contradictions, validate
 from changewire.changes.pairs import pair
+from changewire.changes.rows import row
 from changewire.changes.schemas import Schemas, SchemaUse, schemas
 from changewire.codec import (
     CODES,
@@ -24,6 +25,7 @@ from changewire.codec import (
     Data,
     DecodeError,
     EncodeError,
+    FormatError,
     Issue,
     codec,
     codec_of,
@@ -51,6 +53,7 @@ __all__ = [
     "Explanation",
     "Extra",
     "Field",
+    "FormatError",
     "Issue",
     "Reason",
     "Rejection",
@@ -77,6 +80,7 @@ __all__ = [
     "leniencies",
     "lindorm_json",
     "pair",
+    "row",
     "schemas",
     "validate",
 ]

@@ -6,7 +6,7 @@ from typing import Any
 
 from changewire.changes.adapters import Adapter, Names, adapter, format_of_model, has_adapter
 from changewire.changes.options import IMAGES, Digests, Image, check_options
-from changewire.changes.values import control_event
+from changewire.changes.values import control_event, system_of
 from changewire_messages.change import Change, Source
 
 __all__ = ["IMAGES", "Digests", "Image", "changes", "empty_message", "unchecked_changes"]
@@ -96,6 +96,5 @@ def empty_message(format: str, *, null_value: bool) -> Change:
         null_value: Whether the Kafka record has no value (a tombstone); otherwise the message is
             a batch without elements.
     """
-    system = format.partition("-")[0]
-    source = Source(system=system, database=None, schema=None, table=None)
+    source = Source(system=system_of(format), database=None, schema=None, table=None)
     return control_event("empty", source, {"null_value": null_value})

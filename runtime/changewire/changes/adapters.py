@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from changewire.changes.values import unknown_event
+from changewire.changes.values import system_of, unknown_event
 from changewire.codec import DecodeError, FormatError, Issue, codec, encoding_of, json_form
 from changewire.codec.installed import format_of
 from changewire.codec.issues import type_word
@@ -95,7 +95,7 @@ def _landed(format: str) -> Adapter:
 
     def landed(message: Any, *_told: object) -> list[Change]:
         try:
-            event = unknown_event(message, format)
+            event = unknown_event(message, system_of(format))
             if encoding_of(format) == "msgpack":
                 event.attributes["message"] = json_form(_unpacked(codec(format).encode(message)))
         except REFUSALS as error:

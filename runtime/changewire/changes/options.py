@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Literal, get_args
 
 from changewire.changes.aerospike_digest import ripemd160
+from changewire.changes.values import system_of
 from changewire.codec.installed import others
 from changewire_messages import FORMATS
 
@@ -54,7 +55,7 @@ def check_options(
             raise ValueError(f"{option} is a sequence of names, at least one")
     given = {"keys": keys, "families": families, "digests": digests != "off" or None}
     for option, value in given.items():
-        system = format.partition("-")[0] if format in FORMATS else format
+        system = system_of(format) if format in FORMATS else format
         reason = _REASONS.get((system, option)) or _theirs(format, option)
         if value is not None and reason:
             raise ValueError(f"{option} does not apply to {format}: {reason}")

@@ -10,6 +10,7 @@ from changewire.cli.commands.doctor import doctor
 from changewire.cli.commands.encode import encode
 from changewire.cli.commands.explain import explain
 from changewire.cli.commands.formats import formats
+from changewire.cli.commands.generate import generate
 from changewire.cli.commands.replay import replay
 from changewire.cli.commands.run import run
 from changewire.cli.commands.schemas import schemas
@@ -24,6 +25,7 @@ __all__ = [
     "encode",
     "explain",
     "formats",
+    "generate",
     "replay",
     "run",
     "schemas",
