@@ -33,33 +33,29 @@ def row(values: Mapping[str, Any] | Data, kind: type[Row]) -> Row:
         TypeError: `kind` is no model of a JSON schema.
     """
     codec, texts = _reader(kind)
-    if is_data(values):
-        found: Row = codec.decode(values)
-        return found
-    held: Any = values
-    named = {k: str(v) if type(v) is Decimal and k in texts else v for k, v in held.items()}
+    data: Any = values if is_data(values) else _text(values, texts, codec.format)
+    found: Row = codec.decode(data)
+    return found
+
+
+def _text(values: Any, texts: frozenset[str], name: str) -> bytes:
+    """Return the JSON text of a row, in which decimals are text where the schema asks for text."""
+    named = {k: str(v) if type(v) is Decimal and k in texts else v for k, v in values.items()}
     try:
-        data = _write(named)
+        return _write(named)
     except REFUSALS as error:
         issue = Issue("", "not-encodable", "json", "a row that JSON can hold")
-        raise DecodeError(codec.format, [issue]) from error
-    found = codec.decode(data)
-    return found
+        raise DecodeError(name, [issue]) from error
 
 
 @cache
 def _reader(kind: Any) -> tuple[Codec, frozenset[str]]:
     """Return the codec of a model, and the names of its columns that can be text."""
-    package, _, module = kind.__module__.rpartition(".")
-    if module != "models" or not issubclass(kind, msgspec.Struct):
-        raise TypeError(f"{kind.__name__} is no model of a schema")
-    family = Family(import_module(package), kind.__name__)
-    if family.encoding != "json":
-        raise TypeError(f"{kind.__name__} is no model of a JSON schema")
+    package = kind.__module__.removesuffix(".models")
+    module: Any = import_module(package) if package != kind.__module__ else None
+    if kind.__name__ not in getattr(module, "DIGESTS", ()) or module.ENCODING != "json":
+        raise TypeError(f"{kind.__name__} is no model of a JSON schema of rows")
     hints = get_type_hints(kind)
-    fields = msgspec.structs.fields(kind)
-    return Codec(family), frozenset(
-        field.encode_name
-        for field in fields
-        if str in (hints[field.name], *get_args(hints[field.name]))
-    )
+    fields = {field.encode_name: hints[field.name] for field in msgspec.structs.fields(kind)}
+    texts = {name for name, hint in fields.items() if str in {hint, *get_args(hint)}}
+    return Codec(Family(module, kind.__name__)), frozenset(texts)
