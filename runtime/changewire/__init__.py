@@ -36,6 +36,7 @@ from changewire.codec import (
 )
 from changewire.convert import Version, convert, convert_key, in_version
 from changewire.explain import Explanation, Field, explain
+from changewire.infer import Draft, infer
 from changewire_messages import aerospike_json, aerospike_msgpack, dataworks_json, lindorm_json
 from changewire_messages.change import Change, Reason, Rejection, Sequence, Source
 from changewire_messages.support import Extra
@@ -49,6 +50,7 @@ __all__ = [
     "CodecError",
     "DecodeError",
     "Difference",
+    "Draft",
     "EncodeError",
     "Explanation",
     "Extra",
@@ -77,6 +79,7 @@ __all__ = [
     "encode",
     "explain",
     "formats",
+    "infer",
     "leniencies",
     "lindorm_json",
     "pair",

@@ -11,6 +11,7 @@ from changewire.cli.commands.encode import encode
 from changewire.cli.commands.explain import explain
 from changewire.cli.commands.formats import formats
 from changewire.cli.commands.generate import generate
+from changewire.cli.commands.infer import infer
 from changewire.cli.commands.replay import replay
 from changewire.cli.commands.run import run
 from changewire.cli.commands.schemas import schemas
@@ -26,6 +27,7 @@ __all__ = [
     "explain",
     "formats",
     "generate",
+    "infer",
     "replay",
     "run",
     "schemas",
