@@ -139,7 +139,7 @@ def _fault(change: object) -> Issue | None:
         found = errors(msgspec.json.decode(msgspec.json.encode(change)), "Change")
     except REFUSALS:
         return _failed("a change that JSON can hold")
-    return _failed(f"at {found[0][0]} of the change {found[0][2]}") if found else None
+    return _failed(f"a change, with {found[0][2]} at {found[0][0]}") if found else None
 
 
 def _failed(expected: str, actual_type: str = "") -> Issue:

@@ -112,6 +112,8 @@ def refused() -> dict[str, str]:
 
 
 def _entry_point(format: str) -> EntryPoint:
+    if format not in _entry_points():
+        _entry_points.cache_clear()  # its package may have been installed since
     found = _entry_points().get(format)
     if found is None:
         raise ValueError(f"no format {format!r}; there are: {', '.join(formats())}")
