@@ -53,9 +53,10 @@ def _reader(kind: Any) -> tuple[Codec, frozenset[str]]:
     """Return the codec of a model, and the names of its columns that can be text."""
     package = kind.__module__.removesuffix(".models")
     module: Any = import_module(package) if package != kind.__module__ else None
-    if kind.__name__ not in getattr(module, "DIGESTS", ()) or module.ENCODING != "json":
-        raise TypeError(f"{kind.__name__} is no model of a JSON schema of rows")
+    name = getattr(kind, "__name__", str(kind))
+    if name not in getattr(module, "DIGESTS", ()) or module.ENCODING != "json":
+        raise TypeError(f"{name} is no model of a JSON schema of rows")
     hints = get_type_hints(kind)
     fields = {field.encode_name: hints[field.name] for field in msgspec.structs.fields(kind)}
     texts = {name for name, hint in fields.items() if str in {hint, *get_args(hint)}}
-    return Codec(Family(module, kind.__name__)), frozenset(texts)
+    return Codec(Family(module, name)), frozenset(texts)
