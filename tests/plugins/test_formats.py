@@ -50,6 +50,7 @@ def test_messages_in_messagepack_are_read_and_written() -> None:
     assert cw.detect(PUT) == "row-union"
     assert cw.encode(message) == PUT
     ((event, _),) = Reading("row-union").elements(PUT)
+    assert isinstance(event, cw.Change)
     assert event.attributes == {"message": [0, True, ["a"]]}
 
 
