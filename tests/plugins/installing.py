@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 
-PACKAGE = "shop_messages"
+PACKAGE = "store_messages"
 
 
 def install(site: Path, name: str, groups: Mapping[str, Mapping[str, str]]) -> None:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-FORMAT = "shop-json"
+FORMAT = "store-json"
 
 
 def described(kind: dict[str, Any], text: str = "As it says.") -> dict[str, Any]:

@@ -18,7 +18,7 @@ def change(
     order = message.order
     if order < 0:
         issue = cw.Issue("/order", "out-of-range", "order", "an order that there is", order)
-        raise cw.DecodeError("shop-json", [issue])
+        raise cw.DecodeError("store-json", [issue])
     is_placed = type(message).__name__ == "Placed"
     return cw.Change(
         op="upsert" if is_placed else "delete",

@@ -79,12 +79,12 @@ def test_an_adapter_that_fails_loses_no_message(name: str, expected: str, adapt:
 @pytest.mark.usefixtures("installed")
 def test_without_an_adapter_a_message_still_lands() -> None:
     """Who asks for changes is told that there are none; landing keeps the message as an event."""
-    with pytest.raises(ValueError, match=r"messages of shop-json .* changewire\.adapters"):
+    with pytest.raises(ValueError, match=r"messages of store-json .* changewire\.adapters"):
         cw.changes(cw.decode(PLACED))
     assert cw.validate(PLACED, format=FORMAT) == []
     ((event, used),) = Reading(FORMAT).elements(DROPPED)
     assert isinstance(event, cw.Change)
-    assert (event.op, event.source.system, used) == ("other", "shop", ["unknown-property"])
+    assert (event.op, event.source.system, used) == ("other", "store", ["unknown-property"])
     message = event.attributes["message"]
     assert message == {"kind": "dropped", "order": 2, "@extra": {"/new": True}}
 
@@ -94,7 +94,7 @@ def test_an_adapter_that_cannot_be_loaded_is_named(target: str, installed: Path)
     """It stops who reads the format: all its messages would be lost for one reason."""
     install(installed, "adapter", {GROUP: {FORMAT: target}})
     forget()
-    with pytest.raises(cw.FormatError, match="the adapter of 'shop-json'"):
+    with pytest.raises(cw.FormatError, match="the adapter of 'store-json'"):
         Reading(FORMAT).elements(PLACED)
 
 
@@ -103,16 +103,16 @@ def test_two_adapters_are_none(installed: Path) -> None:
     for name in ("change", "wrong"):
         install(installed, name, {GROUP: {FORMAT: f"{ADAPTERS}:{name}"}})
     forget()
-    with pytest.raises(cw.FormatError, match="adapters of 'shop-json' are brought by"):
+    with pytest.raises(cw.FormatError, match="adapters of 'store-json' are brought by"):
         cw.changes(cw.decode(PLACED))
 
 
 @pytest.mark.usefixtures("installed")
 def test_options_of_our_formats_alone_are_refused() -> None:
     """An option that means nothing for the format is an error, as it is for ours."""
-    with pytest.raises(ValueError, match="digests does not apply to shop-json"):
+    with pytest.raises(ValueError, match="digests does not apply to store-json"):
         Reading(FORMAT, digests="count")
-    with pytest.raises(ValueError, match="families does not apply to shop-json"):
+    with pytest.raises(ValueError, match="families does not apply to store-json"):
         Reading(FORMAT, families=["f"])
     Reading(FORMAT, keys=["order"], image="patch")
 
