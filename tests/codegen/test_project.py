@@ -166,6 +166,7 @@ def test_the_project_file_says_names_alone(out: Path) -> None:
     found = tomli.loads(text)
     assert found["project"]["name"] == "of-a-stranger"
     assert found["project"]["dependencies"] == ["changewire>=0.1"]
+    assert found["project"]["classifiers"] == ["Private :: Do Not Upload"]  # indexes refuse it
     formats = found["project"]["entry-points"]["changewire.formats"]
     assert formats == {"stranger-json": f"{PACKAGE}.stranger"}
 

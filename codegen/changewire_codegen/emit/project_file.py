@@ -37,6 +37,7 @@ def project_file(
         f"version = {_text(version)}",
         'description = "Messages and rows as their schemas describe them, for changewire"',
         'requires-python = ">=3.10"',
+        'classifiers = ["Private :: Do Not Upload"]',
         f"dependencies = [{', '.join(map(_text, requires))}]",
         "",
     ]

@@ -71,7 +71,9 @@ def generate(
         say(str(error))
         return UNABLE
     if not check:
-        say(f"{counted(len(found), 'file')} written; next: pip install {shlex.quote(str(out))}")
+        # Without a slash pip would look for the name in its index.
+        place = out if out.is_absolute() else f"./{out.as_posix()}"
+        say(f"{counted(len(found), 'file')} written; next: pip install {shlex.quote(str(place))}")
         return GOOD
     for verdict, diff in found:
         sys.stdout.write(f"{visible(verdict, _SHOWN)}\n")
