@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.plugins.installing import PACKAGE, forget, install
@@ -114,7 +115,11 @@ def test_generate_names_the_extra_that_it_needs(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the generator the error says what to install."""
-    monkeypatch.setattr(import_module("changewire.generator"), "entry_points", lambda **_: [])
+
+    def none(**_wanted: str) -> list[Any]:
+        return []
+
+    monkeypatch.setattr(import_module("changewire.generator"), "entry_points", none)
     ended = cli("generate", "--schemas", tmp_path, "--package", "a", "--out", tmp_path / "out")
     assert ended.exit_code == 2
     assert 'pip install "changewire[codegen]"' in ended.stderr

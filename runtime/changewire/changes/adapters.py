@@ -7,7 +7,7 @@ a function of somebody else, so what it returns is held against the schema of a 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -80,7 +80,7 @@ def adapter(format: str) -> Adapter:
         raise FormatError(f"the adapter of {format!r} cannot be loaded ({reason})") from error
     if not callable(theirs):
         raise FormatError(f"the adapter of {format!r} is no function: {point.value}")
-    return _checked(format, theirs)
+    return _checked(format, cast("TheirAdapter", theirs))
 
 
 def _entry_point(format: str) -> Any:

@@ -6,7 +6,7 @@ Memory is bounded: a hostile topic has other names in each message.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Final
@@ -106,8 +106,8 @@ class Seen:
             kind = self._integer(value)
         elif kind == DECIMAL:
             self.is_inexact |= _is_inexact(value)
-        elif kind in _ENTER:
-            kind = _ENTER[kind](self, value) if self._depth < DEEPEST else ANY
+        elif kind in {OBJECT, ARRAY}:
+            kind = self._inside(kind, value)
         self.kinds[kind] += 1
 
     def child(self, name: str) -> Seen | None:
@@ -161,6 +161,11 @@ class Seen:
         self.least = value if self.least is None else min(self.least, value)
         self.greatest = value if self.greatest is None else max(self.greatest, value)
 
+    def _inside(self, kind: str, value: Any) -> str:
+        if self._depth >= DEEPEST:
+            return ANY
+        return self._object(value) if kind == OBJECT else self._array(value)
+
     def _object(self, value: dict[Any, Any]) -> str:
         if not all(type(name) is str for name in value):
             return ANY
@@ -173,12 +178,6 @@ class Seen:
         for held in value:
             inner.add(held)
         return ARRAY
-
-
-_ENTER: Final[Mapping[str, Callable[[Seen, Any], str]]] = {
-    OBJECT: Seen._object,  # noqa: SLF001 - its own
-    ARRAY: Seen._array,  # noqa: SLF001
-}
 
 
 def _is_inexact(value: Decimal) -> bool:
