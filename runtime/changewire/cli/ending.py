@@ -11,6 +11,7 @@ from typing import Final, ParamSpec, TextIO
 import typer
 
 from changewire.cli.talk import say
+from changewire.codec import FormatError
 from changewire.framing import FramingError
 
 GOOD: Final = 0
@@ -28,8 +29,9 @@ P = ParamSpec("P")
 def ending(command: Callable[P, int]) -> Callable[P, None]:
     """Turn a function that returns an exit code into a command.
 
-    A file that cannot be read or written, and a library that is missing, are one sentence on
-    standard error and `UNABLE`. Who closes the pipe, or interrupts, hears nothing.
+    A file that cannot be read or written, and a library or a package of formats that is missing or
+    broken, are one sentence on standard error and `UNABLE`. Who closes the pipe, or interrupts,
+    hears nothing.
     """
 
     @wraps(command)
@@ -44,7 +46,7 @@ def ending(command: Callable[P, int]) -> Callable[P, None]:
             code = BROKEN_PIPE
         except KeyboardInterrupt:
             code = INTERRUPTED
-        except FramingError as error:
+        except (FormatError, FramingError) as error:
             say(str(error))
         except OSError as error:
             say(f"{error.filename or 'a file'}: {error.strerror or error}")

@@ -11,17 +11,25 @@ from changewire.changes.reading import AUTO
 from changewire.codec import formats
 from changewire.framing import SHAPES
 
+Names: TypeAlias = Sequence[str] | Callable[[], Sequence[str]]
+"""Names, or what tells them when they are asked for."""
 
-def one_of(names: Sequence[str]) -> Callable[[str], str]:
+
+def one_of(names: Names) -> Callable[[str], str]:
     """Return a callback that refuses an option's value if it is none of some names."""
 
     def check(value: str) -> str:
-        if value not in names:
-            text = f"{value!r} is none of: {', '.join(names)}"
+        known = _told(names)
+        if value not in known:
+            text = f"{value!r} is none of: {', '.join(known)}"
             raise typer.BadParameter(text)
         return value
 
     return check
+
+
+def _told(names: Names) -> Sequence[str]:
+    return names() if callable(names) else names
 
 
 Inputs: TypeAlias = Annotated[
@@ -39,14 +47,14 @@ def text_option(*names: str, metavar: str, help: str, callback: Any = None) -> A
     return typer.Option(*names, metavar=metavar, help=help, callback=callback, show_default=False)
 
 
-def format_option(*names: str, of: Sequence[str], help: str) -> Any:
+def format_option(*names: str, of: Names, help: str) -> Any:
     """Return an option that takes one of some formats, and completes them."""
     return typer.Option(
         *names,
         metavar="FORMAT",
         help=help,
         callback=one_of(of),
-        autocompletion=lambda: of,
+        autocompletion=lambda: _told(of),
         show_default=False,
     )
 
@@ -56,7 +64,7 @@ Format: TypeAlias = Annotated[
     format_option(
         "--format",
         "-f",
-        of=formats(),
+        of=formats,
         help="Format of the messages; `changewire formats` lists, `changewire detect` guesses.",
     ),
 ]
@@ -66,7 +74,7 @@ TopicFormat: TypeAlias = Annotated[
     format_option(
         "--format",
         "-f",
-        of=(AUTO, *formats()),
+        of=lambda: (AUTO, *formats()),
         help="Format of the messages; auto asks each one, for topics that carry several.",
     ),
 ]

@@ -19,6 +19,7 @@ import changewire as cw
 UPDATE = bool(os.environ.get("CHANGEWIRE_UPDATE_CORPUS"))
 
 ELSEWHERE = {
+    "adapter-failed": "found by changes(), in tests/plugins",
     "contradicts-schema": "found by changes(), in tests/runtime/changes",
     "digest-mismatch": "found by changes(), in tests/runtime/changes",
     "invalid-record-key": "found by delete_by_key(), in tests/runtime/changes",

@@ -14,6 +14,7 @@ from changewire.cli.ending import GOOD, REFUSED, ending
 from changewire.cli.lines import Lines
 from changewire.cli.options import Json
 from changewire.cli.talk import console
+from changewire.codec.registry import unusable
 from changewire.version import VERSION
 
 
@@ -63,6 +64,7 @@ def doctor(*, as_json: Json = False) -> int:
         Finding("Python", platform.python_version(), ok=True, needed_for="everything", advice=""),
         _java(),
         *(_package(*package) for package in _PACKAGES),
+        *(_format(name, fault) for name, fault in unusable().items()),
     ]
     if as_json:
         lines = Lines()
@@ -91,6 +93,10 @@ def _package(name: str, extra: str, first: int, beyond: int | None) -> Finding:
     major = int(found.partition(".")[0])
     ok = major >= first and (beyond is None or major < beyond)
     return Finding(name, found, ok, extra, "" if ok else _install(extra))
+
+
+def _format(name: str, fault: str) -> Finding:
+    return Finding(f"format {name}", None, ok=False, needed_for=name, advice=fault)
 
 
 def _install(extra: str) -> str:

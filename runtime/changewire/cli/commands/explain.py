@@ -76,7 +76,7 @@ def explain(
             "-f",
             metavar="FORMAT",
             help="Format of the message; told from the message where not given.",
-            callback=one_of(("", *formats())),
+            callback=one_of(lambda: ("", *formats())),
             autocompletion=formats,
             show_default=False,
         ),
