@@ -239,3 +239,11 @@ def test_a_message_in_messagepack_is_one_of_several(tmp_path: Path) -> None:
     path.write_text(json.dumps({**family, "roles": {"message": "put"}}))
     with pytest.raises(SchemaError, match="a message in MessagePack is a union of arrays"):
         generate(tmp_path / "schemas", tmp_path / "out")
+
+
+def test_a_folder_without_its_file_is_not_passed_over(tmp_path: Path) -> None:
+    """Who forgot to say what a folder is hears of it, though others are complete."""
+    files = {"sizes/family.json": FILES["sizes/family.json"], "sizes/value.json": VALUE}
+    schemas = write(tmp_path / "schemas", {**files, "forgotten/value.json": VALUE})
+    with pytest.raises(SchemaError, match=r"forgotten#: a folder of schemas has a family\.json"):
+        generate(schemas, tmp_path / "out")
