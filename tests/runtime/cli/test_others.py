@@ -103,5 +103,6 @@ def test_doctor_refuses_unfit_versions(
 
 def test_every_command_shows_an_example(cli: Cli) -> None:
     """The help of each command ends its text with an example of its use."""
-    for name in ("decode", "validate", "changes", "detect", "formats", "run", "schemas", "doctor"):
+    names = ("decode", "validate", "changes", "detect", "formats", "run", "schemas", "doctor")
+    for name in (*names, "generate", "infer"):
         assert f"Example: changewire {name}" in cli(name, "--help").stdout
