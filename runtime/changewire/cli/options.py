@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 import typer
 
@@ -11,12 +11,14 @@ from changewire.changes.reading import AUTO
 from changewire.codec import formats
 from changewire.framing import SHAPES
 
+Named = TypeVar("Named", bound=str | None)
 
-def one_of(names: Sequence[str]) -> Callable[[str], str]:
-    """Return a callback that refuses an option's value if it is none of some names."""
 
-    def check(value: str) -> str:
-        if value not in names:
+def one_of(names: Sequence[str]) -> Callable[[Named], Named]:
+    """Return a callback that refuses an option's value if it is given and none of some names."""
+
+    def check(value: Named) -> Named:
+        if value is not None and value not in names:
             text = f"{value!r} is none of: {', '.join(names)}"
             raise typer.BadParameter(text)
         return value
@@ -39,16 +41,23 @@ def text_option(*names: str, metavar: str, help: str, callback: Any = None) -> A
     return typer.Option(*names, metavar=metavar, help=help, callback=callback, show_default=False)
 
 
-def format_option(*names: str, of: Sequence[str], help: str) -> Any:
-    """Return an option that takes one of some formats, and completes them."""
+def choice_option(
+    *names: str, of: Sequence[str], metavar: str, help: str, show_default: bool = True
+) -> Any:
+    """Return an option that takes one of some names, and completes them."""
     return typer.Option(
         *names,
-        metavar="FORMAT",
+        metavar=metavar,
         help=help,
         callback=one_of(of),
         autocompletion=lambda: of,
-        show_default=False,
+        show_default=show_default,
     )
+
+
+def format_option(*names: str, of: Sequence[str], help: str) -> Any:
+    """Return an option that takes one of some formats, and completes them."""
+    return choice_option(*names, of=of, metavar="FORMAT", help=help, show_default=False)
 
 
 Format: TypeAlias = Annotated[
@@ -73,11 +82,14 @@ TopicFormat: TypeAlias = Annotated[
 
 Shape: TypeAlias = Annotated[
     str,
-    typer.Option(
+    choice_option(
+        "--shape",
+        of=("auto", *SHAPES),
         metavar="SHAPE",
         help=f"How messages stand in the input: auto, {', '.join(SHAPES)}.",
-        callback=one_of(("auto", *SHAPES)),
     ),
 ]
 
-Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
+Json: TypeAlias = Annotated[
+    bool, typer.Option("--json", help="Write lines of JSON in place of words, for programs.")
+]

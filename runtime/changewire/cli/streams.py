@@ -5,21 +5,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import IO, Annotated, Any, Final, TypeAlias
 
 import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from changewire.cli.options import one_of, text_option
+from changewire.cli.notices import notice
+from changewire.cli.options import choice_option, text_option
 from changewire.cli.records import STDIN
-from changewire.cli.talk import console, say
+from changewire.cli.talk import console
 
 STDOUT: Final = STDIN
 SINKS: Final = ("delta", "parquet")
-
-
-def _sink(value: str | None) -> str | None:
-    return value if value is None else one_of(SINKS)(value)
 
 
 Checkpoint: TypeAlias = Annotated[
@@ -31,11 +29,12 @@ Checkpoint: TypeAlias = Annotated[
 
 SinkOption: TypeAlias = Annotated[
     str | None,
-    text_option(
+    choice_option(
         "--sink",
+        of=SINKS,
         metavar="SINK",
         help=f"Format of a stream's tables: {' or '.join(SINKS)}; delta unless given.",
-        callback=_sink,
+        show_default=False,
     ),
 ]
 
@@ -191,11 +190,11 @@ def _write(stream: IO[str], line: str) -> None:
 
 
 @contextmanager
-def told_batches() -> Generator[Callable[[str], None], None, None]:
+def told_batches(*, as_json: bool = False) -> Generator[Callable[[str], None], None, None]:
     """Give what says how far a stream has come: one line on a terminal, a line a batch in a log."""
     talk = console()
-    if not talk.is_terminal:
-        yield say
+    if as_json or not talk.is_terminal:
+        yield partial(notice, "note", as_json=as_json)
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     with Progress(*columns, console=talk, transient=True) as bar:

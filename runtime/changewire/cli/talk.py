@@ -12,10 +12,18 @@ from changewire.report.text import visible
 _LINE = 1000
 
 
+class _Console(Console):
+    """A console that leaves a closed pipe to the command; rich would end the program with 1."""
+
+    def on_broken_pipe(self) -> None:
+        """Say that the pipe is closed, as writing to it did."""
+        raise BrokenPipeError
+
+
 def console(*, on_stdout: bool = False) -> Console:
     """Return a console that takes no text for markup; standard error unless asked otherwise."""
     stream = sys.stdout if on_stdout else sys.stderr
-    return Console(file=stream, markup=False, emoji=False, highlight=False, soft_wrap=True)
+    return _Console(file=stream, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
 def say(text: str, style: str = "") -> None:

@@ -99,9 +99,3 @@ def test_doctor_refuses_unfit_versions(
     (unfit,) = [item for item in json_lines(ended.stdout) if not item["ok"]]
     assert (unfit["found"], unfit["advice"]) == (*versions.values(), advice)
     assert ended.exit_code == code
-
-
-def test_every_command_shows_an_example(cli: Cli) -> None:
-    """The help of each command ends its text with an example of its use."""
-    for name in ("decode", "validate", "changes", "detect", "formats", "run", "schemas", "doctor"):
-        assert f"Example: changewire {name}" in cli(name, "--help").stdout
