@@ -20,6 +20,7 @@ Cli = Callable[..., Ended]
 COMMANDS = commands()
 WIDTH = 80
 NOT_RUN = {
+    "doctor": "asks a broker, with the tests of a real one",
     "replay": "reads the outputs of a stream, in Spark",
     "schema diff": "compares schemas for seconds, in tests of its own",
 }

@@ -13,6 +13,7 @@ from changewire.engines.spark.stream.errors import OutputError
 from changewire.engines.spark.stream.output import Output
 from changewire.engines.spark.stream.sinks import BATCH, QUERY
 from changewire.engines.spark.types import nullable
+from changewire.tested import ran_with
 
 _NOT_THERE: Final = frozenset(
     {
@@ -25,12 +26,6 @@ _NOT_THERE: Final = frozenset(
     }
 )
 _NO_FORMAT: Final = "DATA_SOURCE_NOT_FOUND"
-
-_DELTA: Final = {
-    "4.0": "io.delta:delta-spark_2.13:4.0.1",
-    "4.2": "io.delta:delta-spark_4.2_2.13:4.4.0",
-}
-"""Delta for each Spark that it was run with."""
 
 DELTA_SETTINGS: Final = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -86,9 +81,9 @@ def schema_of(spark: SparkSession, sink: str, output: Output) -> StructType | No
 
 
 def _lack(spark: SparkSession, sink: str) -> str:
-    package = _DELTA.get(spark.version[:3])
+    tested = ran_with(spark.version)
     text = f"Spark {spark.version} does not know the format {sink}"
-    if package is None:
+    if tested is None or tested.delta is None:
         return f"{text}; which Delta runs with it is told by https://docs.delta.io/latest/releases.html"
     settings = " ".join(f"--conf {name}={value}" for name, value in DELTA_SETTINGS.items())
-    return f"{text}; start it with --packages {package} {settings}"
+    return f"{text}; start it with --packages {tested.delta} {settings}"
