@@ -36,9 +36,15 @@ Inputs: TypeAlias = Annotated[
 ]
 
 
-def text_option(*names: str, metavar: str, help: str, callback: Any = None) -> Any:
-    """Return an option that takes text, and is None unless given."""
-    return typer.Option(*names, metavar=metavar, help=help, callback=callback, show_default=False)
+def text_option(*names: str, metavar: str, help: str, completes: Sequence[str] = ()) -> Any:
+    """Return an option that takes text, and is None unless given; some texts are completed."""
+    return typer.Option(
+        *names,
+        metavar=metavar,
+        help=help,
+        autocompletion=lambda: completes,
+        show_default=False,
+    )
 
 
 def choice_option(

@@ -71,6 +71,7 @@ Rows: TypeAlias = Annotated[
         "--rows",
         metavar="ROWS",
         help="Rows of tables: json, embedded (columns that messages declare), or a schema file.",
+        completes=("json", "embedded"),
     ),
 ]
 
@@ -80,6 +81,7 @@ SchemaEvolutionOption: TypeAlias = Annotated[
         "--schema-evolution",
         metavar="HOW",
         help="What tables do with new columns: add_columns, or strict (dead letters).",
+        completes=("add_columns", "strict"),
     ),
 ]
 
