@@ -113,11 +113,12 @@ def typing(session: nox.Session) -> None:
     install_wheel(session, tuple(EXTRAS), ("bench", "tests", "typing"))
     session.run("mypy")
     session.run("pyright")
-    consumer = Path("tests", "typing", "consumer.py").resolve()
+    consumers = sorted(Path("tests", "typing").resolve().glob("consumer*.py"))
     with tempfile.TemporaryDirectory() as elsewhere, session.chdir(elsewhere):
-        shutil.copy(consumer, elsewhere)
+        for consumer in consumers:
+            shutil.copy(consumer, elsewhere)
         Path("pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}\n', encoding="utf-8")
-        session.run("mypy", "--strict", "consumer.py")
+        session.run("mypy", "--strict", ".")
         session.run("pyright")
 
 

@@ -58,7 +58,7 @@ def gone(before: list[str], now: list[str]) -> list[str]:
 def _lines(name: str, value: Any) -> Iterator[str]:
     if isinstance(value, ModuleType):
         yield f"{name}: module"
-    elif inspect.isclass(value):
+    elif inspect.isclass(value) and _is_ours(value):
         yield from _class_lines(name, value)
     elif inspect.isfunction(inspect.unwrap(value)):
         yield f"{name}{_signature(_node(inspect.unwrap(value)))}"
@@ -74,7 +74,7 @@ def _class_lines(name: str, kind: type) -> Iterator[str]:
     yield f"{name}: class({bases})"
     seen = set[str]()
     for owner in inspect.getmro(kind):
-        if not owner.__module__.startswith("changewire"):
+        if not _is_ours(owner):
             continue
         body = _node(owner)
         assert isinstance(body, ast.ClassDef)
@@ -82,6 +82,10 @@ def _class_lines(name: str, kind: type) -> Iterator[str]:
             if member not in seen:
                 seen.add(member)
                 yield f"{name}.{text}"
+
+
+def _is_ours(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] in {"changewire", "changewire_messages"}
 
 
 def _members(node: ast.ClassDef) -> Iterator[tuple[str, str]]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -83,6 +85,20 @@ def test_a_changelog_is_read_by_its_newest_part() -> None:
     assert told(new + old) == ["+ changewire.y"]
     assert never_deprecated(["a.C", "a.D"], new + old) == ["a.D"]
     assert never_deprecated(["a.C"], new.replace("API", "Deprecated") + "- `a.C`\n") == ["a.C"]
+
+
+def used(path: Path) -> set[str]:
+    """Return the names that a file imports, or takes from a module."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    imported = {a.name for node in nodes if isinstance(node, ast.ImportFrom) for a in node.names}
+    return imported | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+
+
+def test_each_public_name_has_a_typed_use() -> None:
+    """What a user may call is called in a file that mypy and pyright check, both strict."""
+    names = {name for module in PUBLIC.values() for name in import_module(module).__all__}
+    uses = set[str]().union(*map(used, (ROOT / "tests" / "typing").glob("consumer*.py")))
+    assert sorted(names - uses) == []
 
 
 @pytest.mark.parametrize(

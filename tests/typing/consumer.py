@@ -4,12 +4,6 @@ from __future__ import annotations
 
 import changewire as cw
 from changewire import aerospike_json
-from changewire.kafka import (
-    ChangewireDeserializer,
-    ChangewireSerializer,
-    MessageRefusedError,
-    SerializationContext,
-)
 
 
 def ages(lines: list[bytes]) -> dict[str, int]:
@@ -58,19 +52,3 @@ def reason(data: bytes) -> str:
         offset: int | None = error.byte_offset
         return f"{code} at {error.pointer or offset}"
     return ""
-
-
-def sent(message: object, context: SerializationContext) -> bytes | None:
-    """Return the value of a Kafka record; every issue ends the program."""
-    serialize = ChangewireSerializer("aerospike-json", closed=True, header=True)
-    try:
-        return serialize(message, context)
-    except MessageRefusedError as error:
-        pointers: list[str] = [issue.pointer for issue in error.issues]
-        raise SystemExit(f"{error.format}: {pointers}") from error
-
-
-def received(value: bytes, context: SerializationContext) -> aerospike_json.Message:
-    """Return the model of the value of a Kafka record."""
-    message: aerospike_json.Message = ChangewireDeserializer()(value, context)
-    return message
