@@ -139,23 +139,42 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def build(session: nox.Session) -> None:
-    """Build wheel and sdist into ``dist/``, check them, and that the sdist builds the same."""
+    """Build wheel and sdist into ``dist/``, check them, and build them again: they must be the same."""
     install(session, groups=("build",))
-    first, second = ROOT / "dist", Path(session.virtualenv.location, "dist")
+    first, again = ROOT / "dist", Path(session.virtualenv.location, "dist")
     build_into(session, first)
     (wheel,), (sdist,) = first.glob("*.whl"), first.glob("*.tar.gz")
     session.run("check-wheel-contents", str(wheel))
     session.run("twine", "check", "--strict", str(wheel), str(sdist))
-    with tempfile.TemporaryDirectory() as unpacked, tarfile.open(sdist) as archive:
-        archive.extractall(unpacked, filter="data")
-        with session.chdir(Path(unpacked, sdist.name.removesuffix(".tar.gz"))):
-            build_into(session, second)
-    for file in (wheel, sdist):
-        digests = {sha256(path.read_bytes()).hexdigest() for path in (file, second / file.name)}
-        if len(digests) > 1:
-            session.error(f"{file.name} differs when it is built from the sdist: see {second}")
+    build_into(session, again)
+    same(session, again, wheel, sdist, how="a second time")
+    build_elsewhere(session, sdist, again)
+    same(session, again, wheel, sdist, how="from the sdist, in another folder, by another user")
     install(session, str(wheel))
     session.run("python", "-c", "import changewire", silent=True)  # without any extra
+
+
+def same(session: nox.Session, again: Path, *files: Path, how: str) -> None:
+    """Compare built files, by their SHA-256, with those of the same names in a folder."""
+    for file in files:
+        digests = [sha256(path.read_bytes()).hexdigest() for path in (file, again / file.name)]
+        if len({*digests}) > 1:
+            session.error(f"{file.name} differs when it is built {how}: see {again}")
+        session.log(f"{file.name} {digests[0]}: the same, built {how}")
+
+
+def build_elsewhere(session: nox.Session, sdist: Path, target: Path) -> None:
+    """Build from an unpacked sdist, with files and a umask that keep all others out."""
+    with tempfile.TemporaryDirectory() as unpacked, tarfile.open(sdist) as archive:
+        archive.extractall(unpacked, filter="data")
+        for path in Path(unpacked).rglob("*"):
+            path.chmod(0o700 if path.is_dir() else 0o600)
+        umask = os.umask(0o077)
+        try:
+            with session.chdir(Path(unpacked, sdist.name.removesuffix(".tar.gz"))):
+                build_into(session, target)
+        finally:
+            os.umask(umask)
 
 
 @nox.session
