@@ -139,7 +139,7 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def build(session: nox.Session) -> None:
-    """Build wheel and sdist into ``dist/``, check them, and build them again: they must be the same."""
+    """Build wheel and sdist into ``dist/``, check them, and that they come out the same again."""
     install(session, groups=("build",))
     first, again = ROOT / "dist", Path(session.virtualenv.location, "dist")
     build_into(session, first)
@@ -175,6 +175,14 @@ def build_elsewhere(session: nox.Session, sdist: Path, target: Path) -> None:
                 build_into(session, target)
         finally:
             os.umask(umask)
+
+
+@nox.session
+def licences(session: nox.Session) -> None:
+    """List the licences of all that the extras bring; one that is not allowed is an error."""
+    install_wheel(session, tuple(EXTRAS))
+    install(session, "packaging", "tomli")
+    session.run("python", "-m", "tests.packaging.licences", *session.posargs)
 
 
 @nox.session
