@@ -139,3 +139,14 @@ def test_errors_are_json_too(cli: Cli, tmp_path: Path) -> None:
     assert error["notice"] == "error"
     assert "missing" in error["message"]
     assert ended.exit_code == 2
+
+
+def test_refusals_as_json_hold_no_value(cli: Cli, tmp_path: Path) -> None:
+    """Neither what a message holds nor the start of it stands in a line about its refusal."""
+    message = {**examples("write")[0], "gen": "canary-one", "exp": ["canary-two"]}
+    path = tmp_path / "in.jsonl"
+    path.write_text(json.dumps(message))
+    for name in ("decode", "encode", "changes"):
+        ended = cli(name, "-f", FORMAT, "--json", path)
+        assert '"refused"' in ended.stderr
+        assert "canary" not in ended.stderr
