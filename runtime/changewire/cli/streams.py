@@ -5,16 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from typing import IO, Annotated, Any, Final, TypeAlias
 
 import typer
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from changewire.cli.notices import notice
 from changewire.cli.options import choice_option, text_option
+from changewire.cli.progress import progress
 from changewire.cli.records import STDIN
-from changewire.cli.talk import console
 
 STDOUT: Final = STDIN
 SINKS: Final = ("delta", "parquet")
@@ -194,11 +191,5 @@ def _write(stream: IO[str], line: str) -> None:
 @contextmanager
 def told_batches(*, as_json: bool = False) -> Generator[Callable[[str], None], None, None]:
     """Give what says how far a stream has come: one line on a terminal, a line a batch in a log."""
-    talk = console()
-    if as_json or not talk.is_terminal:
-        yield partial(notice, "note", as_json=as_json)
-        return
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=talk, transient=True) as bar:
-        task = bar.add_task("waiting for the first batch", total=None)
-        yield lambda line: bar.update(task, description=line)
+    with progress("waiting for the first batch", as_json=as_json) as shown:
+        yield shown.show if shown.is_shown else shown.say

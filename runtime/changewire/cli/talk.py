@@ -26,9 +26,9 @@ def console(*, on_stdout: bool = False) -> Console:
     return _Console(file=stream, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
-def say(text: str, style: str = "") -> None:
-    """Write one line; what does not print in it is escaped."""
-    console().print(Text(visible(text, _LINE), style))
+def say(text: str, style: str = "", on: Console | None = None) -> None:
+    """Write one line, on standard error unless asked; what does not print in it is escaped."""
+    (on or console()).print(Text(visible(text, _LINE), style))
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:

@@ -16,6 +16,7 @@ from tests.support.terminal import COLOUR, changewire, ended, plain, program_in,
 import changewire as cw
 
 SHOWN_CURSOR = "\x1b[?25h"
+ERASED = "\r\x1b[2K"
 
 
 @pytest.mark.parametrize("columns", [80, 40])
@@ -73,6 +74,14 @@ def test_progress_is_shown_and_interrupted(tmp_path: Path) -> None:
     assert "Traceback" not in shown
     assert SHOWN_CURSOR in shown
     assert not (output / "changes").exists()
+
+
+def test_a_notice_stands_above_progress(good: Path, tmp_path: Path) -> None:
+    """What is said while progress turns has a line of its own, and progress goes on below it."""
+    words = ("run", "-f", FORMAT, "-o", tmp_path / "out", good)
+    shown, code = ended(changewire(*words, variables={"JAVA_HOME": str(tmp_path)}))
+    assert code == 0
+    assert f"{ERASED}No Java 17 or newer was found" in shown
 
 
 def test_an_end_of_input_typed_by_hand_is_the_end(tmp_path: Path) -> None:

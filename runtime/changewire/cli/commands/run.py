@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -11,7 +10,6 @@ from signal import Signals
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -20,6 +18,7 @@ from changewire.cli.ending import GOOD, REFUSED, SIGNALLED, UNABLE, ending
 from changewire.cli.lines import Lines
 from changewire.cli.notices import notice
 from changewire.cli.options import Inputs, Json, Shape, TopicFormat, choice_option
+from changewire.cli.progress import progress
 from changewire.cli.quiet import quieten_spark
 from changewire.cli.records import given
 from changewire.cli.streams import (
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
 
 ENGINES = ("auto", "spark", "python")
 _CODES = 3
+_WORKING = "reading and decoding"
 
 
 Output: TypeAlias = Annotated[
@@ -178,9 +178,12 @@ def _files(
 ) -> Outcome:
     from changewire import job
 
-    told = partial(notice, "note", as_json=as_json)
-    with _progress(as_json=as_json) as progress:
-        return job.run(given(inputs), output, progress=progress, notice=told, **options)
+    with progress(_WORKING, as_json=as_json) as shown:
+
+        def advance(messages: int) -> None:
+            shown.show(counted(messages, "message"))
+
+        return job.run(given(inputs), output, progress=advance, notice=shown.say, **options)
 
 
 def _topics(
@@ -193,7 +196,7 @@ def _topics(
 ) -> Outcome:
     from changewire import kafka_job
 
-    with _progress(as_json=as_json):
+    with progress(_WORKING, as_json=as_json):
         return kafka_job.run_kafka(topics, output, packages=packages, **read)
 
 
@@ -209,21 +212,6 @@ def _stream(
 
     with metric_lines(metrics) as lines, told_batches(as_json=as_json) as told:
         return stream_job.run_stream(topics, output, notice=told, metrics=lines, **options)
-
-
-@contextmanager
-def _progress(*, as_json: bool) -> Generator[Callable[[int], None], None, None]:
-    """Show on a terminal that work is done, and how many messages were read so far."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    talk = console()
-    is_shown = talk.is_terminal and not as_json
-    with Progress(*columns, console=talk, transient=True, disable=not is_shown) as bar:
-        task = bar.add_task("reading and decoding", total=None)
-
-        def advance(messages: int) -> None:
-            bar.update(task, description=counted(messages, "message"))
-
-        yield advance
 
 
 def _say_counts(outcome: Outcome) -> None:
