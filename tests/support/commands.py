@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import typer
@@ -13,6 +14,7 @@ from changewire.cli.app import app
 PROGRAM = "changewire"
 
 
+@cache
 def group() -> Any:
     """Return the whole program."""
     return typer.main.get_command(app)
