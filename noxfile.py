@@ -113,11 +113,12 @@ def typing(session: nox.Session) -> None:
     install_wheel(session, tuple(EXTRAS), ("bench", "tests", "typing"))
     session.run("mypy")
     session.run("pyright")
-    consumer = Path("tests", "typing", "consumer.py").resolve()
+    consumers = sorted(Path("tests", "typing").resolve().glob("consumer*.py"))
     with tempfile.TemporaryDirectory() as elsewhere, session.chdir(elsewhere):
-        shutil.copy(consumer, elsewhere)
+        for consumer in consumers:
+            shutil.copy(consumer, elsewhere)
         Path("pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}\n', encoding="utf-8")
-        session.run("mypy", "--strict", "consumer.py")
+        session.run("mypy", "--strict", ".")
         session.run("pyright")
 
 
@@ -145,23 +146,43 @@ def chaos(session: nox.Session) -> None:
 
 @nox.session
 def build(session: nox.Session) -> None:
-    """Build wheel and sdist into ``dist/``, check them, and that the sdist builds the same."""
+    """Build wheel and sdist into ``dist/``, check them, and that they come out the same again."""
     install(session, groups=("build",))
-    first, second = ROOT / "dist", Path(session.virtualenv.location, "dist")
+    first, again = ROOT / "dist", Path(session.virtualenv.location, "dist")
     build_into(session, first)
     (wheel,), (sdist,) = first.glob("*.whl"), first.glob("*.tar.gz")
     session.run("check-wheel-contents", str(wheel))
     session.run("twine", "check", "--strict", str(wheel), str(sdist))
-    with tempfile.TemporaryDirectory() as unpacked, tarfile.open(sdist) as archive:
-        archive.extractall(unpacked, filter="data")
-        with session.chdir(Path(unpacked, sdist.name.removesuffix(".tar.gz"))):
-            build_into(session, second)
+    build_elsewhere(session, sdist, again)
     for file in (wheel, sdist):
-        digests = {sha256(path.read_bytes()).hexdigest() for path in (file, second / file.name)}
+        digests = {sha256(path.read_bytes()).hexdigest() for path in (file, again / file.name)}
         if len(digests) > 1:
-            session.error(f"{file.name} differs when it is built from the sdist: see {second}")
+            session.error(f"{file.name} differs when it is built again: see {again}")
+        session.log(f"{file.name}: {digests.pop()}, also from another folder and umask")
     install(session, str(wheel))
     session.run("python", "-c", "import changewire", silent=True)  # without any extra
+
+
+def build_elsewhere(session: nox.Session, sdist: Path, target: Path) -> None:
+    """Build from an unpacked sdist, with files and a umask that keep all others out."""
+    with tempfile.TemporaryDirectory() as unpacked, tarfile.open(sdist) as archive:
+        archive.extractall(unpacked, filter="data")
+        for path in Path(unpacked).rglob("*"):
+            path.chmod(0o700 if path.is_dir() else 0o600)
+        umask = os.umask(0o077)
+        try:
+            with session.chdir(Path(unpacked, sdist.name.removesuffix(".tar.gz"))):
+                build_into(session, target)
+        finally:
+            os.umask(umask)
+
+
+@nox.session
+def licences(session: nox.Session) -> None:
+    """List the licences of all that the extras bring; one that is not allowed is an error."""
+    install_wheel(session, tuple(EXTRAS))
+    install(session, "packaging", "tomli")
+    session.run("python", "-m", "tests.packaging.licences", *session.posargs)
 
 
 @nox.session

@@ -19,6 +19,8 @@ from changewire.engines.layout import OUTPUTS
 from changewire.engines.outcome import Outcome
 from changewire.framing import FramingError, expand
 
+__all__ = ["JobError", "run"]
+
 Engine = Literal["auto", "spark", "python"]
 ENGINES: Final[tuple[str, ...]] = get_args(Engine)
 """Names that `run` takes as its engine."""

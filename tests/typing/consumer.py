@@ -8,12 +8,6 @@ import msgspec
 
 import changewire as cw
 from changewire import aerospike_json
-from changewire.kafka import (
-    ChangewireDeserializer,
-    ChangewireSerializer,
-    MessageRefusedError,
-    SerializationContext,
-)
 
 
 def ages(lines: list[bytes]) -> dict[str, int]:
@@ -64,22 +58,6 @@ def reason(data: bytes) -> str:
     return ""
 
 
-def sent(message: object, context: SerializationContext) -> bytes | None:
-    """Return the value of a Kafka record; every issue ends the program."""
-    serialize = ChangewireSerializer("aerospike-json", closed=True, header=True)
-    try:
-        return serialize(message, context)
-    except MessageRefusedError as error:
-        pointers: list[str] = [issue.pointer for issue in error.issues]
-        raise SystemExit(f"{error.format}: {pointers}") from error
-
-
-def received(value: bytes, context: SerializationContext) -> aerospike_json.Message:
-    """Return the model of the value of a Kafka record."""
-    message: aerospike_json.Message = ChangewireDeserializer()(value, context)
-    return message
-
-
 class User(msgspec.Struct):
     """A model as `changewire generate` makes them of row schemas."""
 
@@ -95,3 +73,11 @@ def drafted(values: list[bytes]) -> dict[str, Any]:
     """Return the draft of a row schema."""
     draft: cw.Draft = cw.infer(values, format="lindorm-json", table="shop.users")
     return draft.schema if draft.rows > draft.refused else {}
+
+
+def gone(record_key: bytes) -> cw.Change | None:
+    """Return the delete that a record without value is; None where its format cannot be used."""
+    try:
+        return cw.delete_by_key(record_key, format="lindorm-json", keys=["id"])
+    except cw.FormatError:
+        return None

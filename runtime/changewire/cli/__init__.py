@@ -20,7 +20,7 @@ def main() -> None:
     try:
         from changewire.cli.app import app
 
-        app()
+        app(prog_name="changewire")  # however it was started
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in _LIBRARIES:
             raise

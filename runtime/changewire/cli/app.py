@@ -24,10 +24,12 @@ from changewire.cli.commands import (
     trace,
     validate,
 )
+from changewire.cli.ending import QuietGroup
 from changewire.version import VERSION
 
 app = typer.Typer(
     name="changewire",
+    cls=QuietGroup,
     help="Change-data-capture messages from Kafka: to look into, to check, to make tables of.",
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from functools import wraps
-from typing import Final, ParamSpec, TextIO
+from typing import Any, Final, ParamSpec, TextIO
 
 import typer
+from typer.core import TyperGroup
 
-from changewire.cli.talk import say
+from changewire.cli.help_text import help_text
+from changewire.cli.notices import notice
 from changewire.codec import FormatError
 from changewire.framing import FramingError
 
@@ -30,8 +33,8 @@ def ending(command: Callable[P, int]) -> Callable[P, None]:
     """Turn a function that returns an exit code into a command.
 
     A file that cannot be read or written, and a library or a package of formats that is missing or
-    broken, are one sentence on standard error and `UNABLE`. Who closes the pipe, or interrupts,
-    hears nothing.
+    broken, are one sentence on standard error and `UNABLE`; with ``--json`` a line of JSON. Who
+    interrupts hears nothing.
     """
 
     @wraps(command)
@@ -41,22 +44,54 @@ def ending(command: Callable[P, int]) -> Callable[P, None]:
             code = command(*args, **kwargs)
             sys.stdout.flush()
         except BrokenPipeError:
-            _forget(sys.stdout)
-            _forget(sys.stderr)
-            code = BROKEN_PIPE
+            raise
         except KeyboardInterrupt:
             code = INTERRUPTED
-        except (FormatError, FramingError) as error:
-            say(str(error))
-        except OSError as error:
-            say(f"{error.filename or 'a file'}: {error.strerror or error}")
-        except ImportError as error:
-            say(_extra(error))
+        except (FormatError, FramingError, OSError, ImportError) as error:
+            notice("error", _sentence(error), as_json=bool(kwargs.get("as_json")))
         raise typer.Exit(code)
 
     # Typer follows __wrapped__ for the options; what it calls returns nothing.
     run.__annotations__ = {**command.__annotations__, "return": None}
+    run.__doc__ = help_text(command.__doc__ or "")
     return run
+
+
+class QuietGroup(TyperGroup):
+    """Commands that end quietly, with `BROKEN_PIPE`, when who reads their output closes it.
+
+    This is done here and not around a command, because a command's help is written before it runs.
+    Typer itself would end with 1, the code of refused messages.
+    """
+
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        """Run the command that was named."""
+        with _quiet_pipe():
+            return super().invoke(ctx)
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Read the options before the command, and do what they ask for."""
+        with _quiet_pipe():
+            return super().parse_args(ctx, args)
+
+
+@contextmanager
+def _quiet_pipe() -> Generator[None, None, None]:
+    try:
+        yield
+    except BrokenPipeError:
+        _forget(sys.stdout)
+        _forget(sys.stderr)
+        raise typer.Exit(BROKEN_PIPE) from None
+
+
+def _sentence(error: FormatError | FramingError | OSError | ImportError) -> str:
+    """Return why a command could not do its work."""
+    if isinstance(error, ImportError):
+        return _extra(error)
+    if isinstance(error, OSError):
+        return f"{error.filename or 'a file'}: {error.strerror or error}"
+    return str(error)
 
 
 def _extra(error: ImportError) -> str:

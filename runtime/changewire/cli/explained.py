@@ -1,4 +1,4 @@
-"""An explained message for people: a table on a terminal, plain text elsewhere."""
+"""An explained message for people: a table on a wide terminal, plain text elsewhere."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ from changewire.explain import Explanation, Field, Stop
 from changewire.report.text import NAME, SENTENCE, visible
 
 _STEP: Final = "  "
+_NARROWEST: Final = 72
+"""Columns of a terminal on which four columns can be read; on a narrower one lines are better."""
+
 _DEEPEST: Final = 20
 """Levels that are indented; a hostile message has as many as its parser follows."""
 
@@ -44,8 +47,9 @@ def show(found: Explanation, place: str, *, full: bool, is_told: bool) -> None:
     """
     sys.stdout.write(f"{visible(place)}: {_headline(found, is_told=is_told)}\n")
     rows = [_row(field, full=full) for field in found.fields]
-    if sys.stdout.isatty():
-        console(on_stdout=True).print(_table(rows), soft_wrap=False)
+    shown = console(on_stdout=True)
+    if sys.stdout.isatty() and shown.width >= _NARROWEST:
+        shown.print(_table(rows), soft_wrap=False)
     else:
         for row in rows:
             sys.stdout.writelines(f"{line}\n" for line in _plain(row))

@@ -1,10 +1,10 @@
-"""Lines of JSON on standard output, fit for a program and for a terminal."""
+"""Lines of JSON, fit for a program and for a terminal."""
 
 from __future__ import annotations
 
 import re
 import sys
-from typing import Any
+from typing import Any, TextIO
 
 import msgspec
 
@@ -21,11 +21,15 @@ _ACTIVE = re.compile(
 class Lines:
     """Writes values, each as JSON on a line of its own."""
 
-    def __init__(self) -> None:
-        """Look at where standard output leads to."""
-        self._write = sys.stdout.buffer.write
+    def __init__(self, stream: TextIO | None = None) -> None:
+        """Look at where a stream leads to; standard output unless given.
+
+        Lines on standard error, as all that is written there, wait for nothing.
+        """
+        self._stream = sys.stdout if stream is None else stream
+        self._write = self._stream.buffer.write
         self._encode = msgspec.json.Encoder(enc_hook=_plain).encode
-        self._at_once = sys.stdout.isatty()
+        self._at_once = stream is sys.stderr or self._stream.isatty()
 
     def write(self, *parts: object) -> None:
         """Write one line: the properties of all parts, in one object.
@@ -39,7 +43,7 @@ class Lines:
         )  # a model may keep text as sent
         self._write(_ACTIVE.sub(_escaped, line))
         if self._at_once:
-            sys.stdout.flush()
+            self._stream.flush()
 
 
 def json_text(value: object) -> bytes:

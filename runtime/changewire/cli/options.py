@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 import typer
 
@@ -14,13 +14,15 @@ from changewire.framing import SHAPES
 Names: TypeAlias = Sequence[str] | Callable[[], Sequence[str]]
 """Names, or what tells them when they are asked for."""
 
+Named = TypeVar("Named", bound=str | None)
 
-def one_of(names: Names) -> Callable[[str], str]:
-    """Return a callback that refuses an option's value if it is none of some names."""
 
-    def check(value: str) -> str:
+def one_of(names: Names) -> Callable[[Named], Named]:
+    """Return a callback that refuses an option's value if it is given and none of some names."""
+
+    def check(value: Named) -> Named:
         known = _told(names)
-        if value not in known:
+        if value is not None and value not in known:
             text = f"{value!r} is none of: {', '.join(known)}"
             raise typer.BadParameter(text)
         return value
@@ -42,21 +44,34 @@ Inputs: TypeAlias = Annotated[
 ]
 
 
-def text_option(*names: str, metavar: str, help: str, callback: Any = None) -> Any:
-    """Return an option that takes text, and is None unless given."""
-    return typer.Option(*names, metavar=metavar, help=help, callback=callback, show_default=False)
+def text_option(*names: str, metavar: str, help: str, completes: Sequence[str] = ()) -> Any:
+    """Return an option that takes text, and is None unless given; some texts are completed."""
+    return typer.Option(
+        *names,
+        metavar=metavar,
+        help=help,
+        autocompletion=lambda: completes,
+        show_default=False,
+    )
+
+
+def choice_option(
+    *names: str, of: Names, metavar: str, help: str, show_default: bool = True
+) -> Any:
+    """Return an option that takes one of some names, and completes them."""
+    return typer.Option(
+        *names,
+        metavar=metavar,
+        help=help,
+        callback=one_of(of),
+        autocompletion=lambda: _told(of),
+        show_default=show_default,
+    )
 
 
 def format_option(*names: str, of: Names, help: str) -> Any:
     """Return an option that takes one of some formats, and completes them."""
-    return typer.Option(
-        *names,
-        metavar="FORMAT",
-        help=help,
-        callback=one_of(of),
-        autocompletion=lambda: _told(of),
-        show_default=False,
-    )
+    return choice_option(*names, of=of, metavar="FORMAT", help=help, show_default=False)
 
 
 Format: TypeAlias = Annotated[
@@ -81,11 +96,14 @@ TopicFormat: TypeAlias = Annotated[
 
 Shape: TypeAlias = Annotated[
     str,
-    typer.Option(
+    choice_option(
+        "--shape",
+        of=("auto", *SHAPES),
         metavar="SHAPE",
         help=f"How messages stand in the input: auto, {', '.join(SHAPES)}.",
-        callback=one_of(("auto", *SHAPES)),
     ),
 ]
 
-Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
+Json: TypeAlias = Annotated[
+    bool, typer.Option("--json", help="Write lines of JSON in place of words, for programs.")
+]

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from changewire.cli.lines import write_data
-from changewire.cli.options import one_of
+from changewire.cli.options import choice_option
 from changewire.codec import encoding_of
 
 _LENGTH_BYTES: Final = 4
@@ -32,10 +32,11 @@ _WRITERS: Final[Mapping[str, Callable[[bytes], None]]] = {
 
 ToShape = Annotated[
     str,
-    typer.Option(
+    choice_option(
+        "--to-shape",
+        of=tuple(_WRITERS),
         metavar="SHAPE",
         help=f"How MessagePack stands in the output: {', '.join(_WRITERS)}.",
-        callback=one_of(tuple(_WRITERS)),
     ),
 ]
 

@@ -7,10 +7,12 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 import typer
+from msgspec import UNSET, UnsetType
 
-from changewire.cli.talk import say
-from changewire.codec import CodecError, DecodeError, rejection
+from changewire.cli.notices import notice
+from changewire.codec import CodecError, DecodeError, Issue, rejection
 from changewire.framing import Position, Record, expand, read
+from changewire.report.text import visible
 from changewire_messages.change import Rejection
 
 STDIN = "-"
@@ -43,6 +45,23 @@ class Place(msgspec.Struct, frozen=True, omit_defaults=True):
         if self.element:
             words.append(f"element {self.element}")
         return ", ".join(words)
+
+
+class FoundIssue(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An issue as JSON; `actual` is the start of the value as text, where it may be shown."""
+
+    pointer: str
+    code: str
+    rule: str
+    expected: str
+    actual_type: str
+    actual: str | UnsetType = UNSET
+
+
+def found_issue(issue: Issue, actual: str | UnsetType = UNSET) -> FoundIssue:
+    """Return an issue as JSON, without its value unless the text of that is given."""
+    pointer = visible(issue.pointer)
+    return FoundIssue(pointer, issue.code, issue.rule, issue.expected, issue.actual_type, actual)
 
 
 def given(inputs: Sequence[str] | None) -> list[str]:
@@ -78,7 +97,13 @@ def place_of(position: Position, element: int | None = None) -> Place:
     return Place(path, position.number or 0, element, topic, partition, offset)
 
 
-def say_refused(position: Position, refused: Rejection | DecodeError, element: int = 0) -> None:
+def say_refused(
+    position: Position,
+    refused: Rejection | DecodeError,
+    element: int = 0,
+    *,
+    as_json: bool = False,
+) -> None:
     """Write one line on why an element was refused: place, code, pointer, reason, no value."""
     if isinstance(refused, DecodeError):
         refused = rejection(refused, element)
@@ -88,11 +113,13 @@ def say_refused(position: Position, refused: Rejection | DecodeError, element: i
     byte = "" if refused.byte_offset is None else f" at byte {refused.byte_offset}"
     more = f" (and {len(refused.reasons) - 1} more)" if len(refused.reasons) > 1 else ""
     place = place_of(position, refused.element)
-    say(f"{place}: {refused.code}{at}: expected {reason.expected}{found}{byte}{more}", "red")
+    text = f"{place}: {refused.code}{at}: expected {reason.expected}{found}{byte}{more}"
+    notice("refused", text, place_of(position), refused, as_json=as_json, style="red")
 
 
-def say_issues(position: Position, error: CodecError) -> None:
-    """Write a line for each issue of a refused message, without values."""
+def say_issues(position: Position, error: CodecError, *, as_json: bool = False) -> None:
+    """Write a line for each issue of a refused message, without values; with JSON one for all."""
+    place = place_of(position)
     byte = "" if error.byte_offset is None else f" at byte {error.byte_offset}"
-    for issue in error.issues:
-        say(f"{place_of(position)}: {issue}{byte}", "red")
+    texts = [f"{place}: {issue}{byte}" for issue in error.issues]
+    notice("refused", texts, place, rejection(error, 0), as_json=as_json, style="red")

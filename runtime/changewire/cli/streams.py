@@ -8,18 +8,13 @@ from contextlib import contextmanager
 from typing import IO, Annotated, Any, Final, TypeAlias
 
 import typer
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from changewire.cli.options import one_of, text_option
+from changewire.cli.options import choice_option, text_option
+from changewire.cli.progress import progress
 from changewire.cli.records import STDIN
-from changewire.cli.talk import console, say
 
 STDOUT: Final = STDIN
 SINKS: Final = ("delta", "iceberg", "parquet")
-
-
-def _sink(value: str | None) -> str | None:
-    return value if value is None else one_of(SINKS)(value)
 
 
 Checkpoint: TypeAlias = Annotated[
@@ -31,11 +26,12 @@ Checkpoint: TypeAlias = Annotated[
 
 SinkOption: TypeAlias = Annotated[
     str | None,
-    text_option(
+    choice_option(
         "--sink",
+        of=SINKS,
         metavar="SINK",
         help=f"Format of a stream's tables: {', '.join(SINKS)}; delta unless given.",
-        callback=_sink,
+        show_default=False,
     ),
 ]
 
@@ -72,6 +68,7 @@ Rows: TypeAlias = Annotated[
         "--rows",
         metavar="ROWS",
         help="Rows of tables: json, embedded (columns that messages declare), or a schema file.",
+        completes=("json", "embedded"),
     ),
 ]
 
@@ -81,6 +78,7 @@ SchemaEvolutionOption: TypeAlias = Annotated[
         "--schema-evolution",
         metavar="HOW",
         help="What tables do with new columns: add_columns, or strict (dead letters).",
+        completes=("add_columns", "strict"),
     ),
 ]
 
@@ -191,13 +189,7 @@ def _write(stream: IO[str], line: str) -> None:
 
 
 @contextmanager
-def told_batches() -> Generator[Callable[[str], None], None, None]:
+def told_batches(*, as_json: bool = False) -> Generator[Callable[[str], None], None, None]:
     """Give what says how far a stream has come: one line on a terminal, a line a batch in a log."""
-    talk = console()
-    if not talk.is_terminal:
-        yield say
-        return
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=talk, transient=True) as bar:
-        task = bar.add_task("waiting for the first batch", total=None)
-        yield lambda line: bar.update(task, description=line)
+    with progress("waiting for the first batch", as_json=as_json) as shown:
+        yield shown.show if shown.is_shown else shown.say

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from typing import Any, Protocol
 
 import pytest
 from tests.samples import examples, mixed_messages
+from tests.support.terminal import changewire, ended
 from typer.testing import CliRunner
 
 from changewire.cli.app import app
@@ -60,31 +60,14 @@ def program() -> Callable[..., subprocess.CompletedProcess[bytes]]:
 
 @pytest.fixture
 def on_terminal() -> Callable[..., str]:
-    """Run a command whose standard output is a terminal, and return what that shows."""
-    pty = pytest.importorskip("pty", reason="Windows has no pseudo-terminals")
+    """Run a command in a terminal, and return what that shows."""
 
     def run(*arguments: str | Path) -> str:
-        ours, theirs = pty.openpty()
-        command = [sys.executable, "-m", "changewire.cli", *map(str, arguments)]
-        environment = {**os.environ, "COLUMNS": "160"}
-        with subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=theirs, env=environment
-        ) as process:
-            os.close(theirs)
-            shown = b"".join(iter(lambda: _read(ours), b""))
-        os.close(ours)
-        assert process.returncode in {0, 1}
-        return shown.decode()
+        shown, code = ended(changewire(*arguments, columns=160))
+        assert code in {0, 1}
+        return shown
 
     return run
-
-
-def _read(terminal: int) -> bytes:
-    """Read from a terminal; nothing once its other end is closed, which Linux says by EIO."""
-    try:
-        return os.read(terminal, 65536)
-    except OSError:
-        return b""
 
 
 @pytest.fixture

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 
-import pytest
 from tests.runtime.cli.conftest import Ended, json_lines
 from tests.samples import FORMAT
 
 import changewire as cw
-from changewire import job
 
 Cli = Callable[..., Ended]
 
@@ -53,56 +50,3 @@ def test_formats_are_listed(cli: Cli) -> None:
     assert variants["Delete"].endswith(".")
     table = cli("formats").stdout
     assert all(name in table for name in (*cw.formats(), *variants))
-
-
-def test_doctor_reports_each_part(cli: Cli) -> None:
-    """Every part has a finding, and an advice exactly where it does not fit."""
-    found = {item["name"]: item for item in json_lines(cli("doctor", "--json").stdout)}
-    assert {"Python", "Java", "pyspark", "pyarrow", "pandas", "confluent-kafka"} <= found.keys()
-    assert all(item["ok"] == (not item["advice"]) for item in found.values())
-    assert found["pyarrow"]["ok"]
-
-
-def test_doctor_misses_java(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Where Spark cannot run the exit code is 1, and the advice says what to install."""
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    ended = cli("doctor")
-    assert ended.exit_code == 1
-    assert "install Java 17 or newer" in " ".join(ended.stdout.split())
-
-
-@pytest.mark.parametrize(
-    ("versions", "code", "advice"),
-    [
-        ({"pandas": "3.0.1"}, 1, 'pip install "changewire[spark]"'),
-        ({"deltalake": "0.20.0"}, 0, 'pip install "changewire[delta]"'),
-    ],
-)
-def test_doctor_refuses_unfit_versions(
-    cli: Cli,
-    monkeypatch: pytest.MonkeyPatch,
-    versions: dict[str, str],
-    code: int,
-    advice: str,
-) -> None:
-    """A version that does not fit has an advice; only what Spark needs decides the exit code."""
-    fitting = {"pyspark": "4.0.1", "pandas": "2.3.3", "pyarrow": "19.0"}
-    module = import_module("changewire.cli.commands.doctor")
-    found = {**fitting, **versions}
-
-    def version(name: str) -> str:
-        return found.get(name, "9.0")
-
-    monkeypatch.setattr(module, "version", version)
-    monkeypatch.setattr(job, "java_version", lambda: 21)
-    ended = cli("doctor", "--json")
-    (unfit,) = [item for item in json_lines(ended.stdout) if not item["ok"]]
-    assert (unfit["found"], unfit["advice"]) == (*versions.values(), advice)
-    assert ended.exit_code == code
-
-
-def test_every_command_shows_an_example(cli: Cli) -> None:
-    """The help of each command ends its text with an example of its use."""
-    names = ("decode", "validate", "changes", "detect", "formats", "run", "schemas", "doctor")
-    for name in (*names, "generate", "infer"):
-        assert f"Example: changewire {name}" in cli(name, "--help").stdout

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from tests.runtime.cli.conftest import Ended
+from tests.runtime.cli.conftest import Ended, json_lines
 from tests.runtime.cli.test_changes import LINDORM
 from tests.samples import FORMAT, MIXED_COUNTS
 
@@ -33,11 +33,13 @@ def test_a_run_writes_tables_and_report(cli: Cli, mixed: Path, tmp_path: Path) -
 
 
 def test_a_report_goes_to_programs(cli: Cli, good: Path, tmp_path: Path) -> None:
-    """With --json standard output is the report, and the exit code 0 where all was good."""
+    """With --json standard output is the report, on one line, and nothing else is said."""
     output = tmp_path / "out"
     ended = cli("run", "-f", FORMAT, good, "-o", output, "--engine", "python", "--json")
     assert ended.exit_code == 0
-    assert ended.stdout == (output / "report.json").read_text(encoding="utf-8")
+    (report,) = json_lines(ended.stdout)
+    assert report == json.loads((output / "report.json").read_text(encoding="utf-8"))
+    assert ended.stderr == ""
 
 
 def test_values_are_shown_only_when_asked(cli: Cli, mixed: Path, tmp_path: Path) -> None:

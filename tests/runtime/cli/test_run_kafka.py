@@ -132,3 +132,12 @@ def test_secrets_reach_neither_logs_nor_reports(kafka: str, topic: str, tmp_path
     assert len(written) == 2
     assert SECRET not in done.stdout + done.stderr
     assert not [data for data in written if SECRET.encode() in data]
+
+
+def test_doctor_reaches_a_broker(cli: Cli, kafka: str) -> None:
+    """The bootstrap server is reached, and the cluster tells of its brokers."""
+    ended = cli("doctor", "--json", "--kafka", kafka)
+    found = {item["name"]: item for item in map(json.loads, ended.stdout.splitlines())}
+    assert found[f"bootstrap server {kafka}"]["status"] == "ok"
+    assert (found["Kafka cluster"]["status"], found["Kafka cluster"]["found"]) == ("ok", "1 broker")
+    assert ended.stderr == ""

@@ -128,9 +128,3 @@ def test_diff_names_the_extra_that_it_needs(cli: Cli, monkeypatch: pytest.Monkey
     ended = cli("schema", "diff", "installed", "installed")
     assert ended.exit_code == 2
     assert 'pip install "changewire[codegen]"' in ended.stderr
-
-
-def test_help_shows_an_example(cli: Cli) -> None:
-    """The help of each command ends its text with an example of its use."""
-    for name in ("show", "diff"):
-        assert f"Example: changewire schema {name}" in cli("schema", name, "--help").stdout

@@ -12,18 +12,19 @@ from changewire.changes.options import DIGESTS, NULL_VALUES
 from changewire.changes.reading import Reading
 from changewire.cli.ending import GOOD, REFUSED, ending
 from changewire.cli.lines import Lines
-from changewire.cli.options import Inputs, Shape, TopicFormat, one_of
+from changewire.cli.notices import notice
+from changewire.cli.options import Inputs, Json, Shape, TopicFormat, choice_option
 from changewire.cli.records import place_of, records, say_refused
-from changewire.cli.talk import counted, say
+from changewire.cli.talk import counted
 from changewire_messages.change import Rejection
 
 ImageOption = Annotated[
     str,
-    typer.Option(
+    choice_option(
         "--image",
+        of=IMAGES,
         metavar="IMAGE",
         help=f"What a write holds of its row: {', '.join(IMAGES)}.",
-        callback=one_of(IMAGES),
     ),
 ]
 
@@ -39,21 +40,21 @@ Families = Annotated[
 
 DigestsOption = Annotated[
     str,
-    typer.Option(
+    choice_option(
         "--digests",
+        of=DIGESTS,
         metavar="WAY",
         help=f"Compare digests of Aerospike with set and user key: {', '.join(DIGESTS)}.",
-        callback=one_of(DIGESTS),
     ),
 ]
 
 NullValueOption = Annotated[
     str,
-    typer.Option(
+    choice_option(
         "--null-value",
+        of=NULL_VALUES,
         metavar="WHAT",
         help=f"What a Kafka record without value is: {', '.join(NULL_VALUES)}.",
-        callback=one_of(NULL_VALUES),
     ),
 ]
 
@@ -98,12 +99,13 @@ def changes(
     digests: DigestsOption = "off",
     null_value: NullValueOption = "control",
     shape: Shape = "auto",
+    as_json: Json = False,
 ) -> int:
     """Write each change, and each control event, as a line of JSON with its place.
 
     Refused elements are named on standard error.
 
-    Example: changewire changes -f aerospike-json users.jsonl | jq 'select(.op == "delete").key'
+    Example: changewire changes -f aerospike-json users.jsonl | jq .after
     """
     reading = reading_of(format, image, keys, families, digests, null_value=null_value)
     lines = Lines()
@@ -112,10 +114,12 @@ def changes(
         elements = reading.elements(record.value, record.key)
         for number, (change, leniencies) in enumerate(elements):
             if isinstance(change, Rejection):
-                say_refused(record.position, change)
+                say_refused(record.position, change, as_json=as_json)
                 refused += 1
             else:
                 lines.write(place_of(record.position, number), change, Leniencies(leniencies))
                 good += 1
-    say(f"{counted(good, 'change')}, {refused:,} refused")
+    totals = {"changes": good, "refused": refused}
+    text = f"{counted(good, 'change')}, {refused:,} refused"
+    notice("totals", text, totals, as_json=as_json)
     return REFUSED if refused else GOOD

@@ -7,10 +7,11 @@ from typing import Annotated, Final
 import typer
 
 from changewire.cli.ending import GOOD, REFUSED, ending
-from changewire.cli.options import Inputs, Shape, format_option
+from changewire.cli.notices import notice
+from changewire.cli.options import Inputs, Json, Shape, format_option
 from changewire.cli.output import CONCATENATED, ToShape, writer_of
-from changewire.cli.records import place_of, records, say_issues
-from changewire.cli.talk import counted, say
+from changewire.cli.records import found_issue, place_of, records, say_issues
+from changewire.cli.talk import counted
 from changewire.codec import CodecError, Issue
 from changewire.convert import CONVERSIONS
 from changewire.convert import convert as convert_message
@@ -40,12 +41,13 @@ def convert(
     lossy: Lossy = False,
     shape: Shape = "auto",
     to_shape: ToShape = CONCATENATED,
+    as_json: Json = False,
 ) -> int:
     """Write each message in another format: JSON as lines, MessagePack as bytes.
 
     Messages that cannot be converted, or only with a loss, are named on standard error.
 
-    Example: changewire convert --from aerospike-msgpack --to aerospike-json topic.bin > topic.jsonl
+    Example: changewire convert --from aerospike-msgpack --to aerospike-json topic.bin
     """
     if (source, target) not in CONVERSIONS:
         text = f"no conversion from {source} to {target}"
@@ -62,19 +64,23 @@ def convert(
                 record.value, source=source, target=target, lossy=lossy, on_loss=losses.append
             )
         except CodecError as error:
-            say_issues(record.position, error)
+            say_issues(record.position, error, as_json=as_json)
             refused += 1
             continue
-        _say_losses(record.position, losses)
+        _say_losses(record.position, losses, as_json=as_json)
         write(data)
         lost += len(losses)
         good += 1
     without = f", {empty:,} without a value left out" if empty else ""
     told = f", {counted(lost, 'loss', 'losses')}" if lost else ""
-    say(f"{counted(good, 'message')}, {refused:,} refused{told}{without}")
+    totals = {"messages": good, "refused": refused, "losses": lost, "without_value": empty}
+    text = f"{counted(good, 'message')}, {refused:,} refused{told}{without}"
+    notice("totals", text, totals, as_json=as_json)
     return REFUSED if refused else GOOD
 
 
-def _say_losses(position: Position, losses: list[Issue]) -> None:
+def _say_losses(position: Position, losses: list[Issue], *, as_json: bool) -> None:
+    place = place_of(position)
     for loss in losses:
-        say(f"{place_of(position)}: {loss}", "yellow")
+        text = f"{place}: {loss}"
+        notice("loss", text, place, found_issue(loss), as_json=as_json, style="yellow")

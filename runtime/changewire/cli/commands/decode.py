@@ -6,9 +6,10 @@ import msgspec
 
 from changewire.cli.ending import GOOD, REFUSED, ending
 from changewire.cli.lines import Lines
-from changewire.cli.options import Format, Inputs, Shape
+from changewire.cli.notices import notice
+from changewire.cli.options import Format, Inputs, Json, Shape
 from changewire.cli.records import place_of, records, say_refused
-from changewire.cli.talk import counted, say
+from changewire.cli.talk import counted
 from changewire.codec import Codec, EncodeError, codec, rejection
 from changewire_messages.change import Rejection
 
@@ -21,7 +22,9 @@ class Decoded(msgspec.Struct, frozen=True):
 
 
 @ending
-def decode(inputs: Inputs = None, *, format: Format, shape: Shape = "auto") -> int:
+def decode(
+    inputs: Inputs = None, *, format: Format, shape: Shape = "auto", as_json: Json = False
+) -> int:
     """Write each element of each message as a line of JSON, with its place and its model.
 
     Refused ones are named on standard error.
@@ -38,12 +41,14 @@ def decode(inputs: Inputs = None, *, format: Format, shape: Shape = "auto") -> i
         for number, model in enumerate(reader.decode_all(record.value)):
             found = model if isinstance(model, Rejection) else _decoded(model, reader, number)
             if isinstance(found, Rejection):
-                say_refused(record.position, found)
+                say_refused(record.position, found, as_json=as_json)
                 refused += 1
             else:
                 lines.write(place_of(record.position, number), found)
                 good += 1
-    say(f"{counted(good + refused, 'element')}, {refused:,} refused")
+    totals = {"elements": good + refused, "refused": refused}
+    text = f"{counted(good + refused, 'element')}, {refused:,} refused"
+    notice("totals", text, totals, as_json=as_json)
     return REFUSED if refused else GOOD
 
 

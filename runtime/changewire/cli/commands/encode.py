@@ -9,10 +9,11 @@ import typer
 from changewire import encode as encode_model
 from changewire.cli.ending import GOOD, REFUSED, ending
 from changewire.cli.json_lines import model_on
-from changewire.cli.options import Format, Inputs
+from changewire.cli.notices import notice
+from changewire.cli.options import Format, Inputs, Json
 from changewire.cli.output import CONCATENATED, ToShape, writer_of
 from changewire.cli.records import records, say_issues
-from changewire.cli.talk import counted, say
+from changewire.cli.talk import counted
 from changewire.codec import CodecError, codec
 
 _SHAPE: Final = "json-lines"
@@ -30,13 +31,14 @@ def encode(
     format: Format,
     to_shape: ToShape = CONCATENATED,
     declared: Declared = False,
+    as_json: Json = False,
 ) -> int:
     """Write each message as the bytes that are sent: JSON one to a line, MessagePack as bytes.
 
     The input is lines as `changewire decode` writes them, or messages alone. Refused ones are named
     on standard error, with every issue.
 
-    Example: changewire decode -f aerospike-json users.jsonl | changewire encode -f aerospike-json
+    Example: changewire encode -f aerospike-msgpack lines.jsonl > topic.bin
     """
     coder, write = codec(format), writer_of(format, to_shape)
     good = refused = empty = 0
@@ -45,7 +47,7 @@ def encode(
             model = model_on(record.value or b"", coder)
             data = None if model is None else encode_model(model, declared=declared)
         except CodecError as error:
-            say_issues(record.position, error)
+            say_issues(record.position, error, as_json=as_json)
             refused += 1
             continue
         if data is None:
@@ -54,5 +56,7 @@ def encode(
         write(data)
         good += 1
     without = f", {empty:,} without a value left out" if empty else ""
-    say(f"{counted(good, 'message')}, {refused:,} refused{without}")
+    totals = {"messages": good, "refused": refused, "without_value": empty}
+    text = f"{counted(good, 'message')}, {refused:,} refused{without}"
+    notice("totals", text, totals, as_json=as_json)
     return REFUSED if refused else GOOD

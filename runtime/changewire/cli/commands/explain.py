@@ -12,24 +12,14 @@ from msgspec import UNSET, UnsetType
 from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
 from changewire.cli.explained import show
 from changewire.cli.lines import Lines, json_text
-from changewire.cli.options import Json, Shape, one_of
-from changewire.cli.records import place_of, records
-from changewire.cli.talk import say
-from changewire.codec import Issue, formats
+from changewire.cli.notices import notice
+from changewire.cli.options import Json, Shape, format_option
+from changewire.cli.records import FoundIssue, found_issue, place_of, records
+from changewire.codec import formats
 from changewire.explain import Explanation, Field
 from changewire.explain import explain as explain_message
 
 _MOST = 20
-
-
-class FoundIssue(msgspec.Struct, frozen=True):
-    """An issue as JSON."""
-
-    pointer: str
-    code: str
-    rule: str
-    expected: str
-    actual_type: str
 
 
 class FoundField(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -70,17 +60,14 @@ def explain(
     ] = None,
     *,
     format: Annotated[
-        str,
-        typer.Option(
+        str | None,
+        format_option(
             "--format",
             "-f",
-            metavar="FORMAT",
+            of=formats,
             help="Format of the message; told from the message where not given.",
-            callback=one_of(lambda: ("", *formats())),
-            autocompletion=formats,
-            show_default=False,
         ),
-    ] = "",
+    ] = None,
     number: Annotated[
         int, typer.Option(min=0, metavar="N", help="Number of the message, from 0.")
     ] = 0,
@@ -96,12 +83,13 @@ def explain(
     """
     record = next(islice(records([input] if input else None, shape), number, None), None)
     if record is None:
-        say(f"there is no message {number}: the first is 0")
+        notice("error", f"there is no message {number}: the first is 0", as_json=as_json)
         return UNABLE
     if record.value is None:
-        say(f"{place_of(record.position)}: the record has no value (a tombstone)")
+        text = f"{place_of(record.position)}: the record has no value (a tombstone)"
+        notice("note", text, as_json=as_json)
         return GOOD
-    found = explain_message(record.value, format or None, most=None if full else _MOST)
+    found = explain_message(record.value, format, most=None if full else _MOST)
     if as_json:
         Lines().write(place_of(record.position), _explained(found))
     else:
@@ -114,7 +102,7 @@ def _explained(found: Explanation) -> Explained:
         found.format,
         found.variant,
         [_field(field) for field in found.fields],
-        [_issue(issue) for issue in found.issues],
+        [found_issue(issue) for issue in found.issues],
         found.leniencies,
         found.stop.byte_offset if found.stop else None,
     )
@@ -131,9 +119,5 @@ def _field(field: Field) -> FoundField:
         declared=field.declared,
         state=field.state,
         left_out=field.left_out,
-        issues=[_issue(issue) for issue in field.issues],
+        issues=[found_issue(issue) for issue in field.issues],
     )
-
-
-def _issue(issue: Issue) -> FoundIssue:
-    return FoundIssue(issue.pointer, issue.code, issue.rule, issue.expected, issue.actual_type)

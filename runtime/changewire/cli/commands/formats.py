@@ -47,6 +47,8 @@ def formats(*, as_json: Json = False) -> int:
             lines.write(item)
         return GOOD
     table = Table("format", "variant", "what it is", box=None, pad_edge=False, header_style="bold")
+    for column in table.columns[:2]:
+        column.no_wrap = True  # a name that is cut off is of no use
     for item in found:
         for i, variant in enumerate(item.variants):
             table.add_row("" if i else item.format, variant.name, variant.description)

@@ -10,7 +10,10 @@ from typing import Annotated, Final
 import typer
 
 from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
-from changewire.cli.talk import counted, say
+from changewire.cli.lines import Lines
+from changewire.cli.notices import notice
+from changewire.cli.options import Json
+from changewire.cli.talk import counted
 from changewire.codec.installed import RESERVED
 from changewire.generator import generator_part
 from changewire.report.text import visible
@@ -48,13 +51,14 @@ def generate(
     out: Out,
     package_version: Version = "0.1.0",
     check: Check = False,
+    as_json: Json = False,
 ) -> int:
     """Make a package of your own schemas: models, validators, columns, strategies, pages.
 
     Formats in it are known to all commands as soon as it is installed; rows of tables get types.
     With --check the exit code is 1 where files are not as the schemas say.
 
-    Example: changewire generate --schemas schemas --package shop_messages --out shop-messages
+    Example: changewire generate --schemas schemas --package shop --out shop-messages
     """
     project = generator_part("project", "generate needs")
     try:
@@ -68,20 +72,30 @@ def generate(
             check=check,
         )
     except ValueError as error:  # its types are the generator's
-        say(str(error))
+        notice("error", str(error), as_json=as_json)
         return UNABLE
-    if not check:
-        # Without a slash pip would look for the name in its index.
-        place = out if out.is_absolute() else f"./{out.as_posix()}"
-        say(f"{counted(len(found), 'file')} written; next: pip install {shlex.quote(str(place))}")
-        return GOOD
+    if check:
+        return _compared(found, as_json=as_json)
+    # Without a slash pip would look for the name in its index.
+    place = out if out.is_absolute() else f"./{out.as_posix()}"
+    text = f"{counted(len(found), 'file')} written; next: pip install {shlex.quote(str(place))}"
+    notice("totals", text, {"written": len(found)}, as_json=as_json)
+    return GOOD
+
+
+def _compared(found: list[tuple[str, str]], *, as_json: bool) -> int:
+    """Write what is not as the schemas say; return the exit code."""
+    lines = Lines()
     for verdict, diff in found:
-        sys.stdout.write(f"{visible(verdict, _SHOWN)}\n")
-        sys.stdout.writelines(f"{visible(line, _SHOWN)}\n" for line in diff.splitlines())
-    if not found:
-        say("all files are as the schemas say")
-        return GOOD
-    again = shlex.join(word for word in sys.argv[1:] if word != "--check")
-    number = counted(len(found), "file is", "files are")
-    say(f"{number} not as the schemas say; to mend it: changewire {again}")
-    return REFUSED
+        if as_json:
+            lines.write({"file": verdict, "diff": diff})
+        else:
+            sys.stdout.write(f"{visible(verdict, _SHOWN)}\n")
+            sys.stdout.writelines(f"{visible(line, _SHOWN)}\n" for line in diff.splitlines())
+    text = "all files are as the schemas say"
+    if found:
+        again = shlex.join(word for word in sys.argv[1:] if word != "--check")
+        number = counted(len(found), "file is", "files are")
+        text = f"{number} not as the schemas say; to mend it: changewire {again}"
+    notice("totals", text, {"differing": len(found)}, as_json=as_json)
+    return REFUSED if found else GOOD

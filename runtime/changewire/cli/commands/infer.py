@@ -11,9 +11,10 @@ import typer
 from changewire.cli.commands.changes import Families, Keys, reading_of
 from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
 from changewire.cli.lines import write_data
-from changewire.cli.options import Inputs, Shape, TopicFormat, text_option
+from changewire.cli.notices import notice
+from changewire.cli.options import Inputs, Json, Shape, TopicFormat, text_option
 from changewire.cli.records import records, say_refused
-from changewire.cli.talk import counted, say
+from changewire.cli.talk import counted
 from changewire.infer import Draft, Observer
 
 Table = Annotated[
@@ -45,6 +46,7 @@ def infer(
     keys: Keys = None,
     families: Families = None,
     shape: Shape = "auto",
+    as_json: Json = False,
 ) -> int:
     """Draft the schema of a table's rows from captured messages, for a person to finish.
 
@@ -54,14 +56,14 @@ def infer(
 
     Example: changewire infer -f aerospike-json users.jsonl --out schemas/shop/user.json
     """
-    observer = Observer(reading_of(format, "full", keys, families, "off"))
+    observer = Observer(reading_of(format, "full", keys, families, "off", null_value="control"))
     for record in records(inputs, shape):
         for refused in observer.add(record):
-            say_refused(record.position, refused)
+            say_refused(record.position, refused, as_json=as_json)
     try:
         draft = observer.draft(table, title, show_values=show_values)
     except ValueError as error:
-        say(str(error))
+        notice("error", str(error), as_json=as_json)
         return UNABLE
     text = json.dumps(draft.schema, indent=2, ensure_ascii=False)
     if out is None:
@@ -69,10 +71,12 @@ def infer(
     else:
         with Path(out).open("x", encoding="utf-8", newline="\n") as file:
             file.write(f"{text}\n")
-    say(_told(draft))
+    _say(draft, as_json=as_json)
     return REFUSED if draft.refused else GOOD
 
 
-def _told(draft: Draft) -> str:
-    columns = counted(len(draft.schema["properties"]), "column")
-    return f"{draft.table}: {counted(draft.rows, 'row')}, {columns}, {draft.refused:,} refused"
+def _say(draft: Draft, *, as_json: bool) -> None:
+    columns, rows = len(draft.schema["properties"]), counted(draft.rows, "row")
+    text = f"{draft.table}: {rows}, {counted(columns, 'column')}, {draft.refused:,} refused"
+    totals = {"table": draft.table, "rows": draft.rows, "columns": columns}
+    notice("totals", text, {**totals, "refused": draft.refused}, as_json=as_json)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import Annotated
 
 import typer
@@ -17,6 +15,8 @@ from changewire.cli.commands.changes import (
     reading_of,
 )
 from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
+from changewire.cli.lines import Lines
+from changewire.cli.notices import notice
 from changewire.cli.options import Json, TopicFormat, text_option
 from changewire.cli.quiet import quieten_spark
 from changewire.cli.streams import (
@@ -65,7 +65,7 @@ def replay(
     Changes have their original order, and what was applied is marked: a second replay does nothing.
     The exit code is 1 if dead letters are left.
 
-    Example: changewire replay ops/ -f dataworks-json --target 'lake.{table}' --checkpoint here/
+    Example: changewire replay ops/ -f lindorm-json --target lake/ --checkpoint cp/
     """
     from changewire import stream_job
     from changewire.job import JobError
@@ -90,9 +90,10 @@ def replay(
             packages=packages,
         )
     except JobError as error:
-        say(str(error))
+        notice("error", str(error), as_json=as_json)
         return UNABLE
     if as_json:
-        sys.stdout.write(json.dumps({"dead_letters": letters, "replayed": marked}) + "\n")
-    say(f"{marked:,} of {letters:,} dead letters were applied")
+        Lines().write({"dead_letters": letters, "replayed": marked})
+    else:
+        say(f"{marked:,} of {letters:,} dead letters were applied")
     return GOOD if marked >= letters else REFUSED

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -12,7 +10,6 @@ from signal import Signals
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -25,7 +22,10 @@ from changewire.cli.commands.changes import (
     reading_of,
 )
 from changewire.cli.ending import GOOD, REFUSED, SIGNALLED, UNABLE, ending
-from changewire.cli.options import Inputs, Json, Shape, TopicFormat, one_of
+from changewire.cli.lines import Lines
+from changewire.cli.notices import notice
+from changewire.cli.options import Inputs, Json, Shape, TopicFormat, choice_option
+from changewire.cli.progress import progress
 from changewire.cli.quiet import quieten_spark
 from changewire.cli.records import given
 from changewire.cli.streams import (
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
 ENGINES = ("auto", "spark", "python")
 _CODES = 3
+_WORKING = "reading and decoding"
 
 
 Output: TypeAlias = Annotated[
@@ -60,10 +61,11 @@ Output: TypeAlias = Annotated[
 ]
 EngineOption: TypeAlias = Annotated[
     str,
-    typer.Option(
+    choice_option(
+        "--engine",
+        of=ENGINES,
         metavar="ENGINE",
         help="auto (Spark where it can run), spark or python.",
-        callback=one_of(ENGINES),
     ),
 ]
 ShowValues: TypeAlias = Annotated[
@@ -135,23 +137,27 @@ def run(
     common = {"show_values": show_values}
     if landing is not None:
         stream = {"reading": reading, "packages": packages, **common, **landing}
-        outcome = _outcome(partial(_stream, topics, output, metrics, stream))
+        job = partial(_stream, topics, output, metrics, stream, as_json=as_json)
     elif topics:
         read = {**asdict(reading), **common}
-        outcome = _outcome(partial(_topics, topics, output, packages, read))
+        job = partial(_topics, topics, output, packages, read, as_json=as_json)
     else:
-        files = {"engine": engine, "shape": shape, "notice": say, **asdict(reading), **common}
-        outcome = _outcome(partial(_files, inputs, output, files))
-    return _told(outcome, output, continuous=continuous, as_json=as_json)
+        files = {"engine": engine, "shape": shape, **asdict(reading), **common}
+        job = partial(_files, inputs, output, files, as_json=as_json)
+    outcome = _outcome(job, as_json=as_json)
+    return _told(outcome, continuous=continuous, as_json=as_json)
 
 
-def _told(outcome: Outcome | None, output: str, *, continuous: bool, as_json: bool) -> int:
+def _told(outcome: Outcome | None, *, continuous: bool, as_json: bool) -> int:
     """Say what a run did; return its exit code."""
     if outcome is None:
         return UNABLE
     if as_json:
-        sys.stdout.write(Path(output, "report.json").read_text(encoding="utf-8"))
-    _say_counts(outcome)
+        from changewire.report.summary import summary
+
+        Lines().write(summary(outcome))
+    else:
+        _say_counts(outcome)
     return _exit_code(outcome, continuous=continuous)
 
 
@@ -163,7 +169,7 @@ def _exit_code(outcome: Outcome, *, continuous: bool) -> int:
     return REFUSED if outcome.counts.dead_letters else GOOD
 
 
-def _outcome(job: Callable[[], Outcome]) -> Outcome | None:
+def _outcome(job: Callable[[], Outcome], *, as_json: bool) -> Outcome | None:
     """Do the job; None where it could not be done, which is said."""
     from changewire.engines.counts import ConservationError
     from changewire.job import JobError
@@ -171,47 +177,49 @@ def _outcome(job: Callable[[], Outcome]) -> Outcome | None:
     try:
         return job()
     except (JobError, ConservationError) as error:
-        say(str(error))
+        notice("error", str(error), as_json=as_json)
         return None
 
 
-def _files(inputs: list[str] | None, output: str, options: dict[str, Any]) -> Outcome:
+def _files(
+    inputs: list[str] | None, output: str, options: dict[str, Any], *, as_json: bool
+) -> Outcome:
     from changewire import job
 
-    with _progress() as progress:
-        return job.run(given(inputs), output, progress=progress, **options)
+    with progress(_WORKING, as_json=as_json) as shown:
+
+        def advance(messages: int) -> None:
+            shown.show(counted(messages, "message"))
+
+        return job.run(given(inputs), output, progress=advance, notice=shown.say, **options)
 
 
 def _topics(
-    topics: Mapping[str, str], output: str, packages: str | None, read: dict[str, Any]
+    topics: Mapping[str, str],
+    output: str,
+    packages: str | None,
+    read: dict[str, Any],
+    *,
+    as_json: bool,
 ) -> Outcome:
     from changewire import kafka_job
 
-    with _progress():
+    with progress(_WORKING, as_json=as_json):
         return kafka_job.run_kafka(topics, output, packages=packages, **read)
 
 
 def _stream(
-    topics: Mapping[str, str], output: str, metrics: str | None, options: dict[str, Any]
+    topics: Mapping[str, str],
+    output: str,
+    metrics: str | None,
+    options: dict[str, Any],
+    *,
+    as_json: bool,
 ) -> Outcome:
     from changewire import stream_job
 
-    with metric_lines(metrics) as lines, told_batches() as notice:
-        return stream_job.run_stream(topics, output, notice=notice, metrics=lines, **options)
-
-
-@contextmanager
-def _progress() -> Generator[Callable[[int], None], None, None]:
-    """Show on a terminal that work is done, and how many messages were read so far."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    talk = console()
-    with Progress(*columns, console=talk, transient=True, disable=not talk.is_terminal) as bar:
-        task = bar.add_task("reading and decoding", total=None)
-
-        def advance(messages: int) -> None:
-            bar.update(task, description=counted(messages, "message"))
-
-        yield advance
+    with metric_lines(metrics) as lines, told_batches(as_json=as_json) as told:
+        return stream_job.run_stream(topics, output, notice=told, metrics=lines, **options)
 
 
 def _say_counts(outcome: Outcome) -> None:

@@ -11,8 +11,9 @@ import typer
 
 from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
 from changewire.cli.lines import Lines, write_data
-from changewire.cli.options import Json, one_of
-from changewire.cli.talk import counted, say
+from changewire.cli.notices import notice
+from changewire.cli.options import Json, choice_option, one_of
+from changewire.cli.talk import counted
 from changewire.codec import formats, module_of
 from changewire.codec.registry import usable
 from changewire.explain.schema import schemas
@@ -38,16 +39,32 @@ app = typer.Typer(
 )
 
 
+def _variants(ctx: typer.Context) -> list[str]:
+    """Return the kinds of messages that complete a command line."""
+    named = ctx.params.get("format")
+    return sorted(schemas(named)) if named in formats() else []
+
+
 @app.command(short_help="Show the schema of a message.")
 @ending
 def show(
     format: Annotated[
         str | None,
-        typer.Argument(metavar="FORMAT", help="Public name of a format.", show_default=False),
+        typer.Argument(
+            metavar="FORMAT",
+            help="Public name of a format.",
+            autocompletion=formats,
+            show_default=False,
+        ),
     ] = None,
     variant: Annotated[
         str | None,
-        typer.Argument(metavar="VARIANT", help="Kind of message.", show_default=False),
+        typer.Argument(
+            metavar="VARIANT",
+            help="Kind of message.",
+            autocompletion=_variants,
+            show_default=False,
+        ),
     ] = None,
     *,
     as_json: Json = False,
@@ -91,10 +108,11 @@ def diff(
     *,
     compatibility: Annotated[
         str,
-        typer.Option(
+        choice_option(
+            "--compatibility",
+            of=tuple(_ASKED),
             metavar="LEVEL",
             help="Whom the exit code is about: BACKWARD (readers), FORWARD (writers), FULL.",
-            callback=one_of(tuple(_ASKED)),
         ),
     ] = "FULL",
     no_witnesses: Annotated[
@@ -119,9 +137,9 @@ def diff(
             else:
                 _write(found)
     except ValueError as error:
-        say(str(error))
+        notice("error", str(error), as_json=as_json)
         return UNABLE
-    say(_total(tally))
+    notice("totals", _total(tally), _totals(tally), as_json=as_json)
     hurt = [side for side, verdict in tally if verdict != _COMPATIBLE]
     return REFUSED if {*hurt} & {*_ASKED[compatibility]} else GOOD
 
@@ -138,6 +156,14 @@ def _write(found: dict[str, Any]) -> None:
         shown = f"{_LOST[side]}: {witness['message']}" if witness else _NOT_SHOWN.format(side)
         texts.append(f"  {shown}")
     sys.stdout.writelines(f"{visible(text, _SHOWN)}\n" for text in texts)
+
+
+def _totals(tally: Counter[tuple[str, str]]) -> dict[str, Any]:
+    """Return the number of differences of each verdict, for readers and for writers."""
+    return {
+        side: {verdict: count for (about, verdict), count in sorted(tally.items()) if about == side}
+        for side in _SIDES
+    }
 
 
 def _total(tally: Counter[tuple[str, str]]) -> str:

@@ -12,9 +12,10 @@ from changewire.changes.connect import Difference
 from changewire.changes.schemas import Schemas, SchemaUse, Tally
 from changewire.cli.ending import GOOD, REFUSED, ending
 from changewire.cli.lines import Lines
+from changewire.cli.notices import notice
 from changewire.cli.options import Format, Inputs, Json, Shape
 from changewire.cli.records import Place, place_of, records, say_refused
-from changewire.cli.talk import counted, say
+from changewire.cli.talk import counted
 from changewire.report.text import visible
 from changewire.tables.names import dotted
 from changewire_messages.change import Source
@@ -52,7 +53,7 @@ def schemas(
     tally = _tally(format)
     for record in records(inputs, shape):
         for refused in tally.add(record.value, record.position):
-            say_refused(record.position, refused)
+            say_refused(record.position, refused, as_json=as_json)
     found = tally.schemas()
     lines = Lines()
     for use in found.schemas:
@@ -60,7 +61,7 @@ def schemas(
             lines.write(_as_json(use))
         else:
             sys.stdout.writelines(f"{visible(line, _SHOWN)}\n" for line in _as_text(use))
-    _say_totals(found)
+    _say_totals(found, as_json=as_json)
     return REFUSED if found.refused else GOOD
 
 
@@ -94,9 +95,18 @@ def _types(change: Difference) -> str:
     return " -> ".join(word for word in (change.old, change.new) if word is not None)
 
 
-def _say_totals(found: Schemas) -> None:
+def _say_totals(found: Schemas, *, as_json: bool) -> None:
     tables = len({use.source for use in found.schemas})
     listed = f"{counted(len(found.schemas), 'schema')} of {counted(tables, 'table')}"
     others = f"{found.without:,} without schema, {found.refused:,} refused"
     more = f"; {found.left_out:,} have others, too many to list" if found.left_out else ""
-    say(f"{counted(found.messages, 'message')}, {listed}, {others}{more}")
+    text = f"{counted(found.messages, 'message')}, {listed}, {others}{more}"
+    totals = {
+        "messages": found.messages,
+        "schemas": len(found.schemas),
+        "tables": tables,
+        "without_schema": found.without,
+        "left_out": found.left_out,
+        "refused": found.refused,
+    }
+    notice("totals", text, totals, as_json=as_json)

@@ -10,8 +10,9 @@ from msgspec import UNSET, Raw, UnsetType
 
 from changewire.cli.ending import GOOD, REFUSED, ending
 from changewire.cli.lines import Lines, json_text
+from changewire.cli.notices import notice
 from changewire.cli.options import Json, text_option
-from changewire.cli.talk import counted, say
+from changewire.cli.talk import counted
 from changewire.cli.traced import VERDICTS, show
 from changewire.report.text import visible
 from changewire_messages.change import Sequence
@@ -106,7 +107,8 @@ def trace(
     found = _found(log, key, table, controls)
     if found.key is None:
         columns = f": its keys have {', '.join(found.columns)}" if found.columns else ""
-        say(f"the change log has no change of this key{columns}", "red")
+        text = f"the change log has no change of this key{columns}"
+        notice("error", text, as_json=as_json, style="red")
         return REFUSED
     history = history_of(
         found.key,
@@ -116,7 +118,8 @@ def trace(
     )
     truncates = sum(one.change.op == TRUNCATE for one in found.changes)
     if truncates and not apply_as_truncates:
-        say(f"left out, see --apply-as-truncates: {counted(truncates, 'truncate')} of the table")
+        text = f"left out, see --apply-as-truncates: {counted(truncates, 'truncate')} of the table"
+        notice("note", text, as_json=as_json)
     verdict = None if target is None else _verdict(target, found.key, history)
     if as_json:
         _write(found, history, verdict)
@@ -124,7 +127,8 @@ def trace(
         show(history, f"{found.table or ''} {found.key}".lstrip(), full=full)
     if verdict is not None:
         style = "" if verdict == "same" else "red"
-        say(f"{target}: the table {VERDICTS[verdict]} ({verdict})", style)
+        text = f"{target}: the table {VERDICTS[verdict]} ({verdict})"
+        notice("totals", text, as_json=as_json, style=style)
     return GOOD if verdict in {None, "same"} else REFUSED
 
 

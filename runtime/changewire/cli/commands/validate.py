@@ -5,35 +5,24 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-import msgspec
 import typer
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
 from changewire.changes.contradictions import contradictions
 from changewire.changes.contradictions import validate as validate_message
 from changewire.cli.ending import GOOD, REFUSED, ending
 from changewire.cli.json_lines import model_on
 from changewire.cli.lines import Lines
+from changewire.cli.notices import notice
 from changewire.cli.options import Format, Inputs, Json, Shape
-from changewire.cli.records import Place, place_of, records
-from changewire.cli.talk import counted, say
+from changewire.cli.records import FoundIssue, Place, found_issue, place_of, records
+from changewire.cli.talk import counted
 from changewire.codec import Codec, DecodeError, Issue, codec, encoding_of, json_form
 from changewire.report.text import NAME, visible
 
 _SHOWN = 60
 _JSON = (b"{", b"[")
 """How the JSON form of a message begins; in MessagePack these are integers."""
-
-
-class Found(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An issue as JSON; ``actual`` is the start of the value as text, where it may be shown."""
-
-    pointer: str
-    code: str
-    rule: str
-    expected: str
-    actual_type: str
-    actual: str | UnsetType = UNSET
 
 
 @ending
@@ -69,7 +58,9 @@ def validate(
                 lines.write(place, _found(issue, shown=not no_values))
             else:
                 sys.stdout.write(f"{_sentence(place, issue, shown=not no_values)}\n")
-    say(f"{counted(messages, 'message')}, {wrong:,} with {counted(found, 'issue')}")
+    totals = {"messages": messages, "refused": wrong, "issues": found}
+    text = f"{counted(messages, 'message')}, {wrong:,} with {counted(found, 'issue')}"
+    notice("totals", text, totals, as_json=as_json)
     return REFUSED if wrong else GOOD
 
 
@@ -84,11 +75,9 @@ def _issues(value: bytes, checker: Codec, *, closed: bool) -> list[Issue]:
     return [] if model is None else contradictions(model, checker.format)
 
 
-def _found(issue: Issue, *, shown: bool) -> Found:
-    actual = _value(issue) if shown and issue.actual is not UNSET else UNSET
-    return Found(
-        visible(issue.pointer), issue.code, issue.rule, issue.expected, issue.actual_type, actual
-    )
+def _found(issue: Issue, *, shown: bool) -> FoundIssue:
+    is_shown = shown and issue.actual is not UNSET
+    return found_issue(issue, _value(issue) if is_shown else UNSET)
 
 
 def _sentence(place: Place, issue: Issue, *, shown: bool) -> str:

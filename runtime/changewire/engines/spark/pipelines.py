@@ -23,6 +23,8 @@ from changewire.engines.spark.parts import position_columns, quoted
 from changewire.engines.spark.types import nullable
 from changewire.tables.effects import DELETE, WRITES
 
+__all__ = ["AutoCdc", "auto_cdc"]
+
 SEQUENCE: Final = "_changewire_sequence"
 IS_DELETE: Final = "_changewire_is_delete"
 

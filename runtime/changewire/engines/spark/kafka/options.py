@@ -6,10 +6,10 @@ they are, options of the Kafka client behind ``kafka.``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final
 
+from changewire.engines.servers import addresses_in
 from changewire.engines.spark.kafka.errors import KafkaOptionsError
 
 KafkaOptions = Mapping[str, str | int | float | bool]
@@ -18,10 +18,6 @@ KafkaOptions = Mapping[str, str | int | float | bool]
 SERVERS: Final = "kafka.bootstrap.servers"
 TOPICS: Final = ("subscribe", "subscribePattern", "assign")
 """Options of which one says what to read."""
-
-# As the Kafka client reads it (ClientUtils.parseAndValidateAddresses).
-_ADDRESS: Final = re.compile(r"(?:[0-9a-zA-Z\-%._]*://)?\[?([0-9a-zA-Z\-%._:]*)]?:([0-9]+)")
-_PORTS: Final = 65536
 
 
 def checked(options: KafkaOptions) -> dict[str, str]:
@@ -54,13 +50,10 @@ def addresses(options: Mapping[str, str]) -> list[tuple[str, int]]:
     Raises:
         KafkaOptionsError: One is not ``HOST:PORT``.
     """
-    found = []
-    for server in filter(None, map(str.strip, option(options, SERVERS).split(","))):
-        match = _ADDRESS.fullmatch(server)
-        if match is None or not 0 < int(match[2]) < _PORTS:
-            raise KafkaOptionsError(f"{SERVERS}: expected HOST:PORT, found {server!r}")
-        found.append((match[1], int(match[2])))
-    return found
+    try:
+        return addresses_in(option(options, SERVERS))
+    except ValueError as error:
+        raise KafkaOptionsError(f"{SERVERS}: {error}") from None
 
 
 def address(options: KafkaOptions) -> str:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-import socket
 from collections.abc import Mapping
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
+from changewire.engines.servers import connection_refusal
 from changewire.engines.spark.kafka.errors import KafkaSourceError, reason
 from changewire.engines.spark.kafka.options import TOPICS, addresses, option
-
-CONNECT_SECONDS: Final = 5
-"""How long a server may take to accept a connection."""
 
 TIMEOUTS: Final = ("kafka.request.timeout.ms", "kafka.default.api.timeout.ms")
 MILLISECONDS: Final = "10000"
@@ -50,19 +47,11 @@ def _check_servers(options: Mapping[str, str]) -> None:
     """Connect to one server, as a Kafka client would."""
     refusals = []
     for host, port in addresses(options):
-        refusal = _refusal(host, port)
+        refusal = connection_refusal(host, port)
         if not refusal:
             return
         refusals.append(f"{host}:{port} ({refusal})")
     raise KafkaSourceError(f"no Kafka broker answers: {', '.join(refusals)}")
-
-
-def _refusal(host: str, port: int) -> str:
-    try:
-        socket.create_connection((host, port), timeout=CONNECT_SECONDS).close()
-    except OSError as error:
-        return error.strerror or str(error)
-    return ""
 
 
 def _failure(messages: DataFrame) -> str:

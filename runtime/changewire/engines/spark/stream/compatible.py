@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from py4j.protocol import Py4JError
@@ -14,6 +13,7 @@ from changewire.engines.spark.stream.errors import OutputError
 from changewire.engines.spark.stream.output import Output
 from changewire.engines.spark.stream.sinks import BATCH, QUERY
 from changewire.engines.spark.types import nullable
+from changewire.tested import ran_with
 
 _NOT_THERE: Final = frozenset(
     {
@@ -27,13 +27,6 @@ _NOT_THERE: Final = frozenset(
     }
 )
 _NO_FORMAT: Final = "DATA_SOURCE_NOT_FOUND"
-
-_PACKAGES: Final[Mapping[tuple[str, str], str]] = {
-    ("delta", "4.0"): "io.delta:delta-spark_2.13:4.0.1",
-    ("delta", "4.2"): "io.delta:delta-spark_4.2_2.13:4.4.0",
-    ("iceberg", "4.0"): "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.11.0",
-}
-"""Table formats for each Spark that they were run with."""
 
 DELTA_SETTINGS: Final = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -103,7 +96,8 @@ def schema_of(spark: SparkSession, sink: str, output: Output) -> StructType | No
 
 
 def _lack(spark: SparkSession, sink: str) -> str:
-    package = _PACKAGES.get((sink, spark.version[:3]))
+    tested = ran_with(spark.version)
+    package = getattr(tested, sink, None)
     text = f"Spark {spark.version} does not know the format {sink}"
     if sink not in SETTINGS:
         return text

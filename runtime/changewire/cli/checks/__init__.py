@@ -1,0 +1,1 @@
+"""What `changewire doctor` looks at, one kind to a module."""

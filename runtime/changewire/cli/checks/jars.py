@@ -1,0 +1,73 @@
+"""Jars that Spark loads for Kafka, Delta and Iceberg, where an installation keeps them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from changewire.cli.checks.finding import Finding, Status
+from changewire.cli.checks.packages import PYSPARK, installed
+from changewire.tested import line, ran_with
+
+_KINDS: Final = (
+    ("Kafka connector", "Kafka in Spark", "kafka", r"spark-sql-kafka-0-10_2\.13-([\d.]+)\.jar"),
+    ("Delta", "tables in Spark", "delta", r"(?:delta-spark_(?:[\d.]+_)?2\.13-)([\d.]+)\.jar"),
+    ("Iceberg", "tables in Spark", "iceberg", r"iceberg-spark-runtime-[\d.]+_2\.13-([\d.]+)\.jar"),
+)
+"""Name, what needs it, its column in the table of tested versions, and names of its jar."""
+
+_RELEASES: Final = {
+    "kafka": "https://spark.apache.org/docs/latest/structured-streaming-kafka-integration.html",
+    "delta": "https://docs.delta.io/latest/releases.html",
+    "iceberg": "https://iceberg.apache.org/multi-engine-support/",
+}
+
+
+def jars() -> list[Finding]:
+    """Look for the jars of the installed PySpark; without it there are none to look for.
+
+    They are looked for where Spark loads all jars from, and where ``--packages`` keeps them. A
+    session may have them from elsewhere, so no exit code depends on them.
+    """
+    pyspark = installed(PYSPARK)
+    return [] if pyspark is None else [_jar(pyspark, *kind) for kind in _KINDS]
+
+
+def _jar(pyspark: str, name: str, needed_for: str, column: str, pattern: str) -> Finding:
+    tested = ran_with(pyspark)
+    wanted: str | None = getattr(tested, column, None)
+    found = sorted(_versions(re.compile(rf"(?:.+_)?{pattern}")))
+    status: Status = "untested" if found else "missing"
+    advice = f"start Spark with --packages {wanted}"
+    if wanted is None:
+        advice = f"none was run with Spark {line(pyspark)}: see {_RELEASES[column]}"
+    elif wanted.rpartition(":")[2] in found:
+        status, advice = "ok", ""
+    return Finding(
+        name=name,
+        status=status,
+        found=", ".join(found) or None,
+        needed_for=needed_for,
+        advice=advice,
+    )
+
+
+def _versions(pattern: re.Pattern[str]) -> set[str]:
+    """Return the versions of the jars whose name has a pattern."""
+    names = (path.name for folder in _folders() if folder.is_dir() for path in folder.iterdir())
+    return {match[1] for match in map(pattern.fullmatch, names) if match}
+
+
+def _folders() -> Iterator[Path]:
+    """Yield the folders of jars: of Spark itself, and of what ``--packages`` fetched before."""
+    home = os.environ.get("SPARK_HOME")
+    spec = find_spec(PYSPARK)
+    if home:
+        yield Path(home, "jars")
+    elif spec is not None and spec.origin is not None:
+        yield Path(spec.origin).parent / "jars"
+    yield from Path.home().glob(".ivy2*/jars")  # 4.0 and newer call it .ivy2.5.2

@@ -1,0 +1,60 @@
+"""The table of versions that were run together is what the tests run on, and what the docs show."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import tomli
+from tests.support.jars import SPARK_DELTA, SPARK_ICEBERG, SPARK_KAFKA
+
+from changewire.tested import JAVAS, PYTHONS, TESTED, ran_with
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT.joinpath("docs", "versions.md").read_text(encoding="utf-8")
+PYPROJECT = tomli.loads(ROOT.joinpath("pyproject.toml").read_text(encoding="utf-8"))
+
+
+def test_the_jars_of_the_tests_are_in_the_table() -> None:
+    """The first row is what the tests of this repository start Spark with."""
+    assert TESTED[0][1:4] == (SPARK_KAFKA, SPARK_DELTA, SPARK_ICEBERG)
+    pins = ROOT.joinpath("constraints", "dev.txt").read_text(encoding="utf-8")
+    assert f"\npyspark=={TESTED[0].pyspark}\n" in pins
+
+
+def test_the_page_shows_the_table() -> None:
+    """The page has a row for each release, with the same coordinates and notes."""
+    rows = [
+        f"| {row.pyspark} | {' | '.join(map(shown, row[1:4]))} | {row.note} |" for row in TESTED
+    ]
+    assert re.findall(r"^\| \d.+$", PAGE, re.MULTILINE) == rows
+    assert f"Python {PYTHONS[0]} to {PYTHONS[-1]}" in PAGE
+    assert f"Java {' and '.join(map(str, JAVAS))}" in PAGE
+
+
+def shown(coordinates: str | None) -> str:
+    """Return coordinates as a cell."""
+    return f"`{coordinates}`" if coordinates else "not run"
+
+
+def test_pythons_are_those_of_the_package() -> None:
+    """What the index shows as supported is what the table names."""
+    prefix = "Programming Language :: Python :: 3."
+    found = [c.rpartition(" ")[2] for c in PYPROJECT["project"]["classifiers"] if prefix in c]
+    assert tuple(found) == PYTHONS
+
+
+@pytest.mark.parametrize(
+    ("pyspark", "delta"),
+    [
+        ("4.0.9", "io.delta:delta-spark_2.13:4.0.1"),
+        ("4.2.0", "io.delta:delta-spark_4.2_2.13:4.4.0"),
+        ("4.20.0", None),
+        ("4", None),
+    ],
+)
+def test_a_release_stands_for_its_line(pyspark: str, delta: str | None) -> None:
+    """What was run with 4.0.1 is the advice for every 4.0."""
+    row = ran_with(pyspark)
+    assert (row.delta if row else None) == delta
