@@ -138,6 +138,13 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session
+def chaos(session: nox.Session) -> None:
+    """Kill drivers and brokers amid streams, and count what is lost: ``nox -s chaos -- 50``."""
+    install_wheel(session, tuple(EXTRAS), ("tests",))
+    session.run("python", "-m", "tests.chaos", *session.posargs)
+
+
+@nox.session
 def build(session: nox.Session) -> None:
     """Build wheel and sdist into ``dist/``, check them, and that they come out the same again."""
     install(session, groups=("build",))

@@ -14,7 +14,7 @@ from changewire_codegen.emit.head import COMMAND
 from changewire_codegen.errors import OutputError, SchemaError
 from changewire_codegen.load import load
 from changewire_codegen.render import render, render_pages
-from changewire_codegen.tree import Package, Pages, Tree, compare, write
+from changewire_codegen.tree import Package, Pages, Tree, compare_all, write_all
 
 PACKAGE = "changewire_messages"
 _PACKAGE_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
@@ -64,11 +64,7 @@ def _write(options: argparse.Namespace) -> None:
     dialect = _own_dialect(options)
     if dialect is not None and dialect.read_bytes() != DIALECT_PATH.read_bytes():
         DIALECT_PATH.write_bytes(dialect.read_bytes())  # first: the schemas are held against it
-    trees = _trees(options)
-    for tree in trees:
-        tree.check_ours()
-    for tree in trees:
-        write(tree)
+    write_all(_trees(options))
 
 
 def _own_dialect(options: argparse.Namespace) -> Path | None:
@@ -82,11 +78,7 @@ def _check(options: argparse.Namespace, arguments: Sequence[str]) -> int:
     dialect = _own_dialect(options)
     if dialect is not None and dialect.read_bytes() != DIALECT_PATH.read_bytes():
         found.append((f"different: {DIALECT_PATH.as_posix()}", ""))
-    for tree in _trees(options):
-        found += [
-            (f"{item.verdict}: {(tree.root / item.path).as_posix()}", item.diff)
-            for item in compare(tree)
-        ]
+    found += compare_all(_trees(options))
     if not found:
         sys.stdout.write("generated files are as the schemas say\n")
         return 0

@@ -61,10 +61,14 @@ def row_type(schema: Mapping[str, Any]) -> dict[str, Any]:
     (name,) = family.variants.values()
     if name not in tables(family):
         raise SchemaError(path, "", "a row is an object with properties")
-    return _struct(StructColumn((name,)), family)
+    return struct_type(StructColumn((name,)), family)
 
 
-def _struct(struct: StructColumn, family: Family) -> dict[str, Any]:
+def struct_type(struct: StructColumn, family: Family) -> dict[str, Any]:
+    """Return the JSON form of the StructType of definitions, without what a schema does not name.
+
+    It is as `row_type` says.
+    """
     fields = [field for field in fields_of(struct, family) if field.name != EXTRA]
     return {"type": "struct", "fields": [_field(field, family) for field in fields]}
 
@@ -95,4 +99,4 @@ def _type(column: Column, family: Family) -> Any:
             "valueType": values,
             "valueContainsNull": True,
         }
-    return _struct(column, family)
+    return struct_type(column, family)

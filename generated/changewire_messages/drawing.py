@@ -22,6 +22,8 @@ NOTHING: Strategy = st.nothing()  # pyright: ignore[reportUnknownMemberType, rep
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 
+LONG = 256
+"""Characters, bytes or elements beyond which Hypothesis itself draws nothing."""
 
 _PLAIN = st.none() | st.booleans() | INT64
 
@@ -81,11 +83,25 @@ def numbers(minimum: float | None = None, maximum: float | None = None) -> Strat
     return st.floats(minimum, maximum, allow_nan=False, allow_infinity=False)
 
 
+def repeated(part: Strategy, size: int) -> Strategy:
+    """Draw text, bytes or a list that is this long: a part of it over and over."""
+    return part.map(lambda drawn: (drawn * (size // len(drawn) + 1))[:size])
+
+
 def base64_texts(min_size: int = 0, max_size: int | None = None) -> Strategy:
     """Draw Base64 text of so many bytes."""
-    return st.binary(min_size=min_size, max_size=max_size).map(
-        lambda data: base64.b64encode(data).decode("ascii")
-    )
+    if min_size > LONG:
+        drawn: Strategy = repeated(st.binary(min_size=1, max_size=8), min_size)
+    else:
+        drawn = st.binary(min_size=min_size, max_size=max_size)
+    return drawn.map(lambda data: base64.b64encode(data).decode("ascii"))
+
+
+def lists(items: Strategy, min_size: int, max_size: int | None = None) -> Strategy:
+    """Draw lists of so many items."""
+    if min_size > LONG:
+        return repeated(st.lists(items, min_size=1, max_size=4), min_size)
+    return st.lists(items, min_size=min_size, max_size=max_size)
 
 
 def not_base64_texts(min_size: int, max_size: int | None) -> Strategy:
@@ -154,11 +170,11 @@ def broken_list(
     items: Strategy, spoilt: Strategy, min_items: int, max_items: int | None
 ) -> Strategy:
     """Draw no array, one with a spoilt item, or one of a length out of bounds."""
-    around = st.lists(items, min_size=max(min_items - 1, 0), max_size=min_items + 2)
+    around = lists(items, max(min_items - 1, 0), min_items + 2)
     broken = not_of("array") | st.tuples(around, spoilt).map(lambda pair: [*pair[0], pair[1]])
     if min_items:
         broken |= st.lists(items, max_size=min_items - 1)
-    return broken if max_items is None else broken | st.lists(items, min_size=max_items + 1)
+    return broken if max_items is None else broken | lists(items, max_items + 1)
 
 
 def broken_map(values: Strategy, spoilt: Strategy) -> Strategy:

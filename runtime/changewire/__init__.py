@@ -15,7 +15,9 @@ from changewire.changes import changes
 from changewire.changes.aerospike_digest import digest
 from changewire.changes.connect import Difference
 from changewire.changes.contradictions import contradictions, validate
+from changewire.changes.null_values import delete_by_key
 from changewire.changes.pairs import pair
+from changewire.changes.rows import row
 from changewire.changes.schemas import Schemas, SchemaUse, schemas
 from changewire.codec import (
     CODES,
@@ -24,6 +26,7 @@ from changewire.codec import (
     Data,
     DecodeError,
     EncodeError,
+    FormatError,
     Issue,
     codec,
     codec_of,
@@ -34,6 +37,7 @@ from changewire.codec import (
 )
 from changewire.convert import Version, convert, convert_key, in_version
 from changewire.explain import Explanation, Field, explain
+from changewire.infer import Draft, infer
 from changewire_messages import aerospike_json, aerospike_msgpack, dataworks_json, lindorm_json
 from changewire_messages.change import Change, Reason, Rejection, Sequence, Source
 from changewire_messages.support import Extra
@@ -47,10 +51,12 @@ __all__ = [
     "CodecError",
     "DecodeError",
     "Difference",
+    "Draft",
     "EncodeError",
     "Explanation",
     "Extra",
     "Field",
+    "FormatError",
     "Issue",
     "Reason",
     "Rejection",
@@ -69,14 +75,17 @@ __all__ = [
     "decode",
     "decode_all",
     "decode_key",
+    "delete_by_key",
     "detect",
     "digest",
     "encode",
     "explain",
     "formats",
+    "infer",
     "leniencies",
     "lindorm_json",
     "pair",
+    "row",
     "schemas",
     "validate",
 ]

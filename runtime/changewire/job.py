@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, Literal, get_args
 
-from changewire.changes import Digests, Image
+from changewire.changes import Digests, Image, NullValue
 from changewire.changes.reading import Reading
 from changewire.engines.layout import OUTPUTS
 from changewire.engines.outcome import Outcome
@@ -50,6 +50,7 @@ def run(
     keys: Sequence[str] | None = None,
     families: Sequence[str] | None = None,
     digests: Digests = "off",
+    null_value: NullValue = "control",
     shape: str = "auto",
     show_values: bool = False,
     progress: Callable[[int], None] | None = None,
@@ -69,6 +70,8 @@ def run(
         families: Column families of an HBase table, to take names of its columns apart.
         digests: ``count`` or ``refuse`` Aerospike records whose digest is not that of their set and
             user key.
+        null_value: What a Kafka record without value is: ``control``, an event that changes
+            nothing, or ``delete``, of the row that its key names.
         shape: Shape of the files, see `changewire.framing.SHAPES`.
         show_values: Whether the report's first dead letters show the start of their values.
         progress: Called by the Python engine, now and then, with the number of messages so far.
@@ -83,7 +86,7 @@ def run(
     """
     from changewire.report.write import write
 
-    reading = Reading(format, image, keys, families, digests)
+    reading = Reading(format, image, keys, families, digests, null_value)
     files = _files(inputs)
     check_output(Path(output), files)
     chosen, why = choose(engine, files)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from changewire.changes import Digests, Image
+from changewire.changes import Digests, Image, NullValue
 from changewire.changes.reading import Reading
 from changewire.engines.outcome import Outcome
 from changewire.job import JobError, check_output, choose
@@ -20,6 +20,7 @@ def run_kafka(
     keys: Sequence[str] | None = None,
     families: Sequence[str] | None = None,
     digests: Digests = "off",
+    null_value: NullValue = "control",
     packages: str | None = None,
     show_values: bool = False,
 ) -> Outcome:
@@ -36,6 +37,7 @@ def run_kafka(
         keys: Columns that name the row.
         families: Column families of an HBase table.
         digests: Whether digests of Aerospike records are compared.
+        null_value: What a record without value is: ``control``, or ``delete`` by its key.
         packages: Maven coordinates of Spark's Kafka connector, for a session that is started.
         show_values: Whether the report's first dead letters show the start of their values.
 
@@ -48,7 +50,7 @@ def run_kafka(
     """
     from changewire.report.write import write
 
-    reading = Reading(format, image, keys, families, digests)
+    reading = Reading(format, image, keys, families, digests, null_value)
     check_output(Path(output), [])
     choose("spark", [])
     from changewire.engines import spark

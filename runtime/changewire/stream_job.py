@@ -38,7 +38,7 @@ def run_stream(
         output: Local folder for tables and report.
         reading: The format of the messages, and what they do not say themselves.
         checkpoint: Folder of Spark's checkpoint, one for each query.
-        sink: ``delta`` or ``parquet``.
+        sink: ``delta``, ``iceberg`` or ``parquet``.
         continuous: Whether the query waits for more when it has read what is there.
         max_dead_letters: A batch with more dead letters stops the query: a number, or a share of
             its elements such as ``"5%"``.
@@ -83,16 +83,18 @@ def replay(
     checkpoint: str,
     tables: Mapping[str, Any],
     where: str | None = None,
+    sink: str = "delta",
     packages: str | None = None,
 ) -> tuple[int, int]:
     """Decode the dead letters of a stream again, and apply what is good by now.
 
     Args:
-        output: Folder that `run_stream` landed topics in, in Delta tables.
+        output: Folder that `run_stream` landed topics in.
         reading: The format of the messages, and what they do not say themselves.
         checkpoint: Folder of the query's checkpoint.
         tables: As in `run_stream`.
         where: Condition in SQL on dead letters; None for all.
+        sink: ``delta`` or ``iceberg``, as `run_stream` had it.
         packages: Maven coordinates of Spark's connectors, for a session that is started.
 
     Returns:
@@ -111,9 +113,9 @@ def replay(
     from changewire.engines.spark.run_stream import places, settings
 
     try:
-        spark = session(settings(packages, "delta"))
-        told = {**asdict(reading), **places(output), **tables}
-        found = replayed(spark, checkpoint=checkpoint, where=where, **told)
+        spark = session(settings(packages, sink, output))
+        told = {**asdict(reading), **places(output, sink), **tables}
+        found = replayed(spark, checkpoint=checkpoint, where=where, sink=sink, **told)
     except (StreamError, ValueError) as error:
         raise JobError(str(error)) from None
     except (PySparkException, Py4JError) as error:

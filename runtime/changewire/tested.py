@@ -5,36 +5,40 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 
-class Tested(NamedTuple):
+class Release(NamedTuple):
     """A release of PySpark and what was run with it.
 
     Attributes:
         pyspark: The release.
         kafka: Maven coordinates of its Kafka connector; None where none was run.
         delta: Maven coordinates of Delta; None where none was run.
+        iceberg: Maven coordinates of Iceberg; None where none was run.
         note: What else there is to know; empty where nothing is.
     """
 
     pyspark: str
     kafka: str | None
     delta: str | None
+    iceberg: str | None
     note: str = ""
 
 
 TESTED: Final = (
-    Tested(
+    Release(
         "4.0.1",
         "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0",
         "io.delta:delta-spark_2.13:4.0.1",
+        "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.11.0",
         "what all tests run on",
     ),
-    Tested(
+    Release(
         "4.2.0",
         "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",
         "io.delta:delta-spark_4.2_2.13:4.4.0",
+        None,
         "the connector ran with spark-token-provider-kafka-0-10_2.13:4.0.0",
     ),
-    Tested("4.3.0", None, None, "decoding files, and AUTO CDC"),
+    Release("4.3.0", None, None, None, "decoding files, and AUTO CDC"),
 )
 """From old to new."""
 
@@ -47,6 +51,6 @@ def line(version: str) -> str:
     return ".".join(version.split(".")[:2])
 
 
-def ran_with(pyspark: str) -> Tested | None:
+def ran_with(pyspark: str) -> Release | None:
     """Return what was run with a PySpark of the same line; None where nothing was."""
     return next((row for row in TESTED if line(row.pyspark) == line(pyspark)), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,6 +49,17 @@ def test_the_spark_example_runs(spark: SparkSession, tmp_path: Path) -> None:
     messages = spark.createDataFrame(rows, "value binary, offset long")
     exec(blocks("python")[2], {"messages": messages, "output": str(tmp_path)})  # noqa: S102
     assert spark.read.parquet(str(tmp_path / "changes")).count() == 9
+
+
+def test_the_arrow_example_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The example without Spark asks DuckDB about a compressed file."""
+    monkeypatch.chdir(tmp_path)
+    lines = b"\n".join(value for value in mixed_messages() if value is not None)
+    Path("topic.jsonl.gz").write_bytes(gzip.compress(lines))
+    exec(blocks("python")[3], {})  # noqa: S102 - our own text
+    assert "upsert" in capsys.readouterr().out
 
 
 def test_ci_runs_the_test_command() -> None:

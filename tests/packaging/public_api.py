@@ -12,6 +12,7 @@ from typing import Any, Final
 
 PUBLIC: Final = {
     "changewire": "changewire",
+    "changewire.arrow": "changewire.arrow",
     "changewire.framing": "changewire.framing",
     "changewire.job": "changewire.job",
     "changewire.kafka": "changewire.kafka",

@@ -104,7 +104,7 @@ def test_base_installation_is_small(wheel: Distribution) -> None:
 def test_extras_are_those_that_the_documentation_names(wheel: Distribution) -> None:
     """An extra is part of the interface: it is neither dropped nor renamed unseen."""
     extras = set(wheel.metadata.get_all("Provides-Extra", []))
-    assert extras == {"cli", "codegen", "delta", "digest", "kafka", "spark", "testing"}
+    assert extras == {"arrow", "cli", "codegen", "delta", "digest", "kafka", "spark", "testing"}
 
 
 @pytest.mark.parametrize(

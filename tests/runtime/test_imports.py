@@ -67,6 +67,13 @@ def test_explaining_needs_messages_and_changes_only() -> None:
         assert "rich" not in {name.partition(".")[0] for name in imports(path)}, path
 
 
+def test_inferring_needs_messages_and_changes_only() -> None:
+    """A draft is made of records and changes; the generator is asked, as by all, by entry point."""
+    allowed = {"infer", "framing", "codec", "changes", "generator"}
+    for path in (root_of("changewire") / "infer").rglob("*.py"):
+        assert rooms_used(path) <= allowed, path
+
+
 def test_serializers_need_messages_and_changes_only() -> None:
     """They call what there is, and one module of them knows confluent-kafka."""
     users = set[str]()

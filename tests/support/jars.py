@@ -22,6 +22,7 @@ SECONDS: Final = 600
 
 KAFKA_BROKER: Final = "org.apache.kafka:kafka_2.13:4.1.0"
 SPARK_KAFKA: Final = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0"
+SPARK_ICEBERG: Final = "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.11.0"
 SPARK_DELTA: Final = "io.delta:delta-spark_2.13:4.0.1"
 
 IN_SPARK: Final = ("org.apache.hadoop", "org.scala-lang", "org.slf4j", "com.fasterxml.jackson.core")

@@ -36,10 +36,10 @@ def page(family: Family) -> str:
         lines += [f"| {role.replace('_', ' ')} | `{name}` |" for role, name in family.roles.items()]
         lines.append("")
     if family.more:
-        lines += [family.more, ""]
+        lines += [_markdown(family.more), ""]
     if family.differences:
         lines += ["## Document and reality", ""]
-        lines += [f"- {difference}" for difference in family.differences]
+        lines += [f"- {_markdown(difference)}" for difference in family.differences]
         lines.append("")
     lines += _leniencies(family)
     roots = {name: stem for stem, name in family.variants.items()}
@@ -116,6 +116,11 @@ def _row(prop: Property, family: Family) -> str:
 
 def _cell(text: str) -> str:
     return _text(text).replace("|", "\\|")
+
+
+def _markdown(text: str) -> str:
+    """Return Markdown without markup of HTML, in one paragraph."""
+    return " ".join(text.replace("<", "&lt;").split())
 
 
 def _text(text: str) -> str:

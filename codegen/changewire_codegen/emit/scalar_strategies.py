@@ -16,6 +16,9 @@ _SIZED: Mapping[Kind, str] = {
 }
 """What is drawn between two lengths."""
 
+LONG = 256
+"""As in `drawing`: beyond it what is drawn repeats a part of itself."""
+
 _INTEGERS: Mapping[str, tuple[int, int]] = {
     "json": (INT64[0] * 2, INT64[1] * 2),
     "msgpack": (INT64[0], 2**64 - 1),
@@ -31,8 +34,9 @@ def draw_scalar(scalar: Scalar) -> str:
         ascii_only = "alphabet=st.characters(codec='ascii')"
         return f"st.from_regex({exact(scalar.pattern)}, {ascii_only})"
     if scalar.kind in _SIZED:
-        sizes = f"min_size={scalar.min_length or 0}, max_size={scalar.max_length}"
-        return f"{_SIZED[scalar.kind]}({sizes})"
+        return _sized(
+            _SIZED[scalar.kind], scalar.min_length or 0, f", max_size={scalar.max_length}"
+        )
     if scalar.kind in {"integer", "number"}:
         function = "st.integers" if scalar.kind == "integer" else "drawing.numbers"
         drawn = f"{function}({scalar.minimum}, {scalar.maximum})"
@@ -101,8 +105,15 @@ def _broken_sizes(function: str, scalar: Scalar) -> list[str]:
     if scalar.min_length:
         parts.append(f"{function}(max_size={scalar.min_length - 1})")
     if scalar.max_length is not None:
-        parts.append(f"{function}(min_size={scalar.max_length + 1})")
+        parts.append(_sized(function, scalar.max_length + 1))
     return parts
+
+
+def _sized(function: str, min_size: int, more: str = "") -> str:
+    """Return the strategy for text or bytes that are at least so long."""
+    if min_size > LONG and function != _SIZED["bytes"]:
+        return f"drawing.repeated({function}(min_size=1, max_size=8), {min_size})"
+    return f"{function}(min_size={min_size}{more})"
 
 
 def _broken_texts(scalar: Scalar) -> list[str]:

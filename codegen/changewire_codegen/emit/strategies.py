@@ -9,7 +9,7 @@ from changewire_codegen.columns import reaches
 from changewire_codegen.emit.conditions import WireView, compile_condition
 from changewire_codegen.emit.head import module_docstring
 from changewire_codegen.emit.row_strategies import broken_row_union, broken_tagged_row
-from changewire_codegen.emit.scalar_strategies import draw_scalar, spoil_scalars
+from changewire_codegen.emit.scalar_strategies import LONG, draw_scalar, spoil_scalars
 from changewire_codegen.names import snake
 from changewire_codegen.nodes import (
     Alias,
@@ -115,9 +115,11 @@ def _draw(kind: Type, owner: str, family: Family) -> str:  # noqa: PLR0911 - one
     if isinstance(kind, Nullable):
         return f"st.one_of(st.none(), {_draw(kind.of, owner, family)})"
     if isinstance(kind, ArrayOf):
-        most = 4 + (kind.min_items or 0) if kind.max_items is None else kind.max_items
-        sizes = f"min_size={kind.min_items or 0}, max_size={most}"
-        return f"st.lists({_draw(kind.items, owner, family)}, {sizes})"
+        least, drawn = kind.min_items or 0, _draw(kind.items, owner, family)
+        if least > LONG:
+            return f"drawing.lists({drawn}, {least})"
+        most = 4 + least if kind.max_items is None else kind.max_items
+        return f"st.lists({drawn}, min_size={least}, max_size={most})"
     if isinstance(kind, MapOf):
         keys = "drawing.map_keys()" if kind.any_keys else "st.text()"
         return f"st.dictionaries({keys}, {_draw(kind.values, owner, family)}, max_size=4)"

@@ -65,7 +65,7 @@ def validators(family: Family, package: str) -> str:
     writer("from msgspec import UNSET")
     writer(f"from {package}.support import {_SUPPORT[family.encoding]}")
     writer("__all__ = ['Issue', 'errors']")
-    silent = silent_names(family)
+    silent = silent_names(family) - set(family.variants.values())  # these are asked for by name
     for definition in with_arms(family.definitions.values()):
         if definition.name not in silent:
             _function(without(silent, definition), family, writer)

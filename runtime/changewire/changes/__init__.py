@@ -1,20 +1,25 @@
 """The third room: a model to the changes that it stands for. One adapter for each vendor."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from changewire.changes.options import IMAGES, Digests, Image, check_options
-from changewire.changes.values import control_event
-from changewire.codec import codec
-from changewire_messages import FORMATS
+from changewire.changes.adapters import Adapter, Names, adapter, format_of_model, has_adapter
+from changewire.changes.options import IMAGES, Digests, Image, NullValue, check_options
+from changewire.changes.values import control_event, system_of
 from changewire_messages.change import Change, Source
 
-__all__ = ["IMAGES", "Digests", "Image", "changes", "empty_message", "unchecked_changes"]
+__all__ = [
+    "IMAGES",
+    "Digests",
+    "Image",
+    "NullValue",
+    "changes",
+    "empty_message",
+    "unchecked_changes",
+]
 
-Names = Sequence[str] | None
-Adapter = Callable[[Any, bytes | None, Names, str, Names], list[Change]]
-"""From a message, the record key, key columns, the image and column families to changes."""
+_ADAPTERLESS = "its package names no function in the entry point group changewire.adapters"
 
 
 def changes(
@@ -43,11 +48,14 @@ def changes(
         DecodeError: The message contradicts itself.
         TypeError: It is no model of a message.
         ValueError: `keys`, `families` or `digests` does not fit the format, or `image` or `digests`
-            is unknown.
+            is unknown, or the format, of another package, has no adapter.
         ImportError: Digests are to be compared, and pycryptodome is not installed.
     """
     kind: Any = type(message)
-    check_options(_adapter(kind)[0], image, keys, families, digests)
+    name = format_of_model(kind)
+    if not has_adapter(name):
+        raise ValueError(f"what messages of {name} mean for tables, nobody says: {_ADAPTERLESS}")
+    check_options(name, image, keys, families, digests)
     return unchecked_changes(
         message, record_key, keys=keys, image=image, families=families, digests=digests
     )
@@ -62,10 +70,13 @@ def unchecked_changes(
     families: Names,
     digests: str,
 ) -> list[Change]:
-    """Return what `changes` does, for options that `check_options` has seen."""
+    """Return what `changes` does, for options that `check_options` has seen.
+
+    A message of a format without adapter is a control event that holds it.
+    """
     kind: Any = type(message)
-    name, adapter = _adapter(kind)
-    found = adapter(message, record_key, keys, image, families)
+    name, changes_of = _adapter(kind)
+    found = changes_of(message, record_key, keys, image, families)
     if digests != "off":
         _check_digests(found, name, digests)
     return found
@@ -80,44 +91,9 @@ def _check_digests(changes: list[Change], format: str, digests: str) -> None:
 
 @cache
 def _adapter(kind: Any) -> tuple[str, Adapter]:
-    """Return the format that a model belongs to, and its adapter, imported when it is needed."""
-    for name, adapter in _ADAPTERS.items():
-        if kind.__module__ == f"{FORMATS[name]}.models" and kind in codec(name).models:
-            return name, adapter()
-    text = f"{kind.__name__} is no model of a message"
-    raise TypeError(text)
-
-
-def _aerospike() -> Adapter:
-    from changewire.changes.aerospike import aerospike_changes
-
-    return aerospike_changes
-
-
-def _aerospike_msgpack() -> Adapter:
-    from changewire.changes.aerospike_msgpack import aerospike_msgpack_changes
-
-    return aerospike_msgpack_changes
-
-
-def _dataworks() -> Adapter:
-    from changewire.changes.dataworks import dataworks_changes
-
-    return dataworks_changes
-
-
-def _lindorm() -> Adapter:
-    from changewire.changes.lindorm import lindorm_changes
-
-    return lindorm_changes
-
-
-_ADAPTERS: Mapping[str, Callable[[], Adapter]] = {
-    "aerospike-json": _aerospike,
-    "aerospike-msgpack": _aerospike_msgpack,
-    "dataworks-json": _dataworks,
-    "lindorm-json": _lindorm,
-}
+    """Return the format that a model belongs to, and its adapter."""
+    name = format_of_model(kind)
+    return name, adapter(name)
 
 
 def empty_message(format: str, *, null_value: bool) -> Change:
@@ -128,6 +104,5 @@ def empty_message(format: str, *, null_value: bool) -> Change:
         null_value: Whether the Kafka record has no value (a tombstone); otherwise the message is
             a batch without elements.
     """
-    system = format.partition("-")[0]
-    source = Source(system=system, database=None, schema=None, table=None)
+    source = Source(system=system_of(format), database=None, schema=None, table=None)
     return control_event("empty", source, {"null_value": null_value})

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import UNSET
 
 from changewire.changes.values import from_milliseconds, unknown_event
-from changewire.codec import DecodeError, Issue
+from changewire.codec import DecodeError, Issue, codec
 from changewire_messages import aerospike_json as wire
 from changewire_messages.change import Change, Source
 from changewire_messages.change import Sequence as Order
@@ -67,6 +67,38 @@ def aerospike_changes(
     if message.extra is not UNSET:
         attributes["extra"] = dict(message.extra)
     return [record_change(key, gen or 0, lut, after, attributes)]
+
+
+def aerospike_delete(
+    record_key: bytes,
+    keys: Sequence[str] | None,  # noqa: ARG001 - the digest names the row
+) -> Change:
+    """Return the delete that a record without value is.
+
+    Args:
+        record_key: Key of the Kafka record.
+        keys: None: the digest names the row.
+
+    Raises:
+        DecodeError: It is no key of one record.
+    """
+    return delete_of(codec(wire.FORMAT).decode_key(record_key), wire.FORMAT)
+
+
+def delete_of(key: Any, format: str) -> Change:
+    """Return the delete of a record, of which only the key is known.
+
+    Args:
+        key: The key, or a list of the keys of a batch.
+        format: Public name of its format.
+
+    Raises:
+        DecodeError: It is the key of a batch.
+    """
+    if isinstance(key, list):
+        raise DecodeError(format, [Issue("", "batch", "key", "the key of one record", key)])
+    attributes = {"set": key.set, "user_key": key.user_key, "null_value": True}
+    return record_change(key, None, None, None, attributes)
 
 
 def record_change(

@@ -6,8 +6,7 @@ from typing import Any, Final
 from changewire.changes.aerospike import KEY_COLUMN
 from changewire.changes.aerospike_digest import digest
 from changewire.changes.values import base64_bytes
-from changewire.codec import DecodeError, Issue
-from changewire_messages import ENCODINGS
+from changewire.codec import DecodeError, Issue, encoding_of
 from changewire_messages.change import Change
 
 MISMATCH: Final = "digest-mismatch"
@@ -42,7 +41,7 @@ def check_digest(change: Change, format: str, digests: str) -> None:
     if digests == "count":
         found["leniencies"] = [MISMATCH]
         return
-    key = _KEYS[ENCODINGS[format]]
+    key = _KEYS[encoding_of(format)]
     expected = f"the digest of set and user key, which stand at {key}/1 and {key}/3"
     raise DecodeError(format, [Issue(f"{key}/2", MISMATCH, "digest", expected, stored)])
 
@@ -50,7 +49,7 @@ def check_digest(change: Change, format: str, digests: str) -> None:
 def _user_keys(user_key: Any, format: str) -> Iterator[Any]:
     """Yield what a user key may be: Base64 text in JSON may stand for bytes."""
     yield user_key
-    if type(user_key) is str and ENCODINGS[format] == "json":
+    if type(user_key) is str and encoding_of(format) == "json":
         data = base64_bytes(user_key)
         if data is not None:
             yield data

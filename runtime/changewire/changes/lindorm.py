@@ -80,6 +80,43 @@ def lindorm_changes(
     ]
 
 
+def lindorm_delete(record_key: bytes, keys: Sequence[str] | None) -> Change:
+    """Return the delete that a record without value is; its key does not say the table.
+
+    Args:
+        record_key: Key of the Kafka record: a JSON object, with or without a schema of its own.
+        keys: Columns that name the row; all of the key's without them.
+
+    Raises:
+        DecodeError: It is no JSON object, lacks a column, or a value of an HBase table is no Base64
+            text.
+    """
+    named = record_columns(record_key, None)
+    if _is_hbase(None, None, named):
+        named = _cells(named, "", None, [])
+    key = key_of(named, keys or tuple(named)) if named else None
+    if not key:
+        raise DecodeError(wire.FORMAT, [_no_row(keys, record_key)])
+    return Change(
+        op="delete",
+        source=Source(system="lindorm", database=None, schema=None, table=None),
+        key=key,
+        before_key=None,
+        before=None,
+        after=None,
+        event_time=None,
+        sequence=None,
+        ddl=None,
+        schema_fingerprint=None,
+        attributes={"null_value": True},
+    )
+
+
+def _no_row(keys: Sequence[str] | None, record_key: bytes) -> Issue:
+    expected = f"a JSON object with {', '.join(keys) if keys else 'the columns that name a row'}"
+    return Issue("", "invalid-record-key", "key", expected, record_key)
+
+
 def _cells(
     row: Row | None, pointer: str, families: Sequence[str] | None, used: list[str]
 ) -> Row | None:

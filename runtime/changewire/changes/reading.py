@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from changewire.changes import Digests, Image, empty_message, unchecked_changes
-from changewire.changes.options import check_options
+from changewire.changes.null_values import delete_by_key
+from changewire.changes.options import NullValue, check_null_value, check_options
 from changewire.codec import (
     Codec,
     DecodeError,
@@ -39,6 +40,8 @@ class Reading:
         families: Column families of an HBase table.
         digests: What becomes of a record whose digest is not that of its set and user key; ``off``
             does not look.
+        null_value: What a record without value is: a control event, or a delete by its key. One
+            without key is a control event: it names no row.
 
     Raises:
         ValueError: There is no such format or image, or another option does not fit it.
@@ -50,12 +53,14 @@ class Reading:
     keys: Sequence[str] | None = None
     families: Sequence[str] | None = None
     digests: Digests = "off"
+    null_value: NullValue = "control"
 
     def __post_init__(self) -> None:
         """Check that the format is there and that the rest fits it."""
         if self.format != AUTO:
             codec(self.format)
         check_options(self.format, self.image, self.keys, self.families, self.digests)
+        check_null_value(self.format, self.null_value)
 
     def format_of(self, value: bytes) -> str:
         """Return the name of the format that a message is read by.
@@ -73,8 +78,7 @@ class Reading:
             record_key: Its key.
         """
         if value is None:
-            name = _UNKNOWN if self.format == AUTO else self.format
-            return [(empty_message(name, null_value=True), [])]
+            return [(self._without_value(record_key), [])]
         if self.format == AUTO:
             try:
                 reader, models = decode_all_any(value)
@@ -88,6 +92,15 @@ class Reading:
         if len(models) == 1:
             return [self._element(reader, models[0], 0, record_key)]
         return [self._element(reader, model, i, record_key) for i, model in enumerate(models)]
+
+    def _without_value(self, record_key: bytes | None) -> Change | Rejection:
+        if self.null_value == "control" or record_key is None:
+            name = _UNKNOWN if self.format == AUTO else self.format
+            return empty_message(name, null_value=True)
+        try:
+            return delete_by_key(record_key, format=self.format, keys=self.keys)
+        except DecodeError as error:
+            return rejection(error)
 
     def _element(self, reader: Codec, model: Any, number: int, record_key: bytes | None) -> Element:
         if type(model) in _FINISHED:

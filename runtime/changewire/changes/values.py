@@ -90,6 +90,11 @@ def control_event(
     )
 
 
+def system_of(format: str) -> str:
+    """Return the name of the system whose messages have a format."""
+    return format.partition("-")[0]
+
+
 def unknown_event(message: msgspec.Struct, system: str) -> Change:
     """Return the event of a message whose variant no adapter knows: all that it holds is kept.
 

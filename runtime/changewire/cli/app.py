@@ -15,10 +15,13 @@ from changewire.cli.commands import (
     encode,
     explain,
     formats,
+    generate,
+    infer,
     replay,
     run,
     schema,
     schemas,
+    trace,
     validate,
 )
 from changewire.cli.ending import QuietGroup
@@ -62,8 +65,11 @@ _COMMANDS = (
     (detect, "Count the messages of each format."),
     (schemas, "List the schemas that stand in messages, and what changed."),
     (formats, "List formats and their messages."),
+    (infer, "Draft a schema of rows from messages."),
+    (generate, "Your own schemas to a package of models, checks and columns."),
     (run, "Messages to tables, with a report."),
     (replay, "Apply the dead letters of a stream that are good by now."),
+    (trace, "Tell how one row came to be what it is."),
     (doctor, "Look for what is missing."),
 )
 for command, short_help in _COMMANDS:

@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 
 from changewire.cli.help_text import help_text
 from changewire.cli.notices import notice
+from changewire.codec import FormatError
 from changewire.framing import FramingError
 
 GOOD: Final = 0
@@ -31,8 +32,9 @@ P = ParamSpec("P")
 def ending(command: Callable[P, int]) -> Callable[P, None]:
     """Turn a function that returns an exit code into a command.
 
-    A file that cannot be read or written, and a library that is missing, are one sentence on
-    standard error and `UNABLE`; with ``--json`` a line of JSON. Who interrupts hears nothing.
+    A file that cannot be read or written, and a library or a package of formats that is missing or
+    broken, are one sentence on standard error and `UNABLE`; with ``--json`` a line of JSON. Who
+    interrupts hears nothing.
     """
 
     @wraps(command)
@@ -45,7 +47,7 @@ def ending(command: Callable[P, int]) -> Callable[P, None]:
             raise
         except KeyboardInterrupt:
             code = INTERRUPTED
-        except (FramingError, OSError, ImportError) as error:
+        except (FormatError, FramingError, OSError, ImportError) as error:
             notice("error", _sentence(error), as_json=bool(kwargs.get("as_json")))
         raise typer.Exit(code)
 
@@ -83,7 +85,7 @@ def _quiet_pipe() -> Generator[None, None, None]:
         raise typer.Exit(BROKEN_PIPE) from None
 
 
-def _sentence(error: FramingError | OSError | ImportError) -> str:
+def _sentence(error: Exception) -> str:
     """Return why a command could not do its work."""
     if isinstance(error, ImportError):
         return _extra(error)

@@ -11,19 +11,27 @@ from changewire.changes.reading import AUTO
 from changewire.codec import formats
 from changewire.framing import SHAPES
 
+Names: TypeAlias = Sequence[str] | Callable[[], Sequence[str]]
+"""Names, or what tells them when they are asked for."""
+
 Named = TypeVar("Named", bound=str | None)
 
 
-def one_of(names: Sequence[str]) -> Callable[[Named], Named]:
+def one_of(names: Names) -> Callable[[Named], Named]:
     """Return a callback that refuses an option's value if it is given and none of some names."""
 
     def check(value: Named) -> Named:
-        if value is not None and value not in names:
-            text = f"{value!r} is none of: {', '.join(names)}"
+        known = _told(names)
+        if value is not None and value not in known:
+            text = f"{value!r} is none of: {', '.join(known)}"
             raise typer.BadParameter(text)
         return value
 
     return check
+
+
+def _told(names: Names) -> Sequence[str]:
+    return names() if callable(names) else names
 
 
 Inputs: TypeAlias = Annotated[
@@ -48,7 +56,7 @@ def text_option(*names: str, metavar: str, help: str, completes: Sequence[str] =
 
 
 def choice_option(
-    *names: str, of: Sequence[str], metavar: str, help: str, show_default: bool = True
+    *names: str, of: Names, metavar: str, help: str, show_default: bool = True
 ) -> Any:
     """Return an option that takes one of some names, and completes them."""
     return typer.Option(
@@ -56,12 +64,12 @@ def choice_option(
         metavar=metavar,
         help=help,
         callback=one_of(of),
-        autocompletion=lambda: of,
+        autocompletion=lambda: _told(of),
         show_default=show_default,
     )
 
 
-def format_option(*names: str, of: Sequence[str], help: str) -> Any:
+def format_option(*names: str, of: Names, help: str) -> Any:
     """Return an option that takes one of some formats, and completes them."""
     return choice_option(*names, of=of, metavar="FORMAT", help=help, show_default=False)
 
@@ -71,7 +79,7 @@ Format: TypeAlias = Annotated[
     format_option(
         "--format",
         "-f",
-        of=formats(),
+        of=formats,
         help="Format of the messages; `changewire formats` lists, `changewire detect` guesses.",
     ),
 ]
@@ -81,7 +89,7 @@ TopicFormat: TypeAlias = Annotated[
     format_option(
         "--format",
         "-f",
-        of=(AUTO, *formats()),
+        of=lambda: (AUTO, *formats()),
         help="Format of the messages; auto asks each one, for topics that carry several.",
     ),
 ]

@@ -10,7 +10,7 @@ import typer
 
 from changewire.cli.lines import write_data
 from changewire.cli.options import choice_option
-from changewire_messages import ENCODINGS
+from changewire.codec import encoding_of
 
 _LENGTH_BYTES: Final = 4
 
@@ -51,7 +51,7 @@ def writer_of(format: str, shape: str) -> Callable[[bytes], None]:
     Raises:
         BadParameter: They are no text, and would go to a terminal.
     """
-    if ENCODINGS[format] == "json":
+    if encoding_of(format) == "json":
         return write_data
     if sys.stdout.isatty():
         text = "MessagePack is bytes, which act on a terminal: write them to a file or a pipe"

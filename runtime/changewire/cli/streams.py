@@ -14,7 +14,7 @@ from changewire.cli.progress import progress
 from changewire.cli.records import STDIN
 
 STDOUT: Final = STDIN
-SINKS: Final = ("delta", "parquet")
+SINKS: Final = ("delta", "iceberg", "parquet")
 
 
 Checkpoint: TypeAlias = Annotated[
@@ -30,7 +30,7 @@ SinkOption: TypeAlias = Annotated[
         "--sink",
         of=SINKS,
         metavar="SINK",
-        help=f"Format of a stream's tables: {' or '.join(SINKS)}; delta unless given.",
+        help=f"Format of a stream's tables: {', '.join(SINKS)}; delta unless given.",
         show_default=False,
     ),
 ]
@@ -131,7 +131,7 @@ def stream_options(
     if metrics == STDOUT and as_json:
         raise typer.BadParameter("--json and --metrics - both write to standard output")
     if tables is not None and sink == "parquet":
-        raise typer.BadParameter("--target needs --sink delta: Parquet has no MERGE")
+        raise typer.BadParameter("--target needs --sink delta or iceberg: Parquet has no MERGE")
     limit = max_dead_letters
     return {
         "tables": tables,

@@ -1,6 +1,7 @@
 """The second room: a record's value to a generated model, and back. It knows no vendor."""
 
 from changewire.codec.codec import Codec
+from changewire.codec.installed import FormatError, encoding_of, formats, module_of
 from changewire.codec.issues import CODES, CodecError, DecodeError, EncodeError, Issue
 from changewire.codec.json_form import json_form
 from changewire.codec.msgpack_values import ExtKey
@@ -11,7 +12,6 @@ from changewire.codec.registry import (
     decode_all_any,
     decode_any,
     detect,
-    formats,
 )
 from changewire.codec.rejections import rejection
 from changewire.codec.wire import Data
@@ -24,6 +24,7 @@ __all__ = [
     "DecodeError",
     "EncodeError",
     "ExtKey",
+    "FormatError",
     "Issue",
     "codec",
     "codec_for",
@@ -31,7 +32,9 @@ __all__ = [
     "decode_all_any",
     "decode_any",
     "detect",
+    "encoding_of",
     "formats",
     "json_form",
+    "module_of",
     "rejection",
 ]

@@ -29,13 +29,19 @@ class Family:
         arm_of: The function from a parsed message to its model; None where there is none.
     """
 
-    def __init__(self, module: ModuleType) -> None:
-        """Look at a family's package."""
+    def __init__(self, module: ModuleType, message: str | None = None) -> None:
+        """Look at a family's package.
+
+        Args:
+            module: The package.
+            message: Title of the schema of what is read, in a family that is no wire format; it
+                stands in place of a format in errors.
+        """
         self._module = module
-        self.format: str = module.FORMAT
+        self.format: str = message or module.FORMAT
         self.encoding: str = module.ENCODING
         self.exact: bool = module.EXACT
-        self.roles: dict[str, str] = dict(module.ROLES)
+        self.roles: dict[str, str] = {"message": message} if message else dict(module.ROLES)
         self.types: dict[str, Any] = {r: getattr(module, name) for r, name in self.roles.items()}
         message = self.types["message"]
         self.arms: tuple[Any, ...] = _arms(message)

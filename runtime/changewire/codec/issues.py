@@ -8,6 +8,7 @@ import msgspec
 from changewire.codec.shown import shown_pointer, shown_value
 
 CODES: Final[Mapping[str, str]] = {
+    "adapter-failed": "The adapter of a format of another package made no change of the message.",
     "batch": "The message is a batch, where one message was asked for.",
     "contradicts-schema": "A value is not of the type that the message declares for it.",
     "digest-mismatch": "The digest of a record is not that of its set and user key.",
@@ -18,6 +19,7 @@ CODES: Final[Mapping[str, str]] = {
     "invalid-base64": "Text that stands for bytes is no Base64 text.",
     "invalid-json": "The bytes are no JSON text.",
     "invalid-msgpack": "The bytes are no MessagePack.",
+    "invalid-record-key": "The key of a Kafka record without value does not name a row.",
     "invalid-schema": "The schema that stands in a message is none of Kafka Connect.",
     "invalid-time": "Text that stands for a time is no date and time with an offset.",
     "invalid-unicode": "The bytes are no UTF-8, or hold half of a surrogate pair.",
@@ -40,6 +42,7 @@ CODES: Final[Mapping[str, str]] = {
 """Every code that an issue can have, with its meaning."""
 
 _RULE_CODES: Final[Mapping[str, str]] = {
+    "adapter-failed": "The adapter of a format of another package made no change of the message.",
     "additionalProperties": "unknown-property",
     "const": "wrong-value",
     "contentEncoding": "invalid-base64",

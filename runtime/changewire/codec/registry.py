@@ -1,22 +1,26 @@
 """The formats that are installed, by name."""
 
 from functools import cache
-from importlib import import_module
 from typing import Any, Final
 
 from msgspec import UNSET
 
 from changewire.codec.codec import Codec
 from changewire.codec.family import Family, first_of
+from changewire.codec.installed import (
+    FormatError,
+    encoding_of,
+    format_of,
+    formats,
+    loading,
+    module_of,
+    others,
+    refused,
+)
 from changewire.codec.issues import DecodeError, Issue
 from changewire.codec.wire import Data
 from changewire.msgpack_heads import ARRAYS
-from changewire_messages import ENCODINGS, FORMATS
-
-
-def formats() -> list[str]:
-    """Return the names of all formats, sorted."""
-    return sorted(FORMATS)
+from changewire_messages import FORMATS
 
 
 @cache
@@ -24,9 +28,10 @@ def codec(format: str) -> Codec:
     """Return the codec of a format; the same object each time.
 
     Raises:
-        ValueError: No format has this name.
+        ValueError: No format has this name, or its package cannot be used (`FormatError`).
     """
-    return Codec(family(format))
+    with loading(format):
+        return Codec(family(format))
 
 
 @cache
@@ -34,12 +39,10 @@ def family(format: str) -> Family:
     """Return the generated family of a format; the same object each time.
 
     Raises:
-        ValueError: No format has this name.
+        ValueError: As `codec`.
     """
-    if format not in FORMATS:
-        message = f"no format {format!r}; there are: {', '.join(formats())}"
-        raise ValueError(message)
-    return Family(import_module(FORMATS[format]))
+    with loading(format):
+        return Family(module_of(format))
 
 
 def codec_of(model: object) -> Codec:
@@ -58,8 +61,8 @@ def codec_of(model: object) -> Codec:
 
 @cache
 def _codec_of_module(module: str) -> Codec | None:
-    package = module.rpartition(".")[0]
-    return next((codec(name) for name in FORMATS if FORMATS[name] == package), None)
+    name = format_of(module.rpartition(".")[0])
+    return None if name is None else codec(name)
 
 
 def detect(data: Data) -> str | None:
@@ -67,8 +70,8 @@ def detect(data: Data) -> str | None:
 
     A message of a known format may still be refused by `decode`.
     """
-    found = _read_by(data)
-    return _named(data) if found is None else found[0].format
+    found = _claim(data)
+    return None if found is None else found[0].format
 
 
 def decode_any(data: Data) -> Any:
@@ -77,8 +80,8 @@ def decode_any(data: Data) -> Any:
     Raises:
         DecodeError: The message is refused, or says of no format that it has it.
     """
-    found = _read_by(data)
-    return _codec_named(data).decode(data) if found is None else found[1]
+    reader, model = _claimed(data)
+    return reader.decode(data) if model is UNSET else model
 
 
 def decode_all_any(data: Data) -> tuple[Codec, list[Any]]:
@@ -87,11 +90,8 @@ def decode_all_any(data: Data) -> tuple[Codec, list[Any]]:
     Raises:
         DecodeError: The message says of no format that it has it.
     """
-    found = _read_by(data)
-    if found is not None:
-        return found[0], [found[1]]
-    reader = _codec_named(data)
-    return reader, reader.decode_all(data)
+    reader, model = _claimed(data)
+    return reader, reader.decode_all(data) if model is UNSET else [model]
 
 
 def codec_for(data: Data) -> Codec:
@@ -100,45 +100,75 @@ def codec_for(data: Data) -> Codec:
     Raises:
         DecodeError: It says none.
     """
-    found = _read_by(data)
-    return _codec_named(data) if found is None else found[0]
+    return _claimed(data)[0]
 
 
-def _codec_named(data: Data) -> Codec:
-    name = _named(data)
-    if name is None:
-        expected = f"a message of {', '.join(formats())}"
-        raise DecodeError("unknown", [Issue("", "unknown-variant", "format", expected)])
-    return codec(name)
+@cache
+def usable() -> list[str]:
+    """Return the names of the formats whose packages can be used: ours, then others."""
+    return [*sorted(FORMATS), *(name for name in others() if _fault(name) is None)]
 
 
-def _read_by(data: Data) -> tuple[Codec, Any] | None:
-    """Return the codec that reads a message at once, and its model; None where none does.
+def unusable() -> dict[str, str]:
+    """Return why formats of other packages cannot be used, by name."""
+    faults = {name: _fault(name) for name in others()}
+    return {**refused(), **{name: fault for name, fault in faults.items() if fault is not None}}
 
-    No message is read at once by two formats: each needs properties that the other ones do not
-    know.
-    """
-    for reader in _codecs(_encoding(data)):
-        model = reader.read_at_once(data)
-        if model is not UNSET:
-            return reader, model
+
+def _fault(name: str) -> str | None:
+    try:
+        codec(name)
+    except FormatError as error:
+        return str(error)
     return None
 
 
-def _named(data: Data) -> str | None:
-    """Return the name of the format that a message says it has, whatever else is in it."""
+def _claimed(data: Data) -> tuple[Codec, Any]:
+    found = _claim(data)
+    if found is None:
+        expected = f"a message of {', '.join(formats())}"
+        raise DecodeError("unknown", [Issue("", "unknown-variant", "format", expected)])
+    return found
+
+
+def _claim(data: Data) -> tuple[Codec, Any] | None:
+    """Return the codec of the format that a message says it has, and its model if read at once.
+
+    Formats of ours come first: no package that somebody installs changes what becomes of their
+    messages. A format whose package cannot be used claims none.
+    """
+    encoding = _encoding(data)
+    return _claim_by(_ours(encoding), data) or _claim_by(_others(encoding), data)
+
+
+def _claim_by(readers: list[Codec], data: Data) -> tuple[Codec, Any] | None:
+    """Return as `_claim` does, for some formats.
+
+    No message is read at once by two formats of ours: each needs properties that the other ones do
+    not know.
+    """
+    for reader in readers:
+        model = reader.read_at_once(data)
+        if model is not UNSET:
+            return reader, model
     parsed: dict[tuple[str, bool], Any] = {}
-    for reader in _codecs(_encoding(data)):
+    for reader in readers:
         if reader.grammar not in parsed:
             parsed[reader.grammar] = reader.parsed(data)
         if reader.is_of_it(parsed[reader.grammar]):
-            return reader.format
+            return reader, UNSET
     return None
 
 
 @cache
-def _codecs(encoding: str) -> list[Codec]:
-    return [codec(name) for name in formats() if ENCODINGS[name] == encoding]
+def _ours(encoding: str) -> list[Codec]:
+    return [codec(name) for name in sorted(FORMATS) if encoding_of(name) == encoding]
+
+
+@cache
+def _others(encoding: str) -> list[Codec]:
+    found = [name for name in usable() if name not in FORMATS]
+    return [codec(name) for name in found if encoding_of(name) == encoding]
 
 
 def _encoding(data: Data) -> str:

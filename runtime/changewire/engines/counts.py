@@ -9,6 +9,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER
+from changewire.tables.names import NO_TABLE
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _NAMED = 1000
@@ -16,7 +17,6 @@ _NAMED = 1000
 
 OTHER_TABLES = "(other tables)"
 OTHER_HOURS = "(other hours)"
-NO_TABLE = "(no table)"
 NO_TIME = "(no time)"
 
 

@@ -95,8 +95,13 @@ class Decoder:
         Raises:
             ConservationError: A message has no row.
         """
-        with _collector_paused():
-            yield from joined(chain.from_iterable(map(self._part, parts(batch, rows=PART))))
+        rows = joined(chain.from_iterable(map(self._part, parts(batch, rows=PART))))
+        while (found := _next(rows)) is not None:
+            yield found
+
+    def schema(self) -> pa.Schema:
+        """Return the columns of the rows that it yields."""
+        return self._rows(_no_records(), Elements(), None).schema
 
     def _part(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         elements, sizes = self._decoded(batch)
@@ -149,6 +154,12 @@ class Decoder:
         return columns(batch, elements, places)
 
 
+def _next(batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
+    """Return the next batch, None at the end; who takes the batches has the collector meanwhile."""
+    with _collector_paused():
+        return next(batches, None)
+
+
 @contextmanager
 def _collector_paused() -> Generator[None, None, None]:
     """Keep the garbage collector from looking for cycles among models, which have none."""
@@ -195,9 +206,11 @@ def _kinds(ops: pa.Array) -> pa.Array:
 
 def decoded_schema() -> pa.Schema:
     """Return the columns of decoded rows, the same for every format."""
-    empty = {name: pa.array([], kind) for name, kind in INPUT_COLUMNS.items()}
-    rows = columns(pa.RecordBatch.from_pydict(empty), Elements(), None)
-    return pa.RecordBatch.from_pydict(rows).schema
+    return pa.RecordBatch.from_pydict(columns(_no_records(), Elements(), None)).schema
+
+
+def _no_records() -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist([], pa.schema(INPUT_COLUMNS))
 
 
 def _fields(array: pa.StructArray, names: tuple[str, ...]) -> dict[str, pa.Array]:

@@ -5,12 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from changewire.engines.layout import CHANGES_TABLE, DEAD_LETTER, DEAD_LETTERS_TABLE
+from changewire.version import VERSION
 
 
 def table_of(kind: str) -> tuple[str, ...]:
     """Return the columns of the output that takes a kind of row."""
     return DEAD_LETTERS_TABLE if kind == DEAD_LETTER else CHANGES_TABLE
+
+
+def output_of(rows: pa.RecordBatch, kind: str) -> pa.RecordBatch:
+    """Return the rows of one kind, with the columns of its output."""
+    chosen = rows.filter(pc.equal(rows.column("kind"), kind))
+    if kind == DEAD_LETTER:
+        version = pa.array([VERSION] * len(chosen), pa.string())
+        chosen = chosen.append_column("version", version)
+    return chosen.select(list(table_of(kind)))
 
 
 def place_order(row: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -10,7 +10,7 @@ from changewire.changes.contradictions import leniencies as leniencies_of
 from changewire.changes.declared import declared
 from changewire.codec import Data, DecodeError, Issue, codec, detect, formats
 from changewire.codec.family import Family
-from changewire.codec.registry import family
+from changewire.codec.registry import family, usable
 from changewire.codec.wire import Wire, bytes_of, wire_of
 from changewire.explain.readings import typed_reading
 from changewire.explain.schema import NOTHING_KNOWN, schemas
@@ -111,7 +111,7 @@ def _likeliest(data: Data) -> str:
     """Return a format in whose encoding a message may be: all text begins with ASCII."""
     start = bytes_of(data)[:1]
     encoding = "json" if start.isascii() else "msgpack"
-    names = formats()
+    names = usable()
     return next((name for name in names if _parts(name).family.encoding == encoding), names[0])
 
 

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-from changewire_messages import FORMATS
+from changewire.codec.installed import package_of
 
 Node = Mapping[str, Any]
 """A place in a schema; an empty one says nothing."""
@@ -21,7 +21,7 @@ _DECIDING: Final = frozenset({"const", "enum", "not"})
 @cache
 def schemas(format: str) -> Mapping[str, Node]:
     """Return the canonical schemas of a format, by their title."""
-    folder = files(FORMATS[format]) / "schemas"
+    folder = files(package_of(format)) / "schemas"
     texts = [path.read_text("utf-8") for path in folder.iterdir() if path.name.endswith(".json")]
     return {schema["title"]: schema for schema in map(json.loads, texts)}
 

@@ -8,10 +8,10 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from changewire.changes.contradictions import contradictions_of
-from changewire.codec import Data, DecodeError, EncodeError, Issue, codec, formats
+from changewire.codec import Data, DecodeError, EncodeError, Issue, codec
 from changewire.codec.family import is_model
 from changewire.codec.parsed import write_parsed
-from changewire.codec.registry import family
+from changewire.codec.registry import family, usable
 from changewire.codec.wire import bytes_of, is_data, wire_of
 from changewire.kafka.schema_header import SchemaHeader, short
 
@@ -19,8 +19,8 @@ _KEY: Final = "key"
 
 
 def formats_with(*, is_key: bool) -> list[str]:
-    """Return the names of the formats that have values, which all do, or keys."""
-    return [name for name in formats() if not is_key or _KEY in family(name).roles]
+    """Return the names of the usable formats that have values, which all do, or keys."""
+    return [name for name in usable() if not is_key or _KEY in family(name).roles]
 
 
 @cache

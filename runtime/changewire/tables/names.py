@@ -13,6 +13,8 @@ from changewire_messages.change import Source
 LONGEST: Final = 128
 """Characters of a name; Hive's metastore allows a table no more."""
 
+NO_TABLE: Final = "(no table)"
+
 _HEAD: Final = 64
 _DIGEST_DIGITS: Final = 32
 _DEVICE: Final = re.compile(r"con|prn|aux|nul|com[0-9]|lpt[0-9]", re.IGNORECASE)
@@ -110,6 +112,15 @@ def beside(target: str, suffix: str) -> str:
     if is_path(target):
         return f"{target.rstrip('/')}{suffix}"
     return f"{target[:-1]}{suffix}`" if target.endswith("`") else f"{target}{suffix}"
+
+
+def dotted(source: Source) -> str:
+    """Return the name of a source for people: database, schema and table, as far as they are told.
+
+    Unlike a target's name it is not quoted: two sources may have one.
+    """
+    names = (source.database, source.schema, source.table)
+    return ".".join(name for name in names if name) or NO_TABLE
 
 
 def _mapped(character: str) -> str:

@@ -36,7 +36,7 @@ def namespace_of(source: Source) -> Namespace:
 
 def goes_to_all(op: str, source: Source) -> bool:
     """Whether a change goes to every table of its database: a delete that names none."""
-    return op == DELETE and source.table is None
+    return op == DELETE and source.table is None and source.database is not None
 
 
 def route(

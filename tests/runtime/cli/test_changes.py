@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -77,6 +78,19 @@ def test_options_that_do_not_fit_are_wrong_usage(
     assert (ended.exit_code, ended.stdout) == (2, "")
     assert "rows are named by their digest" in " ".join(ended.stderr.replace("\u2502", " ").split())
     assert not Path("out").exists()
+
+
+def test_records_without_value_are_deletes_where_asked_for(cli: Cli) -> None:
+    """What kcat read of a compacted topic: the key of a null value names the row that is gone."""
+    key = json.dumps('["n", "s", "YWJjZGVmZ2hpamtsbW5vcHFyc3Q=", 1]')
+    place = '"topic": "t", "partition": 0, "offset": 7, "tstype": "create", "ts": 1'
+    data = f'{{{place}, "key": {key}, "payload": null}}'.encode()
+    arguments = ("changes", "-f", FORMAT, "--shape", "kcat")
+    (line,) = json_lines(cli(*arguments, data=data).stdout)
+    assert (line["op"], line["key"]) == ("empty", None)
+    (line,) = json_lines(cli(*arguments, "--null-value", "delete", data=data).stdout)
+    assert (line["op"], line["source"]["table"], line["offset"]) == ("delete", "s", 7)
+    assert line["key"] == {"aerospike_digest": "YWJjZGVmZ2hpamtsbW5vcHFyc3Q="}
 
 
 def test_digests_are_compared_where_asked_for(cli: Cli) -> None:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from examples.make_messages import ROOT
 from tests.samples import FORMAT, examples, mixed_messages
 
+import changewire.arrow as cwa
 from changewire import job
 from changewire.engines.layout import OUTPUTS
 from changewire.framing import FramingError
@@ -75,6 +81,31 @@ def test_reports_are_the_same(outputs: dict[str, Path]) -> None:
     left, right = ({k: v for k, v in r.items() if k not in MAY_DIFFER} for r in reports)
     assert left == right
     assert [report["engine"].split()[0] for report in reports] == list(ENGINES)
+
+
+READERS: dict[str, Callable[[str], Any]] = {
+    "pandas": lambda files: pd.read_parquet(Path(files).parent, dtype_backend="pyarrow"),
+    "Polars": pl.read_parquet,
+    "DuckDB": lambda files: duckdb.read_parquet(files).to_arrow_table(),
+}
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+@pytest.mark.parametrize("reader", READERS)
+def test_outputs_are_read_without_spark(outputs: dict[str, Path], reader: str, name: str) -> None:
+    """The tools read in the outputs of both engines what decoding into Arrow gives."""
+    source = outputs["python"].parent / "in put"
+    expected = getattr(cwa.decode(source, format=FORMAT), name).read_all()
+    for engine in ENGINES:
+        table = pa.table(READERS[reader](f"{outputs[engine] / name}/*.parquet"))
+        assert table.schema.field("timestamp").type.unit == "us"
+        assert by_place(table) == by_place(expected)
+
+
+def by_place(table: Any) -> list[dict[str, Any]]:
+    """Return rows by position; times with a zone are equal in any."""
+    rows: list[dict[str, Any]] = table.to_pylist()
+    return sorted(rows, key=lambda row: (row["path"], row["number"], row["element"]))
 
 
 def test_every_format_gives_the_same_rows(spark: SparkSession, tmp_path: Path) -> None:

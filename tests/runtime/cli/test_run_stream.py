@@ -20,6 +20,7 @@ from tests.support.jars import IN_SPARK, SPARK_DELTA, SPARK_KAFKA, jars
 from tests.support.topics import create, produce
 
 from changewire.engines.layout import OUTPUTS
+from changewire.engines.spark.run_stream import CATALOG, settings
 from changewire.framing import Position, Record
 
 if TYPE_CHECKING:
@@ -187,7 +188,7 @@ def test_a_terminal_shows_one_line() -> None:
         (["--sink", "parquet"], "are for --checkpoint DIR"),
         (["--continuous"], "are for --checkpoint DIR"),
         (["--checkpoint", "c", "in.jsonl"], "--checkpoint needs --kafka"),
-        (["--checkpoint", "c", "--sink", "csv"], "none of: delta, parquet"),
+        (["--checkpoint", "c", "--sink", "csv"], "none of: delta, iceberg, parquet"),
         (["--checkpoint", "c", "--kafka", "h:1", "--json", "--metrics", "-"], "both write"),
         (["--checkpoint", "c", "--kafka", "h:1", "--max-dead-letters", "-"], "max_dead_letters is"),
     ],
@@ -202,23 +203,27 @@ def test_wrong_usage_is_told(
     assert text in " ".join(ended.stderr.replace("│", " ").split())
 
 
+@pytest.mark.parametrize("sink", ["delta", "iceberg"])
 def test_a_stream_feeds_tables(
-    run: Callable[..., Ended], cli: Cli, spark: SparkSession, tmp_path: Path
+    run: Callable[..., Ended], cli: Cli, spark: SparkSession, tmp_path: Path, sink: str
 ) -> None:
     """With --target changes are merged; what had no table is replayed when it has one."""
-    target = f"{tmp_path}/lake/{{table}}"
-    assert run("--sink", "delta", "--target", target).exit_code == 1
-    rows = spark.read.format("delta").load(str(tmp_path / "lake" / "set"))
+    target = f"{tmp_path}/out/lake/{{table}}" if sink == "delta" else f"{CATALOG}.lake.{{table}}"
+    for name, value in settings(None, sink, str(tmp_path / "out")).items():
+        if CATALOG in name:  # the session was started by the tests
+            spark.conf.set(name, value)
+    assert run("--sink", sink, "--target", target).exit_code == 1
+    rows = spark.read.format(sink).load(str(tmp_path / "out" / "lake" / "set"))
     assert rows.columns == ["key", "row", "_changewire"]
     places = ("--target", target, "--checkpoint", tmp_path / "checkpoint", "--null-set", "no_set")
-    ended = cli("replay", tmp_path / "out", "-f", FORMAT, *places, "--json")
+    ended = cli("replay", tmp_path / "out", "-f", FORMAT, "--sink", sink, *places, "--json")
     assert ended.exit_code == 1
-    letters = spark.read.format("delta").load(str(tmp_path / "out" / "dead_letters"))
+    letters = spark.read.format(sink).load(str(tmp_path / "out" / "dead_letters"))
     missing = letters.where("code = 'table-missing'").count()
     assert missing > 0
     total = MIXED_COUNTS["dead_letters"] + missing
     assert json.loads(ended.stdout) == {"dead_letters": total, "replayed": missing}
-    log = spark.read.format("delta").load(str(tmp_path / "out" / "changes"))
+    log = spark.read.format(sink).load(str(tmp_path / "out" / "changes"))
     assert log.count() == MIXED_COUNTS["changes"]
 
 
@@ -226,7 +231,7 @@ def test_a_stream_feeds_tables(
     ("arguments", "told"),
     [
         (("--rows", "json"), "--rows: for --target TABLE"),
-        (("--target", "t"), "--target needs --sink delta"),
+        (("--target", "t"), "--target needs --sink delta or iceberg"),
     ],
 )
 def test_options_of_tables_that_cannot_be(cli: Cli, arguments: tuple[str, ...], told: str) -> None:

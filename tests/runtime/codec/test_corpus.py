@@ -19,8 +19,10 @@ import changewire as cw
 UPDATE = bool(os.environ.get("CHANGEWIRE_UPDATE_CORPUS"))
 
 ELSEWHERE = {
+    "adapter-failed": "found by changes(), in tests/plugins",
     "contradicts-schema": "found by changes(), in tests/runtime/changes",
     "digest-mismatch": "found by changes(), in tests/runtime/changes",
+    "invalid-record-key": "found by delete_by_key(), in tests/runtime/changes",
     "duplicate-column": "found by changes(), in tests/runtime/changes",
     "header-mismatch": "of the headers of records, in tests/runtime/kafka",
     "invalid-schema": "found by changes(), in tests/runtime/changes",

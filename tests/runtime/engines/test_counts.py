@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from changewire.engines.counts import (
-    NO_TABLE,
     NO_TIME,
     OTHER_HOURS,
     OTHER_TABLES,
     ConservationError,
     Counts,
 )
+from changewire.tables.names import NO_TABLE
 
 
 def group(kind: str | None = "change", **values: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, time, timedelta, timezone
+from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
@@ -37,6 +37,10 @@ AT = datetime(2024, 1, 2, 3, 4, 5, 600000, tzinfo=timezone.utc)
         (TimestampType(), ROW_SCHEMA, AT, AT),
         (BinaryType(), ROW_SCHEMA, "QUJD", b"ABC"),
         (BinaryType(), ROW_SCHEMA, "", b""),
+        (StringType(), ROW_SCHEMA, time(10, 30), "10:30:00"),
+        (StringType(), ROW_SCHEMA, date(2024, 1, 2), "2024-01-02"),
+        (StringType(), ROW_SCHEMA, AT, "2024-01-02T03:04:05.600000Z"),
+        (StringType(), ROW_SCHEMA, Decimal("1.10"), "1.10"),
         (StringType(), MESSAGE_SCHEMA, time(10, 30), "10:30:00"),
         (StringType(), MESSAGE_SCHEMA, timedelta(seconds=-90), "-PT90S"),
         (StringType(), MESSAGE_SCHEMA, Decimal("1E-40"), "1E-40"),
@@ -63,7 +67,8 @@ def test_a_schema_lets_a_column_take_more(
         (BinaryType(), "", "QUJD"),
         (BinaryType(), ROW_SCHEMA, "*"),
         (StringType(), "", Decimal(1)),
-        (StringType(), ROW_SCHEMA, time(10)),
+        (StringType(), ROW_SCHEMA, 1),
+        (StringType(), ROW_SCHEMA, b"a"),
         (StringType(), MESSAGE_SCHEMA, 1),
         (DoubleType(), "", 2**53 + 1),
         (DoubleType(), ROW_SCHEMA, Decimal("0.12345678901234567890")),

@@ -10,9 +10,12 @@ from changewire.cli.commands.doctor import doctor
 from changewire.cli.commands.encode import encode
 from changewire.cli.commands.explain import explain
 from changewire.cli.commands.formats import formats
+from changewire.cli.commands.generate import generate
+from changewire.cli.commands.infer import infer
 from changewire.cli.commands.replay import replay
 from changewire.cli.commands.run import run
 from changewire.cli.commands.schemas import schemas
+from changewire.cli.commands.trace import trace
 from changewire.cli.commands.validate import validate
 
 __all__ = [
@@ -24,8 +27,11 @@ __all__ = [
     "encode",
     "explain",
     "formats",
+    "generate",
+    "infer",
     "replay",
     "run",
     "schemas",
+    "trace",
     "validate",
 ]

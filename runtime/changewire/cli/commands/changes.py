@@ -7,8 +7,8 @@ from typing import Annotated, cast
 import msgspec
 import typer
 
-from changewire.changes import IMAGES, Digests, Image
-from changewire.changes.options import DIGESTS
+from changewire.changes import IMAGES, Digests, Image, NullValue
+from changewire.changes.options import DIGESTS, NULL_VALUES
 from changewire.changes.reading import Reading
 from changewire.cli.ending import GOOD, REFUSED, ending
 from changewire.cli.lines import Lines
@@ -48,6 +48,16 @@ DigestsOption = Annotated[
     ),
 ]
 
+NullValueOption = Annotated[
+    str,
+    choice_option(
+        "--null-value",
+        of=NULL_VALUES,
+        metavar="WHAT",
+        help=f"What a Kafka record without value is: {', '.join(NULL_VALUES)}.",
+    ),
+]
+
 
 class Leniencies(msgspec.Struct, frozen=True):
     """Names of the leniencies that an element needed."""
@@ -61,10 +71,19 @@ def reading_of(
     keys: list[str] | None,
     families: list[str] | None,
     digests: str,
+    *,
+    null_value: str,
 ) -> Reading:
     """Return how messages are read; options that do not fit the format are wrong usage."""
     try:
-        return Reading(format, cast("Image", image), keys, families, cast("Digests", digests))
+        return Reading(
+            format,
+            cast("Image", image),
+            keys,
+            families,
+            cast("Digests", digests),
+            cast("NullValue", null_value),
+        )
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
 
@@ -78,6 +97,7 @@ def changes(
     keys: Keys = None,
     families: Families = None,
     digests: DigestsOption = "off",
+    null_value: NullValueOption = "control",
     shape: Shape = "auto",
     as_json: Json = False,
 ) -> int:
@@ -87,7 +107,8 @@ def changes(
 
     Example: changewire changes -f aerospike-json users.jsonl | jq .after
     """
-    reading, lines = reading_of(format, image, keys, families, digests), Lines()
+    reading = reading_of(format, image, keys, families, digests, null_value=null_value)
+    lines = Lines()
     good = refused = 0
     for record in records(inputs, shape):
         elements = reading.elements(record.value, record.key)

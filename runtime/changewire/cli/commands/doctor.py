@@ -17,6 +17,7 @@ from changewire.cli.ending import GOOD, REFUSED, ending
 from changewire.cli.lines import Lines
 from changewire.cli.options import Json, text_option
 from changewire.cli.talk import console
+from changewire.codec.registry import unusable
 from changewire.report.text import SENTENCE, visible
 from changewire.version import VERSION
 
@@ -47,6 +48,7 @@ def doctor(*, servers: Servers = None, as_json: Json = False) -> int:
         java(),
         *packages(),
         *jars(),
+        *(_format(name, fault) for name, fault in unusable().items()),
         *_brokers(servers),
     ]
     if as_json:
@@ -66,6 +68,10 @@ def _brokers(servers: str | None) -> list[Finding]:
     except ValueError as error:
         text = f"--kafka: {error}"
         raise typer.BadParameter(text) from None
+
+
+def _format(name: str, fault: str) -> Finding:
+    return Finding(name=f"format {name}", status="missing", needed_for=name, advice=fault)
 
 
 def _show(findings: list[Finding]) -> None:

@@ -64,7 +64,7 @@ def explain(
         format_option(
             "--format",
             "-f",
-            of=formats(),
+            of=formats,
             help="Format of the message; told from the message where not given.",
         ),
     ] = None,

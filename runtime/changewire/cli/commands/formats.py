@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import get_args
+from typing import Any, get_args
 
 import msgspec
 from rich.table import Table
 
 from changewire.cli.ending import GOOD, ending
 from changewire.cli.lines import Lines
+from changewire.cli.notices import notice
 from changewire.cli.options import Json
 from changewire.cli.talk import console
-from changewire_messages import FORMATS
+from changewire.codec import module_of
+from changewire.codec.registry import unusable, usable
 
 
 class Variant(msgspec.Struct, frozen=True):
@@ -38,7 +39,9 @@ def formats(*, as_json: Json = False) -> int:
 
     Example: changewire formats --json
     """
-    found = [_format(module) for _, module in sorted(FORMATS.items())]
+    found = [_format(module_of(name)) for name in usable()]
+    for fault in unusable().values():
+        notice("error", fault, as_json=as_json, style="red")
     if as_json:
         lines = Lines()
         for item in found:
@@ -54,8 +57,7 @@ def formats(*, as_json: Json = False) -> int:
     return GOOD
 
 
-def _format(module: str) -> Format:
-    family = import_module(module)
+def _format(family: Any) -> Format:
     message = getattr(family, family.ROLES["message"])
     variants = get_args(message) or (message,)
     return Format(

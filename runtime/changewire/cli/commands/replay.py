@@ -6,16 +6,25 @@ from typing import Annotated
 
 import typer
 
-from changewire.cli.commands.changes import DigestsOption, Families, ImageOption, Keys, reading_of
+from changewire.cli.commands.changes import (
+    DigestsOption,
+    Families,
+    ImageOption,
+    Keys,
+    NullValueOption,
+    reading_of,
+)
 from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
 from changewire.cli.lines import Lines
 from changewire.cli.notices import notice
 from changewire.cli.options import Json, TopicFormat, text_option
 from changewire.cli.quiet import quieten_spark
 from changewire.cli.streams import (
+    SINKS,
     NullSet,
     Rows,
     SchemaEvolutionOption,
+    SinkOption,
     Truncates,
     table_options,
 )
@@ -42,10 +51,12 @@ def replay(
     keys: Keys = None,
     families: Families = None,
     digests: DigestsOption = "off",
+    null_value: NullValueOption = "control",
     rows: Rows = None,
     schema_evolution: SchemaEvolutionOption = None,
     null_set: NullSet = None,
     apply_as_truncates: Truncates = False,
+    sink: SinkOption = None,
     packages: Packages = None,
     as_json: Json = False,
 ) -> int:
@@ -59,7 +70,7 @@ def replay(
     from changewire import stream_job
     from changewire.job import JobError
 
-    reading = reading_of(format, image, keys, families, digests)
+    reading = reading_of(format, image, keys, families, digests, null_value=null_value)
     tables = table_options(
         target,
         rows=rows,
@@ -75,6 +86,7 @@ def replay(
             checkpoint=checkpoint,
             tables=tables or {},
             where=where,
+            sink=sink or SINKS[0],
             packages=packages,
         )
     except JobError as error:

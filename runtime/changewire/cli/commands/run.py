@@ -13,7 +13,14 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from changewire.cli.commands.changes import DigestsOption, Families, ImageOption, Keys, reading_of
+from changewire.cli.commands.changes import (
+    DigestsOption,
+    Families,
+    ImageOption,
+    Keys,
+    NullValueOption,
+    reading_of,
+)
 from changewire.cli.ending import GOOD, REFUSED, SIGNALLED, UNABLE, ending
 from changewire.cli.lines import Lines
 from changewire.cli.notices import notice
@@ -77,6 +84,7 @@ def run(
     keys: Keys = None,
     families: Families = None,
     digests: DigestsOption = "off",
+    null_value: NullValueOption = "control",
     shape: Shape = "auto",
     show_values: ShowValues = False,
     servers: Servers = None,
@@ -106,7 +114,7 @@ def run(
 
     Example: changewire run -f aerospike-json topic/ --output tables/
     """
-    reading = reading_of(format, image, keys, families, digests)
+    reading = reading_of(format, image, keys, families, digests, null_value=null_value)
     topics = kafka_options(inputs, servers, subscribe, options, engine)
     landing = stream_options(
         checkpoint,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from importlib import import_module
 from typing import Annotated, Any, Final
 
 import typer
@@ -15,11 +14,11 @@ from changewire.cli.lines import Lines, write_data
 from changewire.cli.notices import notice
 from changewire.cli.options import Json, choice_option, one_of
 from changewire.cli.talk import counted
-from changewire.codec import formats
+from changewire.codec import formats, module_of
+from changewire.codec.registry import usable
 from changewire.explain.schema import schemas
 from changewire.generator import generator_part
 from changewire.report.text import visible
-from changewire_messages import FORMATS
 
 _SHOWN: Final = 1000
 _NAME: Final = 20
@@ -76,10 +75,10 @@ def show(
     """
     if format is None:
         return _list(as_json=as_json)
-    one_of(formats())(format)
+    one_of(formats)(format)
     found = schemas(format)
-    wanted = import_module(FORMATS[format]).ROLES["message"] if variant is None else variant
-    one_of(sorted(found))(wanted)
+    wanted = module_of(format).ROLES["message"] if variant is None else variant
+    one_of(lambda: sorted(found))(wanted)
     text = json.dumps(found[wanted], indent=None if as_json else 2, ensure_ascii=False)
     write_data(text.encode())
     return GOOD
@@ -88,8 +87,8 @@ def show(
 def _list(*, as_json: bool) -> int:
     """List the schemas of all formats, with the digests by which their packages know them."""
     rows = [
-        (name, title, import_module(FORMATS[name]).DIGESTS[title])
-        for name in formats()
+        (name, title, module_of(name).DIGESTS[title])
+        for name in usable()
         for title in sorted(schemas(name))
     ]
     lines = Lines()

@@ -17,6 +17,7 @@ from changewire.cli.options import Format, Inputs, Json, Shape
 from changewire.cli.records import Place, place_of, records, say_refused
 from changewire.cli.talk import counted
 from changewire.report.text import visible
+from changewire.tables.names import dotted
 from changewire_messages.change import Source
 
 _SHOWN = 200
@@ -79,10 +80,8 @@ def _as_json(use: SchemaUse) -> Listed:
 
 
 def _as_text(use: SchemaUse) -> Iterator[str]:
-    names = (use.source.database, use.source.schema, use.source.table)
-    table = ".".join(name for name in names if name) or "(no table)"
     numbers = f"{counted(use.count, 'message')}, {counted(len(use.columns), 'column')}"
-    yield f"{table}  {use.fingerprint}  {numbers}"
+    yield f"{dotted(use.source)}  {use.fingerprint}  {numbers}"
     first, last = place_of(use.first), place_of(use.last)
     yield f"  {first}" if first == last else f"  {first} to {last}"
     for change in use.differences:

@@ -17,9 +17,8 @@ from changewire.cli.notices import notice
 from changewire.cli.options import Format, Inputs, Json, Shape
 from changewire.cli.records import FoundIssue, Place, found_issue, place_of, records
 from changewire.cli.talk import counted
-from changewire.codec import Codec, DecodeError, Issue, codec, json_form
+from changewire.codec import Codec, DecodeError, Issue, codec, encoding_of, json_form
 from changewire.report.text import NAME, visible
-from changewire_messages import ENCODINGS
 
 _SHOWN = 60
 _JSON = (b"{", b"[")
@@ -67,7 +66,7 @@ def validate(
 
 def _issues(value: bytes, checker: Codec, *, closed: bool) -> list[Issue]:
     """Return every issue of a message, in MessagePack or in its JSON form as well."""
-    if ENCODINGS[checker.format] == "json" or not value.startswith(_JSON):
+    if encoding_of(checker.format) == "json" or not value.startswith(_JSON):
         return validate_message(value, format=checker.format, closed=closed)
     try:
         model = model_on(value, checker)

@@ -1,4 +1,4 @@
-"""Decoded rows to counted groups, as the Spark engine counts them."""
+"""Decoded rows, counted in groups as the Spark engine counts them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,20 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from changewire.engines.counts import Counts
+
 _MICROSECONDS_AN_HOUR = 3_600_000_000
 _KEYS = ["kind", "op", "database", "schema", "table", "hour", "code"]
 
 
-def groups(rows: pa.RecordBatch) -> Iterator[dict[str, Any]]:
+def count(rows: pa.RecordBatch, counts: Counts) -> None:
+    """Add decoded rows to counts."""
+    for group in _groups(rows):
+        counts.add(group)
+    counts.leniencies.update(_leniencies(rows))
+
+
+def _groups(rows: pa.RecordBatch) -> Iterator[dict[str, Any]]:
     """Yield the groups of `Counts.add`."""
     source = rows.column("source")
     parts = dict(zip(source.type.names, source.flatten(), strict=True))
@@ -41,7 +50,7 @@ def groups(rows: pa.RecordBatch) -> Iterator[dict[str, Any]]:
         }
 
 
-def leniency_counts(rows: pa.RecordBatch) -> dict[str, int]:
+def _leniencies(rows: pa.RecordBatch) -> dict[str, int]:
     """Return how often each leniency was used."""
     names = pc.list_flatten(rows.column("leniencies"))
     return {item["values"]: item["counts"] for item in names.value_counts().to_pylist()}

@@ -6,13 +6,11 @@ from pathlib import Path
 from types import TracebackType
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from changewire.engines.decode import decoded_schema
-from changewire.engines.layout import DEAD_LETTER, OUTPUTS
-from changewire.engines.outputs import table_of
-from changewire.version import VERSION
+from changewire.engines.layout import OUTPUTS
+from changewire.engines.outputs import output_of
 
 FILE = "part-00000.parquet"
 
@@ -47,17 +45,9 @@ class Tables:
     def write(self, rows: pa.RecordBatch) -> None:
         """Append decoded rows, each to the output of its kind."""
         for name, kind in OUTPUTS.items():
-            chosen = rows.filter(pc.equal(rows.column("kind"), kind))
-            table = pa.Table.from_batches([_output(chosen, kind)])
+            table = pa.Table.from_batches([output_of(rows, kind)])
             if name not in self._writers:
                 (self._folder / name).mkdir(parents=True, exist_ok=True)
                 self._writers[name] = pq.ParquetWriter(self._folder / name / FILE, table.schema)
             if len(table):
                 self._writers[name].write_table(table)
-
-
-def _output(rows: pa.RecordBatch, kind: str) -> pa.RecordBatch:
-    if kind == DEAD_LETTER:
-        version = pa.array([VERSION] * len(rows), pa.string())
-        rows = rows.append_column("version", version)
-    return rows.select(list(table_of(kind)))

@@ -22,7 +22,7 @@ from changewire.engines.layout import DEAD_LETTER, OUTPUTS
 from changewire.engines.outcome import FIRST_DEAD_LETTERS, PLACE_COLUMNS, Outcome
 from changewire.engines.outputs import place_order
 from changewire.engines.python.batches import batches
-from changewire.engines.python.groups import groups, leniency_counts
+from changewire.engines.python.groups import count
 from changewire.engines.python.parquet import Tables
 from changewire.framing import read
 
@@ -64,7 +64,7 @@ def run(
     try:
         with Tables(staging) as tables:
             for rows in _decoded(inputs, shape, decoder):
-                _count(rows, counts)
+                count(rows, counts)
                 first = _first(first, rows, show_values=show_values)
                 tables.write(rows)
                 if progress is not None:
@@ -87,12 +87,6 @@ def run(
 def _decoded(inputs: Sequence[str], shape: str, decoder: Decoder) -> Iterator[pa.RecordBatch]:
     for path in inputs:
         yield from chain.from_iterable(map(decoder, batches(read(path, shape=shape))))
-
-
-def _count(rows: pa.RecordBatch, counts: Counts) -> None:
-    for group in groups(rows):
-        counts.add(group)
-    counts.leniencies.update(leniency_counts(rows))
 
 
 def _first(

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import BinaryType, StringType, StructType
 
-from changewire.changes import Digests, Image
+from changewire.changes import Digests, Image, NullValue
 from changewire.changes.reading import Reading
 from changewire.engines.counts import Counts
 from changewire.engines.decode import Decoder
@@ -95,6 +95,7 @@ def decode(
     keys: Sequence[str] | None = None,
     families: Sequence[str] | None = None,
     digests: Digests = "off",
+    null_value: NullValue = "control",
     rows: RowsAs = "json",
 ) -> Decoded:
     """Decode the messages of a DataFrame.
@@ -110,6 +111,8 @@ def decode(
         families: Column families of an HBase table, to take names of its columns apart.
         digests: ``count`` or ``refuse`` Aerospike records whose digest is not that of their set and
             user key; every worker needs pycryptodome.
+        null_value: What a record without value is: ``control``, an event that changes nothing, or
+            ``delete``, of the row that its key names, as on compacted topics.
         rows: ``json`` gives exact JSON text, ``variant`` gives VARIANT (Spark 4.0 or newer), a
             StructType gives ``before`` and ``after`` as such columns: a value that does not fit its
             column makes the element a dead letter, and columns that the type does not name are
@@ -122,7 +125,7 @@ def decode(
         TypeError: There is no binary or string column ``value``.
         ImportError: `rows` is a JSON Schema, and the extra ``codegen`` is not installed.
     """
-    reading = Reading(format, image, keys, families, digests)
+    reading = Reading(format, image, keys, families, digests, null_value)
     if isinstance(rows, str) and rows == "json":
         return Decoded(mapped(messages, Decoder(reading), ROWS), rows)
     if isinstance(rows, str) and rows == "variant":

@@ -78,6 +78,11 @@ def _text(value: Any, _used: list[str]) -> Any:
     return msgspec.to_builtins(value) if type(value) in {time, timedelta, Decimal} else None
 
 
+def _row_text(value: Any, used: list[str]) -> Any:
+    """Return also the text that dates and times have there."""
+    return msgspec.to_builtins(value) if isinstance(value, date) else _text(value, used)
+
+
 def _date(value: Any, _used: list[str]) -> date | None:
     try:
         return date.fromisoformat(value) if type(value) is str else None
@@ -101,7 +106,7 @@ def _json_text(value: Any, _used: list[str]) -> str | None:
 
 
 READINGS: Final[Mapping[str, Mapping[type[DataType], Reading]]] = {
-    ROW_SCHEMA: {BinaryType: _bytes, TimestampType: _time},
+    ROW_SCHEMA: {BinaryType: _bytes, StringType: _row_text, TimestampType: _time},
     MESSAGE_SCHEMA: {DoubleType: _rounded, StringType: _text},
     CHANGE_TEXT: {
         BinaryType: _bytes,

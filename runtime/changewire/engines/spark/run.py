@@ -86,6 +86,7 @@ def _written(
         keys=reading.keys,
         families=reading.families,
         digests=reading.digests,
+        null_value=reading.null_value,
     )
     counts, letters = write(decoded, output, show_values=show_values)
     return Outcome(

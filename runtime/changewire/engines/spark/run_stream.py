@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from changewire.changes.reading import Reading
@@ -15,13 +16,16 @@ from changewire.engines.spark.kafka import KafkaOptions, address, read_kafka
 from changewire.engines.spark.kafka.options import option
 from changewire.engines.spark.session import session
 from changewire.engines.spark.stream import limit as limits
-from changewire.engines.spark.stream.compatible import DELTA_SETTINGS
+from changewire.engines.spark.stream.compatible import SETTINGS
 from changewire.engines.spark.stream.ending import await_end
 from changewire.engines.spark.stream.query import write_stream
 from changewire.engines.spark.stream.sinks import Sink
 from changewire.engines.spark.stream.totals import Totals
 
 _NOW: Final = {"availableNow": True}
+
+CATALOG: Final = "changewire"
+"""Name of the catalog of Iceberg's tables in an output."""
 
 
 @dataclass(frozen=True)
@@ -82,10 +86,10 @@ def run_stream(
     started = time.perf_counter()
     if landing.max_dead_letters is not None:
         limits.allowed(landing.max_dead_letters, 0)
-    spark = session(settings(packages, landing.sink))
+    spark = session(settings(packages, landing.sink, output))
     messages = read_kafka(spark, _from_earliest(options))
     totals = Totals(landing.notice, landing.metrics, show_values=show_values)
-    common = {**places(output), **_landed(landing, options, totals)}
+    common = {**places(output, landing.sink), **_landed(landing, options, totals)}
     if landing.tables is None:
         query = write_stream(decode(messages, **asdict(reading)), **common)
     else:
@@ -103,10 +107,11 @@ def run_stream(
     )
 
 
-def places(output: str) -> dict[str, Any]:
-    """Return where the outputs are, by their arguments."""
+def places(output: str, sink: str) -> dict[str, Any]:
+    """Return where the outputs are, by their arguments: in folders, or tables of `CATALOG`."""
     names = {"change_log": "changes", "controls": "controls", "dead_letters": "dead_letters"}
-    return {name: f"{output}/{folder}" for name, folder in names.items()}
+    start = f"{CATALOG}." if sink == "iceberg" else f"{output}/"
+    return {name: f"{start}{folder}" for name, folder in names.items()}
 
 
 def _landed(landing: Landing, options: KafkaOptions, totals: Totals) -> dict[str, Any]:
@@ -122,10 +127,18 @@ def _landed(landing: Landing, options: KafkaOptions, totals: Totals) -> dict[str
     }
 
 
-def settings(packages: str | None, sink: str) -> dict[str, str]:
-    """Return the settings of a session that is started."""
+def settings(packages: str | None, sink: str, output: str) -> dict[str, str]:
+    """Return the settings of a session that is started.
+
+    Iceberg gets a catalog `CATALOG`, whose tables are folders of the output.
+    """
     found = {"spark.jars.packages": packages} if packages else {}
-    return {**found, **DELTA_SETTINGS} if sink == "delta" else found
+    catalog = {
+        f"spark.sql.catalog.{CATALOG}": "org.apache.iceberg.spark.SparkCatalog",
+        f"spark.sql.catalog.{CATALOG}.type": "hadoop",
+        f"spark.sql.catalog.{CATALOG}.warehouse": str(Path(output).resolve()),
+    }
+    return {**found, **SETTINGS.get(sink, {}), **(catalog if sink == "iceberg" else {})}
 
 
 def _from_earliest(options: KafkaOptions) -> KafkaOptions:

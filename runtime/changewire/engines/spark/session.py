@@ -32,6 +32,8 @@ def session(settings: Mapping[str, str] | None = None) -> SparkSession:
         "spark.sql.shuffle.partitions": str(os.cpu_count() or 1),
         # What Spark gives a worker at once; its own default is 256 MiB.
         "spark.sql.execution.arrow.maxBytesPerBatch": str(BATCH_BYTES),
+        # Its own default, INT96, has no zone, and other readers know it from 1677 to 2262 only.
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch
 
@@ -18,18 +19,17 @@ STEPS = {
 ends before it."""
 
 
-class CrashError(Exception):
-    """Stands for whatever ends a query."""
-
-
-def ending_at(step: str, error: type[Exception]) -> Any:
+def ending_at(step: str, end: Callable[[], None]) -> Any:
     """Return a context in which the writing of a batch ends at a step."""
     module, name, is_before = STEPS[step]
     function = getattr(module, name)
 
-    def ended(*arguments: Any, **options: Any) -> None:
+    def ended(*arguments: Any, **options: Any) -> Any:
+        if is_before:
+            end()
+        found = function(*arguments, **options)
         if not is_before:
-            function(*arguments, **options)
-        raise error
+            end()
+        return found
 
     return patch.object(module, name, ended)

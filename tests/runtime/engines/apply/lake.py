@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from tests.runtime.tables.model import Content, key_of
 import changewire as cw
 import changewire.spark as cws
 from changewire.changes.reading import Reading
+from changewire.engines.changelog import find, kept_row, log_of, verdict, wanted_of
 from changewire.engines.layout import INPUT_COLUMNS
 from changewire.engines.spark.apply.applying import Applying, RowTypes
 from changewire.engines.spark.apply.effects import EffectsDecoder, with_effects
@@ -23,6 +25,9 @@ from changewire.engines.spark.apply.query import Telling, start_applying
 from changewire.engines.spark.decode import Decoded, mapped
 from changewire.engines.spark.types import ROWS
 from changewire.tables import Placed, Routing, template_of
+from changewire.tables.history import History
+from changewire.tables.keys import key_text
+from changewire.tables.replay import history_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,6 +55,7 @@ class Lake:
         applies_truncates: Whether truncates are applied.
         lake: Folder of the tables, where it is not that of the root.
         files: Number of files so far.
+        namespace: Where the tables are that have names, in a catalog `ice`.
     """
 
     root: Path
@@ -57,6 +63,7 @@ class Lake:
     applies_truncates: bool = False
     lake: Path | None = None
     files: int = 0
+    namespace: str = ""
 
     def send(self, batch: Sequence[Placed]) -> None:
         """Add a file, which the query reads as one batch."""
@@ -85,7 +92,10 @@ class Lake:
 
     def outputs(self) -> dict[str, str]:
         """Return where the outputs are."""
-        return {name: str(self.root / name) for name in ("change_log", "controls", "dead_letters")}
+        names = ("change_log", "controls", "dead_letters")
+        if self.namespace:
+            return {name: f"ice.{self.namespace}_log.{name}" for name in names}
+        return {name: str(self.root / name) for name in names}
 
     def apply(self, spark: SparkSession, **options: Any) -> None:
         """Apply the changes that were sent, to their end."""
@@ -96,7 +106,7 @@ class Lake:
         decoder = ChangeDecoder(Reading("dataworks-json"))
         decoded = Decoded(mapped(self.read(spark), decoder, with_effects(ROWS)))
         checkpoint = str(self.root / "checkpoint")
-        routing = Routing(template_of(f"{self.folder}/{{table}}"), "null")
+        routing = Routing(template_of(self.template), "null")
         types = RowTypes("json", Reading("dataworks-json"))
         applying = Applying(routing, types, self.sink, checkpoint, self.applies_truncates)
         return start_applying(
@@ -104,9 +114,30 @@ class Lake:
         )
 
     @property
+    def template(self) -> str:
+        """How the tables are named."""
+        return f"ice.{self.namespace}.{{table}}" if self.namespace else f"{self.folder}/{{table}}"
+
+    @property
     def folder(self) -> Path:
         """Where the tables are."""
         return self.lake or self.root / "tables"
+
+    def traced(self, table: str, key: Any) -> History:
+        """Return the history of a row in a table of a database ``d``, without Spark."""
+        found = find(log_of(str(self.root)), wanted_of([json.dumps({"id": key})]), f"d.{table}")
+        assert found.key is not None
+        return history_of(
+            found.key,
+            found.changes,
+            refused=found.refused,
+            apply_as_truncates=self.applies_truncates,
+        )
+
+    def verdict(self, table: str, key: Any) -> str:
+        """Return whether a table of a database ``d`` holds what the change log says of a row."""
+        kept = kept_row(str(self.folder / table), key_text({"id": key}))
+        return verdict(self.traced(table, key).state, kept)
 
     def tables(self) -> list[str]:
         """Return the names of the tables, without those of tombstones."""
@@ -124,3 +155,11 @@ class Lake:
             name: {key_of({"id": row["id"]}): row for row in self.rows(spark, name)}
             for name in self.tables()
         }
+
+
+def lake_in(sink: str, spark: SparkSession, root: Path, **options: Any) -> Lake:
+    """Return a lake of a table format; the catalog of Iceberg keeps tables in folders too."""
+    if sink != "iceberg":
+        return Lake(root, sink, **options)
+    folder = Path(str(spark.conf.get("spark.sql.catalog.ice.warehouse")), root.name)
+    return Lake(root, sink, lake=folder, namespace=root.name, **options)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 HISTORIES = 200
 BATCHES = 3
+TRACED = 20
 IMAGES = ("full", "full", "patch", "keys")
 
 
@@ -58,3 +59,12 @@ def test_tables_end_as_the_model_says(spark: SparkSession, tmp_path: Path) -> No
         lake.send(batch)
     lake.apply(spark)
     assert lake.content(spark) == tables_of(sent)
+    keys = {one.change.key["id"] for one in batches[0][:TRACED] if one.change.key}
+    traced = {key: lake.verdict("t", key) for key in keys if is_sent("t", key, sent)}
+    assert set(traced.values()) == {"same"}, traced
+
+
+def is_sent(table: str, key: str, sent: list[Placed]) -> bool:
+    """Whether a change of a key was sent to a table."""
+    changes = [one.change for one in sent if one.change.source.table == table]
+    return any({"id": key} in (one.key, one.before_key) for one in changes)

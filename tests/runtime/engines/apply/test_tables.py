@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,9 @@ from unittest.mock import patch
 import msgspec
 import pytest
 from pyspark.errors import StreamingQueryException
-from tests.runtime.engines.apply.faults import STEPS, CrashError, ending_at
+from tests.runtime.engines.apply.faults import STEPS, ending_at
 from tests.runtime.engines.apply.lake import Lake
+from tests.runtime.engines.stream.faults import crash
 from tests.runtime.tables.histories import change, placed
 from tests.runtime.tables.model import tables_of
 
@@ -46,7 +48,7 @@ def test_a_crash_at_any_step_has_no_effect(spark: SparkSession, tmp_path: Path) 
     lake.send(again)
     for step in STEPS:
         with (
-            ending_at(step, CrashError),
+            ending_at(step, crash),
             pytest.raises(StreamingQueryException, match="CrashError"),
         ):
             lake.apply(spark)
@@ -109,6 +111,7 @@ def test_truncates(spark: SparkSession, tmp_path: Path) -> None:
     lake.apply(spark)
     good = [*first, second[0], *second[2:], *third]
     assert lake.content(spark) == tables_of(good, truncates=True)
+    assert {lake.verdict("t", key) for key in (1, 2, 3)} == {"same"}
     letters = spark.read.format("delta").load(lake.outputs()["dead_letters"]).collect()
     assert [row["code"] for row in letters] == ["truncate-without-sequence"]
 
@@ -126,17 +129,55 @@ def test_two_queries_write_to_one_table(spark: SparkSession, tmp_path: Path) -> 
     other.send(theirs)
     write, calls = merge.write_rows, list[Any]()
 
-    def after_the_other(*arguments: Any) -> int:
+    def after_the_other(*arguments: Any, **options: Any) -> bool:
         calls.append(arguments)
         if len(calls) == 1:
             other.start(spark).awaitTermination()
-        return write(*arguments)
+        return write(*arguments, **options)
 
     told: list[str] = []
     with patch.object(merge, "write_rows", after_the_other):
         lake.apply(spark, metrics=told.append)
     assert lake.content(spark) == tables_of([*first, *mine, *theirs])
     assert msgspec.json.decode(told[0])["tables"] == {"stale": 2}
+
+
+def test_records_without_value_are_deletes_where_asked_for(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """A tombstone of a compacted topic removes the row that its key names, and comes after it."""
+    key, other = (f'["n", "s", "{text * 26}A=", 1]' for text in "AB")
+    outputs: dict[str, Any] = {**Lake(tmp_path).outputs()}
+    told: list[str] = []
+    for number, gone in enumerate([None, key]):
+        rows = [
+            (f'{{"msg": "write", "key": {name}, "gen": 1, "exp": 0, "lut": 5, "bins": []}}', name)
+            for name in (key, other)
+        ]
+        sent = [(None, gone)] if gone else rows
+        frame = spark.createDataFrame(
+            [(value, name, "t", 0, 2 * number + i) for i, (value, name) in enumerate(sent)],
+            "value string, key string, topic string, partition int, offset long",
+        )
+        frame.write.mode("append").parquet(f"{tmp_path}/messages")
+        messages = spark.readStream.schema(frame.schema).parquet(f"{tmp_path}/messages")
+        query = cws.apply_changes(
+            messages,
+            format="aerospike-json",
+            null_value="delete",
+            target=f"{tmp_path}/{{table}}",
+            checkpoint=f"{tmp_path}/checkpoint",
+            trigger={"availableNow": True},
+            metrics=told.append,
+            **outputs,
+        )
+        cws.await_end(query)
+    (left,) = spark.read.format("delta").load(f"{tmp_path}/s").collect()
+    assert msgspec.json.decode(left["key"]) == {"aerospike_digest": json.loads(other)[2]}
+    assert [msgspec.json.decode(line)["tables"] for line in told] == [
+        {"applied": 2},
+        {"applied": 1, "ordered_by_position": 1, "sequence_inherited": 1},
+    ]
 
 
 def test_the_session_stays_the_active_one(spark: SparkSession, tmp_path: Path) -> None:

@@ -84,6 +84,9 @@ class Applying:
         sink: Table format.
         checkpoint: Folder of the query's checkpoint.
         apply_as_truncates: Whether truncates are applied.
+
+    Raises:
+        ValueError: There is no such format, or its tables have names and the target is a path.
     """
 
     routing: Routing
@@ -91,6 +94,12 @@ class Applying:
     sink: str
     checkpoint: str
     apply_as_truncates: bool = False
+
+    def __post_init__(self) -> None:
+        """Check that the format can have such tables."""
+        if self.routing.template.is_path and not self.tables.takes_paths:
+            named = self.routing.template.text
+            raise ValueError(f"tables of {self.sink} have names, and no paths: {named}")
 
     @property
     def tables(self) -> TableFormat:

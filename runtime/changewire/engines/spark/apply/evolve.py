@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, Literal, NamedTuple, get_args
 
 from pyspark.sql.types import (
@@ -35,6 +35,9 @@ https://docs.delta.io/latest/delta-type-widening.html"""
 _MOST_DIGITS: Final = 38
 """Of Spark's decimals."""
 
+Widens = Callable[[DataType, DataType], bool]
+"""Whether a column of a type can get a wider one."""
+
 
 class Evolved(NamedTuple):
     """A table's columns after it followed some schemas.
@@ -48,10 +51,15 @@ class Evolved(NamedTuple):
     refused: dict[str, str]
 
 
+def _any(there: DataType, wider: DataType) -> bool:  # noqa: ARG001 - a new table takes all
+    return True
+
+
 def evolved(
     columns: StructType | None,
     schemas: Iterable[tuple[str, StructType]],
     how: SchemaEvolution = "add_columns",
+    widens: Widens = _any,
 ) -> Evolved:
     """Return what a table's columns become by schemas of messages, and which do not fit.
 
@@ -59,16 +67,15 @@ def evolved(
         columns: What the table has; None for one that is not there, which takes any column.
         schemas: Names of schemas and the columns that they declare.
         how: Whether a table that is there takes columns and wider types.
+        widens: `TableFormat.widens` of such a table.
     """
     found = {} if columns is None else {field.name: field for field in columns.fields}
     refused: dict[str, str] = {}
+    takes = _any if columns is None else None if how == "strict" else widens
     for name, schema in schemas:
-        is_fixed = how == "strict" and columns is not None
         after = dict(found)
         reasons = [
-            reason
-            for field in schema.fields
-            if (reason := _take(after, field, is_fixed=is_fixed)) is not None
+            reason for field in schema.fields if (reason := _take(after, field, takes)) is not None
         ]
         if reasons:
             refused[name] = "; ".join(reasons)
@@ -77,19 +84,26 @@ def evolved(
     return Evolved(StructType([*found.values()]), refused)
 
 
-def _take(found: dict[str, StructField], field: StructField, *, is_fixed: bool) -> str | None:
-    """Add a column, or widen it; return why it does not fit."""
+def _take(found: dict[str, StructField], field: StructField, takes: Widens | None) -> str | None:
+    """Add a column, or widen it; return why it does not fit.
+
+    Args:
+        found: The columns, by name.
+        field: The column.
+        takes: Which wider types a column may get; None where columns stay as they are.
+    """
     there = found.get(field.name)
     if there is None:
         same = next((name for name in found if name.lower() == field.name.lower()), None)
         if same is not None:
             return f"column {field.name!r} differs from {same!r} in case only"
-        if is_fixed:
+        if takes is None:
             return f"column {field.name!r} {_text(field.dataType)} is not there"
         found[field.name] = field
         return None
     wider = joined_type(there.dataType, field.dataType)
-    if wider is None or (is_fixed and wider != there.dataType):
+    is_new = wider is not None and wider != there.dataType
+    if wider is None or (is_new and (takes is None or not takes(there.dataType, wider))):
         return (
             f"column {field.name!r} is {_text(there.dataType)}, "
             f"the message has {_text(field.dataType)}"

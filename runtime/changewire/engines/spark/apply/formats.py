@@ -4,37 +4,40 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
-from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
-from pyspark.sql.types import StructType
+from pyspark.sql.types import DataType, StructType
 
-from changewire.engines.spark.parts import quoted
-from changewire.engines.spark.stream.output import Output
-from changewire.tables.names import is_path
-
-_EXISTS: Final = "TABLE_OR_VIEW_ALREADY_EXISTS"
-_PARTS: Final = re.compile(r"(?:`(?:[^`]|``)*`|[^.`])+")
-"""Parts of the name of a table, between dots that are not quoted."""
-
-_UNSAFE: Final = re.compile(r"[ ,;{}()\n\t=]")
+from changewire.engines.spark.apply.delta import Delta
+from changewire.engines.spark.apply.iceberg import Iceberg
 
 
 class TableFormat(Protocol):
     """A table format.
 
     Attributes:
+        name: As Spark names it.
+        takes_paths: Whether a table may be a path, without a catalog that names it.
         conflict: What the text of an error has if another writer came first.
     """
 
+    name: str
+    takes_paths: bool
     conflict: re.Pattern[str]
 
     def identifier(self, name: str) -> str:
         """Return a table, a path or a name, as SQL names it."""
         ...
 
+    def kept(self, columns: StructType) -> StructType:
+        """Return columns with the types that a table has them as."""
+        ...
+
+    def widens(self, there: DataType, wider: DataType) -> bool:
+        """Whether a column's type can become another one, which holds all of its values."""
+        ...
+
     def create(self, spark: SparkSession, name: str, columns: StructType) -> None:
         """Make a table if it is not there, and the namespace of its name."""
         ...
@@ -43,57 +46,30 @@ class TableFormat(Protocol):
         """Add columns to a table, and widen its types."""
         ...
 
-    def merge(self, spark: SparkSession, statement: str, source: DataFrame) -> int:
-        """Run a MERGE from ``{source}``; return how many rows it inserted, updated and deleted."""
+    def refresh(self, spark: SparkSession, table: str) -> None:
+        """Let the next query read what other sessions have written to a table by now."""
+        ...
+
+    def version(self, spark: SparkSession, table: str) -> Any:
+        """Return what tells later whether a table is still as it was."""
+        ...
+
+    def merge(
+        self, source: DataFrame, table: str, statement: str, *, rows: int, since: Any
+    ) -> bool:
+        """Run a MERGE from ``{source}``; return whether nobody wrote since a version.
+
+        Args:
+            source: What is merged.
+            table: The table, as SQL names it.
+            statement: The MERGE.
+            rows: How many rows it changes if nobody did.
+            since: The version.
+        """
         ...
 
 
-class Delta:
-    """Delta Lake: https://docs.delta.io/latest/delta-update.html#upsert-into-a-table-using-merge."""
-
-    conflict = re.compile(
-        r"DELTA_CONCURRENT_|Concurrent(Append|DeleteRead|DeleteDelete|Transaction|Write)Exception"
-        r"|DELTA_(METADATA|PROTOCOL)_CHANGED|(Metadata|Protocol)ChangedException"
-    )
-    _properties: Final[Mapping[str, str]] = {"delta.enableTypeWidening": "true"}
-    _any_names: Final[Mapping[str, str]] = {"delta.columnMapping.mode": "name"}
-
-    def identifier(self, name: str) -> str:
-        """Return a table, a path or a name, as SQL names it."""
-        return f"delta.{quoted(name)}" if is_path(name) else name
-
-    def create(self, spark: SparkSession, name: str, columns: StructType) -> None:
-        """Make a table if it is not there, and the namespace of its name."""
-        empty = no_rows(spark, columns)
-        properties = {**self._properties, **(self._any_names if _is_unsafe(columns) else {})}
-        if is_path(name):
-            empty.write.format("delta").mode("ignore").options(**properties).save(name)
-            return
-        create_namespace(spark, name)
-        table = empty.writeTo(name).using("delta")
-        for key, value in properties.items():
-            table = table.tableProperty(key, value)
-        try:
-            table.create()
-        except AnalysisException as error:
-            if error.getCondition() != _EXISTS:
-                raise
-
-    def evolve(self, spark: SparkSession, name: str, columns: StructType) -> None:
-        """Add columns to a table, and widen its types."""
-        if _is_unsafe(columns):
-            pairs = ", ".join(f"'{key}' = '{value}'" for key, value in self._any_names.items())
-            table = self.identifier(name)
-            spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ({pairs})")
-        writer = no_rows(spark, columns).write.format("delta").mode("append")
-        Output("table", name).save(writer.option("mergeSchema", "true"))
-
-    def merge(self, spark: SparkSession, statement: str, source: DataFrame) -> int:
-        """Run a MERGE from ``{source}``; return how many rows it inserted, updated and deleted."""
-        return int(spark.sql(statement, source=source).collect()[0]["num_affected_rows"])
-
-
-_FORMATS: Final[Mapping[str, TableFormat]] = {"delta": Delta()}
+_FORMATS: Final[Mapping[str, TableFormat]] = {one.name: one for one in (Delta(), Iceberg())}
 
 
 def format_of(sink: str) -> TableFormat:
@@ -105,31 +81,3 @@ def format_of(sink: str) -> TableFormat:
     if sink not in _FORMATS:
         raise ValueError(f"no table format {sink!r}; there are: {', '.join(_FORMATS)}")
     return _FORMATS[sink]
-
-
-def _is_unsafe(columns: StructType) -> bool:
-    """Whether Parquet, and so Delta without column mapping, refuses the name of a column."""
-    return any(
-        _UNSAFE.search(field.name) is not None
-        or (isinstance(field.dataType, StructType) and _is_unsafe(field.dataType))
-        for field in columns.fields
-    )
-
-
-def no_rows(spark: SparkSession, columns: StructType) -> DataFrame:
-    """Return a DataFrame without rows.
-
-    Not by `createDataFrame`, which makes the session of a stream's batch the active one for good.
-    """
-    nothing = F.lit(None)
-    fields = columns.fields
-    return spark.range(0).select(
-        *(nothing.cast(f.dataType).alias(f.name, metadata=f.metadata) for f in fields)
-    )
-
-
-def create_namespace(spark: SparkSession, name: str) -> None:
-    """Make the namespace that a table's name has, if it has one."""
-    namespace = ".".join(_PARTS.findall(name)[:-1])
-    if namespace:
-        spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {namespace}")

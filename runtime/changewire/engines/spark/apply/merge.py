@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
@@ -101,6 +102,10 @@ def _attempt(
 ) -> Counter[str] | None:
     """Return the counts; None where another writer came first."""
     # Persisted rows would be computed anew as soon as a table that they were read from is written.
+    spark = effects.sparkSession
+    for table in filter(None, (place.table, place.tombstones)):
+        place.format.refresh(spark, table)
+    version = place.format.version(spark, place.table) if place.table else None
     decisions = _decisions(effects, place, floor, is_new=is_new).localCheckpoint(eager=False)
     try:
         made = _made(decisions)
@@ -108,9 +113,9 @@ def _attempt(
             graves = decisions.where(F.col("action") == TOMBSTONE)
             bury(graves.select("key", F.col("metadata").alias(COLUMN)), place.tombstones)
         changed = decisions.where((F.col("action") == ROW) | F.col("seen").isNotNull())
-        if place.table and made.changed and write_rows(changed, place, place.table) != made.changed:
+        if made.changed and not write_rows(changed, place, rows=made.changed, since=version):
             return None
-    except PySparkException as error:
+    except (PySparkException, Py4JError) as error:  # Iceberg's own errors are not wrapped
         if place.format.conflict.search(str(error)) is None:
             raise
         return None
@@ -201,15 +206,25 @@ def bury(graves: DataFrame, tombstones: str) -> None:
     graves.withColumn("since", F.current_timestamp()).writeTo(tombstones).append()
 
 
-def write_rows(changed: DataFrame, place: Place, table: str) -> int:
-    """Write and remove rows that are as they were seen; return how many there were."""
-    shape = place.shape
+def write_rows(changed: DataFrame, place: Place, *, rows: int, since: Any) -> bool:
+    """Write and remove rows that are as they were seen; return whether all of them were.
+
+    Args:
+        changed: Decisions, each with what was seen.
+        place: The table.
+        rows: How many there are.
+        since: `TableFormat.version` before they were made.
+    """
+    shape, table = place.shape, place.table
+    if table is None:
+        return True
     columns = shape.row_columns(F.col("key"), F.col("content"))
     row = _struct({**columns, COLUMN: F.col("metadata")}).alias(_ROW)
     remains = (F.col("action") == ROW).alias("remains")
     # Maps do not compare; their text does, and is the same for the same map.
     source = changed.select(F.struct(row, remains, F.to_json("seen").alias("seen")).alias(_SOURCE))
-    return place.format.merge(changed.sparkSession, _statement(table, shape), source)
+    statement = _statement(table, shape)
+    return place.format.merge(source, table, statement, rows=rows, since=since)
 
 
 def _statement(table: str, shape: Shape) -> str:

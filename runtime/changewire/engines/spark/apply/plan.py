@@ -60,7 +60,7 @@ def plan(
     Raises:
         OutputError: Columns of a type that the user gave do not fit a table.
     """
-    types = applying.types
+    types, tables = applying.types, applying.tables
     if not types.are_typed:
         return Plan(JsonShape(), has_changed=False, refusals=[])
     there = schema_of(spark, applying.sink, Output("table", target.name))
@@ -69,13 +69,15 @@ def plan(
     keys = keys or _first_keys(ways, sources)
     refusals = [] if keys is None else [*_other_keys(ways, sources, keys)]
     if isinstance(types.rows, StructType):
-        found = evolved(current, [(_NONE, types.rows)], types.evolution)
+        given = tables.kept(types.rows)
+        found = evolved(current, [(_NONE, given)], types.evolution, tables.widens)
         if found.refused:
             raise OutputError(f"{target.name}: {found.refused[_NONE]}")
     else:
         used = [schema for schema in sources.schemas if schema.way in ways]
         declared, unread = _declared(used, types.reading)
-        found = evolved(current, declared.items(), types.evolution)
+        kept = [(name, tables.kept(columns)) for name, columns in declared.items()]
+        found = evolved(current, kept, types.evolution, tables.widens)
         refusals += _mismatches(used, {**unread, **found.refused})
     shape = TypedShape(found.columns, keys) if keys and found.columns.fields else None
     has_changed = current is not None and current.simpleString() != found.columns.simpleString()

@@ -9,12 +9,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructType
 
-from changewire.changes import Digests, Image
+from changewire.changes import Digests, Image, NullValue
 from changewire.changes.reading import Reading
 from changewire.engines.spark.apply.applying import Applying, row_types, with_effects_of
 from changewire.engines.spark.apply.batch import TablesWriter
 from changewire.engines.spark.apply.evolve import SchemaEvolution
-from changewire.engines.spark.apply.formats import format_of
 from changewire.engines.spark.decode import Decoded
 from changewire.engines.spark.kafka import KafkaOptions
 from changewire.engines.spark.row_type import RowSchema
@@ -41,6 +40,7 @@ def apply_changes(
     keys: Sequence[str] | None = None,
     families: Sequence[str] | None = None,
     digests: Digests = "off",
+    null_value: NullValue = "control",
     rows: Literal["json", "embedded"] | StructType | RowSchema = "json",
     schema_evolution: SchemaEvolution = "add_columns",
     null_set: str | None = None,
@@ -72,10 +72,11 @@ def apply_changes(
         dead_letters: See there. It has changes too that no table can take.
         checkpoint: See there.
         sink: Table format, of tables and outputs: ``delta``.
-        image: As in `decode`, as are `keys`, `families` and `digests`.
+        image: As in `decode`, as are `keys`, `families`, `digests` and `null_value`.
         keys: See there.
         families: See there.
         digests: See there.
+        null_value: See there.
         rows: What tables have: ``json``; columns of a type, for all tables, as `decode` takes them,
             where an element whose row does not fit is a dead letter; or ``embedded``, the columns
             that the schema in each message declares. The change log has JSON text.
@@ -103,8 +104,7 @@ def apply_changes(
         KafkaSourceError: The topic for dead letters is not there.
     """
     check_limit(max_dead_letters)
-    format_of(sink)
-    reading = Reading(format, image, keys, families, digests)
+    reading = Reading(format, image, keys, families, digests, null_value)
     types = row_types(rows, reading, schema_evolution)
     routing = Routing(template_of(target), null_set)
     applying = Applying(routing, types, sink, checkpoint, apply_as_truncates)

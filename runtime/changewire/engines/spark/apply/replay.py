@@ -12,13 +12,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import StructField, StructType, TimestampType
 
-from changewire.changes import Digests, Image
+from changewire.changes import Digests, Image, NullValue
 from changewire.changes.reading import Reading
 from changewire.engines.counts import Counts
 from changewire.engines.spark.apply.applying import Applying, row_types, with_effects_of
 from changewire.engines.spark.apply.batch import TablesWriter
 from changewire.engines.spark.apply.evolve import SchemaEvolution
-from changewire.engines.spark.apply.formats import format_of, no_rows
+from changewire.engines.spark.apply.formats import TableFormat
 from changewire.engines.spark.apply.merge import as_is
 from changewire.engines.spark.decode import Decoded
 from changewire.engines.spark.row_type import RowSchema
@@ -59,10 +59,12 @@ def replay(
     dead_letters: str,
     checkpoint: str,
     where: str | None = None,
+    sink: str = "delta",
     image: Image = "full",
     keys: Sequence[str] | None = None,
     families: Sequence[str] | None = None,
     digests: Digests = "off",
+    null_value: NullValue = "control",
     rows: Literal["json", "embedded"] | StructType | RowSchema = "json",
     schema_evolution: SchemaEvolution = "add_columns",
     null_set: str | None = None,
@@ -77,18 +79,20 @@ def replay(
     Args:
         spark: The session.
         format: As in `apply_changes`, as are `target`, `change_log`, `controls`, `dead_letters`,
-            `image`, `keys`, `families`, `digests`, `rows`, `schema_evolution`, `null_set` and
-            `apply_as_truncates`: now with what makes the messages good. The outputs are in Delta.
+            `image`, `keys`, `families`, `digests`, `null_value`, `rows`, `schema_evolution`,
+            `null_set` and `apply_as_truncates`: now with what makes the messages good.
         target: See there.
         change_log: See there.
         controls: See there.
         dead_letters: See there.
         checkpoint: Folder of the query's checkpoint, which says what tables it has fed.
         where: Condition in SQL, such as ``"code = 'unknown-variant'"``; None for all dead letters.
+        sink: Table format, of the outputs too.
         image: See there.
         keys: See there.
         families: See there.
         digests: See there.
+        null_value: See there.
         rows: See there.
         schema_evolution: See there.
         null_set: See there.
@@ -99,21 +103,22 @@ def replay(
         OutputError: A table has other columns.
         ConflictError: Other writers did not let a merge be done.
     """
-    reading = Reading(format, image, keys, families, digests)
+    reading = Reading(format, image, keys, families, digests, null_value)
     types = row_types(rows, reading, schema_evolution)
     routing = Routing(template_of(target), null_set)
-    applying = Applying(routing, types, "delta", checkpoint, apply_as_truncates)
+    applying = Applying(routing, types, sink, checkpoint, apply_as_truncates)
     letters_output = Output("dead_letters", dead_letters)
     outputs = [Output("controls", controls), Output("change_log", change_log)]
-    letters = _letters(spark, letters_output, where)
+    letters = _letters(spark, letters_output, applying.tables, where)
     number = letters.count()
     decoded = with_effects_of(letters.dropDuplicates([*_RECORD]), types)
     nobody = dict.fromkeys(("max_dead_letters", "notice", "metrics", "written", "topic"))
-    writer = _Replay("", "delta", outputs, "json", **nobody, applying=applying)
-    wanted = _wanted(decoded.rows, letters, _landed(spark, outputs))
+    writer = _Replay("", sink, outputs, "json", **nobody, applying=applying)
+    wanted = _wanted(decoded.rows, letters, _landed(spark, outputs, sink))
     # Persisted rows would be computed anew, and be none, as soon as they have landed.
     tables = writer.write(Decoded(wanted.localCheckpoint()))
-    return Replayed(number, _mark(spark, letters_output, _landed(spark, outputs)), tables)
+    landed = _landed(spark, outputs, sink)
+    return Replayed(number, _mark(spark, letters_output, landed, applying.tables), tables)
 
 
 @dataclass(frozen=True)
@@ -128,24 +133,26 @@ class _Replay(TablesWriter):
     def _land(self, decoded: Decoded, batch: BatchId) -> Counts:
         del batch
         for output in self.outputs:
-            _append(output.rows(decoded), output)
+            _append(output.rows(decoded), output, self.sink)
         return Counts()
 
 
-def _letters(spark: SparkSession, output: Output, where: str | None) -> DataFrame:
+def _letters(
+    spark: SparkSession, output: Output, format: TableFormat, where: str | None
+) -> DataFrame:
     """Return the dead letters that are not marked."""
-    found = _read(spark, output)
+    found = _read(spark, output, format.name)
     if REPLAYED not in found.columns:
         kind = StructType([*found.schema.fields, StructField(REPLAYED, TimestampType())])
-        _append(no_rows(spark, kind), output)
-        found = _read(spark, output)
+        format.evolve(spark, output.target, kind)
+        found = _read(spark, output, format.name)
     found = found.where(F.col(REPLAYED).isNull())
     return found if where is None else found.where(where)
 
 
-def _landed(spark: SparkSession, outputs: Sequence[Output]) -> DataFrame:
+def _landed(spark: SparkSession, outputs: Sequence[Output], sink: str) -> DataFrame:
     """Return the places of the elements that have landed."""
-    return reduce(DataFrame.union, (_read(spark, one).select(*_PLACE) for one in outputs))
+    return reduce(DataFrame.union, (_read(spark, one, sink).select(*_PLACE) for one in outputs))
 
 
 def _wanted(rows: DataFrame, letters: DataFrame, landed: DataFrame) -> DataFrame:
@@ -164,24 +171,26 @@ def _wanted(rows: DataFrame, letters: DataFrame, landed: DataFrame) -> DataFrame
     return found.where(is_asked | is_first_alone).select(*rows.columns)
 
 
-def _mark(spark: SparkSession, output: Output, landed: DataFrame) -> int:
+def _mark(spark: SparkSession, output: Output, landed: DataFrame, format: TableFormat) -> int:
     """Mark the dead letters whose elements have landed; return how many."""
-    delta = format_of("delta")
-    table = delta.identifier(output.target)
+    table = format.identifier(output.target)
+    marked = spark.table(table).where(F.col(REPLAYED).isNotNull())
+    before = marked.count()
     source = landed.select(F.struct(*_PLACE).alias("_landed")).distinct()
     is_same = " AND ".join(f"`{name}` <=> _landed.`{name}`" for name in _PLACE)
     statement = (
         f"MERGE INTO {as_is(table)} USING {{source}} ON {is_same} "
         f"WHEN MATCHED AND {REPLAYED} IS NULL THEN UPDATE SET {REPLAYED} = current_timestamp()"
     )
-    return delta.merge(spark, statement, source)
+    spark.sql(statement, source=source)
+    return marked.count() - before
 
 
-def _read(spark: SparkSession, output: Output) -> DataFrame:
+def _read(spark: SparkSession, output: Output, sink: str) -> DataFrame:
     if output.is_path:
-        return spark.read.format("delta").load(output.target)
+        return spark.read.format(sink).load(output.target)
     return spark.table(output.target)
 
 
-def _append(rows: DataFrame, output: Output) -> None:
-    output.save(rows.write.format("delta").mode("append").option("mergeSchema", "true"))
+def _append(rows: DataFrame, output: Output, sink: str) -> None:
+    output.save(rows.write.format(sink).mode("append").option("mergeSchema", "true"))

@@ -28,7 +28,7 @@ def vacuum(spark: SparkSession, target: str, *, older_than: datetime, sink: str 
     if older_than.tzinfo is None:
         raise ValueError("older_than has no time zone")
     graves = format_of(sink).identifier(beside(target, SUFFIX))
-    removed = spark.sql(
-        f"DELETE FROM {graves} WHERE since < timestamp '{older_than.isoformat()}'"  # noqa: S608 - quoted
-    )
-    return int(removed.collect()[0]["num_affected_rows"])
+    condition = f"since < timestamp '{older_than.isoformat()}'"
+    removed = spark.table(graves).where(condition).count()
+    spark.sql(f"DELETE FROM {graves} WHERE {condition}")  # noqa: S608 - quoted
+    return removed

@@ -23,6 +23,7 @@ _NOT_THERE: Final = frozenset(
         "DELTA_PATH_DOES_NOT_EXIST",
         "DELTA_SCHEMA_NOT_SET",
         "DELTA_TABLE_NOT_FOUND",
+        "TABLE_OR_VIEW_NOT_FOUND",
     }
 )
 _NO_FORMAT: Final = "DATA_SOURCE_NOT_FOUND"
@@ -32,6 +33,18 @@ DELTA_SETTINGS: Final = {
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
 """What Delta asks of a session: https://docs.delta.io/latest/quick-start.html"""
+
+ICEBERG_SETTINGS: Final = {
+    "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+}
+"""What Iceberg asks of a session, beside a catalog:
+https://iceberg.apache.org/docs/latest/spark-configuration/"""
+
+SETTINGS: Final = {"delta": DELTA_SETTINGS, "iceberg": ICEBERG_SETTINGS}
+_RELEASES: Final = {
+    "delta": "https://docs.delta.io/latest/releases.html",
+    "iceberg": "https://iceberg.apache.org/multi-engine-support/",
+}
 
 
 def check_output(spark: SparkSession, sink: str, output: Output, rows: StructType) -> None:
@@ -71,6 +84,8 @@ def schema_of(spark: SparkSession, sink: str, output: Output) -> StructType | No
             return spark.read.format(sink).load(output.target).schema
         if spark.catalog.tableExists(output.target):
             return spark.table(output.target).schema
+        if sink == "iceberg":  # Spark looks no further than a name, whatever the format
+            spark.read.format(sink).load(output.target)
     except (AnalysisException, Py4JError) as error:
         # Some versions of Spark lack a word of their own for a format that is not there.
         if _NO_FORMAT in str(error):
@@ -82,8 +97,11 @@ def schema_of(spark: SparkSession, sink: str, output: Output) -> StructType | No
 
 def _lack(spark: SparkSession, sink: str) -> str:
     tested = ran_with(spark.version)
+    package: str | None = getattr(tested, sink, None)
     text = f"Spark {spark.version} does not know the format {sink}"
-    if tested is None or tested.delta is None:
-        return f"{text}; which Delta runs with it is told by https://docs.delta.io/latest/releases.html"
-    settings = " ".join(f"--conf {name}={value}" for name, value in DELTA_SETTINGS.items())
-    return f"{text}; start it with --packages {tested.delta} {settings}"
+    if sink not in SETTINGS:
+        return text
+    if package is None:
+        return f"{text}; which release of it runs with it is told by {_RELEASES[sink]}"
+    settings = " ".join(f"--conf {name}={value}" for name, value in SETTINGS[sink].items())
+    return f"{text}; start it with --packages {package} {settings}"

@@ -137,5 +137,7 @@ def _check_arguments(decoded: Decoded, outputs: list[Output], sink: str) -> None
         raise ValueError(f"no sink {sink!r}; there are: {', '.join(SINKS)}")
     if not decoded.rows.isStreaming:
         raise ValueError("the messages are no stream; `write` takes them")
+    if sink == "iceberg" and any(output.is_path for output in outputs):
+        raise ValueError("tables of iceberg have names, and no paths")
     if len({output.target.rstrip("/") for output in outputs}) < len(outputs):
         raise ValueError("change_log, controls and dead_letters are three places, not fewer")

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that everybody k
 
 from changewire.engines.spark.stream.output import Output
 
-Sink = Literal["delta", "parquet"]
+Sink = Literal["delta", "iceberg", "parquet"]
 SINKS: Final[tuple[str, ...]] = get_args(Sink)
 """Formats that a stream can write exactly once."""
 
@@ -44,6 +44,22 @@ def append_delta(rows: DataFrame, output: Output, batch: BatchId) -> None:
     output.save(writer)
 
 
+def append_iceberg(rows: DataFrame, output: Output, batch: BatchId) -> None:
+    """Append rows in one snapshot, unless the table has one with the batch among its properties.
+
+    https://iceberg.apache.org/docs/latest/spark-configuration/#write-options
+    """
+    spark, table = rows.sparkSession, output.target
+    name, value = f"changewire.{output.name}", f"{batch.query}-{batch.number}"
+    if spark.catalog.tableExists(table):
+        spark.catalog.refreshTable(table)
+        snapshots = spark.sql(f"SELECT summary FROM {table}.snapshots")  # noqa: S608 - as SQL has it
+        if not snapshots.where(F.col("summary")[name] == value).isEmpty():
+            return
+    writer = rows.write.format("iceberg").mode("append")
+    output.save(writer.option(f"snapshot-property.{name}", value))
+
+
 def append_parquet(rows: DataFrame, output: Output, batch: BatchId) -> None:
     """Put rows into the folder of the batch, in place of what it holds.
 
@@ -57,6 +73,7 @@ def append_parquet(rows: DataFrame, output: Output, batch: BatchId) -> None:
 
 APPENDS: Final[dict[str, Callable[[DataFrame, Output, BatchId], None]]] = {
     "delta": append_delta,
+    "iceberg": append_iceberg,
     "parquet": append_parquet,
 }
 """How each sink is written."""

@@ -1,0 +1,27 @@
+"""Changewire for who reads Arrow: pandas, Polars and DuckDB, without a JVM.
+
+```python
+import changewire.arrow as cwa
+
+decoded = cwa.decode("topic.jsonl.gz", format="aerospike-json")
+duckdb.sql("select op, count(*) from changes group by op")  # with changes = decoded.changes
+changes, controls, dead_letters, counts = decoded.tables()
+```
+"""
+
+from __future__ import annotations
+
+try:
+    from changewire.engines.arrow import (
+        ArrowStream,
+        Decoded,
+        Messages,
+        RowsAs,
+        Stream,
+        Tables,
+        decode,
+    )
+except ImportError as error:
+    raise ImportError('changewire.arrow needs pyarrow: pip install "changewire[arrow]"') from error
+
+__all__ = ["ArrowStream", "Decoded", "Messages", "RowsAs", "Stream", "Tables", "decode"]

@@ -1,0 +1,65 @@
+"""Kafka records without value, as the deletes that they are on a compacted topic."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from changewire.changes.options import check_null_value, check_options
+from changewire.codec import DecodeError, Issue, codec
+from changewire_messages.change import Change
+
+_Delete = Callable[[bytes, Sequence[str] | None], Change]
+
+
+def delete_by_key(record_key: bytes, *, format: str, keys: Sequence[str] | None = None) -> Change:
+    """Return the delete that a Kafka record without value is: a tombstone of a compacted topic.
+
+    It has no time and no sequence. The key of a Lindorm record does not say the table.
+
+    Args:
+        record_key: The key of the record.
+        format: Public name of the format.
+        keys: Columns that name the row; without them all that the key has.
+
+    Raises:
+        DecodeError: The key does not name a row; the code is ``invalid-record-key``.
+        ValueError: There is no such format, or keys of its records do not name rows.
+    """
+    codec(format)
+    check_null_value(format, "delete")
+    check_options(format, "full", keys, None, "off")
+    try:
+        return _DELETES[format]()(record_key, keys)
+    except DecodeError as error:
+        raise DecodeError(format, [_invalid_key(error.issues[0])]) from None
+
+
+def _invalid_key(issue: Issue) -> Issue:
+    """Return the issue of a record, for one whose place is in its key."""
+    place = f" at {issue.place} of it" if issue.pointer else ""
+    expected = f"a record key that names a row, with {issue.expected}{place}"
+    return Issue("", "invalid-record-key", "null_value", expected, issue.actual, issue.actual_type)
+
+
+def _aerospike() -> _Delete:
+    from changewire.changes.aerospike import aerospike_delete
+
+    return aerospike_delete
+
+
+def _aerospike_msgpack() -> _Delete:
+    from changewire.changes.aerospike_msgpack import aerospike_msgpack_delete
+
+    return aerospike_msgpack_delete
+
+
+def _lindorm() -> _Delete:
+    from changewire.changes.lindorm import lindorm_delete
+
+    return lindorm_delete
+
+
+_DELETES: Final[Mapping[str, Callable[[], _Delete]]] = {
+    "aerospike-json": _aerospike,
+    "aerospike-msgpack": _aerospike_msgpack,
+    "lindorm-json": _lindorm,
+}

@@ -1,0 +1,83 @@
+"""``changewire infer``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from changewire.cli.commands.changes import Families, Keys, reading_of
+from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
+from changewire.cli.lines import write_data
+from changewire.cli.notices import notice
+from changewire.cli.options import Inputs, Json, Shape, TopicFormat, text_option
+from changewire.cli.records import records, say_refused
+from changewire.cli.talk import counted
+from changewire.infer import Draft, Observer
+
+Table = Annotated[
+    str | None,
+    text_option("--table", metavar="NAME", help="The table, where messages are of several."),
+]
+Title = Annotated[
+    str | None,
+    text_option("--title", metavar="NAME", help="Name of the class of rows, in CamelCase."),
+]
+Out = Annotated[
+    str | None,
+    text_option("--out", metavar="FILE", help="Write to a new file, not to standard output."),
+]
+ShowValues = Annotated[
+    bool, typer.Option("--show-values", help="Tell the bounds of integers in comments.")
+]
+
+
+@ending
+def infer(
+    inputs: Inputs = None,
+    *,
+    format: TopicFormat,
+    table: Table = None,
+    title: Title = None,
+    out: Out = None,
+    show_values: ShowValues = False,
+    keys: Keys = None,
+    families: Families = None,
+    shape: Shape = "auto",
+    as_json: Json = False,
+) -> int:
+    """Draft the schema of a table's rows from captured messages, for a person to finish.
+
+    It takes every row that was seen. Comments tell how many rows have a column, in how many it is
+    null, and its types; no value of it. Schemas in the messages are believed. Refused elements are
+    named on standard error.
+
+    Example: changewire infer -f aerospike-json users.jsonl --out schemas/shop/user.json
+    """
+    observer = Observer(reading_of(format, "full", keys, families, "off", null_value="control"))
+    for record in records(inputs, shape):
+        for refused in observer.add(record):
+            say_refused(record.position, refused, as_json=as_json)
+    try:
+        draft = observer.draft(table, title, show_values=show_values)
+    except ValueError as error:
+        notice("error", str(error), as_json=as_json)
+        return UNABLE
+    text = json.dumps(draft.schema, indent=2, ensure_ascii=False)
+    if out is None:
+        write_data(text.encode())
+    else:
+        with Path(out).open("x", encoding="utf-8", newline="\n") as file:
+            file.write(f"{text}\n")
+    _say_totals(draft, as_json=as_json)
+    return REFUSED if draft.refused else GOOD
+
+
+def _say_totals(draft: Draft, *, as_json: bool) -> None:
+    columns = len(draft.schema["properties"])
+    counts = f"{counted(draft.rows, 'row')}, {counted(columns, 'column')}"
+    totals = {"rows": draft.rows, "columns": columns, "refused": draft.refused}
+    text = f"{draft.table}: {counts}, {draft.refused:,} refused"
+    notice("totals", text, {"table": draft.table, **totals}, as_json=as_json)

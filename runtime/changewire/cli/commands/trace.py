@@ -1,0 +1,193 @@
+"""``changewire trace``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+import typer
+from msgspec import UNSET, Raw, UnsetType
+
+from changewire.cli.ending import GOOD, REFUSED, ending
+from changewire.cli.lines import Lines, json_text
+from changewire.cli.notices import notice
+from changewire.cli.options import Json, text_option
+from changewire.cli.talk import counted
+from changewire.cli.traced import VERDICTS, show
+from changewire.report.text import visible
+from changewire_messages.change import Sequence
+
+if TYPE_CHECKING:
+    from changewire.engines.changelog import Found, Verdict
+    from changewire.tables.history import History, Step
+    from changewire.tables.order import Order
+
+
+class Place(msgspec.Struct, frozen=True):
+    """An order as JSON: of files, `topic` is the path, `partition` -1 and `offset` the number."""
+
+    sequence: Sequence | None
+    topic: str
+    partition: int
+    offset: int
+    element: int
+
+
+class Changed(msgspec.Struct, frozen=True):
+    """A column as JSON; a value that is not there is left out."""
+
+    before: Raw | UnsetType = UNSET
+    after: Raw | UnsetType = UNSET
+
+
+class Told(msgspec.Struct, frozen=True):
+    """A step as JSON."""
+
+    op: str
+    kind: str
+    event_time: str | None
+    inherited: bool
+    reason: str | None
+    detail: str | None
+    newer: Place | None
+    ignored: tuple[str, ...]
+    columns: dict[str, Changed]
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """The last line as JSON."""
+
+    table: str | None
+    key: Raw
+    row: Raw
+    depends_on_batches: bool
+    row_in_one_batch: Raw
+    target: str | None
+
+
+@ending
+def trace(
+    log: Annotated[
+        str, typer.Argument(metavar="LOG", help="Output folder of run, or a change log.")
+    ],
+    key: Annotated[
+        list[str],
+        typer.Argument(metavar="KEY", help="column=value for each column, or a JSON object."),
+    ],
+    *,
+    table: Annotated[
+        str | None,
+        text_option(metavar="NAME", help="Table of the row, as database.table in the messages."),
+    ] = None,
+    target: Annotated[
+        str | None,
+        text_option(metavar="DIR", help="Folder of the Delta table, to compare its row."),
+    ] = None,
+    controls: Annotated[
+        str | None,
+        text_option(metavar="DIR", help="Folder of control events, where not beside the log."),
+    ] = None,
+    apply_as_truncates: Annotated[
+        bool,
+        typer.Option("--apply-as-truncates", help="Truncates remove rows, as they did in run."),
+    ] = False,
+    full: Annotated[bool, typer.Option("--full", help="Show long values whole.")] = False,
+    as_json: Json = False,
+) -> int:
+    """Tell which changes made a row what it is, in order, and why others did nothing.
+
+    The change log is read without Spark: Parquet, or Delta with the extra delta. The exit code is 1
+    if the log does not have the key, or the table does not hold what the log says.
+
+    Example: changewire trace ops/ id=1004 --table shop.users --target lake/shop/users
+    """
+    from changewire.tables.apply import TRUNCATE
+    from changewire.tables.replay import history_of
+
+    found = _found(log, key, table, controls)
+    if found.key is None:
+        columns = f": its keys have {', '.join(found.columns)}" if found.columns else ""
+        text = f"the change log has no change of this key{columns}"
+        notice("error", text, as_json=as_json, style="red")
+        return REFUSED
+    history = history_of(
+        found.key,
+        found.changes,
+        refused=found.refused,
+        apply_as_truncates=apply_as_truncates,
+    )
+    truncates = sum(one.change.op == TRUNCATE for one in found.changes)
+    if truncates and not apply_as_truncates:
+        text = f"left out, see --apply-as-truncates: {counted(truncates, 'truncate')} of the table"
+        notice("note", text, as_json=as_json)
+    verdict = None if target is None else _verdict(target, found.key, history)
+    if as_json:
+        _write(found, history, verdict)
+    else:
+        show(history, f"{found.table or ''} {found.key}".lstrip(), full=full)
+    if verdict is not None:
+        style = "" if verdict == "same" else "red"
+        text = f"{target}: the table {VERDICTS[verdict]} ({verdict})"
+        notice("note", text, as_json=as_json, style=style)
+    return GOOD if verdict in {None, "same"} else REFUSED
+
+
+def _found(folder: str, key: list[str], table: str | None, controls: str | None) -> Found:
+    """Return the changes of the key; one that is meant in several ways is wrong usage."""
+    from changewire.engines.changelog import find, log_of, wanted_of
+
+    try:
+        log = log_of(folder)
+        return find(log._replace(controls=controls or log.controls), wanted_of(key), table)
+    except ValueError as error:
+        raise typer.BadParameter(visible(str(error))) from None
+
+
+def _verdict(target: str, key: str, history: History) -> Verdict:
+    from changewire.engines.changelog import kept_row, verdict
+
+    return verdict(history.state, kept_row(target, key))
+
+
+def _write(found: Found, history: History, verdict: Verdict | None) -> None:
+    """Write a line of JSON for each step, and one for the row."""
+    lines, state, other = Lines(), history.state, history.in_one_batch
+    for step in history.steps:
+        lines.write(_place(step.order), _told(step))
+    ending = Ending(
+        table=found.table,
+        key=Raw((found.key or "null").encode()),
+        row=_raw(None if state is None else state.values),
+        depends_on_batches=history.depends_on_batches,
+        row_in_one_batch=_raw(None if other is None else other.values),
+        target=verdict,
+    )
+    lines.write(ending)
+
+
+def _told(step: Step) -> Told:
+    change, refused = step.placed.change, step.refused
+    return Told(
+        op=change.op,
+        kind=step.kind,
+        event_time=None if change.event_time is None else change.event_time.isoformat(),
+        inherited=step.is_inherited,
+        reason=None if refused is None else refused.reason,
+        detail=None if refused is None else refused.detail or None,
+        newer=None if refused is None or refused.held is None else _place(refused.held),
+        ignored=step.ignored,
+        columns={
+            name: Changed(*(UNSET if value is UNSET else _raw(value) for value in pair))
+            for name, pair in step.columns().items()
+        },
+    )
+
+
+def _place(order: Order) -> Place:
+    sequence, (topic, partition, offset, element) = order
+    pair = Sequence(major=sequence[0], minor=sequence[1]) if sequence else None
+    return Place(pair, topic, partition, offset, element)
+
+
+def _raw(value: Any) -> Raw:
+    return Raw(json_text(value))

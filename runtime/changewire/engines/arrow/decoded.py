@@ -1,0 +1,160 @@
+"""Decoded messages as Arrow streams: each element in exactly one of three, and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from changewire.engines.counts import Counts
+from changewire.engines.decode import Decoder
+from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, OUTPUTS
+from changewire.engines.outputs import output_of
+from changewire.engines.python.groups import count
+
+
+class Tables(NamedTuple):
+    """Decoded messages in memory.
+
+    Attributes:
+        changes: Changes of rows.
+        controls: Control events.
+        dead_letters: Refused elements.
+        counts: Checked counts: ``elements = changes + controls + dead_letters``.
+    """
+
+    changes: pa.Table
+    controls: pa.Table
+    dead_letters: pa.Table
+    counts: Counts
+
+
+class Stream:
+    """Rows that are decoded while they are read, in memory that stays flat.
+
+    It is read as often as it is asked for: by `reader`, by iteration, or by any library that takes
+    Arrow streams (``pa.table(stream)``, ``polars.from_arrow(stream)``, a query of DuckDB). Each
+    reading decodes the messages anew, and ends with `ConservationError` if they do not add up.
+
+    Attributes:
+        schema: Its columns.
+    """
+
+    def __init__(self, schema: pa.Schema, batches: Callable[[], Iterator[pa.RecordBatch]]) -> None:
+        """Remember what yields the rows."""
+        self.schema = schema
+        self._batches = batches
+
+    def reader(self) -> pa.RecordBatchReader:
+        """Return the rows, to be read once."""
+        return pa.RecordBatchReader.from_batches(self.schema, self._batches())
+
+    def read_all(self) -> pa.Table:
+        """Return all rows, in memory."""
+        return self.reader().read_all()
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return self._batches()
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Return the rows as https://arrow.apache.org/docs/format/CDataInterface says."""
+        return self.reader().__arrow_c_stream__(requested_schema)
+
+
+class Decoded:
+    """Decoded messages: every element is a change, a control event or a dead letter.
+
+    Nothing is read yet. Each of the streams reads all messages and gives the rows of its kind;
+    `tables` reads them once for all three.
+    """
+
+    def __init__(
+        self,
+        messages: Callable[[], Iterator[pa.RecordBatch]],
+        decoder: Decoder,
+        *,
+        is_lasting: bool,
+    ) -> None:
+        """Remember what is decoded, and how.
+
+        Args:
+            messages: Yields batches with columns of `layout.INPUT_COLUMNS`.
+            decoder: Makes rows of them.
+            is_lasting: Whether the messages can be read more than once.
+        """
+        self._messages = messages
+        self._decoder = decoder
+        self._can_be_read = True
+        self._is_lasting = is_lasting
+        self._counts: Counts | None = None
+
+    @property
+    def rows(self) -> Stream:
+        """One row for each element, with its `kind`."""
+        return Stream(self._decoder.schema(), self._decoded)
+
+    @property
+    def changes(self) -> Stream:
+        """Changes of rows: what happened, where, to which row, and in which record it came."""
+        return self._of_kind(CHANGE)
+
+    @property
+    def controls(self) -> Stream:
+        """Control events: heartbeats, DDL, transactions, empty messages and such."""
+        return self._of_kind(CONTROL)
+
+    @property
+    def dead_letters(self) -> Stream:
+        """Refused elements: code, place and reason, beside the raw key and value."""
+        return self._of_kind(DEAD_LETTER)
+
+    @property
+    def counts(self) -> Counts:
+        """Checked counts, of the last reading that came to its end; without one it reads.
+
+        Raises:
+            ConservationError: Decoded rows do not add up.
+        """
+        if self._counts is None:
+            for _ in self._decoded():
+                pass
+            return self.counts
+        return self._counts
+
+    def tables(self) -> Tables:
+        """Decode once, into memory.
+
+        Raises:
+            ConservationError: Decoded rows do not add up.
+        """
+        found: dict[str, list[pa.RecordBatch]] = {name: [] for name in OUTPUTS}
+        for rows in self._decoded():
+            for name, kind in OUTPUTS.items():
+                found[name].append(output_of(rows, kind))
+        tables = {
+            name: pa.Table.from_batches(found[name], self._of_kind(kind).schema)
+            for name, kind in OUTPUTS.items()
+        }
+        return Tables(**tables, counts=self.counts)
+
+    def _of_kind(self, kind: str) -> Stream:
+        def chosen() -> Iterator[pa.RecordBatch]:
+            for rows in self._decoded():
+                found = output_of(rows, kind)
+                if len(found):
+                    yield found
+
+        empty = pa.RecordBatch.from_pylist([], self._decoder.schema())
+        return Stream(output_of(empty, kind).schema, chosen)
+
+    def _decoded(self) -> Iterator[pa.RecordBatch]:
+        if not self._can_be_read:
+            raise ValueError("these messages can be read only once: use tables(), or give a list")
+        self._can_be_read = self._is_lasting
+        counts = Counts()
+        for batch in self._messages():
+            for rows in self._decoder(batch):
+                count(rows, counts)
+                yield rows
+        self._counts = counts.checked()

@@ -1,0 +1,111 @@
+"""Messages from wherever they are, as batches with the columns that are decoded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from changewire.engines.layout import INPUT_COLUMNS
+from changewire.engines.python.batches import BATCH_ROWS, batches
+from changewire.framing import Position, Record, expand, read
+
+_STDIN: Final = "-"
+_NO_TIME: Final = -1
+
+
+@runtime_checkable
+class ArrowStream(Protocol):
+    """A table of any library that speaks Arrow's PyCapsule interface."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Return the table as an Arrow stream."""
+        ...
+
+
+Messages: TypeAlias = (
+    str
+    | os.PathLike[str]
+    | bytes
+    | ArrowStream
+    | Iterable[bytes | Record | str | os.PathLike[str] | None]
+)
+"""What is decoded: a file or folder; a message; a table with a column ``value``; or several files
+and messages, as bytes, as None for a record without value, or as `changewire.framing.Record`."""
+
+
+def opener(messages: Messages, shape: str) -> tuple[Callable[[], Iterator[pa.RecordBatch]], bool]:
+    """Return what yields the batches of messages, and whether it can do so again.
+
+    Args:
+        messages: The messages.
+        shape: Shape of files, see `changewire.framing.SHAPES`.
+
+    Raises:
+        TypeError: They are nothing that can be read.
+    """
+    if isinstance(messages, ArrowStream):
+        is_lasting = not isinstance(messages, pa.RecordBatchReader)
+        return lambda: _of_table(messages), is_lasting
+    items: Any = [messages] if isinstance(messages, (str, bytes, os.PathLike)) else messages
+    if not isinstance(items, Iterable):
+        raise TypeError(f"expected files, messages or a table, not {type(messages).__name__}")
+    is_stdin = isinstance(items, (list, tuple)) and _STDIN in items
+    is_lasting = iter(items) is not items and not is_stdin
+    return lambda: batches(_records(items, shape)), is_lasting
+
+
+def _records(items: Iterable[Any], shape: str) -> Iterator[Record]:
+    """Yield the records of files and messages; messages without a place are numbered.
+
+    Raises:
+        FramingError: A file cannot be read.
+        TypeError: An item is neither.
+    """
+    for number, item in enumerate(items):
+        if isinstance(item, Record):
+            yield item
+        elif item is None or isinstance(item, bytes):
+            yield Record(None, item, Position(number=number))
+        elif isinstance(item, (str, os.PathLike)):
+            for path in expand([os.fspath(item)]):
+                yield from read(path, shape=shape)
+        else:
+            raise TypeError(f"expected a file, bytes or a Record, not {type(item).__name__}")
+
+
+def _of_table(table: ArrowStream) -> Iterator[pa.RecordBatch]:
+    """Yield the columns of a table that are decoded, in short batches.
+
+    Raises:
+        TypeError: There is no binary or string column ``value``, or another one does not fit.
+    """
+    for batch in pa.RecordBatchReader.from_stream(table):
+        for start in range(0, len(batch), BATCH_ROWS):
+            yield _conformed(batch.slice(start, BATCH_ROWS))
+
+
+def _conformed(batch: pa.RecordBatch) -> pa.RecordBatch:
+    found: dict[str, pa.Array] = {}
+    for name, kind in INPUT_COLUMNS.items():
+        if name not in batch.schema.names:
+            continue
+        try:
+            found[name] = _times(batch.column(name), kind).cast(kind)
+        except pa.ArrowException as error:
+            there = batch.schema.field(name).type
+            raise TypeError(f"the column {name!r} is {there}; it must be {kind}") from error
+    if "value" not in found:
+        raise TypeError("expected a binary or string column 'value'")
+    return pa.RecordBatch.from_pydict(found)
+
+
+def _times(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Return integers as the milliseconds that clients of Kafka give, -1 where there is no time."""
+    if not (pa.types.is_timestamp(kind) and pa.types.is_integer(column.type)):
+        return column
+    milliseconds = column.cast(pa.int64()).cast(pa.timestamp("ms", "UTC"))
+    return pc.if_else(pc.equal(column, _NO_TIME), None, milliseconds)

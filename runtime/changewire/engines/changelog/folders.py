@@ -1,0 +1,144 @@
+"""Folders of tables, Delta or Parquet, as record batches: no more than a few are held."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from changewire.framing import FramingError
+
+_LOGS: Final = ("changes", "change_log")
+_OTHERS: Final = ("controls", "dead_letters")
+_BATCH_ROWS: Final = 1024
+_WIDENING: Final = frozenset({"typeWidening", "typeWidening-preview"})
+"""Features of Delta tables whose files are what they seem: Arrow widens types as well."""
+
+
+class Log(NamedTuple):
+    """Where the changes of a run or a query are.
+
+    Attributes:
+        changes: Folder of the change log.
+        controls: Folder of the control events; None where it is not known.
+        dead_letters: Folder of the dead letters; None where it is not known.
+    """
+
+    changes: str
+    controls: str | None
+    dead_letters: str | None
+
+
+def log_of(folder: str) -> Log:
+    """Return the change log in the output folder of a run, or the folder itself, if it is one.
+
+    Raises:
+        FramingError: There is no such folder.
+    """
+    path = Path(folder)
+    _check(folder)
+    changes = next((path / name for name in _LOGS if (path / name).is_dir()), path)
+    others = [path / name for name in _OTHERS]
+    known = [str(one) if changes != path and one.is_dir() else None for one in others]
+    return Log(str(changes), *known)
+
+
+class Folder:
+    """A table in a folder.
+
+    Attributes:
+        names: Names of its columns.
+    """
+
+    def __init__(self, path: str) -> None:
+        """Open the table, at its newest version.
+
+        Raises:
+            FramingError: It cannot be read.
+            ImportError: It is a Delta table, and the extra ``delta`` is not installed.
+        """
+        _check(path)
+        if next(Path(path, "metadata").glob("*.metadata.json"), None):
+            # Its files hold rows of older snapshots too.
+            raise FramingError(path, None, "a table of Iceberg cannot be read without Spark")
+        self._path = path
+        with self._told():
+            is_delta = Path(path, "_delta_log").is_dir()
+            self._table = _delta(path) if is_delta else _parquet(path)
+            self.names: list[str] = self._table.schema.names
+
+    def type_of(self, column: str) -> pa.DataType:
+        """Return the type of a column.
+
+        Raises:
+            FramingError: There is no such column.
+        """
+        if column not in self.names:
+            raise FramingError(self._path, None, f"it has no column {column!r}")
+        return self._table.schema.field(column).type
+
+    def batches(self, columns: Collection[str], where: Any = None) -> Iterator[pa.RecordBatch]:
+        """Yield some columns of the rows that meet a condition.
+
+        Args:
+            columns: Names of columns; those that are not there are left out.
+            where: An expression of `pyarrow.compute`.
+
+        Raises:
+            FramingError: The table cannot be read.
+        """
+        names = [name for name in self.names if name in columns]
+        # As little is read ahead as can be: rows of a log may be large.
+        options = {"batch_size": _BATCH_ROWS, "batch_readahead": 1, "fragment_readahead": 1}
+        with self._told():
+            yield from self._table.scanner(columns=names, filter=where, **options).to_batches()
+
+    @contextmanager
+    def _told(self) -> Generator[None, None, None]:
+        try:
+            yield
+        except (OSError, pa.ArrowException) as error:
+            reason = f"it cannot be read as a table ({error})"
+            raise FramingError(self._path, None, reason) from error
+
+
+def _check(folder: str) -> None:
+    if not Path(folder).is_dir():
+        reason = (
+            "there is no such folder; a table of a catalog cannot be read by its name without"
+            " Spark, give the folder of its files"
+        )
+        raise FramingError(folder, None, reason)
+
+
+def _parquet(path: str) -> Any:
+    return ds.dataset(path, format="parquet", partitioning="hive")
+
+
+def _delta(path: str) -> Any:
+    try:
+        from deltalake import DeltaTable
+        from deltalake.exceptions import DeltaError
+    except ImportError as error:
+        text = 'reading Delta tables without Spark needs deltalake: pip install "changewire[delta]"'
+        raise ImportError(text) from error
+    try:
+        table = DeltaTable(path)
+        features = table.protocol().reader_features
+        if features and _WIDENING.issuperset(features):
+            return _files(table.file_uris())
+        return table.to_pyarrow_dataset()
+    except DeltaError as error:
+        reason = f"it cannot be read without Spark ({error})"
+        raise FramingError(path, None, reason) from error
+
+
+def _files(files: list[str]) -> Any:
+    """Return the data files of a Delta table, under the widest types that they have."""
+    schemas = [ds.dataset(file, format="parquet").schema for file in files]
+    schema = pa.unify_schemas(schemas, promote_options="permissive")
+    return ds.dataset(files, schema, format="parquet")

@@ -1,0 +1,96 @@
+"""The key that is looked for, and which keys of a log are that one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from changewire.codec.exact import exact_number
+from changewire.codec.wire import PARSER_ERRORS
+from changewire.tables.keys import key_text
+
+_PARSE: Final = msgspec.json.Decoder(float_hook=exact_number).decode
+_INEXACT: Final = frozenset({float, Decimal})
+
+
+class Wanted(Struct, frozen=True):
+    """A key that is looked for.
+
+    Attributes:
+        values: For each of its columns the values that are meant.
+        texts: The same as `key_text`.
+    """
+
+    values: Mapping[str, tuple[Any, ...]]
+    texts: Mapping[str, frozenset[str]]
+
+    def is_key(self, key: Mapping[str, Any]) -> bool:
+        """Whether this is the key."""
+        return key.keys() == self.values.keys() and all(
+            (type(value) in _INEXACT or value in self.values[name])
+            and key_text({name: value}) in self.texts[name]
+            for name, value in key.items()
+        )
+
+
+def parsed(text: str) -> dict[str, Any]:
+    """Return an object of JSON text, such as a row of a change log; its numbers are exact.
+
+    Raises:
+        ValueError: It is no such text.
+    """
+    try:
+        return msgspec.convert(_PARSE(text), dict[str, Any])
+    except (*PARSER_ERRORS, msgspec.ValidationError):
+        raise ValueError("no JSON object") from None
+
+
+def wanted_of(words: Sequence[str]) -> Wanted:
+    """Return the key that a person means.
+
+    Args:
+        words: A JSON object; or ``column=value`` for each column, where the value may be meant as
+            text or as JSON.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    if len(words) == 1 and words[0].lstrip().startswith("{"):
+        return _wanted({name: (value,) for name, value in parsed(words[0]).items()})
+    found: dict[str, tuple[Any, ...]] = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not (name and equals):
+            raise ValueError("a key is column=value for each of its columns, or a JSON object")
+        found[name] = _readings(text)
+    return _wanted(found)
+
+
+def either(key: Mapping[str, Any]) -> Wanted:
+    """Return a key whose values may be kept as their text too, as in columns without a type."""
+    return _wanted({name: (value, _text(value)) for name, value in key.items()})
+
+
+def _wanted(values: Mapping[str, tuple[Any, ...]]) -> Wanted:
+    if not values:
+        raise ValueError("a key has at least one column")
+    texts = {
+        name: frozenset(key_text({name: value}) for value in meant)
+        for name, meant in values.items()
+    }
+    return Wanted(values, texts)
+
+
+def _readings(text: str) -> tuple[Any, ...]:
+    try:
+        return text, _PARSE(text)
+    except PARSER_ERRORS:
+        return (text,)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -1,0 +1,106 @@
+"""A row as its table has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Literal
+
+import pyarrow.compute as pc
+from msgspec import MsgspecError, Struct
+
+from changewire.engines.changelog.folders import Folder
+from changewire.engines.changelog.keys import either, parsed
+from changewire.framing import FramingError
+from changewire.tables.metadata import COLUMN, state_from
+from changewire.tables.order import Order
+from changewire.tables.state import State
+
+Verdict = Literal["same", "missing", "left-over", "other-change", "other-values"]
+"""Whether a table holds what its log says: it does; it lacks the row; it has a row that is no more;
+its row was made by another change; or by this one, with other values."""
+
+_KEY: Final = "key"
+_ROW: Final = "row"
+
+
+class Kept(Struct, frozen=True):
+    """A row of a table.
+
+    Attributes:
+        order: Of its newest write.
+        values: Its columns without key and metadata.
+        is_json: Whether the table has rows as JSON text, whose values are those of the log.
+    """
+
+    order: Order
+    values: Mapping[str, Any]
+    is_json: bool
+
+
+def kept_row(folder: str, key: str) -> Kept | None:
+    """Return the row of a key; None where the table has none.
+
+    Args:
+        folder: Folder of the table.
+        key: The key as `key_text`.
+
+    Raises:
+        FramingError: The table cannot be read, or changewire did not make it.
+        ImportError: The extra ``delta`` is not installed.
+    """
+    table = Folder(folder)
+    if COLUMN not in table.names:
+        raise FramingError(folder, None, f"it has no column {COLUMN!r}: changewire did not make it")
+    is_json = set(table.names) == {_KEY, _ROW, COLUMN}
+    names = parsed(key)
+    for row in _of_text(table, key) if is_json else _of_columns(table, names):
+        metadata = row.pop(COLUMN)
+        values = parsed(row[_ROW]) if is_json else row
+        rest = {name: value for name, value in values.items() if name not in names}
+        return Kept(_order(folder, metadata, rest), rest, is_json)
+    return None
+
+
+def _order(folder: str, metadata: Mapping[str, Any], values: Mapping[str, Any]) -> Order:
+    try:
+        return state_from(metadata, values).order
+    except (ValueError, MsgspecError) as error:
+        raise FramingError(folder, None, f"its metadata cannot be read ({error})") from None
+
+
+def _of_text(table: Folder, key: str) -> Iterator[dict[str, Any]]:
+    for batch in table.batches({_ROW, COLUMN}, pc.field(_KEY) == key):
+        yield from batch.to_pylist(maps_as_pydicts="strict")
+
+
+def _of_columns(table: Folder, key: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    wanted = either(key)
+    for name in key:
+        table.type_of(name)
+    for batch in table.batches(table.names):
+        keys = batch.select(list(key)).to_pylist()
+        for place in (i for i, found in enumerate(keys) if wanted.is_key(found)):
+            yield from batch.slice(place, 1).to_pylist(maps_as_pydicts="strict")
+
+
+def verdict(state: State | None, kept: Kept | None) -> Verdict:
+    """Return whether a table has the row that its log says.
+
+    Columns of a type are not compared value by value: their row is known by its newest change.
+
+    Args:
+        state: The row, by the log.
+        kept: The row, as the table has it.
+    """
+    if state is None or state.values is None:
+        return "same" if kept is None else "left-over"
+    if kept is None:
+        return "missing"
+    if kept.order != state.order:
+        return "other-change"
+    is_same = not kept.is_json or _present(kept.values) == _present(state.values)
+    return "same" if is_same else "other-values"
+
+
+def _present(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}

@@ -1,0 +1,82 @@
+"""Delta Lake: https://docs.delta.io/latest/delta-update.html#upsert-into-a-table-using-merge."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import DataType, StructType
+
+from changewire.engines.spark.apply.making import make_table, no_rows
+from changewire.engines.spark.parts import quoted
+from changewire.engines.spark.stream.output import Output
+from changewire.tables.names import is_path
+
+_UNSAFE: Final = re.compile(r"[ ,;{}()\n\t=]")
+_PROPERTIES: Final[Mapping[str, str]] = {"delta.enableTypeWidening": "true"}
+_ANY_NAMES: Final[Mapping[str, str]] = {"delta.columnMapping.mode": "name"}
+
+
+class Delta:
+    """Tables of Delta Lake, by path or by name; see `formats.TableFormat`."""
+
+    name = "delta"
+    takes_paths = True
+    conflict = re.compile(
+        r"DELTA_CONCURRENT_|Concurrent(Append|DeleteRead|DeleteDelete|Transaction|Write)Exception"
+        r"|DELTA_(METADATA|PROTOCOL)_CHANGED|(Metadata|Protocol)ChangedException"
+    )
+
+    def identifier(self, name: str) -> str:
+        """Return a table, a path or a name, as SQL names it."""
+        return f"delta.{quoted(name)}" if is_path(name) else name
+
+    def kept(self, columns: StructType) -> StructType:
+        """Return columns as they are: Delta has all types of Spark that rows have."""
+        return columns
+
+    def widens(self, there: DataType, wider: DataType) -> bool:  # noqa: ARG002 - it widens all
+        """Whether a column's type can become a wider one."""
+        return True
+
+    def create(self, spark: SparkSession, name: str, columns: StructType) -> None:
+        """Make a table if it is not there, and the namespace of its name."""
+        properties = {**_PROPERTIES, **(_ANY_NAMES if _is_unsafe(columns) else {})}
+        if not is_path(name):
+            make_table(spark, name, columns, self.name, properties)
+            return
+        writer = no_rows(spark, columns).write.format(self.name).mode("ignore")
+        writer.options(**properties).save(name)
+
+    def evolve(self, spark: SparkSession, name: str, columns: StructType) -> None:
+        """Add columns to a table, and widen its types."""
+        if _is_unsafe(columns):
+            pairs = ", ".join(f"'{key}' = '{value}'" for key, value in _ANY_NAMES.items())
+            spark.sql(f"ALTER TABLE {self.identifier(name)} SET TBLPROPERTIES ({pairs})")
+        writer = no_rows(spark, columns).write.format(self.name).mode("append")
+        Output("table", name).save(writer.option("mergeSchema", "true"))
+
+    def refresh(self, spark: SparkSession, table: str) -> None:
+        """Do nothing: every query reads the newest version."""
+
+    def version(self, spark: SparkSession, table: str) -> None:
+        """Return nothing: MERGE tells how many rows it changed."""
+
+    def merge(
+        self, source: DataFrame, table: str, statement: str, *, rows: int, since: Any
+    ) -> bool:
+        """Run a MERGE; return whether it changed that many rows."""
+        del table, since
+        done = source.sparkSession.sql(statement, source=source).collect()
+        return int(done[0]["num_affected_rows"]) == rows
+
+
+def _is_unsafe(columns: StructType) -> bool:
+    """Whether Parquet, and so Delta without column mapping, refuses the name of a column."""
+    return any(
+        _UNSAFE.search(field.name) is not None
+        or (isinstance(field.dataType, StructType) and _is_unsafe(field.dataType))
+        for field in columns.fields
+    )

@@ -1,0 +1,114 @@
+"""Apache Iceberg: https://iceberg.apache.org/docs/latest/spark-writes/#merge-into."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import (
+    ArrayType,
+    ByteType,
+    DataType,
+    DecimalType,
+    IntegerType,
+    MapType,
+    ShortType,
+    StructField,
+    StructType,
+)
+
+from changewire.engines.spark.apply.making import make_table, no_rows
+
+_ANY_SCHEMA: Final = "write.spark.accept-any-schema"
+"""Property without which Spark refuses rows whose columns are not those of the table."""
+
+
+class Iceberg:
+    """Tables of Apache Iceberg, by the names that a catalog gives them; see `formats.TableFormat`.
+
+    https://iceberg.apache.org/docs/latest/spark-configuration/#catalogs
+    """
+
+    name = "iceberg"
+    takes_paths = False
+    conflict = re.compile(
+        r"CommitFailedException|CommitStateUnknownException|Found (new )?conflicting"
+        r"|Cannot commit, missing data files"
+    )
+
+    def identifier(self, name: str) -> str:
+        """Return a table's name."""
+        return name
+
+    def kept(self, columns: StructType) -> StructType:
+        """Return columns as Iceberg has them: integers of 8 and 16 bits have 32."""
+        return _kept_struct(columns)
+
+    def widens(self, there: DataType, wider: DataType) -> bool:
+        """Whether a column's type can become a wider one: the scale of decimals stays.
+
+        https://iceberg.apache.org/spec/#schema-evolution
+        """
+        if isinstance(there, DecimalType) and isinstance(wider, DecimalType):
+            return there.scale == wider.scale
+        return True
+
+    def create(self, spark: SparkSession, name: str, columns: StructType) -> None:
+        """Make a table if it is not there, and the namespace of its name."""
+        make_table(spark, name, columns, self.name, {})
+
+    def evolve(self, spark: SparkSession, name: str, columns: StructType) -> None:
+        """Add columns to a table, and widen its types."""
+        # Only for this write: Spark does not align the columns of a MERGE while it is set.
+        spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('{_ANY_SCHEMA}' = 'true')")
+        try:
+            writer = no_rows(spark, columns).writeTo(name).option("mergeSchema", "true")
+            writer.option("check-ordering", "false").append()
+        finally:
+            spark.sql(f"ALTER TABLE {name} UNSET TBLPROPERTIES ('{_ANY_SCHEMA}')")
+
+    def refresh(self, spark: SparkSession, table: str) -> None:
+        """Forget the snapshot that the session's catalog keeps for a while."""
+        spark.catalog.refreshTable(table)
+
+    def version(self, spark: SparkSession, table: str) -> int | None:
+        """Return the snapshot that the table has now."""
+        return _snapshot(spark, table)
+
+    def merge(
+        self, source: DataFrame, table: str, statement: str, *, rows: int, since: int | None
+    ) -> bool:
+        """Run a MERGE; return whether its snapshot is the next one after another.
+
+        MERGE does not tell how many rows it changed.
+        """
+        del rows
+        spark = source.sparkSession
+        spark.sql(statement, source=source)
+        now = _snapshot(spark, table)
+        snapshots = spark.sql(f"SELECT snapshot_id, parent_id FROM {table}.snapshots").collect()  # noqa: S608 - quoted
+        return (now, since) in {tuple(row) for row in snapshots}
+
+
+def _snapshot(spark: SparkSession, table: str) -> int | None:
+    rows = spark.sql(f"SELECT snapshot_id FROM {table}.refs WHERE name = 'main'").collect()  # noqa: S608 - quoted
+    return rows[0]["snapshot_id"] if rows else None
+
+
+def _kept_struct(kind: StructType) -> StructType:
+    return StructType(
+        [StructField(f.name, _kept(f.dataType), f.nullable, f.metadata) for f in kind.fields]
+    )
+
+
+def _kept(kind: DataType) -> DataType:
+    if isinstance(kind, (ByteType, ShortType)):
+        return IntegerType()
+    if isinstance(kind, StructType):
+        return _kept_struct(kind)
+    if isinstance(kind, ArrayType):
+        return ArrayType(_kept(kind.elementType), kind.containsNull)
+    if isinstance(kind, MapType):
+        return MapType(_kept(kind.keyType), _kept(kind.valueType), kind.valueContainsNull)
+    return kind

@@ -1,0 +1,152 @@
+"""What was seen of rows, as a schema in the dialect of ``schemas/README.md``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Any, Final
+
+from changewire.infer.kinds import JOINED, SCALARS, joined_types, kind_of
+from changewire.infer.seen import ARRAY, NULL, OBJECT, Seen
+
+Node = dict[str, Any]
+
+_WORDS: Final = re.compile(r"[^A-Za-z0-9]+")
+_ROW: Final = "To be written: what a row stands for."
+_OBJECT: Final = "To be written: what the object is."
+_COLUMN: Final = "To be written: what it holds."
+_EXAMPLES: Final[Mapping[str, Any]] = {
+    "array": [],
+    "boolean": False,
+    "integer": 0,
+    "number": 0.5,
+    "object": {},
+    "string": "",
+}
+"""A value of each type, which is nobody's."""
+
+
+def class_name(text: str) -> str:
+    """Return a name for a class: CamelCase in ASCII; empty where there are no letters for it."""
+    words = [word for word in _WORDS.split(text) if word]
+    return "".join(word[0].upper() + word[1:] for word in words).lstrip("0123456789")
+
+
+class Drafter:
+    """Writes the schema of one table.
+
+    Attributes:
+        paths: Where the object of each definition was first met, by its title.
+    """
+
+    def __init__(self, title: str, *, show_values: bool = False) -> None:
+        """Start without definitions.
+
+        Args:
+            title: Name of the class of rows.
+            show_values: Whether comments tell the bounds of integers.
+        """
+        self.paths: dict[str, str] = {}
+        self._title, self._show_values = title, show_values
+        self._definitions: dict[str, Node] = {}
+        self._left_out: Mapping[str, str] = {}
+        self._maps: Collection[str] = ()
+
+    def schema(
+        self, rows: Seen, heading: str, left_out: Mapping[str, str], maps: Collection[str]
+    ) -> Node:
+        """Return the schema of rows.
+
+        Args:
+            rows: What was seen of them.
+            heading: Comment on all of it.
+            left_out: Columns that are left out, with the reason.
+            maps: Paths of objects whose names are taken for data.
+        """
+        self.paths, self._definitions = {}, {}
+        self._left_out, self._maps = left_out, maps
+        names = [name for name in rows.properties if name not in left_out]
+        reasons = [f" {name!a} is left out: {reason}." for name, reason in left_out.items()]
+        schema: Node = {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "$comment": heading + "".join(reasons),
+            "title": self._title,
+            "description": _ROW,
+            **self._object(rows, names, self._title, ""),
+        }
+        if self._definitions:
+            schema["$defs"] = dict(sorted(self._definitions.items()))
+        return {**schema, "examples": [_example(schema, self._definitions)]}
+
+    def _object(self, seen: Seen, names: Collection[str], title: str, path: str) -> Node:
+        count = seen.kinds[OBJECT]
+        children = {name: seen.properties[name] for name in names}
+        properties = {
+            name: {
+                "description": _COLUMN,
+                "$comment": self._comment(child, f"{count:,} {'objects' if path else 'rows'}"),
+                **self._value(child, title + class_name(name), f"{path}/{name}"),
+            }
+            for name, child in children.items()
+        }
+        required = [name for name, child in children.items() if 0 < count == child.count]
+        node: Node = {"type": "object", "properties": properties}
+        return {**node, "required": required} if required else node
+
+    def _value(self, seen: Seen, title: str, path: str) -> Node:
+        """Return the schema of a place; a place that takes any value says nothing."""
+        kind, null = kind_of(seen), ["null"] if NULL in seen.kinds else []
+        if kind == OBJECT and seen.properties and path in self._maps:
+            seen.become_map()
+        if kind == OBJECT and seen.properties:
+            reference = {"$ref": f"#/$defs/{self._define(seen, title, path)}"}
+            return {"anyOf": [reference, {"type": "null"}]} if null else reference
+        if kind == JOINED:
+            return {"type": [*joined_types(seen), *null]}
+        if kind in {ARRAY, OBJECT}:
+            below = self._value(seen.items, title, path) if seen.items else {}
+            keyword = {ARRAY: "items", OBJECT: "additionalProperties"}[kind]
+            node = {"type": kind, **({keyword: below} if below else {})}
+        else:
+            node = dict(SCALARS.get(kind, {}))
+        return {**node, "type": [node["type"], *null]} if node and null else node
+
+    def _define(self, seen: Seen, title: str, path: str) -> str:
+        """Write the definition of an object, and return its title."""
+        taken = {name.lower() for name in [self._title, *self._definitions]}
+        name, number = title, 1
+        while name.lower() in taken:
+            number += 1
+            name = f"{title}{number}"
+        self.paths[name] = path
+        self._definitions[name] = {}  # it is taken before those within it are named
+        about = {"title": name, "description": _OBJECT}
+        self._definitions[name] = {**about, **self._object(seen, seen.properties, name, path)}
+        return name
+
+    def _comment(self, seen: Seen, all_of: str) -> str:
+        """Say what was seen of a column: how often, of which types, as what it is declared."""
+        nulls = f", null in {seen.kinds[NULL]:,}" if seen.kinds[NULL] else ""
+        text = f"In {seen.count:,} of {all_of}{nulls}."
+        kinds = {kind: number for kind, number in sorted(seen.kinds.items()) if number}
+        kinds.pop(NULL, None)
+        if len(kinds) > 1:
+            text += f" Seen: {', '.join(f'{kind} {number:,}' for kind, number in kinds.items())}."
+        if seen.declared:
+            text += f" Declared: {', '.join(map(ascii, seen.declared))}."
+        if self._show_values and seen.least is not None:
+            text += f" Integers from {seen.least} to {seen.greatest}."
+        return text
+
+
+def _example(node: Node, definitions: Mapping[str, Node]) -> Any:
+    """Return a value that a schema takes, and that nobody sent."""
+    if "anyOf" in node or "$ref" in node:
+        reference = node["anyOf"][0]["$ref"] if "anyOf" in node else node["$ref"]
+        return _example(definitions[reference.rpartition("/")[2]], definitions)
+    if "properties" in node:
+        return {name: _example(below, definitions) for name, below in node["properties"].items()}
+    if node.get("format") == "date-time":
+        return "1970-01-01T00:00:00Z"
+    kinds: Any = node.get("type")
+    return _EXAMPLES.get(kinds[0] if isinstance(kinds, list) else kinds)

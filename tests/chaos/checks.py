@@ -1,0 +1,82 @@
+"""Whether outputs and tables of a chaos run hold each effect once, and end as the model says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import msgspec
+from tests.chaos.plan import Job
+from tests.runtime.tables.model import tables_of
+
+import changewire as cw
+from changewire.framing import Record
+from changewire.tables import Placed, position_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Element = tuple[int, int]
+"""Partition and offset of a message, which is one element."""
+
+
+class Outcome(msgspec.Struct):
+    """What a chaos run left.
+
+    Attributes:
+        rows: Elements in change log and dead letters.
+        lost: Elements that are in neither.
+        double: Elements that are there more than once.
+        wrong_rows: Rows of tables that differ from the model, or are missing, or too many.
+    """
+
+    rows: int
+    lost: int
+    double: int
+    wrong_rows: int
+
+
+def outcome(spark: SparkSession, job: Job, sent: Iterable[Record]) -> Outcome:
+    """Compare what is there with what was sent."""
+    changes, refused = expected(sent)
+    double = lost = rows = 0
+    logged = {place for place, _ in changes}
+    for name, wanted in (("change_log", logged), ("dead_letters", refused)):
+        found = Counter(
+            (row["partition"], row["offset"])
+            for row in spark.read.format(job.sink).load(job.outputs[name]).collect()
+        )
+        rows += found.total()
+        double += found.total() - len(found)
+        lost += len(wanted - found.keys()) + len(found.keys() - wanted)
+    return Outcome(rows, lost, double, _wrong(spark, job, [placed for _, placed in changes]))
+
+
+def expected(sent: Iterable[Record]) -> tuple[list[tuple[Element, Placed]], set[Element]]:
+    """Return the changes that messages mean, and the places of those that are none."""
+    changes: list[tuple[Element, Placed]] = []
+    refused: set[Element] = set()
+    for record in sent:
+        at = record.position
+        place = (at.partition or 0, at.offset or 0)
+        try:
+            (change,) = cw.changes(cw.decode(record.value or b"", format="aerospike-json"))
+        except cw.DecodeError:
+            refused.add(place)
+        else:
+            changes.append((place, Placed(change, position_of(at, 0))))
+    return changes, refused
+
+
+def _wrong(spark: SparkSession, job: Job, changes: list[Placed]) -> int:
+    wrong = 0
+    for table, rows in tables_of(changes).items():
+        wanted = {msgspec.json.encode(dict(key)): row for key, row in rows.items()}
+        found = {
+            row["key"].encode(): msgspec.json.decode(row["row"])
+            for row in spark.read.format(job.sink).load(str(job.tables / table)).collect()
+        }
+        texts = {key: msgspec.json.decode(msgspec.json.encode(row)) for key, row in wanted.items()}
+        wrong += sum(found.get(key) != texts.get(key) for key in found.keys() | texts.keys())
+    return wrong

@@ -1,0 +1,226 @@
+"""Decoding into Arrow: the same rows as the engines make, from wherever messages are."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql.types import LongType, StringType, StructField, StructType
+from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
+
+import changewire.arrow as cwa
+from changewire.changes.reading import Reading
+from changewire.engines.layout import CHANGES_TABLE, DEAD_LETTERS_TABLE
+from changewire.engines.python import run
+from changewire.framing import FramingError, Position, Record
+
+MESSAGES = mixed_messages()
+VALUES = pa.table({"value": pa.array(MESSAGES, pa.binary())})
+
+
+@pytest.fixture
+def lines(tmp_path: Path) -> Path:
+    """A file of the mixed messages that are one line each."""
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(b"\n".join(m for m in MESSAGES if m is not None) + b"\n")
+    return path
+
+
+def test_each_element_is_in_one_of_three_and_counted() -> None:
+    """Changes, controls and dead letters have the columns of the outputs, and add up."""
+    changes, controls, dead_letters, counts = cwa.decode(MESSAGES, format=FORMAT).tables()
+    found = {"changes": changes, "controls": controls, "dead_letters": dead_letters}
+    assert {name: len(table) for name, table in found.items()} == {
+        name: MIXED_COUNTS[name] for name in found
+    }
+    assert counts.elements == sum(map(len, found.values())) == MIXED_COUNTS["elements"]
+    assert tuple(changes.column_names) == tuple(controls.column_names) == CHANGES_TABLE
+    assert tuple(dead_letters.column_names) == DEAD_LETTERS_TABLE
+
+
+def test_rows_are_those_of_a_run(lines: Path, tmp_path: Path) -> None:
+    """A file gives value for value what `changewire run` writes into its tables."""
+    run([str(lines)], str(tmp_path / "out"), reading=Reading(FORMAT))
+    decoded = cwa.decode(lines, format=FORMAT)
+    for name in ("changes", "controls", "dead_letters"):
+        (file,) = (tmp_path / "out" / name).iterdir()
+        assert getattr(decoded, name).read_all().equals(pq.read_table(file)), name
+
+
+ARROW_SOURCES: dict[str, Callable[[], Any]] = {
+    "pyarrow": lambda: VALUES,
+    "pyarrow text": lambda: VALUES.slice(0, 7).cast(pa.schema({"value": pa.large_string()})),
+    "polars": lambda: pl.DataFrame({"value": MESSAGES}),
+    "pandas": lambda: pd.DataFrame({"value": MESSAGES}),
+    "duckdb": lambda: duckdb.from_arrow(VALUES),
+}
+
+
+@pytest.mark.parametrize("name", ARROW_SOURCES)
+def test_tables_of_any_library_are_read(name: str) -> None:
+    """A column `value` of pyarrow, Polars, pandas or DuckDB gives the rows that bytes give."""
+    table = ARROW_SOURCES[name]()
+    messages = MESSAGES[:7] if name == "pyarrow text" else MESSAGES
+    expected = cwa.decode(messages, format=FORMAT).changes.read_all().drop(["number"])
+    found = cwa.decode(table, format=FORMAT)
+    assert found.changes.read_all().drop(["number"]).equals(expected)
+    assert found.counts.messages == len(messages)  # read a second time
+
+
+def test_columns_of_kafka_are_kept() -> None:
+    """Topic, offset, time, key and headers stand beside the rows, whatever their Arrow types."""
+    time = pa.array([1617167159548], pa.timestamp("ms"))
+    headers = pa.array([[{"key": "h", "value": b"v"}]])
+    table = pa.table(
+        {
+            "value": MESSAGES[:1],
+            "key": ["k"],
+            "topic": pa.array(["t"], pa.large_string()),
+            "partition": pa.array([3], pa.int64()),
+            "offset": pa.array([7], pa.uint32()),
+            "timestamp": time,
+            "headers": headers,
+            "other": [1],
+        }
+    )
+    (row,) = cwa.decode(table, format=FORMAT).changes.read_all().to_pylist()
+    assert (row["record_key"], row["topic"], row["partition"], row["offset"]) == (b"k", "t", 3, 7)
+    assert row["timestamp"].isoformat() == "2021-03-31T05:05:59.548000+00:00"
+    assert row["headers"] == [{"key": "h", "value": b"v"}]
+    assert "other" not in row
+
+
+def test_times_of_clients_are_milliseconds() -> None:
+    """Integers are the milliseconds that Kafka clients give; -1 is no time."""
+    table = pa.table({"value": MESSAGES[:2], "timestamp": [1617167159548, -1]})
+    first, second = cwa.decode(table, format=FORMAT).changes.read_all().column("timestamp")
+    assert first.as_py().isoformat() == "2021-03-31T05:05:59.548000+00:00"
+    assert second.as_py() is None
+
+
+def test_records_and_files_may_be_mixed(lines: Path) -> None:
+    """An iterable may hold records with their place, bytes, which are numbered, and files."""
+    record = Record(b"k", MESSAGES[0], Position(topic="t", partition=0, offset=5))
+    decoded = cwa.decode([record, MESSAGES[0], lines], format=FORMAT)
+    rows = decoded.changes.read_all().select(["offset", "path", "number"]).to_pylist()
+    assert rows[0] == {"offset": 5, "path": None, "number": None}
+    assert rows[1] == {"offset": None, "path": None, "number": 1}
+    assert rows[2] == {"offset": None, "path": str(lines), "number": 0}
+
+
+def test_a_reader_takes_what_it_needs_and_no_more() -> None:
+    """Endless messages are read batch by batch, as slowly as their reader goes."""
+    taken = 0
+
+    def endless() -> Iterator[bytes | None]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield MESSAGES[0]
+
+    reader = cwa.decode(endless(), format=FORMAT).changes.reader()
+    assert len(reader.read_next_batch()) == taken == 4096
+    assert gc.isenabled()  # decoding pauses the collector, its caller does not
+    reader.close()
+
+
+def test_what_can_be_read_once_says_so() -> None:
+    """A second reading of an iterator is an error, and not an empty table."""
+    decoded = cwa.decode(iter(MESSAGES), format=FORMAT)
+    changes: Any = duckdb.from_arrow(decoded.changes)
+    assert len(changes.fetchall()) == MIXED_COUNTS["changes"]
+    assert decoded.counts.elements == MIXED_COUNTS["elements"]  # of that one reading
+    with pytest.raises(ValueError, match="only once"):
+        decoded.dead_letters.read_all()
+    again = cwa.decode(VALUES.to_reader(), format=FORMAT)
+    again.tables()
+    with pytest.raises(ValueError, match="only once"):
+        again.tables()
+
+
+@pytest.mark.parametrize(
+    ("messages", "error"),
+    [
+        (7, "expected files, messages or a table, not int"),
+        ([7], "expected a file, bytes or a Record, not int"),
+        (pa.table({"text": ["a"]}), "expected a binary or string column 'value'"),
+        (pa.table({"value": [1]}), "the column 'value' is int64; it must be binary"),
+    ],
+)
+def test_what_is_no_message_is_refused(messages: Any, error: str) -> None:
+    """Each wrong source is named by its type."""
+    with pytest.raises(TypeError, match=error):
+        cwa.decode(messages, format=FORMAT).tables()
+
+
+def test_a_damaged_file_is_an_error(tmp_path: Path) -> None:
+    """What was read before is handed out, then comes the error: nothing is lost in silence."""
+    with pytest.raises(FramingError):
+        cwa.decode(tmp_path / "missing", format=FORMAT).tables()
+
+
+ROW = StructType([StructField("count", LongType()), StructField("flag", StringType())])
+TYPES: dict[str, Any] = {
+    "pyarrow": pa.schema({"count": pa.int64(), "flag": pa.string()}),
+    "pyspark": ROW,
+}
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_rows_may_have_types(name: str) -> None:
+    """Typed rows are those of Spark: values fit exactly, or the element is a dead letter."""
+    decoded = cwa.decode(MESSAGES[:4], format=FORMAT, rows=TYPES[name])
+    assert decoded.changes.schema.field("after").type == pa.struct(TYPES["pyarrow"])
+    changes, _, dead_letters, counts = decoded.tables()
+    assert changes.column("after").to_pylist()[0] == {"count": None, "flag": None}
+    assert dead_letters.select(["code", "pointer"]).to_pylist() == [
+        {"code": "wrong-type", "pointer": "/after/flag"}
+    ]
+    assert counts.elements == 4
+
+
+def test_text_in_metadata_of_a_column_holds_any_value() -> None:
+    """Metadata of an Arrow column means what it means in Spark."""
+    flag = pa.field("flag", pa.string(), metadata={"contentMediaType": "application/json"})
+    decoded = cwa.decode(MESSAGES[1:2], format=FORMAT, rows=pa.schema([flag]))
+    assert decoded.changes.read_all().column("after").to_pylist() == [{"flag": "true"}]
+
+
+def test_variant_is_for_spark() -> None:
+    """There is no VARIANT in Arrow, and the text says so."""
+    with pytest.raises(ValueError, match="for Spark"):
+        cwa.decode(MESSAGES, format=FORMAT, rows="variant")
+
+
+def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without PySpark typed rows say what to install, and rows of JSON text need none."""
+    for module in ("changewire.engines.spark.decode", "changewire.engines.spark.typed"):
+        monkeypatch.setitem(sys.modules, module, None)
+    assert cwa.decode(MESSAGES, format=FORMAT).counts.elements == MIXED_COUNTS["elements"]
+    with pytest.raises(ImportError, match=r'pip install "changewire\[spark\]"'):
+        cwa.decode(MESSAGES, format=FORMAT, rows=ROW)
+
+
+def test_no_spark_is_loaded() -> None:
+    """Neither decoding into Arrow nor reading a change log loads PySpark."""
+    code = """
+import sys
+import changewire.arrow as cwa, changewire.engines.changelog
+cwa.decode(b"{}", format="aerospike-json").tables()
+print(*{"pyspark", "deltalake"} & {*sys.modules})
+"""
+    environment = {"PYTHONPATH": ":".join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
+    assert done.stdout.strip() == ""

@@ -1,0 +1,41 @@
+"""Messages without Spark: record batches of Arrow, and rows of a user's own tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import changewire as cw
+import changewire.arrow as cwa
+
+ROWS: cwa.RowsAs = "json"
+
+
+def counted(messages: cwa.Messages) -> int:
+    """Return how many elements became changes, by way of whole tables."""
+    decoded: cwa.Decoded = cwa.decode(messages, format="auto", rows=ROWS)
+    tables: cwa.Tables = decoded.tables()
+    return tables.counts.changes
+
+
+def streamed(path: str) -> int:
+    """Return how many rows a stream of changes has, read a batch at a time."""
+    stream: cwa.Stream = cwa.decode(path, format="lindorm-json").changes
+    capsule: cwa.ArrowStream = stream
+    assert hasattr(capsule, "__arrow_c_stream__")
+    return sum(batch.num_rows for batch in stream.reader())
+
+
+def drafted(messages: list[bytes]) -> dict[str, Any]:
+    """Return a first schema of the rows of a table."""
+    draft: cw.Draft = cw.infer(messages, format="dataworks-json", table="shop.users")
+    return draft.schema
+
+
+def typed(row: dict[str, Any]) -> cw.Source:
+    """Return a row as a model; any class that is made from a schema will do."""
+    return cw.row(row, cw.Source)
+
+
+def removed(key: bytes) -> cw.Change:
+    """Return the change that a record without value is."""
+    return cw.delete_by_key(key, format="aerospike-json")
