@@ -62,6 +62,7 @@ def project(
         OutputError: Files that the generator did not write would be lost; nothing was written.
     """
     _check_names(package, version)
+    _check_folders(schemas)
     families = load(schemas)
     _check_formats(families, taken)
     text = project_file(families, package, version=version, requires=requires)
@@ -82,6 +83,14 @@ def _check_names(package: str, version: str) -> None:
         raise SchemaError(package, "", reason)
     if not _VERSION.match(version):
         raise SchemaError(version, "", "a version is numbers with dots between, as in PEP 440")
+
+
+def _check_folders(schemas: Path) -> None:
+    """Refuse a folder of schemas that would be passed over."""
+    for path in sorted(schemas.glob("*/*.json")):
+        if not path.with_name(FAMILY_FILE).exists():
+            reason = f"a folder of schemas has a {FAMILY_FILE}"
+            raise SchemaError(path.parent.name, "", reason)
 
 
 def _check_formats(families: Sequence[Family], taken: Collection[str]) -> None:

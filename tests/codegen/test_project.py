@@ -193,18 +193,16 @@ def test_a_schema_of_any_value_has_a_validator() -> None:
         assert module(f"{family}.validators").errors([HOSTILE], "Value") == []
 
 
-def test_files_of_somebody_else_stay(tmp_path: Path) -> None:
-    """A project file, a page or a folder that the generator did not write is not touched."""
+def test_a_project_of_somebody_else_stays(tmp_path: Path) -> None:
+    """A project file that the generator did not write is not touched, and nothing beside it."""
     schemas = write(tmp_path / "schemas", {"rows/family.json": FILES["sizes/family.json"]})
     write(schemas, {"rows/value.json": VALUE})
-    for name in ("pyproject.toml", "docs/rows.md", f"{PACKAGE}/mine.py"):
-        path = tmp_path / name.partition("/")[0].partition(".")[0] / name
-        path.parent.mkdir(parents=True)
-        path.write_text("by hand")
-        folder = tmp_path / name.partition("/")[0].partition(".")[0]
-        with pytest.raises(OutputError, match="name another"):
-            generate(schemas, folder)
-        assert [p.name for p in folder.rglob("*") if p.is_file()] == [path.name]
+    out = tmp_path / "out"
+    out.mkdir()
+    out.joinpath("pyproject.toml").write_text("# by hand")
+    with pytest.raises(OutputError, match="was not generated; name another folder"):
+        generate(schemas, out)
+    assert [path.name for path in out.rglob("*")] == ["pyproject.toml"]
 
 
 @pytest.mark.parametrize(
@@ -239,3 +237,11 @@ def test_a_message_in_messagepack_is_one_of_several(tmp_path: Path) -> None:
     path.write_text(json.dumps({**family, "roles": {"message": "put"}}))
     with pytest.raises(SchemaError, match="a message in MessagePack is a union of arrays"):
         generate(tmp_path / "schemas", tmp_path / "out")
+
+
+def test_a_folder_without_its_file_is_not_passed_over(tmp_path: Path) -> None:
+    """Who forgot to say what a folder is hears of it, though others are complete."""
+    files = {"sizes/family.json": FILES["sizes/family.json"], "sizes/value.json": VALUE}
+    schemas = write(tmp_path / "schemas", {**files, "forgotten/value.json": VALUE})
+    with pytest.raises(SchemaError, match=r"forgotten#: a folder of schemas has a family\.json"):
+        generate(schemas, tmp_path / "out")

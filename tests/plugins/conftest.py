@@ -11,8 +11,11 @@ import tomli
 from tests.codegen.helpers import CASES
 from tests.plugins.installing import PACKAGE, forget, install
 from tests.plugins.shop import write
+from tests.runtime.cli.conftest import cli
 
 from changewire_codegen.project import project
+
+__all__ = ["cli"]  # a fixture of the tests of the command line, used here too
 
 
 @pytest.fixture(scope="session")

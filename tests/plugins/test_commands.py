@@ -15,8 +15,6 @@ from tests.plugins.shop import FORMAT, write
 from tests.plugins.test_formats import DROPPED, PLACED
 from tests.runtime.cli.conftest import Ended, json_lines
 
-pytest_plugins = ["tests.runtime.cli.conftest"]
-
 Cli = Callable[..., Ended]
 
 
@@ -65,14 +63,13 @@ def test_what_cannot_be_used_is_named(cli: Cli, installed: Path, topic: Path) ->
 
 @pytest.mark.usefixtures("generator")
 def test_a_package_is_made_and_checked(cli: Cli, tmp_path: Path) -> None:
-    """The command writes a project, finds it as it should be, and names what is not."""
+    """The command writes a project, and names what in it is not as the schemas say."""
     schemas, out = write(tmp_path / "schemas"), tmp_path / "out"
     shutil.rmtree(schemas / "shop")
     words = ("generate", "--schemas", schemas, "--package", PACKAGE, "--out", out)
     made = cli(*words)
     assert (made.exit_code, made.stdout) == (0, "")
     assert f"files written; next: pip install {out}" in made.stderr
-    assert cli(*words, "--check").exit_code == 0
     (out / PACKAGE / "rows" / "models.py").write_text("changed = 1\n")
     (out / "pyproject.toml").unlink()
     ended = cli(*words, "--check")

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
+
 import changewire as cw
 from changewire import aerospike_json
 
@@ -52,3 +56,20 @@ def reason(data: bytes) -> str:
         offset: int | None = error.byte_offset
         return f"{code} at {error.pointer or offset}"
     return ""
+
+
+class User(msgspec.Struct):
+    """A model as `changewire generate` makes them of row schemas."""
+
+    name: str
+
+
+def typed_rows(changes: list[cw.Change]) -> list[User]:
+    """Return the rows of changes, as a model."""
+    return [cw.row(change.after, User) for change in changes if change.after is not None]
+
+
+def drafted(values: list[bytes]) -> dict[str, Any]:
+    """Return the draft of a row schema."""
+    draft: cw.Draft = cw.infer(values, format="lindorm-json", table="shop.users")
+    return draft.schema if draft.rows > draft.refused else {}

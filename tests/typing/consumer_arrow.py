@@ -1,8 +1,6 @@
-"""Messages without Spark: record batches of Arrow, and rows of a user's own tables."""
+"""Messages without Spark: record batches of Arrow."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import changewire as cw
 import changewire.arrow as cwa
@@ -23,17 +21,6 @@ def streamed(path: str) -> int:
     capsule: cwa.ArrowStream = stream
     assert hasattr(capsule, "__arrow_c_stream__")
     return sum(batch.num_rows for batch in stream.reader())
-
-
-def drafted(messages: list[bytes]) -> dict[str, Any]:
-    """Return a first schema of the rows of a table."""
-    draft: cw.Draft = cw.infer(messages, format="dataworks-json", table="shop.users")
-    return draft.schema
-
-
-def typed(row: dict[str, Any]) -> cw.Source:
-    """Return a row as a model; any class that is made from a schema will do."""
-    return cw.row(row, cw.Source)
 
 
 def removed(key: bytes) -> cw.Change:

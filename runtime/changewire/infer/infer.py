@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -52,6 +53,7 @@ class Observer:
         self.refused = 0
         self._reading = reading
         self._rows: dict[str, Seen] = {}
+        self._room = Room()
         self._tallies: dict[str, Tally | None] = {}
 
     def add(self, record: Record) -> list[Any]:
@@ -93,7 +95,7 @@ class Observer:
         name = _name(source)
         if name not in self._rows and len(self._rows) >= _MOST_TABLES:
             raise TableError(f"the messages are of more than {_MOST_TABLES:,} tables")
-        return self._rows.setdefault(name, Seen(Room()))
+        return self._rows.setdefault(name, Seen(self._room))
 
     def _declare(self, record: Record) -> None:
         """Note the schema that stands in a message; formats without such are left aside."""
@@ -113,16 +115,19 @@ class Observer:
         for name, tally in self._tallies.items():
             for use in tally.schemas().schemas if tally else ():
                 if _name(use.source) == table:
-                    yield embedded.row_type(
-                        use.text,
-                        format=name,
-                        keys=self._reading.keys,
-                        families=self._reading.families,
-                    )
+                    with suppress(ValueError):  # it declares no column of a row
+                        yield embedded.row_type(
+                            use.text,
+                            format=name,
+                            keys=self._reading.keys,
+                            families=self._reading.families,
+                        )
 
     def _table(self, table: str | None) -> str:
         """Return the name of the table that is meant."""
-        names = [name for name in self._rows if table in {None, name, name.rpartition(".")[2]}]
+        if table in self._rows:
+            return table
+        names = [name for name in self._rows if table in {None, name.rpartition(".")[2]}]
         if len(names) == 1:
             return names[0]
         counts = sorted((-seen.count, name) for name, seen in self._rows.items())

@@ -14,7 +14,7 @@ from typing import Any, Final
 from changewire.changes.connect.scalars import is_rounded, nearest_double
 
 MOST_PLACES: Final = 20_000
-"""Places of all rows of a table that are told apart."""
+"""Places of all rows that are told apart."""
 
 MOST_NAMES: Final = 1000
 """Properties of one object that are told apart; one that has more is a map."""
@@ -52,7 +52,7 @@ class TableError(ValueError):
 
 
 class Room:
-    """How many places may still be told apart, shared by all of a table."""
+    """How many places may still be told apart, shared by all that is seen."""
 
     def __init__(self, left: int = MOST_PLACES) -> None:
         """Start with so many."""
@@ -82,7 +82,7 @@ class Seen:
         """Start with nothing.
 
         Args:
-            room: Shared by all places of a table.
+            room: Shared by all places.
             depth: Objects and arrays around the place.
         """
         self.kinds: Counter[str] = Counter()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.runtime.changes import dataworks, lindorm
 
@@ -148,6 +148,7 @@ def test_a_schema_that_is_no_json_is_refused(spoilt: bytes) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(GOOD))
+@settings(deadline=None)
 @given(data=st.data())
 def test_no_message_ends_the_listing(name: str, data: st.DataObject) -> None:
     """Whatever bytes a message has, it is counted once, and the listing goes on."""

@@ -154,7 +154,7 @@ ROWS = st.lists(st.dictionaries(COLUMNS, JSON, max_size=4), min_size=1, max_size
 
 
 @settings(
-    max_examples=40,
+    max_examples=20,
     deadline=None,
     derandomize=True,
     database=None,

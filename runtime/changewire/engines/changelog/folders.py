@@ -15,6 +15,7 @@ from changewire.framing import FramingError
 _LOGS: Final = ("changes", "change_log")
 _OTHERS: Final = ("controls", "dead_letters")
 _BATCH_ROWS: Final = 1024
+_MAPPING: Final = "delta.columnMapping.mode"
 _WIDENING: Final = frozenset({"typeWidening", "typeWidening-preview"})
 """Features of Delta tables whose files are what they seem: Arrow widens types as well."""
 
@@ -128,6 +129,9 @@ def _delta(path: str) -> Any:
         raise ImportError(text) from error
     try:
         table = DeltaTable(path)
+        if table.metadata().configuration.get(_MAPPING, "none") != "none":
+            # Deltalake finds NULL in columns whose names in the files are others.
+            raise FramingError(path, None, "it cannot be read without Spark (column mapping)")
         features = table.protocol().reader_features
         if features and _WIDENING.issuperset(features):
             return _files(table.file_uris())

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from deltalake import DeltaTable
 from pyspark.sql.types import (
     DecimalType,
     DoubleType,
@@ -109,6 +110,7 @@ def test_columns_follow_the_schemas_in_the_messages(
     if sink == "delta":
         with pytest.raises(FramingError, match="cannot be read without Spark"):
             lake.verdict("t", 1)  # names that Parquet refuses need column mapping
+        assert "columnMapping" in features(lake, "t")
         (step,) = lake.traced("t", 3).steps
         assert step.refused is not None
         assert "column 'name' is string" in step.refused.detail
@@ -153,12 +155,19 @@ def test_columns_of_a_given_type(spark: SparkSession, tmp_path: Path) -> None:
     assert found["aerospike_digest"] == write["key"][2]
     (letter,) = spark.read.format("delta").load(lake.outputs()["dead_letters"]).collect()
     assert (letter["code"], letter["pointer"]) == ("wrong-type", "/after/n")
+    assert not features(lake, table)
     replayed = [replay(spark, lake, DecimalType(6, 3)) for _ in range(2)]
     assert [(one.letters, one.marked) for one in replayed] == [(1, 1), (0, 0)]
     (found,) = spark.read.format("delta").load(f"{lake.root}/tables/{table}").collect()
     assert found["n"] == Decimal("1.125")
+    assert {"typeWidening"} <= features(lake, table)
     log = spark.read.format("delta").load(lake.outputs()["change_log"])
     assert sorted(row["offset"] for row in log.collect()) == [0, 1]
+
+
+def features(lake: Lake, table: str) -> set[str]:
+    """Return what a reader of a table must know beyond the first version of Delta."""
+    return set(DeltaTable(lake.folder / table).protocol().reader_features or ())
 
 
 def replay(spark: SparkSession, lake: Lake, kind: DecimalType) -> cws.Replayed:

@@ -15,8 +15,12 @@ from changewire.engines.spark.stream.output import Output
 from changewire.tables.names import is_path
 
 _UNSAFE: Final = re.compile(r"[ ,;{}()\n\t=]")
-_PROPERTIES: Final[Mapping[str, str]] = {"delta.enableTypeWidening": "true"}
-_ANY_NAMES: Final[Mapping[str, str]] = {"delta.columnMapping.mode": "name"}
+_WIDER: Final[Mapping[str, str]] = {"delta.enableTypeWidening": "true"}
+_ANY_NAMES: Final[Mapping[str, str]] = {
+    "delta.columnMapping.mode": "name",
+    # With no other feature Delta keeps an old protocol, by which deltalake finds NULL in columns.
+    **_WIDER,
+}
 
 
 class Delta:
@@ -43,7 +47,7 @@ class Delta:
 
     def create(self, spark: SparkSession, name: str, columns: StructType) -> None:
         """Make a table if it is not there, and the namespace of its name."""
-        properties = {**_PROPERTIES, **(_ANY_NAMES if _is_unsafe(columns) else {})}
+        properties = _ANY_NAMES if _is_unsafe(columns) else {}
         if not is_path(name):
             make_table(spark, name, columns, self.name, properties)
             return
@@ -51,10 +55,18 @@ class Delta:
         writer.options(**properties).save(name)
 
     def evolve(self, spark: SparkSession, name: str, columns: StructType) -> None:
-        """Add columns to a table, and widen its types."""
-        if _is_unsafe(columns):
-            pairs = ", ".join(f"'{key}' = '{value}'" for key, value in _ANY_NAMES.items())
-            spark.sql(f"ALTER TABLE {self.identifier(name)} SET TBLPROPERTIES ({pairs})")
+        """Add columns to a table, and widen its types.
+
+        Features that keep other readers away are switched on only where they are needed.
+        """
+        table = self.identifier(name)
+        needed = {
+            **(_ANY_NAMES if _is_unsafe(columns) else {}),
+            **(_WIDER if _is_wider(columns, spark.table(table).schema) else {}),
+        }
+        if needed:
+            pairs = ", ".join(f"'{key}' = '{value}'" for key, value in needed.items())
+            spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ({pairs})")
         writer = no_rows(spark, columns).write.format(self.name).mode("append")
         Output("table", name).save(writer.option("mergeSchema", "true"))
 
@@ -71,6 +83,12 @@ class Delta:
         del table, since
         done = source.sparkSession.sql(statement, source=source).collect()
         return int(done[0]["num_affected_rows"]) == rows
+
+
+def _is_wider(columns: StructType, there: StructType) -> bool:
+    """Whether a column has another type than in the table that is there."""
+    known = {field.name: field.dataType.simpleString() for field in there.fields}
+    return any(known.get(f.name, "") not in {"", f.dataType.simpleString()} for f in columns.fields)
 
 
 def _is_unsafe(columns: StructType) -> bool:
