@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 
-class Tested(NamedTuple):
+class Release(NamedTuple):
     """A release of PySpark and what was run with it.
 
     Attributes:
@@ -24,21 +24,21 @@ class Tested(NamedTuple):
 
 
 TESTED: Final = (
-    Tested(
+    Release(
         "4.0.1",
         "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0",
         "io.delta:delta-spark_2.13:4.0.1",
         "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.11.0",
         "what all tests run on",
     ),
-    Tested(
+    Release(
         "4.2.0",
         "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",
         "io.delta:delta-spark_4.2_2.13:4.4.0",
         None,
         "the connector ran with spark-token-provider-kafka-0-10_2.13:4.0.0",
     ),
-    Tested("4.3.0", None, None, None, "decoding files, and AUTO CDC"),
+    Release("4.3.0", None, None, None, "decoding files, and AUTO CDC"),
 )
 """From old to new."""
 
@@ -51,6 +51,6 @@ def line(version: str) -> str:
     return ".".join(version.split(".")[:2])
 
 
-def ran_with(pyspark: str) -> Tested | None:
+def ran_with(pyspark: str) -> Release | None:
     """Return what was run with a PySpark of the same line; None where nothing was."""
     return next((row for row in TESTED if line(row.pyspark) == line(pyspark)), None)

@@ -9,7 +9,7 @@ import pytest
 import tomli
 from tests.support.jars import SPARK_DELTA, SPARK_ICEBERG, SPARK_KAFKA
 
-from changewire.tested import JAVAS, PYTHONS, TESTED, ran_with
+from changewire.tested import JAVAS, PYTHONS, TESTED, Release, ran_with
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT.joinpath("docs", "versions.md").read_text(encoding="utf-8")
@@ -18,24 +18,24 @@ PYPROJECT = tomli.loads(ROOT.joinpath("pyproject.toml").read_text(encoding="utf-
 
 def test_the_jars_of_the_tests_are_in_the_table() -> None:
     """The first row is what the tests of this repository start Spark with."""
-    assert TESTED[0][1:4] == (SPARK_KAFKA, SPARK_DELTA, SPARK_ICEBERG)
+    first = TESTED[0]
+    assert (first.kafka, first.delta, first.iceberg) == (SPARK_KAFKA, SPARK_DELTA, SPARK_ICEBERG)
     pins = ROOT.joinpath("constraints", "dev.txt").read_text(encoding="utf-8")
     assert f"\npyspark=={TESTED[0].pyspark}\n" in pins
 
 
 def test_the_page_shows_the_table() -> None:
     """The page has a row for each release, with the same coordinates and notes."""
-    rows = [
-        f"| {row.pyspark} | {' | '.join(map(shown, row[1:4]))} | {row.note} |" for row in TESTED
-    ]
+    rows = [f"| {row.pyspark} | {jars(row)} | {row.note} |" for row in TESTED]
     assert re.findall(r"^\| \d.+$", PAGE, re.MULTILINE) == rows
     assert f"Python {PYTHONS[0]} to {PYTHONS[-1]}" in PAGE
     assert f"Java {' and '.join(map(str, JAVAS))}" in PAGE
 
 
-def shown(coordinates: str | None) -> str:
-    """Return coordinates as a cell."""
-    return f"`{coordinates}`" if coordinates else "not run"
+def jars(row: Release) -> str:
+    """Return the coordinates of a row as cells."""
+    found = (row.kafka, row.delta, row.iceberg)
+    return " | ".join(f"`{coordinates}`" if coordinates else "not run" for coordinates in found)
 
 
 def test_pythons_are_those_of_the_package() -> None:

@@ -73,11 +73,3 @@ def drafted(values: list[bytes]) -> dict[str, Any]:
     """Return the draft of a row schema."""
     draft: cw.Draft = cw.infer(values, format="lindorm-json", table="shop.users")
     return draft.schema if draft.rows > draft.refused else {}
-
-
-def gone(record_key: bytes) -> cw.Change | None:
-    """Return the delete that a record without value is; None where its format cannot be used."""
-    try:
-        return cw.delete_by_key(record_key, format="lindorm-json", keys=["id"])
-    except cw.FormatError:
-        return None

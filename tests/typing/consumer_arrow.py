@@ -1,23 +1,28 @@
-"""Messages as Arrow record batches."""
+"""Messages without Spark: record batches of Arrow."""
 
 from __future__ import annotations
 
+import changewire as cw
 import changewire.arrow as cwa
 
-
-def decoded(messages: cwa.Messages, rows: cwa.RowsAs) -> cwa.Decoded:
-    """Return messages from files, iterables or tables, decoded when they are read."""
-    return cwa.decode(messages, format="auto", image="patch", rows=rows)
+ROWS: cwa.RowsAs = "json"
 
 
-def read(stream: cwa.Stream) -> int:
-    """Return how many rows a stream has, read in batches."""
-    source: cwa.ArrowStream = stream
-    return int(stream.read_all().num_rows) if source is stream else 0
+def counted(messages: cwa.Messages) -> int:
+    """Return how many elements became changes, by way of whole tables."""
+    decoded: cwa.Decoded = cwa.decode(messages, format="auto", rows=ROWS)
+    tables: cwa.Tables = decoded.tables()
+    return tables.counts.changes
 
 
-def all_at_once(found: cwa.Decoded) -> cwa.Tables:
-    """Return all tables of one reading; their counts add up."""
-    tables: cwa.Tables = found.tables()
-    assert tables.counts.elements == found.counts.elements
-    return tables
+def streamed(path: str) -> int:
+    """Return how many rows a stream of changes has, read a batch at a time."""
+    stream: cwa.Stream = cwa.decode(path, format="lindorm-json").changes
+    capsule: cwa.ArrowStream = stream
+    assert hasattr(capsule, "__arrow_c_stream__")
+    return sum(batch.num_rows for batch in stream.reader())
+
+
+def removed(key: bytes) -> cw.Change:
+    """Return the change that a record without value is."""
+    return cw.delete_by_key(key, format="aerospike-json")

@@ -12,8 +12,11 @@ from changewire.job import JobError, run
 
 def format_of(data: bytes) -> str:
     """Return the format of a message, or its kind where it has none that is known."""
-    name: str | None = cw.detect(data)
     names: list[str] = cw.formats()
+    try:
+        name: str | None = cw.detect(data)
+    except cw.FormatError as error:  # a package of formats that is installed, and broken
+        return str(error)
     return name if name in names else f"unknown to {cw.__version__}"
 
 

@@ -85,7 +85,7 @@ def _quiet_pipe() -> Generator[None, None, None]:
         raise typer.Exit(BROKEN_PIPE) from None
 
 
-def _sentence(error: FormatError | FramingError | OSError | ImportError) -> str:
+def _sentence(error: Exception) -> str:
     """Return why a command could not do its work."""
     if isinstance(error, ImportError):
         return _extra(error)

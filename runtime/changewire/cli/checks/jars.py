@@ -1,4 +1,4 @@
-"""Jars that Spark loads for Kafka, Delta and Iceberg, where an installation keeps them."""
+"""Jars that Spark loads for Kafka and Delta, where an installation keeps them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from changewire.tested import line, ran_with
 
 _KINDS: Final = (
     ("Kafka connector", "Kafka in Spark", "kafka", r"spark-sql-kafka-0-10_2\.13-([\d.]+)\.jar"),
-    ("Delta", "tables in Spark", "delta", r"(?:delta-spark_(?:[\d.]+_)?2\.13-)([\d.]+)\.jar"),
-    ("Iceberg", "tables in Spark", "iceberg", r"iceberg-spark-runtime-[\d.]+_2\.13-([\d.]+)\.jar"),
+    ("Delta", "Delta in Spark", "delta", r"delta-spark_(?:[\d.]+_)?2\.13-([\d.]+)\.jar"),
+    ("Iceberg", "Iceberg in Spark", "iceberg", r"iceberg-spark-runtime-[\d.]+_2\.13-([\d.]+)\.jar"),
 )
 """Name, what needs it, its column in the table of tested versions, and names of its jar."""
 
 _RELEASES: Final = {
     "kafka": "https://spark.apache.org/docs/latest/structured-streaming-kafka-integration.html",
-    "delta": "https://docs.delta.io/latest/releases.html",
     "iceberg": "https://iceberg.apache.org/multi-engine-support/",
+    "delta": "https://docs.delta.io/latest/releases.html",
 }
 
 

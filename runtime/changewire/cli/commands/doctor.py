@@ -10,7 +10,6 @@ from rich.text import Text
 
 from changewire.cli.checks.brokers import brokers
 from changewire.cli.checks.finding import Finding
-from changewire.cli.checks.formats import formats
 from changewire.cli.checks.jars import jars
 from changewire.cli.checks.packages import packages
 from changewire.cli.checks.programs import java, python
@@ -18,6 +17,7 @@ from changewire.cli.ending import GOOD, REFUSED, ending
 from changewire.cli.lines import Lines
 from changewire.cli.options import Json, text_option
 from changewire.cli.talk import console
+from changewire.codec.registry import unusable
 from changewire.report.text import SENTENCE, visible
 from changewire.version import VERSION
 
@@ -48,7 +48,7 @@ def doctor(*, servers: Servers = None, as_json: Json = False) -> int:
         java(),
         *packages(),
         *jars(),
-        *formats(),
+        *(_format(name, fault) for name, fault in unusable().items()),
         *_brokers(servers),
     ]
     if as_json:
@@ -68,6 +68,10 @@ def _brokers(servers: str | None) -> list[Finding]:
     except ValueError as error:
         text = f"--kafka: {error}"
         raise typer.BadParameter(text) from None
+
+
+def _format(name: str, fault: str) -> Finding:
+    return Finding(name=f"format {name}", status="missing", needed_for=name, advice=fault)
 
 
 def _show(findings: list[Finding]) -> None:

@@ -9,8 +9,9 @@ from rich.table import Table
 
 from changewire.cli.ending import GOOD, ending
 from changewire.cli.lines import Lines
+from changewire.cli.notices import notice
 from changewire.cli.options import Json
-from changewire.cli.talk import console, say
+from changewire.cli.talk import console
 from changewire.codec import module_of
 from changewire.codec.registry import unusable, usable
 
@@ -40,7 +41,7 @@ def formats(*, as_json: Json = False) -> int:
     """
     found = [_format(module_of(name)) for name in usable()]
     for fault in unusable().values():
-        say(fault, "red")
+        notice("error", fault, as_json=as_json, style="red")
     if as_json:
         lines = Lines()
         for item in found:

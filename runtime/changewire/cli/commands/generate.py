@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -58,7 +59,7 @@ def generate(
     Formats in it are known to all commands as soon as it is installed; rows of tables get types.
     With --check the exit code is 1 where files are not as the schemas say.
 
-    Example: changewire generate --schemas schemas --package shop --out shop-messages
+    Example: changewire generate --schemas schemas --package shop --out shop/
     """
     project = generator_part("project", "generate needs")
     try:
@@ -74,28 +75,27 @@ def generate(
     except ValueError as error:  # its types are the generator's
         notice("error", str(error), as_json=as_json)
         return UNABLE
-    if check:
-        return _compared(found, as_json=as_json)
-    # Without a slash pip would look for the name in its index.
-    place = out if out.is_absolute() else f"./{out.as_posix()}"
-    text = f"{counted(len(found), 'file')} written; next: pip install {shlex.quote(str(place))}"
-    notice("totals", text, {"written": len(found)}, as_json=as_json)
-    return GOOD
+    if not check:
+        # Without a slash pip would look for the name in its index.
+        place = out if out.is_absolute() else f"./{out.as_posix()}"
+        text = f"{counted(len(found), 'file')} written; next: pip install {shlex.quote(str(place))}"
+        notice("totals", text, {"written": len(found)}, as_json=as_json)
+        return GOOD
+    _write(found, as_json=as_json)
+    again = shlex.join(word for word in sys.argv[1:] if word != "--check")
+    number = counted(len(found), "file is", "files are")
+    wrong = f"{number} not as the schemas say; to mend it: changewire {again}"
+    text = wrong if found else "all files are as the schemas say"
+    notice("totals", text, {"wrong": len(found)}, as_json=as_json)
+    return REFUSED if found else GOOD
 
 
-def _compared(found: list[tuple[str, str]], *, as_json: bool) -> int:
-    """Write what is not as the schemas say; return the exit code."""
+def _write(found: Sequence[tuple[str, str]], *, as_json: bool) -> None:
+    """Write what is wrong with each file, and how it differs."""
     lines = Lines()
     for verdict, diff in found:
         if as_json:
-            lines.write({"file": verdict, "diff": diff})
-        else:
-            sys.stdout.write(f"{visible(verdict, _SHOWN)}\n")
-            sys.stdout.writelines(f"{visible(line, _SHOWN)}\n" for line in diff.splitlines())
-    text = "all files are as the schemas say"
-    if found:
-        again = shlex.join(word for word in sys.argv[1:] if word != "--check")
-        number = counted(len(found), "file is", "files are")
-        text = f"{number} not as the schemas say; to mend it: changewire {again}"
-    notice("totals", text, {"differing": len(found)}, as_json=as_json)
-    return REFUSED if found else GOOD
+            lines.write({"verdict": verdict, "diff": diff})
+            continue
+        sys.stdout.write(f"{visible(verdict, _SHOWN)}\n")
+        sys.stdout.writelines(f"{visible(line, _SHOWN)}\n" for line in diff.splitlines())

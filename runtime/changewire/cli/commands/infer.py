@@ -71,12 +71,13 @@ def infer(
     else:
         with Path(out).open("x", encoding="utf-8", newline="\n") as file:
             file.write(f"{text}\n")
-    _say(draft, as_json=as_json)
+    _say_totals(draft, as_json=as_json)
     return REFUSED if draft.refused else GOOD
 
 
-def _say(draft: Draft, *, as_json: bool) -> None:
-    columns, rows = len(draft.schema["properties"]), counted(draft.rows, "row")
-    text = f"{draft.table}: {rows}, {counted(columns, 'column')}, {draft.refused:,} refused"
-    totals = {"table": draft.table, "rows": draft.rows, "columns": columns}
-    notice("totals", text, {**totals, "refused": draft.refused}, as_json=as_json)
+def _say_totals(draft: Draft, *, as_json: bool) -> None:
+    columns = len(draft.schema["properties"])
+    counts = f"{counted(draft.rows, 'row')}, {counted(columns, 'column')}"
+    totals = {"rows": draft.rows, "columns": columns, "refused": draft.refused}
+    text = f"{draft.table}: {counts}, {draft.refused:,} refused"
+    notice("totals", text, {"table": draft.table, **totals}, as_json=as_json)

@@ -128,7 +128,7 @@ def trace(
     if verdict is not None:
         style = "" if verdict == "same" else "red"
         text = f"{target}: the table {VERDICTS[verdict]} ({verdict})"
-        notice("totals", text, as_json=as_json, style=style)
+        notice("note", text, as_json=as_json, style=style)
     return GOOD if verdict in {None, "same"} else REFUSED
 
 

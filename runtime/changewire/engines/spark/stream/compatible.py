@@ -97,7 +97,7 @@ def schema_of(spark: SparkSession, sink: str, output: Output) -> StructType | No
 
 def _lack(spark: SparkSession, sink: str) -> str:
     tested = ran_with(spark.version)
-    package = getattr(tested, sink, None)
+    package: str | None = getattr(tested, sink, None)
     text = f"Spark {spark.version} does not know the format {sink}"
     if sink not in SETTINGS:
         return text
