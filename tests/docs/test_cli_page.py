@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import typer
+from tests.docs.pages import blocks
 
 from changewire.cli.app import app
 
@@ -36,5 +37,5 @@ def test_rows_link_to_a_section_and_show_a_call(name: str, anchor: str, example:
 
 def test_python_on_the_page_runs() -> None:
     """The examples in Python do what they assert."""
-    for block in re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL):
+    for block in blocks("docs/cli.md"):
         exec(block, {})  # noqa: S102 - our own text

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.docs.pages import blocks
 from tests.runtime.engines.stream.streams import TYPE, stream
 
 if TYPE_CHECKING:
@@ -23,6 +23,6 @@ def test_the_page_runs(spark: SparkSession, tmp_path: Path) -> None:
         "messages": str(tmp_path / "messages"),
         "lake": str(tmp_path),
     }
-    (block,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    (block,) = blocks("docs/landing.md")
     exec(block, names)  # noqa: S102 - our own text
     assert made.landed(spark) == made.expected()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.docs.pages import blocks
 from tests.support.topics import create
 
 import changewire.kafka as cwk
@@ -19,9 +20,9 @@ def test_the_page_runs(kafka: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Each block runs after the one before it, with all clients, and prints what it says."""
     create(kafka, "customers", "people", "guests")
     names: dict[str, Any] = {"server": kafka}
-    blocks = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
-    assert len(blocks) == 6
-    for block in blocks:
+    found = blocks("docs/producers.md")
+    assert len(found) == 6
+    for block in found:
         exec(block, names)  # noqa: S102 - our own text
     first, second = capsys.readouterr().out.splitlines()
     assert [first] == re.findall(r"^# (aerospike-json, .*)$", TEXT, re.MULTILINE)

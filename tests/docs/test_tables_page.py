@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.docs.pages import blocks
 from tests.runtime.tables.histories import applied, change, placed, rows
 
 PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
@@ -46,6 +47,13 @@ def made(row: dict[str, str]) -> Any:
         is_lone=bool(before) and not row["after"],
         **columns(row["after"]),
     )
+
+
+def test_the_examples_run() -> None:
+    """Each block does what it asserts."""
+    names: dict[str, Any] = {}
+    for block in blocks("docs/tables.md"):
+        exec(block, names)  # noqa: S102 - our own text
 
 
 @pytest.mark.parametrize("at", range(len(histories())))
