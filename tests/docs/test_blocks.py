@@ -22,6 +22,7 @@ PAGES: Final = sorted(
 )
 BLOCKS: Final = [block for page in PAGES for block in all_blocks(page)]
 
+TASKS: Final = "tests/docs/test_task_pages.py"
 DOCUMENTS: Final = "tests/runtime/codec/test_documents.py"
 RUN_BY: Final[Mapping[tuple[str, str], str]] = {
     ("README.md", "python"): "tests/docs/test_readme.py",
@@ -33,6 +34,18 @@ RUN_BY: Final[Mapping[tuple[str, str], str]] = {
     ("docs/compatibility.md", "console"): "tests/docs/test_compatibility_page.py",
     ("docs/convert.md", "python"): DOCUMENTS,
     ("docs/errors.md", "python"): DOCUMENTS,
+    **{
+        (f"docs/how-to/{page}.md", language): TASKS
+        for page, languages in {
+            "dead-letters": ("console", "python"),
+            "new-topic": ("console",),
+            "typed-rows": ("python",),
+            "upgrade": ("console", "python"),
+        }.items()
+        for language in languages
+    },
+    **{("docs/tutorial/first-table.md", kind): TASKS for kind in ("console", "python", "sh")},
+    ("docs/how-to/validate-in-a-producer.md", "python"): "tests/docs/test_producers_page.py",
     ("docs/landing.md", "python"): "tests/docs/test_landing_page.py",
     ("docs/operations.md", "python"): "tests/docs/test_operations_page.py",
     ("docs/operations.md", "sh"): "tests/docs/test_operations_page.py",
@@ -63,7 +76,8 @@ def test_the_test_of_a_page_reads_its_blocks(page: str, language: str) -> None:
     assert blocks(page, language)
     code = ROOT.joinpath(RUN_BY[page, language]).read_text(encoding="utf-8")
     assert re.search(rf'"{Path(page).name}"|"{page}"', code)
-    assert language == "python" or f'"{language}"' in code
+    runs_all = "run_page(" in code
+    assert runs_all or language == "python" or f'"{language}"' in code
 
 
 def test_blocks_and_reasons_are_found() -> None:

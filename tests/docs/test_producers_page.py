@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 from tests.docs.pages import blocks
+from tests.docs.running import run_page
 from tests.support.topics import create
 
 import changewire.kafka as cwk
 
 PAGE = Path(__file__).parents[2] / "docs" / "producers.md"
+TASK = "docs/how-to/validate-in-a-producer.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 
 
@@ -29,6 +31,18 @@ def test_the_page_runs(kafka: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert second == (
         "aerospike-json, value: at /gen: expected integer or null, found string (wrong-type)"
     )
+
+
+def test_the_page_of_the_task_runs(
+    kafka: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The serializer takes what is good and tells what is not; the producer sends it."""
+    create(kafka, "validated")
+    names = run_page(TASK, tmp_path, {"servers": kafka})
+    told = re.findall(r"^# (aerospike-json, .*)$", blocks(TASK)[0], re.MULTILINE)
+    assert capsys.readouterr().out.splitlines() == told
+    names["send"]("validated", names["user"])
+    assert names["producer"].flush(30) == 0
 
 
 def test_options_are_those_of_the_table() -> None:
