@@ -18,7 +18,9 @@ exclude_patterns = ["_build", "**/__pycache__"]
 html_theme = "furo"
 html_static_path = ["style"]
 html_css_files = ["site.css"]
+html_favicon = "style/icon.svg"
 html_copy_source = False
+html_show_copyright = False
 html_show_sphinx = False
 
 myst_heading_anchors = 4
@@ -46,10 +48,9 @@ def lead_inside(_: Any, __: str, source: list[str]) -> None:
 def leave_room(app: Any, name: str, source: list[str]) -> None:
     """Drop patterns of an index that no page has yet: Sphinx would warn of them."""
     here = Path(app.srcdir, name).parent
-    lines = source[0].split("\n") if name.endswith("index") else ()
-    empty = {line for line in lines if "*" in line and not any(here.glob(f"{line}.md"))}
-    if empty:
-        source[0] = "\n".join(line for line in lines if line not in empty)
+    for pattern in re.findall(r"^[\w./-]+\*$", source[0], re.MULTILINE):
+        if name.endswith("index") and not any(here.glob(f"{pattern}.md")):
+            source[0] = source[0].replace(f"\n{pattern}\n", "\n")
 
 
 def read_fences(_: Any, __: str, ___: str, ____: Any, _____: Any, lines: list[str]) -> None:

@@ -6,19 +6,22 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from docs.making import commands, options
+from docs.making import commands, options, plots
 
 _PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "commands.md": commands.page,
+    "measured.md": plots.page,
     "options.md": options.page,
 }
 
 
 def write_pages(folder: Path) -> None:
-    """Write the made pages into a folder, and leave those alone that are as they were."""
+    """Write the made pages and plots into a folder, and leave those alone that are as they were."""
     folder.mkdir(exist_ok=True)
     for name, make in _PAGES.items():
         _write(folder / name, make())
+    for name, drawn in plots.plots():
+        _write(folder / name, drawn)
 
 
 def _write(path: Path, text: str) -> None:
