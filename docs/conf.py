@@ -25,7 +25,7 @@ html_show_sphinx = False
 
 myst_heading_anchors = 4
 
-autodoc_default_options = {"members": True, "show-inheritance": False}
+autodoc_default_options = {"members": True}
 autodoc_member_order = "bysource"
 autodoc_mock_imports = ["pyspark"]  # 430 MB to read its names, and none of ours needs it to be read
 autodoc_typehints_format = "short"

@@ -1,4 +1,4 @@
-"""Look at the built site in Chromium: does search find, does a phone scroll sideways, do scripts fail?"""
+"""Look at the built site in Chromium: search, the width of a phone, complaints of scripts."""
 
 from __future__ import annotations
 
