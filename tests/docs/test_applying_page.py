@@ -12,8 +12,6 @@ from tests.runtime.engines.stream.streams import TYPE, stream
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PAGE = Path(__file__).parents[2] / "docs" / "applying.md"
-
 
 def test_the_page_runs(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
