@@ -13,8 +13,12 @@ from changewire import job
 from docs.making.commands import commands, default
 from docs.making.markdown import cell, table
 
+_NAMES: Final = (
+    *("changes", "convert", "decode", "decode_all", "encode"),
+    *("explain", "schemas", "validate"),
+)
 _PYTHON: Final[dict[str, Callable[..., Any]]] = {
-    **{f"cw.{name}": getattr(cw, name) for name in ("changes", "convert", "decode", "encode")},
+    **{f"cw.{name}": getattr(cw, name) for name in _NAMES},
     "changewire.job.run": job.run,
     "ChangewireSerializer": cwk.ChangewireSerializer,
     "ChangewireDeserializer": cwk.ChangewireDeserializer,
@@ -52,7 +56,7 @@ def _of_functions() -> Iterator[tuple[str, str, str]]:
     where: dict[tuple[str, str], list[str]] = defaultdict(list)
     for name, function in _PYTHON.items():
         for each in signature(function).parameters.values():
-            if each.kind is Parameter.KEYWORD_ONLY:
+            if each.kind is Parameter.KEYWORD_ONLY or each.default is not Parameter.empty:
                 value = "" if each.default is Parameter.empty else f"`{each.default!r}`"
                 where[f"`{each.name}`", value].append(f"`{name}`")
     for (option, value), names in sorted(where.items()):
