@@ -8,11 +8,10 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from typing import Any, Final
-
-from playwright.sync_api import Browser, Page, sync_playwright
 
 SITE: Final = Path(__file__).parents[1] / "_build" / "html"
 PICTURES: Final = SITE.with_name("screenshots")
@@ -39,7 +38,7 @@ _WIDER: Final = """() => {
 class _Quiet(SimpleHTTPRequestHandler):
     """Serves files and says nothing."""
 
-    def log_message(self, *_: Any) -> None:
+    def log_message(self, format: str, *args: Any) -> None:
         """Say nothing."""
 
 
@@ -50,6 +49,8 @@ def main() -> int:
         sys.stderr.write("no Chromium was found: on Debian, apt-get install chromium\n")
         return 1
     PICTURES.mkdir(exist_ok=True)
+    # By its name: it is installed for this session alone, and not where types are checked.
+    sync_playwright: Any = import_module("playwright.sync_api").sync_playwright
     with _served() as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         found = [*_pages(browser, address), *_searches(browser, address)]
@@ -72,7 +73,7 @@ def _served() -> Generator[str, None, None]:
         thread.join()
 
 
-def _pages(browser: Browser, address: str) -> Iterator[str]:
+def _pages(browser: Any, address: str) -> Iterator[str]:
     """Yield what is wrong with each page, on a phone and on a desk."""
     for width, size in (("phone", PHONE), ("desk", DESK)):
         page, heard = _listened(browser, size)
@@ -90,7 +91,7 @@ def _pages(browser: Browser, address: str) -> Iterator[str]:
         page.close()
 
 
-def _searches(browser: Browser, address: str) -> Iterator[str]:
+def _searches(browser: Any, address: str) -> Iterator[str]:
     """Yield each word that search does not find where it stands."""
     page, heard = _listened(browser, DESK)
     for word, wanted in SOUGHT.items():
@@ -104,13 +105,24 @@ def _searches(browser: Browser, address: str) -> Iterator[str]:
     yield from (f"search: {text}" for text in heard)
 
 
-def _listened(browser: Browser, size: dict[str, int]) -> tuple[Page, list[str]]:
+def _listened(browser: Any, size: dict[str, int]) -> tuple[Any, list[str]]:
     """Return a page of a size, and a list that gets what its scripts and requests complain of."""
-    page = browser.new_page(viewport=size)  # type: ignore[arg-type]
+    page = browser.new_page(viewport=size)
     heard: list[str] = []
-    page.on("console", lambda said: said.type == "error" and heard.append(said.text))
-    page.on("pageerror", lambda error: heard.append(str(error)))
-    page.on("requestfailed", lambda request: heard.append(f"not loaded: {request.url}"))
+
+    def hear(said: Any) -> None:
+        if said.type == "error":
+            heard.append(said.text)
+
+    def fail(error: Any) -> None:
+        heard.append(str(error))
+
+    def miss(request: Any) -> None:
+        heard.append(f"not loaded: {request.url}")
+
+    page.on("console", hear)
+    page.on("pageerror", fail)
+    page.on("requestfailed", miss)
     return page, heard
 
 
