@@ -29,6 +29,9 @@ SHOWN: Final = (
 )
 """Pages whose pictures are kept for people to look at."""
 
+_LEFT: Final = "net::ERR_ABORTED"
+"""What Chromium says of a request that was under way when the page was left."""
+
 _WIDER: Final = """() => {
   const page = document.documentElement;
   return page.scrollWidth - page.clientWidth;
@@ -118,7 +121,8 @@ def _listened(browser: Any, size: dict[str, int]) -> tuple[Any, list[str]]:
         heard.append(str(error))
 
     def miss(request: Any) -> None:
-        heard.append(f"not loaded: {request.url}")
+        if request.failure != _LEFT:
+            heard.append(f"not loaded: {request.url}")
 
     page.on("console", hear)
     page.on("pageerror", fail)

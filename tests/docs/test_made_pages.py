@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from inspect import ismodule
 
 import pytest
 from docs.making import commands, options, plots
 from docs.making.markdown import cell
+from tests.docs.pages import ROOT
+
+import changewire as cw
 
 COMMANDS = list(commands.commands())
 
@@ -19,6 +23,13 @@ def test_commands_have_their_options(name: str, command: object) -> None:
     taken = [called for called, _ in commands.taken(command)]
     assert re.findall(r"^\| `([^`]+)` \|", section, re.MULTILINE) == taken
     assert f"changewire {name}" in section
+
+
+def test_the_page_of_python_has_every_name() -> None:
+    """Whatever the package exports is described, but for modules and the version."""
+    page = ROOT.joinpath("docs", "reference", "python.md").read_text(encoding="utf-8")
+    names = [name for name in cw.__all__ if not ismodule(getattr(cw, name))]
+    assert [n for n in names if not re.search(rf"\b{n}\b", page)] == ["__version__"]
 
 
 def test_options_are_listed_by_name() -> None:
