@@ -39,7 +39,6 @@ RUN_BY: Final[Mapping[tuple[str, str], str]] = {
         for page, languages in {
             "dead-letters": ("console", "python"),
             "new-topic": ("console",),
-            "typed-rows": ("python",),
             "upgrade": ("console", "python"),
         }.items()
         for language in languages

@@ -12,8 +12,6 @@ import pytest
 from tests.docs.pages import ROOT, blocks
 from tests.docs.running import run_page
 
-from changewire.framing import read
-
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -38,17 +36,6 @@ def test_a_new_topic(tmp_path: Path) -> None:
     """Each command shows of a topic what the page shows."""
     shutil.copy(ACCOUNTS, tmp_path / "topic.jsonl")
     run_page("docs/how-to/new-topic.md", tmp_path)
-
-
-def test_typed_rows(spark: SparkSession, tmp_path: Path) -> None:
-    """The table has the columns that its messages declare, and a row for each key."""
-    (tmp_path / "messages").mkdir()
-    values = [record.value for record in read(str(ACCOUNTS)) if record.value][:3]
-    (tmp_path / "messages" / "part.jsonl").write_bytes(b"\n".join(values))
-    places = {"messages": str(tmp_path / "messages"), "lake": str(tmp_path)}
-    names = run_page("docs/how-to/typed-rows.md", tmp_path, dict(places))
-    assert names["spark"] is spark
-    assert names["accounts"].count() == 1
 
 
 def test_dead_letters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
