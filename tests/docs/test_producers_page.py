@@ -43,6 +43,7 @@ def test_the_page_of_the_task_runs(
     assert capsys.readouterr().out.splitlines() == told
     names["send"]("validated", names["user"])
     assert names["producer"].flush(30) == 0
+    names.clear()  # the producer, before its broker ends
 
 
 def test_options_are_those_of_the_table() -> None:
