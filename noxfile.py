@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tarfile
 import tempfile
 from hashlib import sha256
@@ -20,11 +21,13 @@ nox.needs_version = ">=2025.2.9"
 nox.options.default_venv_backend = "virtualenv"  # comes with nox, and is quicker than venv
 nox.options.error_on_missing_interpreters = True
 nox.options.reuse_venv = "yes"
-nox.options.sessions = ["lint", "codegen_check", "typing", "tests", "build"]
+nox.options.sessions = ["lint", "codegen_check", "typing", "tests", "docs", "build"]
 
 ROOT = Path(__file__).parent
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 EXTRAS = PYPROJECT["project"]["optional-dependencies"]
+PYTHON_OF_SPHINX = (3, 11)
+SOURCES = {"PYTHONPATH": os.pathsep.join(("codegen", "generated", "runtime"))}
 REPRODUCIBLE = {"SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", "1767225600")}
 
 
@@ -128,6 +131,36 @@ def tests(session: nox.Session) -> None:
     install_wheel(session, tuple(EXTRAS), ("bench", "tests"))
     # Two processes, each with its own Spark and Kafka where a file of its tests asks for them.
     session.run("pytest", "--numprocesses=2", "--dist=loadfile", *session.posargs)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the site into ``docs/_build/html``; a warning, as of a link to nowhere, is an error."""
+    build_site(session)
+
+
+@nox.session
+def docs_browser(session: nox.Session) -> None:
+    """Look at the site in Chromium, which must be installed: search, phones, errors of scripts."""
+    build_site(session, "docs_browser")
+    session.run("python", "-m", "docs.making.browser", *session.posargs)
+
+
+@nox.session
+def docs_links(session: nox.Session) -> None:
+    """Ask the network whether links to other sites still lead somewhere."""
+    build_site(session, builder="linkcheck")
+
+
+def build_site(session: nox.Session, *groups: str, builder: str = "html") -> None:
+    """Build the site from sources, in the pinned versions; needs no Spark and no Java."""
+    if sys.version_info < PYTHON_OF_SPHINX:
+        session.skip("the Sphinx that builds the site needs Python 3.11 or newer")
+    extras = (*EXTRAS["cli"], *EXTRAS["kafka"])
+    install(session, *PYPROJECT["project"]["dependencies"], *extras, groups=("docs", *groups))
+    command = ("python", "-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going")
+    folders = ("docs", f"docs/_build/{builder}")
+    session.run(*command, "--builder", builder, *folders, env=SOURCES)
 
 
 @nox.session

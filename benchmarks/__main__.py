@@ -25,15 +25,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the work: does it run?")
     parser.add_argument("--only", choices=sorted(benchmarks(quick=True)), help="one of them")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here as well")
     options = parser.parse_args()
     chosen = [options.only] if options.only else list(benchmarks(quick=options.quick))
     results: list[Result] = []
     print(machine(), "\n")
+    before = load()
     for name in chosen:
         for result in benchmarks(quick=options.quick)[name]():
             print(result.markdown())
             results.append(result)
-    write(results)
+    text = figures(results, before)
+    write(results, text)
+    if options.json:
+        options.json.write_text(text, encoding="utf-8", newline="\n")
 
 
 def benchmarks(*, quick: bool) -> Mapping[str, Callable[[], Iterator[Result]]]:
@@ -105,14 +110,29 @@ def machine() -> str:
     return f"{day}, {hardware}, Python {platform.python_version()}, {packages}"
 
 
-def write(results: list[Result]) -> None:
+def load() -> float | None:
+    """Return how many programs wanted a core in the last minute; None where no system tells."""
+    return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
+
+
+def figures(results: list[Result], before: float | None) -> str:
+    """Return all figures as JSON, with where they were taken.
+
+    Args:
+        results: What was measured.
+        before: The load of the machine before it was.
+    """
+    data = [{"title": r.title, "target": r.target, **r.data} for r in results]
+    where = {"machine": machine(), "load_before": before, "load_after": load()}
+    return json.dumps({**where, "results": data}, indent=1) + "\n"
+
+
+def write(results: list[Result], figures: str) -> None:
     """Write the tables, and the figures behind them."""
     OUTPUT.mkdir(parents=True, exist_ok=True)
     tables = "\n".join(result.markdown() for result in results)
     (OUTPUT / "tables.md").write_text(f"{machine()}\n\n{tables}", encoding="utf-8")
-    data = [{"title": r.title, "target": r.target, **r.data} for r in results]
-    text = json.dumps({"machine": machine(), "results": data}, indent=2)
-    (OUTPUT / "figures.json").write_text(text, encoding="utf-8")
+    (OUTPUT / "figures.json").write_text(figures, encoding="utf-8")
     print(f"tables and figures are in {OUTPUT}")
 
 

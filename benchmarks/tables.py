@@ -44,7 +44,7 @@ def timed(title: str, timings: Mapping[str, Timing], base: str, target: str = ""
         rows.append(
             (name, f"{timing.best * MICROSECONDS:.2f}", f"{ratio:.2f}", f"{low:.2f}-{high:.2f}")
         )
-    data = {name: timing.rounds for name, timing in timings.items()}
+    data = {name: [float(f"{s:.4g}") for s in t.rounds] for name, t in timings.items()}
     head = ("", "least, µs", f"ratio to {base}", "spread over rounds")
     return Result(title, head, rows, target, {"base": base, "seconds": data})
 

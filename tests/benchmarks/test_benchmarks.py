@@ -102,7 +102,7 @@ def test_a_quick_run_writes_tables_and_figures(
     """The files hold what was printed, and the figures behind it."""
     results: list[Result] = list(program.benchmarks(quick=True)[name]())
     monkeypatch.setattr(program, "OUTPUT", tmp_path)
-    program.write(results)
+    program.write(results, program.figures(results, program.load()))
     figures = json.loads((tmp_path / "figures.json").read_text(encoding="utf-8"))
     assert [found["title"] for found in figures["results"]] == [r.title for r in results]
     tables = (tmp_path / "tables.md").read_text(encoding="utf-8")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.docs.pages import blocks
 from tests.runtime.engines.stream.streams import TYPE, stream
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-PAGE = Path(__file__).parents[2] / "docs" / "applying.md"
 
 
 def test_the_page_runs(
@@ -26,7 +24,7 @@ def test_the_page_runs(
         "messages": str(tmp_path / "messages"),
         "lake": str(tmp_path),
     }
-    query, replay, vacuum = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    query, replay, vacuum = blocks("docs/applying.md")
     exec(query, names)  # noqa: S102 - our own text
     assert "9 changes" in capsys.readouterr().out
     log = spark.read.format("delta").load(str(tmp_path / "ops" / "change_log"))

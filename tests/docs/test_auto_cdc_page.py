@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.docs.pages import blocks
 from tests.runtime.changes import dataworks
 
 import changewire as cw
@@ -23,7 +24,7 @@ def test_the_page_runs(spark: SparkSession) -> None:
     sent = [dataworks.message("INSERT", primary_key=key, after=row) for key in (("id",), ())]
     rows = [(cw.encode(message), offset) for offset, message in enumerate(sent)]
     names: dict[str, Any] = {"messages": spark.createDataFrame(rows, "value binary, offset long")}
-    for block in re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL):
+    for block in blocks("docs/auto-cdc.md"):
         exec(block, names)  # noqa: S102 - our own text
     assert [row["offset"] for row in names["kept"].collect()] == [1]
 

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.docs.pages import blocks
 from tests.support.commands import calls, group, parse
 
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
@@ -29,5 +30,5 @@ def test_rows_link_to_a_section_and_show_a_call(name: str, anchor: str, example:
 
 def test_python_on_the_page_runs() -> None:
     """The examples in Python do what they assert."""
-    for block in re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL):
+    for block in blocks("docs/cli.md"):
         exec(block, {})  # noqa: S102 - our own text

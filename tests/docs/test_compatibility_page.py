@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.docs.pages import blocks
 from typer.testing import CliRunner
 
 from changewire.cli.app import app
@@ -19,7 +20,8 @@ PAGE = ROOT.joinpath("docs", "compatibility.md").read_text(encoding="utf-8")
 
 def shown() -> list[str]:
     """Return the lines of the first example, below its command."""
-    block = PAGE.split("```")[1].strip("\n").splitlines()
+    (code,) = blocks("docs/compatibility.md", "console")
+    block = code.splitlines()
     assert block[0] == "$ changewire schema diff installed schemas"
     return block[1:]
 

@@ -194,7 +194,9 @@ def test_a_message_changes_by_the_steps_of_the_page(
     copy = Copy(tmp_path / "copy")
     for name in COPIED:
         shutil.copytree(
-            ROOT / name, copy.folder / name, ignore=shutil.ignore_patterns("__pycache__")
+            ROOT / name,
+            copy.folder / name,
+            ignore=shutil.ignore_patterns("__pycache__", "_build", "made"),
         )
     shutil.copy(ROOT / "pyproject.toml", copy.folder)
     copy.git("init", "--quiet")

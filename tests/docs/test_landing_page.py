@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.docs.pages import blocks
 from tests.runtime.engines.stream.streams import TYPE, stream
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-PAGE = Path(__file__).parents[2] / "docs" / "landing.md"
 
 
 def test_the_page_runs(spark: SparkSession, tmp_path: Path) -> None:
@@ -23,6 +21,6 @@ def test_the_page_runs(spark: SparkSession, tmp_path: Path) -> None:
         "messages": str(tmp_path / "messages"),
         "lake": str(tmp_path),
     }
-    (block,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    (block,) = blocks("docs/landing.md")
     exec(block, names)  # noqa: S102 - our own text
     assert made.landed(spark) == made.expected()

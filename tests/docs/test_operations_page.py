@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+from tests.docs.pages import ROOT, blocks
 from tests.samples import examples
 from tests.support.topics import create, produce
 
@@ -19,12 +20,8 @@ from changewire.framing import Position, Record
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-TEXT = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
-
-
-def blocks(language: str) -> list[str]:
-    """Return the code blocks of the page in a language."""
-    return re.findall(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
+PAGE = "docs/operations.md"
+TEXT = ROOT.joinpath(PAGE).read_text(encoding="utf-8")
 
 
 def test_the_job_of_the_page_runs(spark: SparkSession, kafka: str, tmp_path: Path) -> None:
@@ -38,7 +35,7 @@ def test_the_job_of_the_page_runs(spark: SparkSession, kafka: str, tmp_path: Pat
         "options": {**source, "startingOffsets": "earliest"},
         "lake": str(tmp_path),
     }
-    waiting, job = blocks("python")
+    waiting, job = blocks(PAGE)
     for block in (job, waiting):
         exec(block, names)  # noqa: S102 - our own text
     assert [batch.changes for batch in names["heard"]] == [len(values)]
@@ -48,7 +45,7 @@ def test_the_job_of_the_page_runs(spark: SparkSession, kafka: str, tmp_path: Pat
 
 def test_the_command_of_the_page_is_known() -> None:
     """All options of the command, and of the table below it, are those of the program."""
-    (command,) = blocks("sh")
+    (command,) = blocks(PAGE, "sh")
     group: Any = typer.main.get_command(app)
     known = {option for parameter in group.commands["run"].params for option in parameter.opts}
     words = shlex.split(command.replace("\\\n", ""))

@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.docs.pages import blocks
+from tests.docs.running import run_page
 from tests.support.topics import create
 
 import changewire.kafka as cwk
 
 PAGE = Path(__file__).parents[2] / "docs" / "producers.md"
+TASK = "docs/how-to/validate-in-a-producer.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 
 
@@ -19,15 +22,28 @@ def test_the_page_runs(kafka: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Each block runs after the one before it, with all clients, and prints what it says."""
     create(kafka, "customers", "people", "guests")
     names: dict[str, Any] = {"server": kafka}
-    blocks = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
-    assert len(blocks) == 6
-    for block in blocks:
+    found = blocks("docs/producers.md")
+    assert len(found) == 6
+    for block in found:
         exec(block, names)  # noqa: S102 - our own text
     first, second = capsys.readouterr().out.splitlines()
     assert [first] == re.findall(r"^# (aerospike-json, .*)$", TEXT, re.MULTILINE)
     assert second == (
         "aerospike-json, value: at /gen: expected integer or null, found string (wrong-type)"
     )
+
+
+def test_the_page_of_the_task_runs(
+    kafka: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The serializer takes what is good and tells what is not; the producer sends it."""
+    create(kafka, "validated")
+    names = run_page(TASK, tmp_path, {"servers": kafka})
+    told = re.findall(r"^# (aerospike-json, .*)$", blocks(TASK)[0], re.MULTILINE)
+    assert capsys.readouterr().out.splitlines() == told
+    names["send"]("validated", names["user"])
+    assert names["producer"].flush(30) == 0
+    names.clear()  # the producer, before its broker ends
 
 
 def test_options_are_those_of_the_table() -> None:

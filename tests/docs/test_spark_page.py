@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
+from tests.docs.pages import blocks
 from tests.runtime.changes import dataworks
 from tests.samples import mixed_messages
 
@@ -34,8 +35,7 @@ def test_the_page_runs(spark: SparkSession, tmp_path: Path, generator: None) -> 
         "messages": spark.createDataFrame([(text,)], "value string"),
         "topic": spark.createDataFrame([(order, 7)], "value binary, offset long"),
     }
-    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    first, files, *rest = blocks
+    first, files, *rest = blocks("docs/spark.md")
     exec(first, names)  # noqa: S102 - our own text
     one = names["messages"]
     exec(files, names)  # noqa: S102

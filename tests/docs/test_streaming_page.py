@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.docs.pages import blocks
 from tests.runtime.cli.conftest import cli
 from tests.samples import examples
 from tests.support.topics import create, produce
@@ -20,13 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["cli"]
 
-PAGE = Path(__file__).parents[2] / "docs" / "streaming.md"
+PAGE = "docs/streaming.md"
 TOPICS = ("users", "orders")
-
-
-def blocks(language: str) -> list[str]:
-    """Return the code blocks of the page in a language."""
-    return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 
 
 def test_the_page_runs(
@@ -43,12 +38,12 @@ def test_the_page_runs(
         "lake": str(tmp_path / "lake"),
         "secrets": str(tmp_path / "secrets"),
     }
-    for block in blocks("python"):
+    for block in blocks(PAGE):
         exec(block, names)  # noqa: S102 - our own text
     assert names["spark"] is spark
     assert spark.read.parquet(f"{tmp_path}/lake/changes").count() == 2 * len(values)
     assert names["counts"].changes == len(values)
-    (command,) = blocks("sh")
+    (command,) = blocks(PAGE, "sh")
     for written, meant in (("\\\n", ""), ("HOST:PORT", kafka), ("tables/", f"{tmp_path}/out")):
         command = command.replace(written, meant)
     words = shlex.split(command)

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from tests.packaging.public_api import PUBLIC, api, differences, gone
 
+from changewire_messages import FORMATS
+
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "api"
 CHANGELOG = ROOT.joinpath("CHANGELOG.md").read_text(encoding="utf-8")
@@ -109,4 +111,4 @@ def test_pages_import_what_is_public(page: Path) -> None:
     found = re.findall(
         r"^\s*(?:from|import) (changewire[\w.]*)", page.read_text(encoding="utf-8"), re.MULTILINE
     )
-    assert set(found) <= {*PUBLIC}
+    assert set(found) <= {*PUBLIC, "changewire_messages", *FORMATS.values()}

@@ -26,9 +26,6 @@ NOT_RUN = {
     "infer": "needs rows of one table, in tests of its own",
     "run": "writes a report with charts, in tests of its own",
     "replay": "reads the outputs of a stream, in Spark",
-    "generate": "needs a folder of schemas, with tests of its own",
-    "infer": "needs messages of one table, with tests of its own",
-    "trace": "reads a change log, in tests of its own",
     "schema diff": "compares schemas for seconds, in tests of its own",
 }
 

@@ -1,0 +1,1 @@
+"""The site: its pages, and what makes them."""

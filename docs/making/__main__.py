@@ -1,0 +1,26 @@
+"""Write the pictures of the documentation anew; ``--check`` only tells whether they are current."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from docs.making import pictures
+
+
+def main() -> int:
+    """Write the pictures, or compare them."""
+    parser = argparse.ArgumentParser(prog=pictures.COMMAND, description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing, compare")
+    if not parser.parse_args().check:
+        pictures.write()
+        return 0
+    found = list(pictures.differences())
+    sys.stderr.writelines(f"{line}\n" for line in found)
+    if found:
+        sys.stderr.write(f"to write them anew: {pictures.COMMAND}\n")
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

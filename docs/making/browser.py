@@ -1,0 +1,134 @@
+"""Look at the built site in Chromium: search, the width of a phone, complaints of scripts."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib import import_module
+from pathlib import Path
+from threading import Thread
+from typing import Any, Final
+
+SITE: Final = Path(__file__).parents[1] / "_build" / "html"
+PICTURES: Final = SITE.with_name("screenshots")
+
+PHONE: Final = {"width": 390, "height": 844}
+DESK: Final = {"width": 1280, "height": 900}
+
+SOUGHT: Final = {"UPDATE_BEFOR": "formats/dataworks_json", "apply_changes": "applying"}
+"""What is sought, and a page that must be among those that are found."""
+
+SHOWN: Final = (
+    *("index", "tutorial/first-table", "how-to/typed-rows", "how-to/validate-in-a-producer"),
+    *("how-to/regenerate", "tables", "made/commands", "made/measured", "reference/python"),
+    *("formats/dataworks_json", "cli", "performance"),
+)
+"""Pages whose pictures are kept for people to look at."""
+
+_LEFT: Final = "net::ERR_ABORTED"
+"""What Chromium says of a request that was under way when the page was left."""
+
+_WIDER: Final = """() => {
+  const page = document.documentElement;
+  return page.scrollWidth - page.clientWidth;
+}"""
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    """Serves files and says nothing."""
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+
+def main() -> int:
+    """Print what is wrong with the site; return 1 if anything is."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        sys.stderr.write("no Chromium was found: on Debian, apt-get install chromium\n")
+        return 1
+    PICTURES.mkdir(exist_ok=True)
+    # By its name: it is installed for this session alone, and not where types are checked.
+    sync_playwright: Any = import_module("playwright.sync_api").sync_playwright
+    with _served() as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        found = [*_pages(browser, address), *_searches(browser, address)]
+        browser.close()
+    sys.stdout.writelines(f"{line}\n" for line in found)
+    sys.stdout.write(f"{len(found)} problems; screenshots are in {PICTURES}\n")
+    return bool(found)
+
+
+@contextmanager
+def _served() -> Generator[str, None, None]:
+    """Serve the site on a free port of this machine while the block runs."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(SITE)))
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+
+
+def _pages(browser: Any, address: str) -> Iterator[str]:
+    """Yield what is wrong with each page, on a phone and on a desk."""
+    for width, size in (("phone", PHONE), ("desk", DESK)):
+        page, heard = _listened(browser, size)
+        for path in sorted(SITE.rglob("*.html")):
+            name = path.relative_to(SITE).with_suffix("").as_posix()
+            page.goto(f"{address}/{name}.html")
+            wider = page.evaluate(_WIDER)
+            if wider > 0:
+                yield f"{name}: {wider} pixels wider than a {width}"
+            if name in SHOWN:
+                file = f"{name.replace('/', '-')}-{width}.png"
+                page.screenshot(path=PICTURES / file, full_page=width == "phone")
+            yield from (f"{name}, {width}: {text}" for text in heard)
+            heard.clear()
+        page.close()
+
+
+def _searches(browser: Any, address: str) -> Iterator[str]:
+    """Yield each word that search does not find where it stands."""
+    page, heard = _listened(browser, DESK)
+    for word, wanted in SOUGHT.items():
+        page.goto(f"{address}/search.html?q={word}")
+        page.wait_for_selector("#search-results li a", timeout=10_000)
+        page.wait_for_timeout(1000)
+        links = [link.get_attribute("href") or "" for link in page.query_selector_all(".search a")]
+        if not any(wanted in link for link in links):
+            yield f"search for {word}: {wanted} is not among {len(links)} results"
+        page.screenshot(path=PICTURES / f"search-{word}.png")
+    yield from (f"search: {text}" for text in heard)
+
+
+def _listened(browser: Any, size: dict[str, int]) -> tuple[Any, list[str]]:
+    """Return a page of a size, and a list that gets what its scripts and requests complain of."""
+    page = browser.new_page(viewport=size)
+    heard: list[str] = []
+
+    def hear(said: Any) -> None:
+        if said.type == "error":
+            heard.append(said.text)
+
+    def fail(error: Any) -> None:
+        heard.append(str(error))
+
+    def miss(request: Any) -> None:
+        if request.failure != _LEFT:
+            heard.append(f"not loaded: {request.url}")
+
+    page.on("console", hear)
+    page.on("pageerror", fail)
+    page.on("requestfailed", miss)
+    return page, heard
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,63 @@
+"""The page of the command line, from the program's own help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import typer
+
+from changewire.cli.app import app
+from docs.making.markdown import cell, table
+
+_EXAMPLE: Final = "Example: "
+
+
+def page() -> str:
+    """Return the page: each command with its help, its example, and what it takes."""
+    head = (
+        "# Commands and their options\n\n"
+        "What `changewire COMMAND --help` says, made from the program itself.\n"
+        "[The command line](../cli.md) tells it with examples.\n"
+    )
+    return head + "".join(f"\n{_section(name, command)}" for name, command in commands())
+
+
+def commands() -> Iterator[tuple[str, Any]]:
+    """Yield each command of the program, and those below it, by what one types."""
+    yield from _below("", typer.main.get_command(app))
+
+
+def _below(prefix: str, group: Any) -> Iterator[tuple[str, Any]]:
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _below(f"{prefix}{name} ", command)
+        else:
+            yield f"{prefix}{name}", command
+
+
+def _section(name: str, command: Any) -> str:
+    text, _, example = str(command.help).partition(_EXAMPLE)
+    shown = f"\n```console\n$ {example.strip()}\n```\n" if example else ""
+    rows = [
+        (f"`{called}`", cell(each.help or ""), default(each)) for called, each in taken(command)
+    ]
+    return f"## {name}\n\n{text.strip()}\n{shown}\n{table(('', 'meaning', 'default'), rows)}"
+
+
+def taken(command: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what a command takes, each with the words that one types for it."""
+    for each in command.params:
+        if each.param_type_name == "argument":
+            yield each.metavar or each.name.upper(), each
+        else:
+            words = ", ".join((*each.opts, *each.secondary_opts))
+            yield f"{words} {each.metavar}" if each.metavar else words, each
+
+
+def default(parameter: Any) -> str:
+    """Return what holds where a parameter is not given; that it must be, if it must."""
+    if parameter.required:
+        return "must be given"
+    value = parameter.default
+    return "" if value in (None, False, "", 0, []) else f"`{value}`"

@@ -1,0 +1,63 @@
+"""The page of options: each by its name, wherever it is taken."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from inspect import Parameter, signature
+from typing import Any, Final
+
+import changewire as cw
+import changewire.kafka as cwk
+from changewire import job
+from docs.making.commands import commands, default
+from docs.making.markdown import cell, table
+
+_NAMES: Final = (
+    *("changes", "convert", "decode", "decode_all", "encode"),
+    *("explain", "schemas", "validate"),
+)
+_PYTHON: Final[dict[str, Callable[..., Any]]] = {
+    **{f"cw.{name}": getattr(cw, name) for name in _NAMES},
+    "changewire.job.run": job.run,
+    "ChangewireSerializer": cwk.ChangewireSerializer,
+    "ChangewireDeserializer": cwk.ChangewireDeserializer,
+}
+"""Functions with options; those of Spark are told in pages with tables of their own."""
+
+
+def page() -> str:
+    """Return the page: options of commands, then those of functions."""
+    return (
+        "# Options by name\n\n"
+        "Which commands and functions take an option. Where both do, it is the same option.\n"
+        "Those of `changewire.spark` have tables in [From a topic to tables](../applying.md) and\n"
+        "[Landing a stream](../landing.md), those of Spark's source in\n"
+        "[Streaming from Kafka](../streaming.md).\n\n## Of commands\n\n"
+        + table(("option", "meaning", "default", "commands"), _of_commands())
+        + "\n## Of functions\n\n"
+        + table(("option", "default", "functions"), _of_functions())
+    )
+
+
+def _of_commands() -> Iterator[tuple[str, str, str, str]]:
+    """Yield a row for each option; one name with two meanings has two."""
+    where: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for name, command in commands():
+        for each in command.params:
+            if each.param_type_name == "option":
+                words = ", ".join(f"`{word}`" for word in each.opts)
+                where[words, cell(each.help or ""), default(each)].append(f"`{name}`")
+    for (words, meaning, value), names in sorted(where.items()):
+        yield words, meaning, value, ", ".join(names)
+
+
+def _of_functions() -> Iterator[tuple[str, str, str]]:
+    where: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for name, function in _PYTHON.items():
+        for each in signature(function).parameters.values():
+            if each.kind is Parameter.KEYWORD_ONLY or each.default is not Parameter.empty:
+                value = "" if each.default is Parameter.empty else f"`{each.default!r}`"
+                where[f"`{each.name}`", value].append(f"`{name}`")
+    for (option, value), names in sorted(where.items()):
+        yield option, value or "must be given", ", ".join(names)

@@ -1,0 +1,29 @@
+"""Writes what is made while the site is built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from docs.making import commands, options, plots
+
+_PAGES: Final[Mapping[str, Callable[[], str]]] = {
+    "commands.md": commands.page,
+    "measured.md": plots.page,
+    "options.md": options.page,
+}
+
+
+def write_pages(folder: Path) -> None:
+    """Write the made pages and plots into a folder, and leave those alone that are as they were."""
+    folder.mkdir(exist_ok=True)
+    for name, make in _PAGES.items():
+        _write(folder / name, make())
+    for name, drawn in plots.plots():
+        _write(folder / name, drawn)
+
+
+def _write(path: Path, text: str) -> None:
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8", newline="\n")

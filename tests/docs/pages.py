@@ -1,0 +1,65 @@
+"""Pages and the code blocks in them: which are run, which are not and why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+ROOT: Final = Path(__file__).parents[2]
+
+DATA: Final = ("json", "text")
+"""Languages of blocks that are messages or other data, which nothing can run."""
+
+_BLOCK: Final = re.compile(
+    r"(?P<mark><!-- not run: (?P<reason>[^>]+) -->\n)?"
+    r"^ *```(?P<language>[^\n`]*)\n(?P<code>.*?)^ *```$",
+    re.DOTALL | re.MULTILINE,
+)
+_PAGE: Final = re.compile(r"<!-- not run, (?P<language>\w+): (?P<reason>[^>]+) -->")
+
+
+class Block(NamedTuple):
+    """A block of code.
+
+    Attributes:
+        page: Its page, as a path below the root of the repository.
+        line: Where its fence stands, from 1.
+        language: What stands behind the fence.
+        code: What stands between the fences.
+        reason: Why it is not run; None where it is to be run.
+    """
+
+    page: str
+    line: int
+    language: str
+    code: str
+    reason: str | None
+
+
+def blocks(page: str, language: str = "python") -> list[str]:
+    """Return the code of a page that is to be run, in one language."""
+    return [b.code for b in all_blocks(page) if b.language == language and b.reason is None]
+
+
+def all_blocks(page: str) -> Iterator[Block]:
+    """Yield every block of code on a page; what Sphinx reads as a directive is none.
+
+    ``<!-- not run: REASON -->`` above a block says why no test runs it, and ``<!-- not run,
+    LANGUAGE: REASON -->`` anywhere on a page says it of all its blocks in that language.
+    """
+    text = ROOT.joinpath(page).read_text(encoding="utf-8")
+    reasons: Mapping[str, str] = {m["language"]: m["reason"] for m in _PAGE.finditer(text)}
+    for found in _BLOCK.finditer(text):
+        language = found["language"]
+        line = text.count("\n", 0, found.start("code"))
+        if not language.startswith("{"):
+            reason = found["reason"] or reasons.get(language)
+            yield Block(page, line, language, found["code"], reason)
+
+
+def links(page: str) -> Iterator[str]:
+    """Yield the targets of a page's links, as they are written."""
+    text = ROOT.joinpath(page).read_text(encoding="utf-8")
+    yield from re.findall(r"\]\(([^)\s]+)\)", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
