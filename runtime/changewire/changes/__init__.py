@@ -4,17 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from changewire.changes.change_row import ChangeRow
 from changewire.changes.options import IMAGES, Digests, Image, check_options
-from changewire.changes.values import control_event
 from changewire.codec import codec
 from changewire_messages import FORMATS
 from changewire_messages.change import Change, Source
 
-__all__ = ["IMAGES", "Digests", "Image", "changes", "empty_message", "unchecked_changes"]
+__all__ = ["IMAGES", "Digests", "Image", "change_row", "changes", "empty_message"]
 
 Names = Sequence[str] | None
-Adapter = Callable[[Any, bytes | None, Names, str, Names], list[Change]]
-"""From a message, the record key, key columns, the image and column families to changes."""
+Adapter = Callable[[Any, bytes | None, Names, str, Names], ChangeRow]
+"""From a message, the record key, key columns, the image and column families to its change."""
 
 
 def changes(
@@ -48,12 +48,13 @@ def changes(
     """
     kind: Any = type(message)
     check_options(_adapter(kind)[0], image, keys, families, digests)
-    return unchecked_changes(
+    found = change_row(
         message, record_key, keys=keys, image=image, families=families, digests=digests
     )
+    return [found.change()]
 
 
-def unchecked_changes(
+def change_row(
     message: object,
     record_key: bytes | None,
     *,
@@ -61,21 +62,20 @@ def unchecked_changes(
     image: str,
     families: Names,
     digests: str,
-) -> list[Change]:
-    """Return what `changes` does, for options that `check_options` has seen."""
+) -> ChangeRow:
+    """Return the change of a message, for options that `check_options` has seen."""
     kind: Any = type(message)
     name, adapter = _adapter(kind)
     found = adapter(message, record_key, keys, image, families)
     if digests != "off":
-        _check_digests(found, name, digests)
+        _check_digest(found, name, digests)
     return found
 
 
-def _check_digests(changes: list[Change], format: str, digests: str) -> None:
+def _check_digest(change: ChangeRow, format: str, digests: str) -> None:
     from changewire.changes.digest_check import check_digest
 
-    for change in changes:
-        check_digest(change, format, digests)
+    check_digest(change, format, digests)
 
 
 @cache
@@ -120,7 +120,7 @@ _ADAPTERS: Mapping[str, Callable[[], Adapter]] = {
 }
 
 
-def empty_message(format: str, *, null_value: bool) -> Change:
+def empty_message(format: str, *, null_value: bool) -> ChangeRow:
     """Return the control event of a message that holds nothing.
 
     Args:
@@ -130,4 +130,4 @@ def empty_message(format: str, *, null_value: bool) -> Change:
     """
     system = format.partition("-")[0]
     source = Source(system=system, database=None, schema=None, table=None)
-    return control_event("empty", source, {"null_value": null_value})
+    return ChangeRow(op="empty", source=source, attributes={"null_value": null_value})

@@ -80,9 +80,9 @@ def typed_row(
     """
     if image is None or image is UNSET:
         return None
-    reader = _reader(compiled, place)
+    reader = compiled.reader.fields.get(place) if compiled and compiled.reader else None
     if reader is None:
-        row: Row = image.copy()
+        row: Row = image
         return row
     notes: list[Note] = []
     try:

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from changewire.changes import Digests, Image, empty_message, unchecked_changes
+from changewire.changes import Digests, Image, change_row, empty_message
+from changewire.changes.change_row import ChangeRow
 from changewire.changes.options import check_options
 from changewire.codec import (
     Codec,
@@ -19,11 +20,13 @@ from changewire_messages.change import Change, Rejection
 Element = tuple[Change | Rejection, list[str]]
 """What an element is, and the names of the leniencies that it needed."""
 
+ElementRow = tuple[ChangeRow | Rejection, list[str]]
+"""The same, as the columns of a table hold it."""
+
 AUTO: Final = "auto"
 """In place of a format: each message says which it has, as on a topic that carries several."""
 
 _UNKNOWN: Final = "unknown"
-_FINISHED = frozenset({Change, Rejection})
 
 
 @dataclass(frozen=True)
@@ -72,28 +75,39 @@ class Reading:
             value: The value of a Kafka record; None for a tombstone.
             record_key: Its key.
         """
+        return [
+            (found.change() if isinstance(found, ChangeRow) else found, leniencies)
+            for found, leniencies in self.rows(value, record_key)
+        ]
+
+    def rows(self, value: bytes | None, record_key: bytes | None) -> list[ElementRow]:
+        """Return what `elements` does, as the columns of a table hold it."""
         if value is None:
             name = _UNKNOWN if self.format == AUTO else self.format
             return [(empty_message(name, null_value=True), [])]
-        if self.format == AUTO:
-            try:
-                reader, models = decode_all_any(value)
-            except DecodeError as error:
-                return [(rejection(error), [])]
-        else:
-            reader = codec(self.format)
-            models = reader.decode_all(value)
-        if not models:
-            return [(empty_message(reader.format, null_value=False), [])]
+        try:
+            reader, models = self._models(value)
+        except DecodeError as error:
+            return [(rejection(error), [])]
         if len(models) == 1:
             return [self._element(reader, models[0], 0, record_key)]
+        if not models:
+            return [(empty_message(reader.format, null_value=False), [])]
         return [self._element(reader, model, i, record_key) for i, model in enumerate(models)]
 
-    def _element(self, reader: Codec, model: Any, number: int, record_key: bytes | None) -> Element:
-        if type(model) in _FINISHED:
+    def _models(self, value: bytes) -> tuple[Codec, list[Any]]:
+        if self.format == AUTO:
+            return decode_all_any(value)
+        reader = codec(self.format)
+        return reader, reader.decode_all(value)
+
+    def _element(
+        self, reader: Codec, model: Any, number: int, record_key: bytes | None
+    ) -> ElementRow:
+        if type(model) is Rejection:
             return model, []
         try:
-            (change,) = unchecked_changes(
+            change = change_row(
                 model,
                 record_key,
                 keys=self.keys,
