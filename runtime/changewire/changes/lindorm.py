@@ -54,12 +54,15 @@ def lindorm_changes(
     used: list[str] = []
     issues: list[Issue] = []
     compiled = compiled_schema(message)
-    before = typed_row(payload.before, "before", compiled, used, issues)
-    after = None if op == "delete" else typed_row(payload.after, "after", compiled, used, issues)
-    if issues:
-        raise DecodeError(wire.FORMAT, issues)
+    before = None if payload.before is UNSET else payload.before
+    after = None if isinstance(payload, wire.Delete) else payload.after
+    if compiled is not None:
+        before = typed_row(before, "before", compiled, used, issues)
+        after = typed_row(after, "after", compiled, used, issues)
+        if issues:
+            raise DecodeError(wire.FORMAT, issues)
     named = record_columns(record_key, compiled) if record_key else None
-    if _is_hbase(before, after, named) and (keys is None or families is not None):
+    if (keys is None or families is not None) and _is_hbase(before, after, named):
         keys = keys or (ROW_KEY,)
         before = _cells(before, "/payload/before", families, used)
         after = _cells(after, "/payload/after", families, used)

@@ -85,21 +85,19 @@ class Reading:
         if value is None:
             name = _UNKNOWN if self.format == AUTO else self.format
             return [(empty_message(name, null_value=True), [])]
-        try:
-            reader, models = self._models(value)
-        except DecodeError as error:
-            return [(rejection(error), [])]
+        if self.format == AUTO:
+            try:
+                reader, models = decode_all_any(value)
+            except DecodeError as error:
+                return [(rejection(error), [])]
+        else:
+            reader = codec(self.format)
+            models = reader.decode_all(value)
         if len(models) == 1:
             return [self._element(reader, models[0], 0, record_key)]
         if not models:
             return [(empty_message(reader.format, null_value=False), [])]
         return [self._element(reader, model, i, record_key) for i, model in enumerate(models)]
-
-    def _models(self, value: bytes) -> tuple[Codec, list[Any]]:
-        if self.format == AUTO:
-            return decode_all_any(value)
-        reader = codec(self.format)
-        return reader, reader.decode_all(value)
 
     def _element(
         self, reader: Codec, model: Any, number: int, record_key: bytes | None
