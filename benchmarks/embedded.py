@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ import changewire as cw
 from benchmarks import topics
 from benchmarks.tables import Result, timed
 from benchmarks.timing import Action, Timing, compare
+from changewire.changes import change_row
 from changewire.engines.decode import PART, Elements, columns
 
 FORMAT = "lindorm-json"
@@ -47,26 +48,25 @@ def messages(count: int) -> list[bytes]:
     return [msgspec.json.encode({**message, "schema": schema}) for message in found]
 
 
-def changes(values: list[bytes]) -> dict[str, Action]:
+def changes(values: list[bytes], change: Callable[[Any], Any] = cw.changes) -> dict[str, Action]:
     """Return what makes changes of messages, with and without a look at the schema."""
     decode = cw.codec(FORMAT).decode
     bare = [_without_schema(decode(value)) for value in values]
     return {
-        WITHOUT: lambda: [(decode(v), cw.changes(m)) for v, m in zip(values, bare, strict=True)],
-        WITH: lambda: [(m := decode(v), cw.changes(m)) for v in values],
+        WITHOUT: lambda: [(decode(v), change(m)) for v, m in zip(values, bare, strict=True)],
+        WITH: lambda: [(m := decode(v), change(m)) for v in values],
     }
 
 
 def rows(values: list[bytes]) -> dict[str, Action]:
     """Return what a worker does with messages, up to Arrow columns."""
-    made = changes(values)
+    options: Any = {"keys": None, "image": "full", "families": None, "digests": "off"}
+    made = changes(values, partial(change_row, record_key=None, **options))
     batch = pa.RecordBatch.from_pydict({"value": pa.array(values, pa.binary())})
 
     def build(action: Action) -> object:
-        elements, found = Elements(), action()
-        for _, (change,) in found:  # type: ignore[attr-defined]
-            elements.add(change, [])
-        return columns(batch, elements, None)
+        found: Any = action()
+        return columns(batch, Elements([(change, []) for _, change in found]), None)
 
     return {name: partial(build, action) for name, action in made.items()}
 

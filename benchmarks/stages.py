@@ -15,6 +15,7 @@ import changewire as cw
 from benchmarks.messages import FORMAT
 from benchmarks.tables import Result, timed
 from benchmarks.timing import Action, Timing, compare
+from changewire.changes import change_row
 from changewire.changes.reading import Reading
 from changewire.engines.decode import PART, Decoder
 
@@ -45,15 +46,18 @@ def stages(values: list[bytes]) -> dict[str, Action]:
     codec, decoder = cw.codec(FORMAT), Decoder(Reading(FORMAT))
     batch = pa.RecordBatch.from_pydict({"value": pa.array(values, pa.binary())})
 
+    def row(model: object) -> object:
+        return change_row(model, None, keys=None, image="full", families=None, digests="off")
+
     def decode() -> object:
         return [codec.decode(value) for value in values]
 
     def change() -> object:
-        return [cw.changes(codec.decode(value)) for value in values]
+        return [row(codec.decode(value)) for value in values]
 
     def tolerate() -> object:
         models = [codec.decode(value) for value in values]
-        return [(cw.changes(model), codec.leniencies(model)) for model in models]
+        return [(row(model), codec.leniencies(model)) for model in models]
 
     return {
         PARSED: lambda: [orjson.loads(value) for value in values],

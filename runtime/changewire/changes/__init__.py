@@ -5,8 +5,9 @@ from functools import cache
 from typing import Any
 
 from changewire.changes.adapters import Adapter, Names, adapter, format_of_model, has_adapter
+from changewire.changes.change_row import ChangeRow
 from changewire.changes.options import IMAGES, Digests, Image, NullValue, check_options
-from changewire.changes.values import control_event, system_of
+from changewire.changes.values import system_of
 from changewire_messages.change import Change, Source
 
 __all__ = [
@@ -14,9 +15,9 @@ __all__ = [
     "Digests",
     "Image",
     "NullValue",
+    "change_row",
     "changes",
     "empty_message",
-    "unchecked_changes",
 ]
 
 _ADAPTERLESS = "its package names no function in the entry point group changewire.adapters"
@@ -56,12 +57,13 @@ def changes(
     if not has_adapter(name):
         raise ValueError(f"what messages of {name} mean for tables, nobody says: {_ADAPTERLESS}")
     check_options(name, image, keys, families, digests)
-    return unchecked_changes(
+    found = change_row(
         message, record_key, keys=keys, image=image, families=families, digests=digests
     )
+    return [found.change()]
 
 
-def unchecked_changes(
+def change_row(
     message: object,
     record_key: bytes | None,
     *,
@@ -69,8 +71,8 @@ def unchecked_changes(
     image: str,
     families: Names,
     digests: str,
-) -> list[Change]:
-    """Return what `changes` does, for options that `check_options` has seen.
+) -> ChangeRow:
+    """Return the change of a message, for options that `check_options` has seen.
 
     A message of a format without adapter is a control event that holds it.
     """
@@ -78,15 +80,14 @@ def unchecked_changes(
     name, changes_of = _adapter(kind)
     found = changes_of(message, record_key, keys, image, families)
     if digests != "off":
-        _check_digests(found, name, digests)
+        _check_digest(found, name, digests)
     return found
 
 
-def _check_digests(changes: list[Change], format: str, digests: str) -> None:
+def _check_digest(change: ChangeRow, format: str, digests: str) -> None:
     from changewire.changes.digest_check import check_digest
 
-    for change in changes:
-        check_digest(change, format, digests)
+    check_digest(change, format, digests)
 
 
 @cache
@@ -96,7 +97,7 @@ def _adapter(kind: Any) -> tuple[str, Adapter]:
     return name, adapter(name)
 
 
-def empty_message(format: str, *, null_value: bool) -> Change:
+def empty_message(format: str, *, null_value: bool) -> ChangeRow:
     """Return the control event of a message that holds nothing.
 
     Args:
@@ -105,4 +106,4 @@ def empty_message(format: str, *, null_value: bool) -> Change:
             a batch without elements.
     """
     source = Source(system=system_of(format), database=None, schema=None, table=None)
-    return control_event("empty", source, {"null_value": null_value})
+    return ChangeRow(op="empty", source=source, attributes={"null_value": null_value})

@@ -11,7 +11,8 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from changewire.changes.values import system_of, unknown_event
+from changewire.changes.change_row import ChangeRow, row_of, unknown_event
+from changewire.changes.values import system_of
 from changewire.codec import DecodeError, FormatError, Issue, codec, encoding_of, json_form
 from changewire.codec.installed import format_of
 from changewire.codec.issues import type_word
@@ -29,8 +30,8 @@ Names = Sequence[str] | None
 
 _unpacked: Final = msgspec.msgpack.Decoder().decode
 
-Adapter = Callable[[Any, bytes | None, Names, str, Names], list[Change]]
-"""From a message, the record key, key columns, the image and column families to changes."""
+Adapter = Callable[[Any, bytes | None, Names, str, Names], ChangeRow]
+"""From a message, the record key, key columns, the image and column families to its change."""
 
 TheirAdapter = Callable[[Any, bytes | None, Names, str], Change]
 """What another package brings: from a message, the record key, key columns and the image."""
@@ -93,7 +94,7 @@ def _entry_point(format: str) -> Any:
 def _landed(format: str) -> Adapter:
     """Return what makes control events of messages that nothing else is made of."""
 
-    def landed(message: Any, *_told: object) -> list[Change]:
+    def landed(message: Any, *_told: object) -> ChangeRow:
         try:
             event = unknown_event(message, system_of(format))
             if encoding_of(format) == "msgpack":
@@ -101,7 +102,7 @@ def _landed(format: str) -> Adapter:
         except REFUSALS as error:
             expected = "a message that a control event can hold"
             raise DecodeError(format, [_failed(expected)]) from error
-        return [event]
+        return event
 
     return landed
 
@@ -115,7 +116,7 @@ def _checked(format: str, theirs: TheirAdapter) -> Adapter:
 
     def checked(
         message: Any, record_key: bytes | None, keys: Names, image: str, _families: Names
-    ) -> list[Change]:
+    ) -> ChangeRow:
         try:
             change = theirs(message, record_key, keys, image)
         except DecodeError:
@@ -126,7 +127,7 @@ def _checked(format: str, theirs: TheirAdapter) -> Adapter:
         issue = _fault(change)
         if issue is not None:
             raise DecodeError(format, [issue])
-        return [change]
+        return row_of(change)
 
     return checked
 

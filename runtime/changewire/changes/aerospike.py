@@ -6,11 +6,11 @@ from typing import Any
 
 from msgspec import UNSET
 
-from changewire.changes.values import from_milliseconds, unknown_event
+from changewire.changes.change_row import ChangeRow, unknown_event
 from changewire.codec import DecodeError, Issue, codec
 from changewire_messages import aerospike_json as wire
-from changewire_messages.change import Change, Source
 from changewire_messages.change import Sequence as Order
+from changewire_messages.change import Source
 
 KEY_COLUMN = "aerospike_digest"
 """Column that holds the digest. Bin names are shorter, so no bin can have this name."""
@@ -30,8 +30,8 @@ def aerospike_changes(
     keys: Sequence[str] | None,  # noqa: ARG001 - the digest does
     image: str,
     families: Sequence[str] | None,  # noqa: ARG001 - records have none
-) -> list[Change]:
-    """Return the one change that a message is.
+) -> ChangeRow:
+    """Return the change that a message is.
 
     A float bin that is not a number or infinite keeps its text: JSON has no number for it.
 
@@ -46,7 +46,7 @@ def aerospike_changes(
         DecodeError: Two bins of a record have the same name.
     """
     if type(message) not in _KNOWN:
-        return [unknown_event(message, "aerospike")]
+        return unknown_event(message, "aerospike")
     key, gen, exp, lut = message.key, message.gen, message.exp, message.lut
     attributes: dict[str, Any] = {"set": key.set, "user_key": key.user_key}
     # What a message lacks is absent; what it holds as null is null.
@@ -66,13 +66,13 @@ def aerospike_changes(
             attributes["durable"] = message.durable
     if message.extra is not UNSET:
         attributes["extra"] = dict(message.extra)
-    return [record_change(key, gen or 0, lut, after, attributes)]
+    return record_change(key, gen or 0, lut, after, attributes)
 
 
 def aerospike_delete(
     record_key: bytes,
     keys: Sequence[str] | None,  # noqa: ARG001 - the digest names the row
-) -> Change:
+) -> ChangeRow:
     """Return the delete that a record without value is.
 
     Args:
@@ -85,7 +85,7 @@ def aerospike_delete(
     return delete_of(codec(wire.FORMAT).decode_key(record_key), wire.FORMAT)
 
 
-def delete_of(key: Any, format: str) -> Change:
+def delete_of(key: Any, format: str) -> ChangeRow:
     """Return the delete of a record, of which only the key is known.
 
     Args:
@@ -103,7 +103,7 @@ def delete_of(key: Any, format: str) -> Change:
 
 def record_change(
     key: Any, gen: int | None, lut: Any, after: dict[str, Any] | None, attributes: dict[str, Any]
-) -> Change:
+) -> ChangeRow:
     """Return the change of one record, from what messages of every encoding hold.
 
     Args:
@@ -114,17 +114,13 @@ def record_change(
         after: Its columns; None where it was deleted.
         attributes: What only Aerospike has.
     """
-    return Change(
+    return ChangeRow(
         op="delete" if after is None else "upsert",
         source=_source(key.namespace, key.set),
         key={KEY_COLUMN: key.digest},
-        before_key=None,
-        before=None,
         after=after,
-        event_time=from_milliseconds(lut) if lut else None,
+        event_time=lut * 1000 if lut else None,
         sequence=Order(major=lut, minor=gen or 0) if lut else None,
-        ddl=None,
-        schema_fingerprint=None,
         attributes=attributes,
     )
 

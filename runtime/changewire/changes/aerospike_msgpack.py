@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from changewire.changes.aerospike import delete_of, duplicate_bin, record_change
+from changewire.changes.change_row import ChangeRow, unknown_event
 from changewire.changes.particles import DURABLE, PLAIN, column_value, note
-from changewire.changes.values import unknown_event
 from changewire.codec import DecodeError, codec
 from changewire.codec.wire import too_deep
 from changewire_messages import aerospike_msgpack as wire
-from changewire_messages.change import Change
 
 _KNOWN = frozenset({wire.Write, wire.Delete, wire.LegacyDelete})
 
@@ -20,8 +19,8 @@ def aerospike_msgpack_changes(
     keys: Sequence[str] | None,  # noqa: ARG001 - the digest does
     image: str,
     families: Sequence[str] | None,  # noqa: ARG001 - records have none
-) -> list[Change]:
-    """Return the one change that a message is.
+) -> ChangeRow:
+    """Return the change that a message is.
 
     Args:
         message: A write, or a delete of either version.
@@ -34,12 +33,12 @@ def aerospike_msgpack_changes(
         DecodeError: Two bins of a record have the same name, or one is nested too deep.
     """
     if type(message) not in _KNOWN:
-        return [unknown_event(message, "aerospike")]
+        return unknown_event(message, "aerospike")
     key = message.payload.key
     attributes: dict[str, Any] = {"set": key.set, "user_key": key.user_key}
     if isinstance(message, wire.LegacyDelete):
         attributes["durable"] = _durable(message.payload.flags, attributes)
-        return [record_change(key, None, None, None, attributes)]
+        return record_change(key, None, None, None, attributes)
     payload = message.payload
     attributes |= {"gen": payload.gen, "exp": payload.exp, "lut": payload.lut}
     if isinstance(payload, wire.WritePayload):
@@ -52,13 +51,13 @@ def aerospike_msgpack_changes(
     else:
         after = None
         attributes["durable"] = _durable(payload.flags, attributes)
-    return [record_change(key, payload.gen, payload.lut, after, attributes)]
+    return record_change(key, payload.gen, payload.lut, after, attributes)
 
 
 def aerospike_msgpack_delete(
     record_key: bytes,
     keys: Sequence[str] | None,  # noqa: ARG001 - the digest names the row
-) -> Change:
+) -> ChangeRow:
     """Return the delete that a record without value is.
 
     Args:

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from changewire.changes import unchecked_changes
+from changewire.changes import change_row
+from changewire.changes.change_row import ChangeRow
 from changewire.codec import CodecError, DecodeError, Issue, codec
 from changewire.codec.wire import REFUSALS
-from changewire_messages.change import Change
 
 _UNKNOWN: Final = "unknown-property"
 
@@ -54,7 +54,7 @@ def contradictions_of(models: Iterable[tuple[str, Any]]) -> list[Issue]:
     found: list[Issue] = []
     for at, model in models:
         try:
-            _changes(model)
+            _change(model)
         except DecodeError as error:  # noqa: PERF203 - that is what is looked for
             found += [replace(issue, pointer=at + issue.pointer) for issue in error.issues]
     return found
@@ -66,10 +66,9 @@ def leniencies(data: object, format: str) -> list[str]:
     with suppress(CodecError):
         for _, model in reader.models_in(data):
             used += reader.leniencies(model)
-            for change in _changes(model):
-                used += change.attributes.get("leniencies", [])
+            used += _change(model).attributes.get("leniencies", [])
     return used
 
 
-def _changes(model: object) -> list[Change]:
-    return unchecked_changes(model, None, keys=None, image="full", families=None, digests="off")
+def _change(model: object) -> ChangeRow:
+    return change_row(model, None, keys=None, image="full", families=None, digests="off")

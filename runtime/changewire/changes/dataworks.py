@@ -6,19 +6,13 @@ from typing import Any, Final, get_args
 import msgspec
 from msgspec import UNSET, Struct
 
+from changewire.changes.change_row import ChangeRow, unknown_event
 from changewire.changes.columns import COLUMN_TYPES, INT64, KEPT_TYPES, Read, unknown_type
-from changewire.changes.values import (
-    MismatchError,
-    control_event,
-    fingerprint,
-    from_milliseconds,
-    key_of,
-    unknown_event,
-)
+from changewire.changes.values import MismatchError, fingerprint, key_of
 from changewire.codec import DecodeError, Issue
 from changewire_messages import dataworks_json as wire
-from changewire_messages.change import Change, Source
 from changewire_messages.change import Sequence as Order
+from changewire_messages.change import Source
 from changewire_messages.support import by_text, pointer_token
 
 HIDDEN_KEYS: Final = ("#alibaba_rds_row_id#", "__#alibaba_rds_row_id#__")
@@ -67,8 +61,8 @@ def dataworks_changes(
     keys: Sequence[str] | None,
     image: str,
     families: Sequence[str] | None,  # noqa: ARG001 - tables have none
-) -> list[Change]:
-    """Return the one change or control event that a message is.
+) -> ChangeRow:
+    """Return the change or control event that a message is.
 
     Args:
         message: The message.
@@ -84,11 +78,11 @@ def dataworks_changes(
     table = table_of(message.schema_text)
     payload = message.payload
     if isinstance(payload, wire.Other):
-        return [_other(message, payload, table)]
+        return _other(message, payload, table)
     used: list[str] = []
     op, is_lone = _OPS.get(type(payload)), isinstance(payload, _LONE_BEFORE)
     if op is None:
-        return [unknown_event(message, "dataworks")]
+        return unknown_event(message, "dataworks")
     issues: list[Issue] = []
     before = _row(payload.before, table, "before", used, issues)
     # The row after a delete would bring it back, and that of a lone before image comes by itself.
@@ -100,24 +94,22 @@ def dataworks_changes(
     key = _key(row, table, keys)
     before_key = _key(before, table, keys) if op == "update" and key else None
     time = payload.timestamp.event_time
-    return [
-        Change(
-            op=op,
-            source=table.source,
-            key=key,
-            before_key=None if before_key == key else before_key,
-            before=before,
-            after=after,
-            event_time=None if time == -1 else from_milliseconds(time),
-            sequence=_sequence(payload.sequence_id, is_lone=is_lone),
-            ddl=payload.ddl.text or None if payload.ddl else None,
-            schema_fingerprint=table.fingerprint,
-            attributes=_attributes(message, table, None if row is None else image, used),
-        )
-    ]
+    return ChangeRow(
+        op=op,
+        source=table.source,
+        key=key,
+        before_key=None if before_key == key else before_key,
+        before=before,
+        after=after,
+        event_time=None if time == -1 else time * 1000,
+        sequence=_sequence(payload.sequence_id, is_lone=is_lone),
+        ddl=payload.ddl.text or None if payload.ddl else None,
+        schema_fingerprint=table.fingerprint,
+        attributes=_attributes(message, table, None if row is None else image, used),
+    )
 
 
-def _other(message: wire.Message, payload: wire.Other, table: Table) -> Change:
+def _other(message: wire.Message, payload: wire.Other, table: Table) -> ChangeRow:
     """Return the control event of an operation that is not known; all that it holds is kept."""
     names = ("before", "after", "sequence_id", "scn", "timestamp", "ddl")
     held = {name: getattr(payload, name) for name in names}
@@ -129,7 +121,12 @@ def _other(message: wire.Message, payload: wire.Other, table: Table) -> Change:
     }
     if message.extra is not UNSET:
         attributes["extra"] = dict(message.extra)
-    return control_event("other", table.source, attributes, table.fingerprint)
+    return ChangeRow(
+        op="other",
+        source=table.source,
+        schema_fingerprint=table.fingerprint,
+        attributes=attributes,
+    )
 
 
 def _row(

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from changewire.changes.aerospike import KEY_COLUMN
 from changewire.changes.aerospike_digest import digest
+from changewire.changes.change_row import ChangeRow
 from changewire.changes.values import base64_bytes
 from changewire.codec import DecodeError, Issue, encoding_of
-from changewire_messages.change import Change
 
 MISMATCH: Final = "digest-mismatch"
 """Leniency, and code of an issue."""
@@ -16,7 +16,7 @@ _KEYS: Final[Mapping[str, str]] = {"json": "/key", "msgpack": "/2/0"}
 """JSON Pointer to the key of a record, by the encoding of its message."""
 
 
-def check_digest(change: Change, format: str, digests: str) -> None:
+def check_digest(change: ChangeRow, format: str, digests: str) -> None:
     """Compare the digest of a record with that of its set and user key (see `digest`).
 
     A record without user key is not checked, and neither is a delete without set: the server ships

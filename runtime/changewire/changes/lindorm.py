@@ -6,13 +6,14 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
+from changewire.changes.change_row import ChangeRow, unknown_event
 from changewire.changes.hbase import ROW_KEY, cells
 from changewire.changes.lindorm_rows import Row, compiled_schema, record_columns, typed_row
-from changewire.changes.values import from_milliseconds, key_of, unknown_event
+from changewire.changes.values import key_of
 from changewire.codec import DecodeError, Issue
 from changewire_messages import lindorm_json as wire
-from changewire_messages.change import Change, Source
 from changewire_messages.change import Sequence as Order
+from changewire_messages.change import Source
 
 _OPS: Final[Mapping[type, Any]] = {
     wire.Insert: "insert",
@@ -28,8 +29,8 @@ def lindorm_changes(
     keys: Sequence[str] | None,
     image: str,
     families: Sequence[str] | None,
-) -> list[Change]:
-    """Return the one change that a message is.
+) -> ChangeRow:
+    """Return the change that a message is.
 
     The row is named by `keys`; without them, by the row key of an HBase table, or by the record key
     where it is a JSON object. Values of HBase tables are bytes.
@@ -45,42 +46,43 @@ def lindorm_changes(
         DecodeError: Values contradict their declared types, a value of an HBase table is no Base64
             text, or the schema is none of Kafka Connect.
     """
-    payload, used = message.payload, list[str]()
+    payload = message.payload
     op = _OPS.get(type(payload))
     if op is None:
-        return [unknown_event(message, "lindorm")]
+        return unknown_event(message, "lindorm")
     source = payload.source
-    compiled = compiled_schema(message)
+    used: list[str] = []
     issues: list[Issue] = []
-    before = typed_row(payload.before, "before", compiled, used, issues)
-    after = None if op == "delete" else typed_row(payload.after, "after", compiled, used, issues)
-    if issues:
-        raise DecodeError(wire.FORMAT, issues)
-    named = record_columns(record_key, compiled)
-    if _is_hbase(before, after, named) and (keys is None or families is not None):
+    compiled = compiled_schema(message)
+    before = None if payload.before is UNSET else payload.before
+    after = None if isinstance(payload, wire.Delete) else payload.after
+    if compiled is not None:
+        before = typed_row(before, "before", compiled, used, issues)
+        after = typed_row(after, "after", compiled, used, issues)
+        if issues:
+            raise DecodeError(wire.FORMAT, issues)
+    named = record_columns(record_key, compiled) if record_key else None
+    if (keys is None or families is not None) and _is_hbase(before, after, named):
         keys = keys or (ROW_KEY,)
         before = _cells(before, "/payload/before", families, used)
         after = _cells(after, "/payload/after", families, used)
         named = _cells(named, "", None, used)
     key, before_key = _keys(op, before, after, named, keys)
-    return [
-        Change(
-            op=op,
-            source=_source(source.namespace, source.table),
-            key=key,
-            before_key=before_key,
-            before=before,
-            after=after,
-            event_time=from_milliseconds(source.ts_ms),
-            sequence=Order(major=source.ts_ms, minor=0),
-            ddl=None,
-            schema_fingerprint=None if compiled is None else compiled.fingerprint,
-            attributes=_attributes(message, image, used),
-        )
-    ]
+    return ChangeRow(
+        op=op,
+        source=_source(source.namespace, source.table),
+        key=key,
+        before_key=before_key,
+        before=before,
+        after=after,
+        event_time=source.ts_ms * 1000,
+        sequence=Order(major=source.ts_ms, minor=0),
+        schema_fingerprint=None if compiled is None else compiled.fingerprint,
+        attributes=_attributes(message, image, used),
+    )
 
 
-def lindorm_delete(record_key: bytes, keys: Sequence[str] | None) -> Change:
+def lindorm_delete(record_key: bytes, keys: Sequence[str] | None) -> ChangeRow:
     """Return the delete that a record without value is; its key does not say the table.
 
     Args:
@@ -97,19 +99,8 @@ def lindorm_delete(record_key: bytes, keys: Sequence[str] | None) -> Change:
     key = key_of(named, keys or tuple(named)) if named else None
     if not key:
         raise DecodeError(wire.FORMAT, [_no_row(keys, record_key)])
-    return Change(
-        op="delete",
-        source=Source(system="lindorm", database=None, schema=None, table=None),
-        key=key,
-        before_key=None,
-        before=None,
-        after=None,
-        event_time=None,
-        sequence=None,
-        ddl=None,
-        schema_fingerprint=None,
-        attributes={"null_value": True},
-    )
+    source = Source(system="lindorm", database=None, schema=None, table=None)
+    return ChangeRow(op="delete", source=source, key=key, attributes={"null_value": True})
 
 
 def _no_row(keys: Sequence[str] | None, record_key: bytes) -> Issue:
@@ -142,7 +133,8 @@ def _keys(
     names = tuple(named or ()) if keys is None else keys
     if not names:
         return None, None
-    key = key_of(after, names) if after else None
+    row = after if after or named else before
+    key = key_of(row, names) if row else None
     if key is None:
         # A subscription may leave out what did not change, so the key need not be in one place.
         key = key_of({**(before or {}), **(named or {}), **(after or {})}, names)

@@ -31,6 +31,7 @@ class _Envelope(msgspec.Struct, forbid_unknown_fields=True):
 
 
 _CODE: Final = "contradicts-schema"
+_POINTERS: Final = {"before": "/payload/before", "after": "/payload/after"}
 _ENVELOPE: Final = msgspec.json.Decoder(_Envelope).decode
 _PARSE: Final = msgspec.json.Decoder(float_hook=exact_number).decode
 
@@ -40,7 +41,7 @@ _KEY_SCHEMAS: Final = SchemaCache(replace_null_with_default=False)
 
 
 def compiled_schema(message: wire.Message) -> Compiled | None:
-    """Return the schema of a message, compiled; None where the message has none.
+    """Return the schema of a message, compiled; None where it has none, or one that says nothing.
 
     Raises:
         DecodeError: It is none of Kafka Connect.
@@ -48,51 +49,39 @@ def compiled_schema(message: wire.Message) -> Compiled | None:
     if message.schema_text is UNSET:
         return None
     try:
-        return _compiled_text(message.schema_text, _SCHEMAS)
+        compiled = _SCHEMAS.get(message.schema_text)
     except SchemaError as error:
         issue = Issue(
             f"/schema{error.pointer}", "invalid-schema", "schema", error.expected, error.actual
         )
         raise DecodeError(wire.FORMAT, [issue]) from None
-
-
-def _compiled_text(text: msgspec.Raw, schemas: SchemaCache) -> Compiled | None:
-    """Return a schema, compiled; None where it says nothing.
-
-    Raises:
-        SchemaError: It is none of Kafka Connect.
-    """
-    compiled = schemas.get(text)
     return compiled if compiled.reader else None
 
 
 def typed_row(
-    image: Any, place: str, compiled: Compiled | None, used: list[str], issues: list[Issue]
+    image: Row | None, place: str, compiled: Compiled, used: list[str], issues: list[Issue]
 ) -> Row | None:
     """Return a row with values of the types that its schema declares; a column may be absent.
 
     Args:
-        image: The row as JSON has it; None or UNSET where there is none.
+        image: The row as JSON has it; None where there is none.
         place: Which row of the payload it is, ``before`` or ``after``.
-        compiled: The schema; None where values stay as JSON has them.
+        compiled: The schema; values of which it says nothing stay as JSON has them.
         used: Gets the name of each leniency.
         issues: Gets what contradicts the schema.
     """
-    if image is None or image is UNSET:
-        return None
     reader = _reader(compiled, place)
-    if reader is None:
-        row: Row = image.copy()
-        return row
+    if image is None or reader is None:
+        return image
     notes: list[Note] = []
     try:
-        row = reader.read(image, f"/payload/{place}", partial=True, notes=notes)
+        row = reader.read(image, _POINTERS[place], partial=True, notes=notes)
     except ValueMismatch as error:
         issues += map(_issue, list(_mismatches(image, place, reader)) or [error])
         return None
     if type(row) is not dict:  # a logical type that is no row, on the whole of it
         expected = "a row, but /schema declares a value"
-        issues.append(Issue(f"/payload/{place}", _CODE, "connect", expected, image))
+        issues.append(Issue(_POINTERS[place], _CODE, "connect", expected, image))
         return None
     if notes:
         used.extend(note.kind for note in notes)
@@ -148,7 +137,6 @@ def _opened(data: bytes) -> tuple[Reader | None, Any]:
     except PARSER_ERRORS:  # it is the payload alone, or no JSON
         return None, data
     try:
-        compiled = _compiled_text(envelope.schema, _KEY_SCHEMAS)
+        return _KEY_SCHEMAS.get(envelope.schema).reader, envelope.payload
     except SchemaError:
         return None, envelope.payload
-    return compiled.reader if compiled else None, envelope.payload

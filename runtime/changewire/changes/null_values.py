@@ -3,11 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from changewire.changes.change_row import ChangeRow
 from changewire.changes.options import check_null_value, check_options
 from changewire.codec import DecodeError, Issue, codec
 from changewire_messages.change import Change
 
-_Delete = Callable[[bytes, Sequence[str] | None], Change]
+_Delete = Callable[[bytes, Sequence[str] | None], ChangeRow]
 
 
 def delete_by_key(record_key: bytes, *, format: str, keys: Sequence[str] | None = None) -> Change:
@@ -27,6 +28,15 @@ def delete_by_key(record_key: bytes, *, format: str, keys: Sequence[str] | None 
     codec(format)
     check_null_value(format, "delete")
     check_options(format, "full", keys, None, "off")
+    return deleted_row(record_key, format=format, keys=keys).change()
+
+
+def deleted_row(record_key: bytes, *, format: str, keys: Sequence[str] | None) -> ChangeRow:
+    """Return what `delete_by_key` does, for options that were checked, as columns hold it.
+
+    Raises:
+        DecodeError: The key does not name a row.
+    """
     try:
         return _DELETES[format]()(record_key, keys)
     except DecodeError as error:

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from changewire.changes import Digests, Image, empty_message, unchecked_changes
-from changewire.changes.null_values import delete_by_key
+from changewire.changes import Digests, Image, change_row, empty_message
+from changewire.changes.change_row import ChangeRow
+from changewire.changes.null_values import deleted_row
 from changewire.changes.options import NullValue, check_null_value, check_options
 from changewire.codec import (
     Codec,
@@ -20,11 +21,13 @@ from changewire_messages.change import Change, Rejection
 Element = tuple[Change | Rejection, list[str]]
 """What an element is, and the names of the leniencies that it needed."""
 
+ElementRow = tuple[ChangeRow | Rejection, list[str]]
+"""The same, as the columns of a table hold it."""
+
 AUTO: Final = "auto"
 """In place of a format: each message says which it has, as on a topic that carries several."""
 
 _UNKNOWN: Final = "unknown"
-_FINISHED = frozenset({Change, Rejection})
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,13 @@ class Reading:
             value: The value of a Kafka record; None for a tombstone.
             record_key: Its key.
         """
+        return [
+            (found.change() if isinstance(found, ChangeRow) else found, leniencies)
+            for found, leniencies in self.rows(value, record_key)
+        ]
+
+    def rows(self, value: bytes | None, record_key: bytes | None) -> list[ElementRow]:
+        """Return what `elements` does, as the columns of a table hold it."""
         if value is None:
             return [(self._without_value(record_key), [])]
         if self.format == AUTO:
@@ -87,26 +97,28 @@ class Reading:
         else:
             reader = codec(self.format)
             models = reader.decode_all(value)
-        if not models:
-            return [(empty_message(reader.format, null_value=False), [])]
         if len(models) == 1:
             return [self._element(reader, models[0], 0, record_key)]
+        if not models:
+            return [(empty_message(reader.format, null_value=False), [])]
         return [self._element(reader, model, i, record_key) for i, model in enumerate(models)]
 
-    def _without_value(self, record_key: bytes | None) -> Change | Rejection:
+    def _without_value(self, record_key: bytes | None) -> ChangeRow | Rejection:
         if self.null_value == "control" or record_key is None:
             name = _UNKNOWN if self.format == AUTO else self.format
             return empty_message(name, null_value=True)
         try:
-            return delete_by_key(record_key, format=self.format, keys=self.keys)
+            return deleted_row(record_key, format=self.format, keys=self.keys)
         except DecodeError as error:
             return rejection(error)
 
-    def _element(self, reader: Codec, model: Any, number: int, record_key: bytes | None) -> Element:
-        if type(model) in _FINISHED:
+    def _element(
+        self, reader: Codec, model: Any, number: int, record_key: bytes | None
+    ) -> ElementRow:
+        if type(model) is Rejection:
             return model, []
         try:
-            (change,) = unchecked_changes(
+            change = change_row(
                 model,
                 record_key,
                 keys=self.keys,

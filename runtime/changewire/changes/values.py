@@ -1,15 +1,13 @@
-"""What the adapters share: times, bytes, keys, fingerprints, events without a row, refusals."""
+"""What the adapters share: times, bytes, keys, fingerprints, refusals."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, timezone
-from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from changewire_messages.change import Change, Source
-from changewire_messages.support import Extra
+from changewire_messages.change import Source
 
 _FINGERPRINT_DIGITS: Final = 32
 
@@ -71,50 +69,17 @@ def fingerprint(raw: bytes) -> str:
     return hashlib.sha256(raw).hexdigest()[:_FINGERPRINT_DIGITS]
 
 
-def control_event(
-    op: Any, source: Source, attributes: dict[str, Any], schema_fingerprint: str | None = None
-) -> Change:
-    """Return an event that changes no row by itself, and has no time and no place in an order."""
-    return Change(
-        op=op,
-        source=source,
-        key=None,
-        before_key=None,
-        before=None,
-        after=None,
-        event_time=None,
-        sequence=None,
-        ddl=None,
-        schema_fingerprint=schema_fingerprint,
-        attributes=attributes,
-    )
-
-
 def system_of(format: str) -> str:
     """Return the name of the system whose messages have a format."""
     return format.partition("-")[0]
 
 
-def unknown_event(message: msgspec.Struct, system: str) -> Change:
-    """Return the event of a message whose variant no adapter knows: all that it holds is kept.
-
-    A variant is read as soon as its schema is there; what it means for a table, its adapter says.
-    """
-    held = msgspec.to_builtins(message, builtin_types=(bytes, datetime, Decimal), enc_hook=_held)
-    source = Source(system=system, database=None, schema=None, table=None)
-    return control_event("other", source, {"message": held})
-
-
-def _held(value: object) -> object:
-    """Return what only models hold as what JSON has."""
-    if isinstance(value, msgspec.Raw):
-        return msgspec.json.decode(value)
-    if isinstance(value, Extra):
-        return dict(value)
-    return None if value is msgspec.UNSET else str(value)
-
-
 def key_of(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any] | None:
     """Return the columns of a row that name it; None where one of them is not there or null."""
-    found = {name: row.get(name) for name in names}
-    return None if None in found.values() else found
+    found: dict[str, Any] = {}
+    for name in names:
+        value = row.get(name)
+        if value is None:
+            return None
+        found[name] = value
+    return found

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, repeat
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from changewire.changes.reading import Element, Reading
+from changewire.changes.reading import ElementRow, Reading
 from changewire.engines.counts import ConservationError
 from changewire.engines.cuts import BATCH_BYTES, cuts, joined, lengths, parts
 from changewire.engines.layout import (
@@ -24,7 +24,7 @@ from changewire.engines.layout import (
     REJECTION_COLUMNS,
 )
 from changewire.engines.places import Places, places_of, records_of, repeated_bytes
-from changewire_messages.change import Change, Rejection
+from changewire_messages.change import Rejection
 from changewire_messages.change.arrow import change_array, rejection_array
 from changewire_messages.columns import spread
 
@@ -44,32 +44,19 @@ class Elements:
         leniencies: Names of the leniencies that each element needed.
     """
 
-    def __init__(self) -> None:
-        """Start without elements."""
-        self.changes: list[Change | None] = []
-        self.rejections: list[Rejection | None] = []
-        self.leniencies: list[list[str]] = []
+    def __init__(self, found: Sequence[ElementRow] = ()) -> None:
+        """Take the elements apart."""
+        self._found = found
+        self.leniencies = [leniencies for _, leniencies in found]
+        self.changes = [None if isinstance(result, Rejection) else result for result, _ in found]
+        self.rejections = [result if isinstance(result, Rejection) else None for result, _ in found]
 
     def __len__(self) -> int:
-        return len(self.changes)
-
-    def add(self, result: Change | Rejection, leniencies: list[str]) -> None:
-        """Add what became of the next element."""
-        if isinstance(result, Rejection):
-            self.changes.append(None)
-            self.rejections.append(result)
-        else:
-            self.changes.append(result)
-            self.rejections.append(None)
-        self.leniencies.append(leniencies)
+        return len(self._found)
 
     def run(self, start: int, stop: int) -> Elements:
         """Return the elements from one to before another."""
-        found = Elements()
-        found.changes = self.changes[start:stop]
-        found.rejections = self.rejections[start:stop]
-        found.leniencies = self.leniencies[start:stop]
-        return found
+        return Elements(self._found[start:stop])
 
 
 class Decoder:
@@ -118,7 +105,7 @@ class Decoder:
 
     def _decoded(self, batch: pa.RecordBatch) -> tuple[Elements, list[int]]:
         """Return the elements of all messages, and how many each message has."""
-        elements = Elements()
+        all_found: list[ElementRow] = []
         sizes: list[int] = []
         values = batch.column("value").to_pylist()
         has_keys = "key" in batch.schema.names
@@ -126,9 +113,8 @@ class Decoder:
         for value, key in zip(values, keys, strict=True):
             found = self._elements(value, key)
             sizes.append(len(found))
-            for result, leniencies in found:
-                elements.add(result, leniencies)
-        return elements, sizes
+            all_found += found
+        return Elements(all_found), sizes
 
     def _weights(self, batch: pa.RecordBatch, elements: Elements, sizes: list[int]) -> list[int]:
         """Return the bytes that each row repeats of its record."""
@@ -144,9 +130,9 @@ class Decoder:
     ) -> pa.RecordBatch:
         return pa.RecordBatch.from_pydict(self._columns(batch, elements, places))
 
-    def _elements(self, value: bytes | None, key: bytes | None) -> list[Element]:
+    def _elements(self, value: bytes | None, key: bytes | None) -> list[ElementRow]:
         """Return what becomes of each element of a message."""
-        return self.reading.elements(value, key)
+        return self.reading.rows(value, key)
 
     def _columns(
         self, batch: pa.RecordBatch, elements: Elements, places: Places | None

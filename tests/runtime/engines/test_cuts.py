@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.samples import FORMAT, examples
 
-from changewire.changes.reading import Element, Reading
+from changewire.changes.reading import ElementRow, Reading
 from changewire.engines.counts import ConservationError
 from changewire.engines.cuts import BATCH_BYTES, cuts, joined, parts
 from changewire.engines.decode import PART, Decoder
@@ -107,7 +107,7 @@ def test_a_message_without_a_row_is_told() -> None:
     """A decoder that loses a message stops before anything is written."""
 
     class Losing(Decoder):
-        def _elements(self, value: bytes | None, key: bytes | None) -> list[Element]:
+        def _elements(self, value: bytes | None, key: bytes | None) -> list[ElementRow]:
             return [] if value == b"[]" else super()._elements(value, key)
 
     records = [Record(None, value, Position()) for value in (b"{", b"[]", b"{")]

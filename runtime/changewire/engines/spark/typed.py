@@ -10,7 +10,8 @@ import msgspec
 import pyarrow as pa
 from pyspark.sql.types import StructField, StructType
 
-from changewire.changes.reading import Element, Reading
+from changewire.changes.change_row import ChangeRow
+from changewire.changes.reading import ElementRow, Reading
 from changewire.codec import DecodeError, rejection
 from changewire.codec.wire import too_deep
 from changewire.engines.decode import Decoder, Elements
@@ -19,7 +20,7 @@ from changewire.engines.spark.arrow_types import arrow_type
 from changewire.engines.spark.cells import field_cell
 from changewire.engines.spark.scalar_cells import Cell, CellError
 from changewire.engines.spark.types import ROWS
-from changewire_messages.change import Change, Rejection
+from changewire_messages.change import Rejection
 from changewire_messages.support import pointer_token
 
 _IMAGES = ("before", "after")
@@ -67,7 +68,7 @@ class TypedDecoder(Decoder):
     def _cells(self) -> dict[str, Cell]:
         return {field.name: field_cell(field) for field in self._type.fields}
 
-    def _elements(self, value: bytes | None, key: bytes | None) -> list[Element]:
+    def _elements(self, value: bytes | None, key: bytes | None) -> list[ElementRow]:
         found = super()._elements(value, key)
         return [
             element if value is None else self._element(*element, i, value)
@@ -75,8 +76,8 @@ class TypedDecoder(Decoder):
         ]
 
     def _element(
-        self, result: Change | Rejection, leniencies: list[str], number: int, value: bytes
-    ) -> Element:
+        self, result: ChangeRow | Rejection, leniencies: list[str], number: int, value: bytes
+    ) -> ElementRow:
         if isinstance(result, Rejection):
             return result, leniencies
         used: list[str] = []
@@ -88,7 +89,7 @@ class TypedDecoder(Decoder):
             issue = too_deep("row")
         return rejection(DecodeError(self.reading.format_of(value), [issue]), number), []
 
-    def _typed(self, change: Change, used: list[str]) -> Change:
+    def _typed(self, change: ChangeRow, used: list[str]) -> ChangeRow:
         """Return a change with its rows fit into their columns; `used` gets leniencies."""
         undeclared: dict[str, Any] = {}
         images: dict[str, dict[str, Any]] = {}

@@ -8,7 +8,7 @@ import msgspec
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 
-from changewire.changes.reading import Element
+from changewire.changes.reading import ElementRow
 from changewire.engines.decode import Decoder
 from changewire_messages.change import Rejection
 
@@ -29,11 +29,11 @@ class VariantDecoder(Decoder):
     integers of more than 38 digits.
     """
 
-    def _elements(self, value: bytes | None, key: bytes | None) -> list[Element]:
+    def _elements(self, value: bytes | None, key: bytes | None) -> list[ElementRow]:
         return [_exact(*element) for element in super()._elements(value, key)]
 
 
-def _exact(result: Any, leniencies: list[str]) -> Element:
+def _exact(result: Any, leniencies: list[str]) -> ElementRow:
     if isinstance(result, Rejection):
         return result, leniencies
     columns = {name: getattr(result, name) for name in ROW_COLUMNS}

@@ -13,6 +13,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from changewire.changes.change_row import ChangeRow
 from changewire.engines.decode import Decoder, Elements
 from changewire.engines.layout import CHANGE_OPS
 from changewire.engines.places import Places
@@ -20,7 +21,6 @@ from changewire.engines.spark.typed import TypedDecoder
 from changewire.tables.effects import Effect, effects
 from changewire.tables.keys import key_text
 from changewire.tables.order import NOWHERE, Placed
-from changewire_messages.change import Change
 
 EFFECTS: Final = "effects"
 """Column of decoded rows."""
@@ -77,7 +77,7 @@ class EffectsDecoder(_Effects, Decoder):
 class CheckedEffectsDecoder(_Effects, TypedDecoder):
     """Decodes into rows of JSON text, and refuses elements whose rows do not fit a type."""
 
-    def _typed(self, change: Change, used: list[str]) -> Change:
+    def _typed(self, change: ChangeRow, used: list[str]) -> ChangeRow:
         super()._typed(change, used)
         return change
 
@@ -85,10 +85,10 @@ class CheckedEffectsDecoder(_Effects, TypedDecoder):
         """Leave the rows as they are."""
 
 
-def _of_change(change: Change | None) -> list[dict[str, Any]] | None:
+def _of_change(change: ChangeRow | None) -> list[dict[str, Any]] | None:
     if change is None or change.op not in CHANGE_OPS or change.key is None:
         return None
-    return [*map(_of_effect, effects(Placed(change, NOWHERE)))]
+    return [*map(_of_effect, effects(Placed(change.change(), NOWHERE)))]
 
 
 def _of_effect(effect: Effect) -> dict[str, Any]:
