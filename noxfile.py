@@ -130,7 +130,8 @@ def tests(session: nox.Session) -> None:
     """Test the built wheel, with all extras."""
     install_wheel(session, tuple(EXTRAS), ("bench", "tests"))
     # Two processes, each with its own Spark and Kafka where a file of its tests asks for them.
-    session.run("pytest", "--numprocesses=2", "--dist=loadfile", *session.posargs)
+    processes = ("--numprocesses=2", "--dist=loadfile", "--no-loadscope-reorder")
+    session.run("pytest", *processes, *session.posargs)
 
 
 @nox.session

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let files that need Spark come first, so that none is left to one process at the end."""
+    slow = {item.path for item in items if "spark" in getattr(item, "fixturenames", ())}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """One local Spark session for the whole run, started by our own code, with Kafka and Delta.
