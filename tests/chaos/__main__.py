@@ -37,6 +37,7 @@ TOPIC: Final = "chaos"
 FAULTS: Final = (*STEPS, "broker restarted", "tables unwritable", "nothing")
 MESSAGES, BATCH = 60, 40
 SECONDS: Final = 300
+ROOT: Final = Path(__file__).parents[2]
 
 
 class Chaos(msgspec.Struct):
@@ -89,7 +90,11 @@ def start(job: Job, during: Callable[[], object] | None = None) -> int:
     """
     program = [sys.executable, "-m", "tests.chaos.driver", msgspec.json.encode(job).decode()]
     with subprocess.Popen(
-        program, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+        program,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
     ) as process:
         assert process.stdout is not None
         if process.stdout.readline() and during is not None:

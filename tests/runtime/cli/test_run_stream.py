@@ -20,7 +20,7 @@ from tests.support.jars import IN_SPARK, SPARK_DELTA, SPARK_KAFKA, jars
 from tests.support.topics import create, produce
 
 from changewire.engines.layout import OUTPUTS
-from changewire.engines.spark.run_stream import CATALOG, settings
+from changewire.engines.spark.run_stream import places, settings
 from changewire.framing import Position, Record
 
 if TYPE_CHECKING:
@@ -203,15 +203,20 @@ def test_wrong_usage_is_told(
     assert text in " ".join(ended.stderr.replace("│", " ").split())
 
 
-@pytest.mark.parametrize("sink", ["delta", "iceberg"])
+def test_tables_of_iceberg_are_in_a_catalog_of_the_output(tmp_path: Path) -> None:
+    """A session that the command starts knows a catalog by whose names the outputs are meant."""
+    told = settings("org.example:jar:1", "iceberg", str(tmp_path))
+    assert told["spark.sql.catalog.changewire.warehouse"] == str(tmp_path)
+    assert told["spark.jars.packages"] == "org.example:jar:1"
+    assert "iceberg" in told["spark.sql.extensions"]
+    assert places(str(tmp_path), "iceberg")["change_log"] == "changewire.changes"
+
+
 def test_a_stream_feeds_tables(
-    run: Callable[..., Ended], cli: Cli, spark: SparkSession, tmp_path: Path, sink: str
+    run: Callable[..., Ended], cli: Cli, spark: SparkSession, tmp_path: Path
 ) -> None:
     """With --target changes are merged; what had no table is replayed when it has one."""
-    target = f"{tmp_path}/out/lake/{{table}}" if sink == "delta" else f"{CATALOG}.lake.{{table}}"
-    for name, value in settings(None, sink, str(tmp_path / "out")).items():
-        if CATALOG in name:  # the session was started by the tests
-            spark.conf.set(name, value)
+    sink, target = "delta", f"{tmp_path}/out/lake/{{table}}"
     assert run("--sink", sink, "--target", target).exit_code == 1
     rows = spark.read.format(sink).load(str(tmp_path / "out" / "lake" / "set"))
     assert rows.columns == ["key", "row", "_changewire"]

@@ -13,7 +13,7 @@ from tests.runtime.engines.stream.streams import Landed, stream
 from tests.samples import FORMAT, mixed_messages
 
 import changewire.spark as cws
-from changewire.engines.spark.stream.compatible import check_output
+from changewire.engines.spark.stream.compatible import check_output, lack
 from changewire.engines.spark.stream.output import Output
 
 if TYPE_CHECKING:
@@ -72,16 +72,31 @@ def test_an_output_that_no_stream_wrote_is_refused(spark: SparkSession, tmp_path
 
 
 def test_a_format_that_is_not_there_is_named(spark: SparkSession, tmp_path: Path) -> None:
-    """A session without the jars of a format is told the line that it needs."""
+    """A session that does not know a format is told so before a query starts."""
     output = Output("change_log", str(tmp_path / "log"))
-    with pytest.raises(cws.OutputError, match=r"not know the format nowhere; .* io.delta:delta-"):
+    with pytest.raises(cws.OutputError, match="does not know the format nowhere"):
         check_output(spark, "nowhere", output, StructType())
+
+
+@pytest.mark.parametrize(
+    ("version", "sink", "told"),
+    [
+        ("4.0.1", "delta", "start it with --packages io.delta:delta-spark_2.13:4.0.1 --conf "),
+        ("4.0.3", "iceberg", "start it with --packages org.apache.iceberg:iceberg-spark-runtime"),
+        ("4.2.0", "iceberg", "runs with it is told by https://iceberg.apache.org/"),
+        ("4.9.0", "delta", "runs with it is told by https://docs.delta.io/"),
+        ("4.0.1", "csv", "does not know the format csv"),
+    ],
+)
+def test_the_line_that_a_session_needs_is_told(version: str, sink: str, told: str) -> None:
+    """It names the jars that ran with this Spark, or the page that says which do."""
+    assert told in lack(version, sink)
 
 
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"sink": "csv"}, "no sink 'csv'; there are: delta, parquet"),
+        ({"sink": "csv"}, "no sink 'csv'; there are: delta, iceberg, parquet"),
         ({"max_dead_letters": "5"}, "max_dead_letters is a number such as 100"),
         ({"max_dead_letters": "101%"}, "max_dead_letters is a number such as 100"),
         ({"max_dead_letters": -1}, "max_dead_letters is a number such as 100"),

@@ -89,16 +89,17 @@ def schema_of(spark: SparkSession, sink: str, output: Output) -> StructType | No
     except (AnalysisException, Py4JError) as error:
         # Some versions of Spark lack a word of their own for a format that is not there.
         if _NO_FORMAT in str(error):
-            raise OutputError(_lack(spark, sink)) from None
+            raise OutputError(lack(spark.version, sink)) from None
         if isinstance(error, Py4JError) or error.getCondition() not in _NOT_THERE:
             raise
     return None
 
 
-def _lack(spark: SparkSession, sink: str) -> str:
-    tested = ran_with(spark.version)
+def lack(version: str, sink: str) -> str:
+    """Return what to do where a Spark of some version does not know a format."""
+    tested = ran_with(version)
     package: str | None = getattr(tested, sink, None)
-    text = f"Spark {spark.version} does not know the format {sink}"
+    text = f"Spark {version} does not know the format {sink}"
     if sink not in SETTINGS:
         return text
     if package is None:
