@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import tarfile
 import tempfile
 from hashlib import sha256
 from pathlib import Path
@@ -199,8 +198,8 @@ def build(session: nox.Session) -> None:
 
 def build_elsewhere(session: nox.Session, sdist: Path, target: Path) -> None:
     """Build from an unpacked sdist, with files and a umask that keep all others out."""
-    with tempfile.TemporaryDirectory() as unpacked, tarfile.open(sdist) as archive:
-        archive.extractall(unpacked, filter="data")
+    with tempfile.TemporaryDirectory() as unpacked:
+        shutil.unpack_archive(sdist, unpacked)
         for path in Path(unpacked).rglob("*"):
             path.chmod(0o700 if path.is_dir() else 0o600)
         umask = os.umask(0o077)

@@ -38,7 +38,7 @@ SETTINGS: Final = """<ivysettings>
 """
 
 MODULE: Final = """<ivy-module version="2.0">
-  <info organisation="changewire" module="tests"/>
+  <info organisation="changewire" module={name}/>
   <dependencies>
 {dependencies}
   </dependencies>
@@ -96,7 +96,7 @@ def _fetch(coordinates: tuple[str, ...], without: tuple[str, ...], folder: Path)
     root = "" if REPOSITORY is None else f" root={quoteattr(REPOSITORY)}"
     settings, module, listed = (folder / name for name in ("settings.xml", "ivy.xml", "classpath"))
     settings.write_text(SETTINGS.format(cache=cache, root=root), encoding="utf-8")
-    module.write_text(_module(coordinates, without), encoding="utf-8")
+    module.write_text(_module(coordinates, without, folder.name), encoding="utf-8")
     program = [
         java(),
         "-cp",
@@ -119,14 +119,15 @@ def _fetch(coordinates: tuple[str, ...], without: tuple[str, ...], folder: Path)
     return listed
 
 
-def _module(coordinates: tuple[str, ...], without: tuple[str, ...]) -> str:
+def _module(coordinates: tuple[str, ...], without: tuple[str, ...], name: str) -> str:
+    # Reports in the cache have the name of the module, and another process may resolve too.
     lines = []
     for coordinate in coordinates:
         values = zip(("org", "name", "rev"), coordinate.split(":"), strict=True)
         attributes = " ".join(f"{name}={quoteattr(value)}" for name, value in values)
         lines.append(f'    <dependency {attributes} conf="default"/>')
     lines += [f"    <exclude org={quoteattr(organisation)}/>" for organisation in without]
-    return MODULE.format(dependencies="\n".join(lines))
+    return MODULE.format(name=quoteattr(name), dependencies="\n".join(lines))
 
 
 def _ivy() -> Path:
