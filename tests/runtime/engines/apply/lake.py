@@ -16,6 +16,7 @@ from tests.runtime.tables.model import Content, key_of
 
 import changewire as cw
 import changewire.spark as cws
+from changewire.changes.change_row import row_of
 from changewire.changes.reading import Reading
 from changewire.engines.changelog import find, kept_row, log_of, verdict, wanted_of
 from changewire.engines.layout import INPUT_COLUMNS
@@ -42,7 +43,7 @@ class ChangeDecoder(EffectsDecoder):
     def _elements(self, value: bytes | None, key: bytes | None) -> list[Any]:
         del key
         assert value is not None
-        return [(msgspec.json.decode(value, type=cw.Change), [])]
+        return [(row_of(msgspec.json.decode(value, type=cw.Change)), [])]
 
 
 @dataclass
