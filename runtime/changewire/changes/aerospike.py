@@ -70,31 +70,21 @@ def aerospike_changes(
 
 
 def aerospike_delete(
+    format: str,
     record_key: bytes,
     keys: Sequence[str] | None,  # noqa: ARG001 - the digest names the row
 ) -> ChangeRow:
-    """Return the delete that a record without value is.
+    """Return the delete that a record without value is; of the record only the key is known.
 
     Args:
+        format: Public name of the key's format.
         record_key: Key of the Kafka record.
         keys: None: the digest names the row.
 
     Raises:
         DecodeError: It is no key of one record.
     """
-    return delete_of(codec(wire.FORMAT).decode_key(record_key), wire.FORMAT)
-
-
-def delete_of(key: Any, format: str) -> ChangeRow:
-    """Return the delete of a record, of which only the key is known.
-
-    Args:
-        key: The key, or a list of the keys of a batch.
-        format: Public name of its format.
-
-    Raises:
-        DecodeError: It is the key of a batch.
-    """
+    key = codec(format).decode_key(record_key)
     if isinstance(key, list):
         raise DecodeError(format, [Issue("", "batch", "key", "the key of one record", key)])
     attributes = {"set": key.set, "user_key": key.user_key, "null_value": True}

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from changewire.changes.aerospike import delete_of, duplicate_bin, record_change
+from changewire.changes.aerospike import duplicate_bin, record_change
 from changewire.changes.change_row import ChangeRow, unknown_event
 from changewire.changes.particles import DURABLE, PLAIN, column_value, note
-from changewire.codec import DecodeError, codec
+from changewire.codec import DecodeError
 from changewire.codec.wire import too_deep
 from changewire_messages import aerospike_msgpack as wire
 
@@ -52,22 +52,6 @@ def aerospike_msgpack_changes(
         after = None
         attributes["durable"] = _durable(payload.flags, attributes)
     return record_change(key, payload.gen, payload.lut, after, attributes)
-
-
-def aerospike_msgpack_delete(
-    record_key: bytes,
-    keys: Sequence[str] | None,  # noqa: ARG001 - the digest names the row
-) -> ChangeRow:
-    """Return the delete that a record without value is.
-
-    Args:
-        record_key: Key of the Kafka record.
-        keys: None: the digest names the row.
-
-    Raises:
-        DecodeError: It is no key of one record.
-    """
-    return delete_of(codec(wire.FORMAT).decode_key(record_key), wire.FORMAT)
 
 
 def _durable(flags: int, attributes: dict[str, Any]) -> bool:

@@ -1,6 +1,7 @@
 """Kafka records without value, as the deletes that they are on a compacted topic."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from changewire.changes.change_row import ChangeRow
@@ -38,7 +39,7 @@ def deleted_row(record_key: bytes, *, format: str, keys: Sequence[str] | None) -
         DecodeError: The key does not name a row.
     """
     try:
-        return _DELETES[format]()(record_key, keys)
+        return _DELETES[format](format)(record_key, keys)
     except DecodeError as error:
         raise DecodeError(format, [_invalid_key(error.issues[0])]) from None
 
@@ -50,26 +51,21 @@ def _invalid_key(issue: Issue) -> Issue:
     return Issue("", "invalid-record-key", "null_value", expected, issue.actual, issue.actual_type)
 
 
-def _aerospike() -> _Delete:
+def _aerospike(format: str) -> _Delete:
     from changewire.changes.aerospike import aerospike_delete
 
-    return aerospike_delete
+    return partial(aerospike_delete, format)
 
 
-def _aerospike_msgpack() -> _Delete:
-    from changewire.changes.aerospike_msgpack import aerospike_msgpack_delete
-
-    return aerospike_msgpack_delete
-
-
-def _lindorm() -> _Delete:
+def _lindorm(format: str) -> _Delete:  # noqa: ARG001 - it has one encoding
     from changewire.changes.lindorm import lindorm_delete
 
     return lindorm_delete
 
 
-_DELETES: Final[Mapping[str, Callable[[], _Delete]]] = {
+_DELETES: Final[Mapping[str, Callable[[str], _Delete]]] = {
     "aerospike-json": _aerospike,
-    "aerospike-msgpack": _aerospike_msgpack,
+    "aerospike-msgpack": _aerospike,
     "lindorm-json": _lindorm,
 }
+"""What makes the deletes of a format; its adapter is imported when it is first asked for."""

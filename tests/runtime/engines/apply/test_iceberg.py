@@ -6,9 +6,7 @@ import json
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from unittest.mock import patch
 
-import msgspec
 import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql.types import (
@@ -31,7 +29,6 @@ from tests.runtime.tables.model import tables_of
 from tests.samples import examples
 
 import changewire.spark as cws
-from changewire.engines.spark.apply import merge
 from changewire.engines.spark.apply.evolve import evolved
 from changewire.engines.spark.apply.formats import format_of
 from changewire.framing import FramingError
@@ -67,33 +64,6 @@ def test_each_effect_is_once_in_log_and_table(spark: SparkSession, tmp_path: Pat
     assert sorted(row["offset"] for row in logged) == [0, 1, 2, 10, 11, 12, 13]
     with pytest.raises(FramingError, match="Iceberg cannot be read without Spark"):
         lake.verdict("t", 1)
-
-
-def test_what_another_query_writes_is_seen(spark: SparkSession, tmp_path: Path) -> None:
-    """MERGE does not tell what it changed, but the table has a snapshot that is not its own."""
-    lake = lake_in("iceberg", spark, tmp_path)
-    other = lake_in("iceberg", spark, tmp_path / "two")
-    other.lake, other.namespace = lake.lake, lake.namespace
-    first = placed(change(key=1, a=1), change(key=2, a=1))
-    lake.send(first)
-    lake.apply(spark)
-    mine = placed(change(key=1, sequence=2, a=2), change(key=2, sequence=2, a=2), start=10)
-    theirs = placed(change(key=1, sequence=3, a=3), change("delete", 2, 3), partition=1)
-    lake.send(mine)
-    other.send(theirs)
-    write, calls = merge.write_rows, list[Any]()
-
-    def after_the_other(*arguments: Any, **options: Any) -> bool:
-        calls.append(arguments)
-        if len(calls) == 1:
-            other.start(spark).awaitTermination()
-        return write(*arguments, **options)
-
-    told: list[str] = []
-    with patch.object(merge, "write_rows", after_the_other):
-        lake.apply(spark, metrics=told.append)
-    assert lake.content(spark) == tables_of([*first, *mine, *theirs])
-    assert msgspec.json.decode(told[0])["tables"] == {"stale": 2}
 
 
 def test_columns_get_wider_types(spark: SparkSession, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from pyspark.errors import StreamingQueryException
 from tests.runtime.engines.apply.faults import STEPS, ending_at
-from tests.runtime.engines.apply.lake import Lake
+from tests.runtime.engines.apply.lake import Lake, lake_in
 from tests.runtime.engines.stream.faults import crash
 from tests.runtime.tables.histories import change, placed
 from tests.runtime.tables.model import tables_of
@@ -116,10 +116,11 @@ def test_truncates(spark: SparkSession, tmp_path: Path) -> None:
     assert [row["code"] for row in letters] == ["truncate-without-sequence"]
 
 
-def test_two_queries_write_to_one_table(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("sink", ["delta", "iceberg"])
+def test_two_queries_write_to_one_table(spark: SparkSession, tmp_path: Path, sink: str) -> None:
     """What another query writes between decision and merge is seen, and decided on again."""
-    lake = Lake(tmp_path / "one")
-    other = Lake(tmp_path / "two", lake=lake.folder)
+    lake, other = (lake_in(sink, spark, tmp_path / f"{tmp_path.name}_{n}") for n in range(2))
+    other.lake, other.namespace = lake.folder, lake.namespace
     first = placed(change(key=1, a=1), change(key=2, a=1))
     lake.send(first)
     lake.apply(spark)
