@@ -22,7 +22,7 @@ from benchmarks.streams.jobs import (
     Job,
 )
 from benchmarks.streams.rates import memory, rates
-from benchmarks.streams.seeds import LAYOUTS, seed
+from benchmarks.streams.seeds import seed
 from benchmarks.streams.sizes import merges
 from benchmarks.streams.topics import fill
 from benchmarks.streams.watching import Sample, cpu_seconds, tenths, watched
@@ -103,10 +103,9 @@ def test_change_logs_are_equal(spark: SparkSession, kafka: str, topic: str, tmp_
             if name in {"key", "before", "after", "attributes"}:
                 mine, their = as_values(mine), as_values(their)
             assert mine == their, name
-    letters = {(r["partition"], r["offset"], r["value"]) for r in refused}
-    assert {
-        (r["partition"], r["offset"], r["value"]) for r in by_hand if r["kind"] == "dead_letter"
-    } == letters
+    letters = {(r["partition"], r["offset"], bytes(r["value"])) for r in refused}
+    dead = [r for r in by_hand if r["kind"] == "dead_letter"]
+    assert {(r["partition"], r["offset"], bytes(r["value"])) for r in dead} == letters
     assert letters
 
 
@@ -136,7 +135,7 @@ def sequence(row: Row) -> int:
     return int(found["sequence"] if "sequence" in found else found["_changewire"]["sequence"][0])
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", ["plain", "clustered, deletion vectors"])
 def test_changes_are_merged_into_tables_that_are_there(
     spark: SparkSession, kafka: str, tmp_path: Path, layout: str
 ) -> None:
