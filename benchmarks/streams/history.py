@@ -54,8 +54,8 @@ def history(
         pick: Draws the id of a row.
         are_there: Whether all rows are there at first.
     """
-    random, other = Random(1), set[int]()
-    last: dict[int, Sent] = {}
+    random, last = Random(1), dict[int, Sent]()
+    turned = set[int]()  # rows that are not as they were at first: there, or deleted
     for i in range(count):
         row, drawn = pick(random), random.random()
         partition = row % PARTITIONS
@@ -65,16 +65,16 @@ def history(
         if drawn > 1 - BROKEN:
             yield partition, b"", b'{"schema":{"dataColumn":['
             continue
-        is_there = (row in other) != are_there
-        op = "INSERT" if not is_there else "UPDATE_AFTER"
-        if is_there and random.random() < DELETES / (1 - DOUBLES):
-            op = "DELETE"
-        if (op == "DELETE") == are_there:
-            other.add(row)
-        else:
-            other.discard(row)
+        op = _op(random, is_there=(row in turned) != are_there)
+        (turned.add if (op == "DELETE") == are_there else turned.discard)(row)
         last[partition] = partition, str(row).encode(), _message(random, i, op, row)
         yield last[partition]
+
+
+def _op(random: Random, *, is_there: bool) -> str:
+    if not is_there:
+        return "INSERT"
+    return "DELETE" if random.random() < DELETES / (1 - DOUBLES) else "UPDATE_AFTER"
 
 
 def _message(random: Random, i: int, op: str, row: int) -> bytes:
