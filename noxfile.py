@@ -171,6 +171,13 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session
+def bench_stream(session: nox.Session) -> None:
+    """Measure streams from Kafka to Delta beside jobs written by hand; ``-- --only log``."""
+    install_wheel(session, tuple(EXTRAS), ("bench", "tests"))
+    session.run("python", "-m", "benchmarks.streams", *session.posargs)
+
+
+@nox.session
 def chaos(session: nox.Session) -> None:
     """Kill drivers and brokers amid streams, and count what is lost: ``nox -s chaos -- 50``."""
     install_wheel(session, tuple(EXTRAS), ("tests",))

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import platform
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime, timezone
-from importlib.metadata import version
 from pathlib import Path
 
+from benchmarks.figures import figures, load, machine
 from benchmarks.tables import Result
 
 OUTPUT = Path("build", "bench")
-PACKAGES = (
-    *("msgspec", "orjson", "jsonschema", "jsonschema-rs", "pydantic"),
-    *("pyarrow", "pyspark", "confluent-kafka"),
-)
 
 
 def main() -> None:
@@ -102,37 +94,12 @@ def benchmarks(*, quick: bool) -> Mapping[str, Callable[[], Iterator[Result]]]:
     }
 
 
-def machine() -> str:
-    """Return one line on where and with what this runs."""
-    packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
-    day = datetime.now(tz=timezone.utc).date()
-    hardware = f"{os.cpu_count()} cores {platform.machine()}"
-    return f"{day}, {hardware}, Python {platform.python_version()}, {packages}"
-
-
-def load() -> float | None:
-    """Return how many programs wanted a core in the last minute; None where no system tells."""
-    return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
-
-
-def figures(results: list[Result], before: float | None) -> str:
-    """Return all figures as JSON, with where they were taken.
-
-    Args:
-        results: What was measured.
-        before: The load of the machine before it was.
-    """
-    data = [{"title": r.title, "target": r.target, **r.data} for r in results]
-    where = {"machine": machine(), "load_before": before, "load_after": load()}
-    return json.dumps({**where, "results": data}, indent=1) + "\n"
-
-
-def write(results: list[Result], figures: str) -> None:
+def write(results: list[Result], text: str) -> None:
     """Write the tables, and the figures behind them."""
     OUTPUT.mkdir(parents=True, exist_ok=True)
     tables = "\n".join(result.markdown() for result in results)
     (OUTPUT / "tables.md").write_text(f"{machine()}\n\n{tables}", encoding="utf-8")
-    (OUTPUT / "figures.json").write_text(figures, encoding="utf-8")
+    (OUTPUT / "figures.json").write_text(text, encoding="utf-8")
     print(f"tables and figures are in {OUTPUT}")
 
 

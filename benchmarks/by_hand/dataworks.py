@@ -20,11 +20,10 @@ COLUMNS: Mapping[str, tuple[str, str]] = {
 }
 """The columns of the table: their types as DataWorks declares them, and in Spark."""
 
-_ROW = "struct<dataColumn: struct<{}>>".format(
-    ", ".join(f"{name}: {kind}" for name, (_, kind) in COLUMNS.items())
-)
+Columns = Mapping[str, tuple[str, str]]
+
 MESSAGE = (
-    f"schema string, version string, payload struct<op: string, before: {_ROW}, after: {_ROW}, "
+    "schema string, version string, payload struct<op: string, before: {row}, after: {row}, "
     "sequenceId: string, scn: string, ddl: struct<text: string, ddlMeta: string>, "
     "timestamp: struct<eventTime: long, systemTime: long, checkpointTime: long>>"
 )
@@ -36,15 +35,22 @@ _CHANGES = {"INSERT": "insert", "UPDATE_AFTER": "update", "DELETE": "delete"}
 _TIMES = {"timeZone": "UTC", "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"}
 
 
-def parsed(frame: DataFrame) -> DataFrame:
+def parsed(frame: DataFrame, columns: Columns = COLUMNS) -> DataFrame:
     """Parse messages to typed fields, and go no further."""
-    return frame.select("value", F.from_json(F.col("value").cast("string"), MESSAGE).alias("m"))
+    fields = ", ".join(f"{name}: {kind}" for name, (_, kind) in columns.items())
+    message = MESSAGE.format(row=f"struct<dataColumn: struct<{fields}>>")
+    return frame.withColumn("m", F.from_json(F.col("value").cast("string"), message))
 
 
 def rows(frame: DataFrame) -> DataFrame:
     """Make the columns of changes and dead letters."""
+    return made(parsed(frame))
+
+
+def made(messages: DataFrame, columns: Columns = COLUMNS, *others: str) -> DataFrame:
+    """Make the columns of changes and dead letters of parsed messages, after other columns."""
     text, op, times = F.col("m.schema"), F.col("m.payload.op"), "m.payload.timestamp."
-    messages = parsed(frame).withColumn("source", F.from_json(text, _SOURCE)["source"])
+    messages = messages.withColumn("source", F.from_json(text, _SOURCE)["source"])
     before, after = F.col("m.payload.before.dataColumn"), F.col("m.payload.after.dataColumn")
     is_dead = F.coalesce(~op.isin(*_CHANGES), F.lit(True))  # noqa: FBT003
     place = F.struct(
@@ -65,14 +71,15 @@ def rows(frame: DataFrame) -> DataFrame:
     )
     major = F.col("m.payload.sequenceId").cast("long")
     return messages.select(
+        *others,
         F.when(is_dead, "dead_letter").otherwise("change").alias("kind"),
         F.lit(0).alias("element"),
         F.lit(1).alias("elements"),
-        _word(op).alias("op"),
+        word(op).alias("op"),
         place.alias("source"),
         F.to_json(F.struct(F.coalesce(after[KEY], before[KEY]).alias(KEY))).alias("key"),
-        _row(before).alias("before"),
-        _row(after).alias("after"),
+        _row(before, columns).alias("before"),
+        _row(after, columns).alias("after"),
         F.timestamp_millis(F.col(f"{times}eventTime")).alias("event_time"),
         F.struct(major.alias("major"), F.lit(1).cast("long").alias("minor")).alias("sequence"),
         F.left(F.sha2(text.cast("binary"), 256), F.lit(32)).alias("schema_fingerprint"),
@@ -81,16 +88,21 @@ def rows(frame: DataFrame) -> DataFrame:
     )
 
 
-def _word(op: Column) -> Column:
+def word(op: Column) -> Column:
+    """Return the operation of a change; NULL for anything else."""
     found = F.lit(None).cast("string")
     for name, word in _CHANGES.items():
         found = F.when(op == name, word).otherwise(found)
     return found
 
 
-def _row(image: Column) -> Column:
-    columns = [
+def values(image: Column, columns: Columns) -> list[Column]:
+    """Return the values of a row, with times for numbers."""
+    return [
         F.timestamp_millis(image[name]).alias(name) if kind == "DATE" else image[name].alias(name)
-        for name, (kind, _) in COLUMNS.items()
+        for name, (kind, _) in columns.items()
     ]
-    return F.when(image.isNotNull(), F.to_json(F.struct(*columns), _TIMES))
+
+
+def _row(image: Column, columns: Columns) -> Column:
+    return F.when(image.isNotNull(), F.to_json(F.struct(*values(image, columns)), _TIMES))

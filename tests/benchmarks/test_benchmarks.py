@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from benchmarks import __main__ as program
 from benchmarks import formats, kafka, messages, peers, stages
+from benchmarks.figures import figures, load
 from benchmarks.tables import Result, timed, verdict
 from benchmarks.timing import Timing, compare
 from confluent_kafka.serialization import SerializationError
@@ -102,8 +103,8 @@ def test_a_quick_run_writes_tables_and_figures(
     """The files hold what was printed, and the figures behind it."""
     results: list[Result] = list(program.benchmarks(quick=True)[name]())
     monkeypatch.setattr(program, "OUTPUT", tmp_path)
-    program.write(results, program.figures(results, program.load()))
-    figures = json.loads((tmp_path / "figures.json").read_text(encoding="utf-8"))
-    assert [found["title"] for found in figures["results"]] == [r.title for r in results]
+    program.write(results, figures(results, load()))
+    found = json.loads((tmp_path / "figures.json").read_text(encoding="utf-8"))
+    assert [each["title"] for each in found["results"]] == [r.title for r in results]
     tables = (tmp_path / "tables.md").read_text(encoding="utf-8")
     assert all(result.markdown() in tables for result in results)

@@ -1,0 +1,42 @@
+"""The figures behind tables as JSON, with where they were taken."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Iterable
+from datetime import datetime, timezone
+from importlib.metadata import version
+
+from benchmarks.tables import Result
+
+PACKAGES = (
+    *("msgspec", "orjson", "jsonschema", "jsonschema-rs", "pydantic"),
+    *("pyarrow", "pyspark", "confluent-kafka"),
+)
+
+
+def machine() -> str:
+    """Return one line on where and with what this runs."""
+    packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    day = datetime.now(tz=timezone.utc).date()
+    hardware = f"{os.cpu_count()} cores {platform.machine()}"
+    return f"{day}, {hardware}, Python {platform.python_version()}, {packages}"
+
+
+def load() -> float | None:
+    """Return how many programs wanted a core in the last minute; None where no system tells."""
+    return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
+
+
+def figures(results: Iterable[Result], before: float | None) -> str:
+    """Return all figures as JSON, with where they were taken.
+
+    Args:
+        results: What was measured.
+        before: The load of the machine before it was.
+    """
+    data = [{"title": r.title, "target": r.target, **r.data} for r in results]
+    where = {"machine": machine(), "load_before": before, "load_after": load()}
+    return json.dumps({**where, "results": data}, indent=1) + "\n"

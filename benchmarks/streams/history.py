@@ -1,0 +1,93 @@
+"""Messages of DataWorks about rows of one table: of about 0.5 KB, and repeated as a topic has them.
+
+A message that stands twice stands there in a row, so that a job which forgets deleted rows comes
+to the same table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import Final
+
+from benchmarks.by_hand import dataworks
+from benchmarks.by_hand.streams import COLUMNS
+from benchmarks.messages import wire
+from benchmarks.topics import EVENT
+
+PARTITIONS: Final = 4
+TABLE: Final = "customers"
+FIRST: Final = 1620457642589000000
+"""Sequence of the first message."""
+
+DELETES, DOUBLES, BROKEN = 0.1, 0.1, 0.001
+"""Shares of the messages: deletes, those sent once more, and those that cannot be read."""
+
+Sent = tuple[int, bytes, bytes]
+"""Partition, key and value of a record."""
+
+_SCHEMA: Final = wire(
+    {
+        "dataColumn": [{"name": name, "type": kind} for name, (kind, _) in COLUMNS.items()],
+        "primaryKey": [dataworks.KEY],
+        "source": {"dbType": "MySQL", "dbName": "shop", "tableName": TABLE},
+    }
+).decode()
+
+_MESSAGE: Final = (
+    '{{"schema":{schema},"payload":{{"before":{before},"after":{after},"sequenceId":"{sequence}",'
+    '"timestamp":{{"eventTime":{time},"systemTime":{later},"checkpointTime":{time}}},"op":"{op}",'
+    '"ddl":null}},"version":"0.0.1"}}'
+)
+_ROW: Final = (
+    '{{"dataColumn":{{"id":{id},"name":"Anne {i}","balance":{balance},"created_at":{created}}}}}'
+)
+
+
+def history(
+    count: int, pick: Callable[[Random], int], *, are_there: bool = False
+) -> Iterator[Sent]:
+    """Yield records, the same for the same arguments; all of a row are in one partition.
+
+    Args:
+        count: How many.
+        pick: Draws the id of a row.
+        are_there: Whether all rows are there at first.
+    """
+    random, last = Random(1), dict[int, Sent]()
+    turned = set[int]()  # rows that are not as they were at first: there, or deleted
+    for i in range(count):
+        row, drawn = pick(random), random.random()
+        partition = row % PARTITIONS
+        if drawn < DOUBLES and partition in last:
+            yield last[partition]
+            continue
+        if drawn > 1 - BROKEN:
+            yield partition, b"", b'{"schema":{"dataColumn":['
+            continue
+        op = _op(random, is_there=(row in turned) != are_there)
+        (turned.add if (op == "DELETE") == are_there else turned.discard)(row)
+        last[partition] = partition, str(row).encode(), _message(random, i, op, row)
+        yield last[partition]
+
+
+def _op(random: Random, *, is_there: bool) -> str:
+    if not is_there:
+        return "INSERT"
+    return "DELETE" if random.random() < DELETES / (1 - DOUBLES) else "UPDATE_AFTER"
+
+
+def _message(random: Random, i: int, op: str, row: int) -> bytes:
+    values = _ROW.format(
+        id=row, i=i, balance=random.randrange(10**7) / 100, created=EVENT - random.randrange(10**9)
+    )
+    is_delete = op == "DELETE"
+    return _MESSAGE.format(
+        schema=_SCHEMA,
+        before=values if is_delete else "null",
+        after="null" if is_delete else values,
+        sequence=FIRST + i,
+        time=EVENT + i,
+        later=EVENT + i + 977,
+        op=op,
+    ).encode()

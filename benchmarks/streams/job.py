@@ -1,0 +1,89 @@
+"""One job, as a program of its own: a warm-up, then the query, timed from its start to its end."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
+from pyspark.sql.streaming.query import StreamingQuery
+from tests.support.session import settings
+
+import changewire.spark as cws
+from benchmarks.streams.jobs import JOBS, Job
+from benchmarks.streams.seeds import seed
+from benchmarks.streams.watching import Sample, cpu_seconds, watched
+
+SETTINGS: Final = {
+    "spark.driver.memory": "3g",
+    "spark.driver.extraJavaOptions": "",  # tests compile less, as they are short
+}
+"""What a session has beside the settings of the tests."""
+
+_SECONDS: Final = 1
+"""How often the query is asked how far it is."""
+
+
+class Done(msgspec.Struct, tag=True):
+    """What a job did.
+
+    Attributes:
+        seconds: Time from the start of its query to its end.
+        cpu: CPU time of driver, JVM and workers in that time, in seconds.
+        batches: For each batch its rows, and its milliseconds by step as Spark tells them.
+        samples: Memory over time.
+    """
+
+    seconds: float
+    cpu: float
+    batches: list[dict[str, int]]
+    samples: list[Sample]
+
+
+class Batch(msgspec.Struct, tag=True):
+    """How far a job is: messages that were read so far."""
+
+    messages: int
+
+
+def run(job: Job) -> Done:
+    """Run a job in this process, with a line of JSON for each batch."""
+    spark = cws.session({**settings(Path(job.folder, "warehouse")), **SETTINGS})
+    spark.sparkContext.setLogLevel("ERROR")
+    first = replace(job, topic=job.warm_up, folder=str(Path(job.folder, "warm_up")), seed=0)
+    JOBS[job.name](first).awaitTermination()
+    if job.seed:
+        seed(spark, job)
+    with watched() as samples:
+        cpu, start = cpu_seconds(), time.perf_counter()
+        query = JOBS[job.name](job)
+        batches = _batches(query)
+        seconds = time.perf_counter() - start
+        cpu = cpu_seconds() - cpu
+    return Done(seconds, cpu, batches, samples)
+
+
+def _batches(query: StreamingQuery) -> list[dict[str, int]]:
+    """Return what Spark tells of each batch, and say it at once."""
+    batches: dict[int, dict[str, int]] = {}
+    ended = False
+    while not ended:
+        ended = bool(query.awaitTermination(_SECONDS))
+        for progress in query.recentProgress:
+            told: Any = progress
+            if told["numInputRows"] and told["batchId"] not in batches:
+                batches[told["batchId"]] = {"rows": told["numInputRows"], **told["durationMs"]}
+                say(Batch(sum(batch["rows"] for batch in batches.values())))
+    return [*batches.values()]
+
+
+def say(told: object) -> None:
+    """Print a line of JSON."""
+    print(msgspec.json.encode(told).decode(), flush=True)
+
+
+if __name__ == "__main__":
+    say(run(msgspec.json.decode(sys.argv[1], type=Job)))

@@ -1,0 +1,138 @@
+"""The jobs that are timed: each starts its query from a topic to Delta tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.types import (
+    DoubleType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+import changewire.spark as cws
+from benchmarks.by_hand import streams as by_hand
+from benchmarks.streams.history import TABLE
+
+FORMAT: Final = "dataworks-json"
+
+ROW: Final = StructType(
+    [
+        StructField("id", LongType()),
+        StructField("name", StringType()),
+        StructField("balance", DoubleType()),
+        StructField("created_at", TimestampType()),
+    ]
+)
+"""Columns of the merged table."""
+
+ONCE: Final = {"availableNow": True}
+
+LOG, LOG_BY_HAND = "changewire", "by hand"
+TYPED, JSON = "changewire, typed columns", "changewire, JSON text"
+MERGE_BY_HAND, BOTH_BY_HAND = "by hand, table alone", "by hand, change log and table"
+
+
+class Job(msgspec.Struct, frozen=True):
+    """A job, as its process is told of it.
+
+    Attributes:
+        name: One of `JOBS`.
+        server: Bootstrap server of the broker.
+        topic: The topic.
+        warm_up: A small topic that is read first, untimed, into tables of its own.
+        folder: Gets tables and checkpoint.
+        batch: Messages of a batch, at most.
+        seed: Rows that the table has before.
+        layout: How these lie, one of `seeds.LAYOUTS`.
+    """
+
+    name: str
+    server: str
+    topic: str
+    warm_up: str
+    folder: str
+    batch: int
+    seed: int = 0
+    layout: str = "plain"
+
+    @property
+    def table(self) -> str:
+        """The merged table."""
+        return str(Path(self.folder, TABLE))
+
+    @property
+    def log(self) -> str:
+        """The change log."""
+        return str(Path(self.folder, "log", "change_log"))
+
+    @property
+    def checkpoint(self) -> str:
+        """The checkpoint of its query."""
+        return str(Path(self.folder, "checkpoint"))
+
+    @property
+    def outputs(self) -> dict[str, Any]:
+        """The arguments of `write_stream` and `apply_changes` that name places."""
+        log = Path(self.folder, "log")
+        others = {name: str(log / name) for name in ("controls", "dead_letters")}
+        return {"change_log": self.log, **others, "checkpoint": self.checkpoint, "trigger": ONCE}
+
+
+def messages(job: Job) -> DataFrame:
+    """Return the topic as a stream, in batches of one size."""
+    options: dict[str, str | int] = {
+        "kafka.bootstrap.servers": job.server,
+        "subscribe": job.topic,
+        "startingOffsets": "earliest",
+        "maxOffsetsPerTrigger": job.batch,
+    }
+    return cws.read_kafka(cws.session(), options)
+
+
+def _log(job: Job) -> StreamingQuery:
+    decoded = cws.decode(messages(job), format=FORMAT)
+    return cws.write_stream(decoded, **job.outputs)
+
+
+def _log_by_hand(job: Job) -> StreamingQuery:
+    return by_hand.land(messages(job), log=job.log, checkpoint=job.checkpoint, trigger=ONCE)
+
+
+def _typed(job: Job) -> StreamingQuery:
+    target = f"{job.folder}/{{table}}"
+    return cws.apply_changes(messages(job), format=FORMAT, target=target, rows=ROW, **job.outputs)
+
+
+def _json(job: Job) -> StreamingQuery:
+    target = f"{job.folder}/{{table}}"
+    return cws.apply_changes(messages(job), format=FORMAT, target=target, **job.outputs)
+
+
+def _merge_by_hand(job: Job) -> StreamingQuery:
+    places = {"table": job.table, "checkpoint": job.checkpoint}
+    return by_hand.merge(messages(job), log=None, trigger=ONCE, **places)
+
+
+def _both_by_hand(job: Job) -> StreamingQuery:
+    places = {"table": job.table, "log": job.log, "checkpoint": job.checkpoint}
+    return by_hand.merge(messages(job), trigger=ONCE, **places)
+
+
+JOBS: Final[Mapping[str, Callable[[Job], StreamingQuery]]] = {
+    LOG: _log,
+    LOG_BY_HAND: _log_by_hand,
+    TYPED: _typed,
+    JSON: _json,
+    MERGE_BY_HAND: _merge_by_hand,
+    BOTH_BY_HAND: _both_by_hand,
+}
+"""What starts each job."""

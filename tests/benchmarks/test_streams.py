@@ -1,0 +1,202 @@
+"""The jobs of streams do the same work, and what is measured of them is told."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from benchmarks.streams import __main__ as program
+from benchmarks.streams.history import PARTITIONS, history
+from benchmarks.streams.job import Done
+from benchmarks.streams.jobs import (
+    BOTH_BY_HAND,
+    JOBS,
+    JSON,
+    LOG,
+    LOG_BY_HAND,
+    MERGE_BY_HAND,
+    TYPED,
+    Job,
+)
+from benchmarks.streams.rates import memory, rates
+from benchmarks.streams.seeds import seed
+from benchmarks.streams.sizes import merges
+from benchmarks.streams.topics import fill
+from benchmarks.streams.watching import Sample, cpu_seconds, tenths, watched
+from benchmarks.tables import Result
+
+if TYPE_CHECKING:
+    from pyspark.sql import Row, SparkSession
+
+MESSAGES, ROWS = 400, 40
+TOPIC = "streams-of-benchmarks"
+
+
+@pytest.fixture(scope="module")
+def topic(kafka: str) -> str:
+    """A topic of a small history, that ends with a message which cannot be read."""
+    sent = history(MESSAGES - 1, lambda random: random.randrange(ROWS))
+    fill(kafka, TOPIC, [*sent, (0, b"", b"{")])
+    return TOPIC
+
+
+def run(job: Job) -> Job:
+    """Run a job to its end."""
+    JOBS[job.name](job).awaitTermination()
+    return job
+
+
+def job(name: str, server: str, folder: Path, **fields: Any) -> Job:
+    """Return a job of two batches."""
+    return Job(name, server, TOPIC, TOPIC, str(folder / name), MESSAGES // 2, **fields)
+
+
+def read(spark: SparkSession, table: str) -> list[Row]:
+    """Return the rows of a Delta table."""
+    return spark.read.format("delta").load(table).collect()
+
+
+def as_values(text: str | None) -> Any:
+    """Return JSON without what is null."""
+    return text and {k: v for k, v in json.loads(text).items() if v is not None}
+
+
+def test_a_history_has_deletes_doubles_and_broken_messages() -> None:
+    """Messages have about 0.5 KB; a double stands behind its message in its partition."""
+    sent = list(history(20_000, lambda random: random.randrange(4000)))
+    size = sum(len(value) for _, _, value in sent) / len(sent)
+    assert 500 < size < 600
+    ops = Counter(value.split(b'"op":"')[-1].split(b'"')[0] for _, _, value in sent)
+    assert 0.07 < ops[b"DELETE"] / len(sent) < 0.13
+    assert 5 < sum(value.endswith(b"[") for _, _, value in sent) < 60
+    last: dict[int, bytes] = {}
+    doubles, seen = 0, set[bytes]()
+    for partition, _, value in sent:
+        if b"sequenceId" not in value:
+            continue
+        if value in seen:
+            assert last[partition] == value
+            doubles += 1
+        seen.add(value)
+        last[partition] = value
+    assert 0.08 < doubles / len(sent) < 0.12
+    assert last.keys() == set(range(PARTITIONS))
+
+
+def test_change_logs_are_equal(spark: SparkSession, kafka: str, topic: str, tmp_path: Path) -> None:
+    """Each column that is made by hand holds what changewire gives; refused are the same."""
+    assert topic == TOPIC
+    ours, theirs = (run(job(name, kafka, tmp_path)) for name in (LOG, LOG_BY_HAND))
+    made = {(row["partition"], row["offset"]): row for row in read(spark, ours.log)}
+    refused = read(spark, ours.outputs["dead_letters"])
+    by_hand = read(spark, theirs.log)
+    assert len(by_hand) == MESSAGES == len(made) + len(refused)
+    found = {(r["partition"], r["offset"]): r for r in by_hand if r["kind"] == "change"}
+    assert found.keys() == made.keys()
+    names = set(by_hand[0].asDict()) - {"kind", "value", "elements"}
+    for place, row in found.items():
+        for name in names:
+            mine, their = made[place][name], row[name]
+            if name in {"key", "before", "after", "attributes"}:
+                mine, their = as_values(mine), as_values(their)
+            assert mine == their, name
+    letters = {(r["partition"], r["offset"], bytes(r["value"])) for r in refused}
+    dead = [r for r in by_hand if r["kind"] == "dead_letter"]
+    assert {(r["partition"], r["offset"], bytes(r["value"])) for r in dead} == letters
+    assert letters
+
+
+def test_merged_tables_are_equal(
+    spark: SparkSession, kafka: str, topic: str, tmp_path: Path
+) -> None:
+    """Every job comes to the same rows, typed or as JSON text, and to the same sequences."""
+    assert topic == TOPIC
+    tables = {}
+    for name in (TYPED, MERGE_BY_HAND, BOTH_BY_HAND):
+        rows = read(spark, run(job(name, kafka, tmp_path)).table)
+        tables[name] = {
+            row["id"]: (row["name"], row["balance"], row["created_at"], sequence(row))
+            for row in rows
+        }
+    assert tables[TYPED] == tables[MERGE_BY_HAND] == tables[BOTH_BY_HAND]
+    assert 0 < len(tables[TYPED]) < ROWS
+    texts = [json.loads(row["row"]) for row in read(spark, run(job(JSON, kafka, tmp_path)).table)]
+    assert {row["id"]: (row["name"], row["balance"]) for row in texts} == {
+        key: row[:2] for key, row in tables[TYPED].items()
+    }
+
+
+def sequence(row: Row) -> int:
+    """Return the sequence of the newest change of a row, of either table."""
+    found = row.asDict()
+    return int(found["sequence"] if "sequence" in found else found["_changewire"]["sequence"][0])
+
+
+@pytest.mark.parametrize("layout", ["plain", "clustered, deletion vectors"])
+def test_changes_are_merged_into_tables_that_are_there(
+    spark: SparkSession, kafka: str, tmp_path: Path, layout: str
+) -> None:
+    """Both come to the same table of seeds and changes; rows that nothing changed stay."""
+    name = f"there-{layout.replace(', ', '-').replace(' ', '-')}"
+    fill(kafka, name, history(200, lambda random: random.randrange(150), are_there=True))
+    tables = []
+    for each in (TYPED, BOTH_BY_HAND):
+        mine = Job(each, kafka, name, name, str(tmp_path / each), 1000, 150, layout)
+        run(Job(each, kafka, name, name, str(tmp_path / each / "warm_up"), 1000))
+        seed(spark, mine)
+        assert spark.read.format("delta").load(mine.table).count() == 150
+        rows = read(spark, run(mine).table)
+        tables.append({row["id"]: (row["name"], row["balance"], sequence(row)) for row in rows})
+    assert tables[0] == tables[1]
+    kept = [found for found in tables[0].values() if found[-1] == 0]
+    assert 0 < len(kept) < len(tables[0]) < 150
+
+
+def test_memory_is_sampled() -> None:
+    """There is a sample at once, and at each tenth of the time the one that is nearest."""
+    with watched() as samples:
+        pass
+    assert samples[0].driver > 2**20
+    assert cpu_seconds() > 0
+    many = [Sample(float(second), second, 0, 0) for second in range(101)]
+    assert [sample.driver for sample in tenths(many)] == list(range(10, 101, 10))
+
+
+def done(seconds: float, cpu: float = 1.0) -> Done:
+    """Return what a job did."""
+    samples = [Sample(float(i), (100 + i) * 2**20, 0, 200 * 2**20) for i in range(11)]
+    return Done(seconds, cpu, [], samples)
+
+
+def test_a_rate_is_that_of_the_peer() -> None:
+    """The table tells rates, and whether ours is enough; memory tells by how much it grew."""
+    found = {"by hand": [done(9.0)], "changewire": [done(10.0, 2.0)]}
+    result = rates("T", found, 90, "changewire", 0.9)
+    assert result.rows[1] == ("changewire", "10.0", "9", "0.90", "2.0", "0.50")
+    assert result.target.endswith("Found 0.90: reached.")
+    assert rates("T", found, 90, "changewire", 0.95).target.endswith("Found 0.90: missed.")
+    told = memory("T", found, "changewire")
+    assert told.rows[0] == ("10 %", "101 / 0 / 200", "101 / 0 / 200")
+    assert "grew by 8 MB and its workers by 0 MB" in told.target
+
+
+def test_merges_are_told_by_table() -> None:
+    """A row has the times of both, and ours to theirs."""
+    result = merges("T", {"9 rows, plain": {BOTH_BY_HAND: [done(2.0)], TYPED: [done(4.0)]}})
+    assert result.rows == [("9 rows, plain", "2.0", "4.0", "0.50", "1.00")]
+    assert result.data["seconds"] == {
+        f"9 rows, plain, {BOTH_BY_HAND}": [2.0],
+        f"9 rows, plain, {TYPED}": [4.0],
+    }
+
+
+def test_parts_are_kept_beside_each_other(tmp_path: Path) -> None:
+    """A part that runs again replaces its own tables, and no others."""
+    for part, title in (("log", "A"), ("tables", "B"), ("log", "C")):
+        program.keep(tmp_path, part, [Result(title, ("",), (), "", {})], 0.5)
+    found = json.loads((tmp_path / "stream.json").read_bytes())
+    assert [result["title"] for result in found["results"]] == ["C", "B"]
+    assert "### C" in (tmp_path / "stream-log.md").read_text(encoding="utf-8")
