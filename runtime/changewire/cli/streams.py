@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, Annotated, Any, Final, TypeAlias
 
 import typer
@@ -164,11 +165,17 @@ def table_options(
     }
     chosen = {name: value for name, value in given.items() if value is not None}
     if target is not None:
-        return {"target": target, **chosen}
+        return {"target": _whole(target), **chosen}
     if chosen:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in chosen)
         raise typer.BadParameter(f"{names}: for --target TABLE")
     return None
+
+
+def _whole(target: str) -> str:
+    """Return a path as a whole one: SQL does not look for tables in the working directory."""
+    is_relative = "/" in target and "://" not in target and not target.startswith("file:")
+    return str(Path(target).absolute()) if is_relative else target
 
 
 @contextmanager

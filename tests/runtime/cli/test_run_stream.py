@@ -14,9 +14,9 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from examples.jars import IN_SPARK, SPARK_DELTA, SPARK_KAFKA, jars
 from tests.runtime.cli.conftest import Ended, json_lines
 from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
-from tests.support.jars import IN_SPARK, SPARK_DELTA, SPARK_KAFKA, jars
 from tests.support.topics import create, produce
 
 from changewire.engines.layout import OUTPUTS
