@@ -114,6 +114,7 @@ def elements_of(records: Iterable[Record]) -> tuple[set[Place], list[Placed]]:
     places: set[Place] = set()
     changes: list[Placed] = []
     for record in records:
+        places.add((record.position.offset or 0, 0))  # an empty batch is an element itself
         for number, found in enumerate(cw.decode_all(record.value or b"", format=FORMAT)):
             places.add((record.position.offset or 0, number))
             if not isinstance(found, cw.Rejection):

@@ -19,6 +19,7 @@ from tests.runtime.cli.conftest import Ended, json_lines
 from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
 from tests.support.topics import create, produce
 
+from changewire.cli.streams import table_options
 from changewire.engines.layout import OUTPUTS
 from changewire.engines.spark.run_stream import places, settings
 from changewire.framing import Position, Record
@@ -230,6 +231,27 @@ def test_a_stream_feeds_tables(
     assert json.loads(ended.stdout) == {"dead_letters": total, "replayed": missing}
     log = spark.read.format(sink).load(str(tmp_path / "out" / "changes"))
     assert log.count() == MIXED_COUNTS["changes"]
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("lake/{table}", "HERE/lake/{table}"),
+        ("./{table}", "HERE/{table}"),
+        ("/lake/{table}", "/lake/{table}"),
+        ("s3a://lake/{table}", "s3a://lake/{table}"),
+        ("file:/lake/{table}", "file:/lake/{table}"),
+        ("lake.{database}.{table}", "lake.{database}.{table}"),
+    ],
+)
+def test_a_path_is_that_of_the_working_directory(
+    given: str, meant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQL knows whole paths alone, so a relative one is made whole; names and URIs stay."""
+    monkeypatch.chdir(tmp_path)
+    none = {"rows": None, "schema_evolution": None, "null_set": None}
+    options = table_options(given, **none, apply_as_truncates=False)
+    assert options == {"target": meant.replace("HERE", str(tmp_path))}
 
 
 @pytest.mark.parametrize(
