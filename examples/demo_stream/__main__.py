@@ -82,7 +82,7 @@ def steps(console: Console, programs: Programs, server: str, folder: Path) -> in
     programs.run(f"{produce} --unchecked {MESSAGES}/orders.jsonl.gz {no_set}")
     limits = f"--option maxOffsetsPerTrigger={BATCH} --metrics {metrics}"
     ended = programs.run_and_kill(f"{run} {limits}", metrics)
-    committed = sum(json.loads(line)["messages"] for line in ended.lines)
+    committed = sum(int(json.loads(line)["messages"]) for line in ended.lines)
     indented(console, f"Ended by signal {-ended.code}, {committed} messages behind the first run.")
 
     title(console, "Started again, it goes on behind the last batch that was committed")

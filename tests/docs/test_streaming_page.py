@@ -6,7 +6,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,7 +61,7 @@ def put(code: str, texts: Mapping[str, str]) -> str:
 
 
 @contextmanager
-def running(command: str) -> Iterator[None]:
+def running(command: str) -> Generator[None]:
     """Run a broker as the page does, and end it by Ctrl-C."""
     with subprocess.Popen(command.split(), cwd=ROOT, stdout=subprocess.PIPE, text=True) as broker:
         assert broker.stdout is not None
