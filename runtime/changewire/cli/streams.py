@@ -165,17 +165,17 @@ def table_options(
     }
     chosen = {name: value for name, value in given.items() if value is not None}
     if target is not None:
-        return {"target": _whole(target), **chosen}
+        return {"target": whole(target) if "/" in target else target, **chosen}
     if chosen:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in chosen)
         raise typer.BadParameter(f"{names}: for --target TABLE")
     return None
 
 
-def _whole(target: str) -> str:
-    """Return a path as a whole one: SQL does not look for tables in the working directory."""
-    is_relative = "/" in target and "://" not in target and not target.startswith("file:")
-    return str(Path(target).absolute()) if is_relative else target
+def whole(path: str) -> str:
+    """Return a path as a whole one, for SQL of Delta takes no other; a URI stays."""
+    is_uri = "://" in path or path.startswith("file:")
+    return path if is_uri else str(Path(path).absolute())
 
 
 @contextmanager

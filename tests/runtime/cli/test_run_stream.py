@@ -214,15 +214,20 @@ def test_tables_of_iceberg_are_in_a_catalog_of_the_output(tmp_path: Path) -> Non
 
 
 def test_a_stream_feeds_tables(
-    run: Callable[..., Ended], cli: Cli, spark: SparkSession, tmp_path: Path
+    run: Callable[..., Ended],
+    cli: Cli,
+    spark: SparkSession,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With --target changes are merged; what had no table is replayed when it has one."""
-    sink, target = "delta", f"{tmp_path}/out/lake/{{table}}"
+    monkeypatch.chdir(tmp_path)
+    sink, target = "delta", "out/lake/{table}"
     assert run("--sink", sink, "--target", target).exit_code == 1
     rows = spark.read.format(sink).load(str(tmp_path / "out" / "lake" / "set"))
     assert rows.columns == ["key", "row", "_changewire"]
     places = ("--target", target, "--checkpoint", tmp_path / "checkpoint", "--null-set", "no_set")
-    ended = cli("replay", tmp_path / "out", "-f", FORMAT, "--sink", sink, *places, "--json")
+    ended = cli("replay", "out", "-f", FORMAT, "--sink", sink, *places, "--json")
     assert ended.exit_code == 1
     letters = spark.read.format(sink).load(str(tmp_path / "out" / "dead_letters"))
     missing = letters.where("code = 'table-missing'").count()
