@@ -35,12 +35,12 @@ def make_topic(server: str, topic: str) -> None:
 
 
 def records_of(files: Iterable[str]) -> Iterator[Record]:
-    """Yield the records of files and folders.
+    """Yield the records of files.
 
     Raises:
         FramingError: A file cannot be read.
     """
-    for path in expand(files):
+    for path in files:
         yield from read(path)
 
 
@@ -83,10 +83,10 @@ def main() -> None:
     parser.add_argument("--unchecked", action="store_true", help="send messages as they are")
     given = parser.parse_args()
     refused: list[str] = []
-    records = records_of(given.files)
-    if not given.unchecked:
-        records = checked(records, ChangewireSerializer(given.format), refused.append)
     try:
+        records = records_of(expand(given.files))
+        if not given.unchecked:
+            records = checked(records, ChangewireSerializer(given.format), refused.append)
         make_topic(given.server, given.topic)
         sent, unsent = send(given.server, given.topic, records)
     except (KafkaException, FramingError) as error:
