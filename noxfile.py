@@ -68,6 +68,13 @@ def demo(session: nox.Session) -> None:
 
 
 @nox.session
+def demo_stream(session: nox.Session) -> None:
+    """Follow a topic with a table: a real broker, a killed driver, a replay; needs Java."""
+    install_wheel(session, ("cli", "delta", "kafka", "spark"))
+    session.run("python", "-m", "examples.demo_stream", *session.posargs)
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Check style and formatting; ``ruff check --fix`` and ``ruff format`` mend most of it."""
     install(session, groups=("lint",))

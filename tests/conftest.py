@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import tomli
-from tests.support.broker import broker
+from examples.broker import broker
 from tests.support.session import settings
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from examples.broker import broker
 from msgspec.structs import replace
-from tests.support.broker import broker
 
 from benchmarks.figures import figures, load, machine
 from benchmarks.streams.rates import log, merge

@@ -33,7 +33,7 @@ def page() -> str:
         "Which commands and functions take an option. Where both do, it is the same option.\n"
         "Those of `changewire.spark` have tables in [From a topic to tables](../applying.md) and\n"
         "[Landing a stream](../landing.md), those of Spark's source in\n"
-        "[Streaming from Kafka](../streaming.md).\n\n## Of commands\n\n"
+        "[The Kafka source](../kafka-source.md).\n\n## Of commands\n\n"
         + table(("option", "meaning", "default", "commands"), _of_commands())
         + "\n## Of functions\n\n"
         + table(("option", "default", "functions"), _of_functions())

@@ -21,12 +21,12 @@ from random import Random
 from typing import Final
 
 import msgspec
+from examples.broker import broker
 from msgspec.structs import replace
 from tests.chaos.checks import outcome
 from tests.chaos.driver import STEPS
 from tests.chaos.messages import PARTITIONS, History
 from tests.chaos.plan import Job
-from tests.support.broker import broker
 from tests.support.session import settings
 from tests.support.topics import create, produce
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from tests.docs.pages import all_blocks
+from tests.docs.pages import Block, all_blocks
 from typer.testing import CliRunner
 
 from changewire.cli.app import app
@@ -36,10 +36,18 @@ def run_page(page: str, folder: Path, names: dict[str, Any] | None = None) -> di
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         for block in all_blocks(page):
-            if block.reason is None and block.language in _RUN:
-                place = f"{page}:{block.line}"
-                _RUN[block.language](block.code, known, place)
+            run_block(block, known)
     return known
+
+
+def run_block(block: Block, names: dict[str, Any]) -> None:
+    """Run one block in the working directory, unless it is data or its page says why not.
+
+    Raises:
+        AssertionError: It shows something else than the page says.
+    """
+    if block.reason is None and block.language in _RUN:
+        _RUN[block.language](block.code, names, f"{block.page}:{block.line}")
 
 
 def _python(code: str, names: dict[str, Any], place: str) -> None:

@@ -47,14 +47,18 @@ RUN_BY: Final[Mapping[tuple[str, str], str]] = {
     },
     **{("docs/tutorial/first-table.md", kind): TASKS for kind in ("console", "python", "sh")},
     ("docs/how-to/validate-in-a-producer.md", "python"): "tests/docs/test_producers_page.py",
+    ("docs/kafka-source.md", "python"): "tests/docs/test_kafka_source_page.py",
+    ("docs/kafka-source.md", "sh"): "tests/docs/test_kafka_source_page.py",
     ("docs/landing.md", "python"): "tests/docs/test_landing_page.py",
     ("docs/operations.md", "python"): "tests/docs/test_operations_page.py",
     ("docs/operations.md", "sh"): "tests/docs/test_operations_page.py",
     **{("docs/own-formats.md", kind): OWN for kind in ("python", "sh", "toml")},
     ("docs/producers.md", "python"): "tests/docs/test_producers_page.py",
     ("docs/spark.md", "python"): "tests/docs/test_spark_page.py",
-    ("docs/streaming.md", "python"): "tests/docs/test_streaming_page.py",
-    ("docs/streaming.md", "sh"): "tests/docs/test_streaming_page.py",
+    **{
+        ("docs/streaming.md", kind): "tests/docs/test_streaming_page.py"
+        for kind in ("console", "python", "sh")
+    },
     ("docs/tables.md", "python"): "tests/docs/test_tables_page.py",
     **{
         ("docs/tutorial-rows.md", kind): "tests/docs/test_tutorial_rows.py"
@@ -82,7 +86,7 @@ def test_the_test_of_a_page_reads_its_blocks(page: str, language: str) -> None:
     assert blocks(page, language)
     code = ROOT.joinpath(RUN_BY[page, language]).read_text(encoding="utf-8")
     assert re.search(rf'"{Path(page).name}"|"{page}"', code)
-    runs_all = "run_page(" in code
+    runs_all = re.search(r"run_(page|block)\(", code)
     assert runs_all or language == "python" or f'"{language}"' in code
 
 

@@ -8,12 +8,16 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 import typer
 from tests.docs.pages import ROOT, blocks
 from tests.samples import examples
 from tests.support.topics import create, produce
 
 from changewire.cli.app import app
+from changewire.engines.counts import ConservationError
+from changewire.engines.spark.kafka.errors import KafkaOptionsError, KafkaSourceError
+from changewire.engines.spark.stream.errors import StreamError
 from changewire.engines.spark.stream.letters import CONNECT, OURS
 from changewire.framing import Position, Record
 
@@ -22,6 +26,11 @@ if TYPE_CHECKING:
 
 PAGE = "docs/operations.md"
 TEXT = ROOT.joinpath(PAGE).read_text(encoding="utf-8")
+FAILURES = (*StreamError.__subclasses__(), KafkaSourceError, KafkaOptionsError)
+CODE = "".join(
+    path.read_text(encoding="utf-8")
+    for path in sorted(ROOT.joinpath("runtime", "changewire").rglob("*.py"))
+)
 
 
 def test_the_job_of_the_page_runs(spark: SparkSession, kafka: str, tmp_path: Path) -> None:
@@ -58,3 +67,24 @@ def test_headers_of_the_page_are_those_that_are_sent() -> None:
     """The prefixes of the headers are those of the code."""
     assert f"`{CONNECT}topic`" in TEXT
     assert f"`{OURS}element`" in TEXT
+
+
+@pytest.mark.parametrize("error", [*FAILURES, ConservationError], ids=lambda error: error.__name__)
+def test_every_error_of_a_stream_is_explained(error: type[Exception]) -> None:
+    """What stops a query has a row in the table, with what to do."""
+    assert re.search(rf"^\| .*\| `{error.__name__}`[^|]* \| .+ \|$", TEXT, re.MULTILINE)
+
+
+def test_texts_of_errors_are_those_of_the_code() -> None:
+    """What the page quotes of a sentence stands in the code that says it."""
+    table = TEXT.partition("| the text begins or ends with")[2].partition("\n\n")[0]
+    quoted = [
+        part.strip()
+        for row in table.splitlines()[2:]
+        for text in re.findall("`([^`]+)`", row.split("|")[1])
+        for part in re.split(r"\.\.\.|\b[NM6]\b", text)
+        if len(part.strip(" :")) > len("batch")
+    ]
+    assert len(quoted) > 15
+    joined = re.sub(r'"\s+f?"', "", CODE)
+    assert [part for part in quoted if part not in joined] == []

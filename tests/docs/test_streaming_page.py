@@ -1,54 +1,81 @@
-"""The code of docs/streaming.md runs, from top to bottom, on a real broker."""
+"""The tour of docs/streaming.md, command by command: a broker, a kill, a replay, all of it real."""
 
 from __future__ import annotations
 
-import json
-import shlex
-from collections.abc import Callable
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tests.docs.pages import blocks
-from tests.runtime.cli.conftest import cli
-from tests.samples import examples
-from tests.support.topics import create, produce
+import pytest
+from examples.broker import HOST, free_port
+from examples.demo_stream.programs import environment
+from tests.docs.pages import ROOT, Block, all_blocks
+from tests.docs.running import run_block
 
-from changewire.framing import Position, Record
+from changewire.tested import TESTED
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["cli"]
-
 PAGE = "docs/streaming.md"
-TOPICS = ("users", "orders")
+BLOCKS = [block for block in all_blocks(PAGE) if block.reason is None]
+BROKER = "python -m examples.broker "
 
 
-def test_the_page_runs(
-    spark: SparkSession, kafka: str, cli: Callable[..., Any], tmp_path: Path
-) -> None:
-    """Each block runs after the one before it, and all changes of the topics are in the tables."""
-    create(kafka, *TOPICS)
-    values = [json.dumps(message).encode() for message in examples("write")]
-    at = [Position(topic=topic, partition=0) for topic in TOPICS]
-    produce(kafka, [Record(None, value, position) for position in at for value in values])
-    (tmp_path / "secrets").write_text("jaas=Module required;\n", encoding="utf-8")
-    names: dict[str, Any] = {
-        "servers": kafka,
-        "lake": str(tmp_path / "lake"),
-        "secrets": str(tmp_path / "secrets"),
+def test_the_tour(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each command does what the page shows; its last look finds every element once."""
+    assert spark is not None
+    port = free_port()
+    texts = {
+        "localhost:9092": f"{HOST}:{port}",
+        "tour/": f"{tmp_path}/tour/",
+        "python -m": f"{sys.executable} -m",
     }
-    for block in blocks(PAGE):
-        exec(block, names)  # noqa: S102 - our own text
-    assert names["spark"] is spark
-    assert spark.read.parquet(f"{tmp_path}/lake/changes").count() == 2 * len(values)
-    assert names["counts"].changes == len(values)
-    (command,) = blocks(PAGE, "sh")
-    for written, meant in (("\\\n", ""), ("HOST:PORT", kafka), ("tables/", f"{tmp_path}/out")):
-        command = command.replace(written, meant)
-    words = shlex.split(command)
-    assert words[0] == "changewire"
-    ended = cli(*words[1:])
-    assert ended.exit_code == 0, ended.stderr
-    report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
-    assert report["changes"] == 2 * len(values)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", environment()["PYSPARK_SUBMIT_ARGS"])
+    (start,) = [block for block in BLOCKS if block.code.startswith(BROKER)]
+    rest = [block for block in BLOCKS[BLOCKS.index(start) :] if block is not start]
+    names: dict[str, object] = {}
+    with running(f"{put(start.code.strip(), texts)} --port {port}"):
+        for block in rest:
+            run_block(block._replace(code=put(block.code, ours(block, texts))), names)
+
+
+def ours(block: Block, texts: Mapping[str, str]) -> Mapping[str, str]:
+    """Return what is put into a block; one of shell kills the program itself, not a shell."""
+    program = {"changewire run": f"exec {sys.executable} -m changewire.cli run"}
+    return {**texts, **program} if block.language == "sh" else texts
+
+
+def put(code: str, texts: Mapping[str, str]) -> str:
+    """Put what is of this machine in place of what the page has."""
+    for text, there in texts.items():
+        code = code.replace(text, there)
+    return code
+
+
+@contextmanager
+def running(command: str) -> Generator[None]:
+    """Run a broker as the page does, and end it by Ctrl-C."""
+    with subprocess.Popen(command.split(), cwd=ROOT, stdout=subprocess.PIPE, text=True) as broker:
+        assert broker.stdout is not None
+        assert broker.stdout.readline().startswith(f"Kafka listens on {HOST}:")
+        try:
+            yield
+        finally:
+            broker.send_signal(signal.SIGINT)
+            said, _ = broker.communicate(timeout=60)
+    assert (broker.returncode, said) == (0, "Kafka has ended\n")
+
+
+def test_the_connectors_of_the_page_are_those_that_were_run() -> None:
+    """The versions of Spark, of its connector and of Delta are those of one tested release."""
+    text = ROOT.joinpath(PAGE).read_text(encoding="utf-8")
+    release = next(one for one in TESTED if f'"pyspark=={one.pyspark}"' in text)
+    assert re.findall(r"--packages (\S+)", text) == [f"{release.kafka},{release.delta}"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import tomli
-from tests.support.jars import SPARK_DELTA, SPARK_ICEBERG, SPARK_KAFKA
+from examples.jars import SPARK_DELTA, SPARK_ICEBERG, SPARK_KAFKA
 
 from changewire.tested import JAVAS, PYTHONS, TESTED, Release, ran_with
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.support.jars import IN_SPARK, SPARK_DELTA, SPARK_ICEBERG, SPARK_KAFKA, jars
+from examples.jars import IN_SPARK, SPARK_DELTA, SPARK_ICEBERG, SPARK_KAFKA, jars
 
 SETTINGS = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, Annotated, Any, Final, TypeAlias
 
 import typer
@@ -164,11 +165,17 @@ def table_options(
     }
     chosen = {name: value for name, value in given.items() if value is not None}
     if target is not None:
-        return {"target": target, **chosen}
+        return {"target": whole(target) if "/" in target else target, **chosen}
     if chosen:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in chosen)
         raise typer.BadParameter(f"{names}: for --target TABLE")
     return None
+
+
+def whole(path: str) -> str:
+    """Return a path as a whole one, for SQL of Delta takes no other; a URI stays."""
+    is_uri = "://" in path or path.startswith("file:")
+    return path if is_uri else str(Path(path).absolute())
 
 
 @contextmanager

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 import pytest
+from examples.broker import HOST, free_port
+from examples.jars import IN_SPARK, SPARK_KAFKA, jars
 from tests.runtime.cli.conftest import Ended
 from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
-from tests.support.broker import HOST, free_port
-from tests.support.jars import IN_SPARK, SPARK_KAFKA, jars
 from tests.support.topics import create, produce
 
 from changewire.framing import Position, Record

@@ -14,11 +14,12 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from examples.jars import IN_SPARK, SPARK_DELTA, SPARK_KAFKA, jars
 from tests.runtime.cli.conftest import Ended, json_lines
 from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
-from tests.support.jars import IN_SPARK, SPARK_DELTA, SPARK_KAFKA, jars
 from tests.support.topics import create, produce
 
+from changewire.cli.streams import table_options
 from changewire.engines.layout import OUTPUTS
 from changewire.engines.spark.run_stream import places, settings
 from changewire.framing import Position, Record
@@ -213,15 +214,20 @@ def test_tables_of_iceberg_are_in_a_catalog_of_the_output(tmp_path: Path) -> Non
 
 
 def test_a_stream_feeds_tables(
-    run: Callable[..., Ended], cli: Cli, spark: SparkSession, tmp_path: Path
+    run: Callable[..., Ended],
+    cli: Cli,
+    spark: SparkSession,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With --target changes are merged; what had no table is replayed when it has one."""
-    sink, target = "delta", f"{tmp_path}/out/lake/{{table}}"
+    monkeypatch.chdir(tmp_path)
+    sink, target = "delta", "out/lake/{table}"
     assert run("--sink", sink, "--target", target).exit_code == 1
     rows = spark.read.format(sink).load(str(tmp_path / "out" / "lake" / "set"))
     assert rows.columns == ["key", "row", "_changewire"]
     places = ("--target", target, "--checkpoint", tmp_path / "checkpoint", "--null-set", "no_set")
-    ended = cli("replay", tmp_path / "out", "-f", FORMAT, "--sink", sink, *places, "--json")
+    ended = cli("replay", "out", "-f", FORMAT, "--sink", sink, *places, "--json")
     assert ended.exit_code == 1
     letters = spark.read.format(sink).load(str(tmp_path / "out" / "dead_letters"))
     missing = letters.where("code = 'table-missing'").count()
@@ -230,6 +236,27 @@ def test_a_stream_feeds_tables(
     assert json.loads(ended.stdout) == {"dead_letters": total, "replayed": missing}
     log = spark.read.format(sink).load(str(tmp_path / "out" / "changes"))
     assert log.count() == MIXED_COUNTS["changes"]
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("lake/{table}", "HERE/lake/{table}"),
+        ("./{table}", "HERE/{table}"),
+        ("/lake/{table}", "/lake/{table}"),
+        ("s3a://lake/{table}", "s3a://lake/{table}"),
+        ("file:/lake/{table}", "file:/lake/{table}"),
+        ("lake.{database}.{table}", "lake.{database}.{table}"),
+    ],
+)
+def test_a_path_is_that_of_the_working_directory(
+    given: str, meant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQL knows whole paths alone, so a relative one is made whole; names and URIs stay."""
+    monkeypatch.chdir(tmp_path)
+    none = {"rows": None, "schema_evolution": None, "null_set": None}
+    options = table_options(given, **none, apply_as_truncates=False)
+    assert options == {"target": meant.replace("HERE", str(tmp_path))}
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from changewire.cli.streams import (
     SinkOption,
     Truncates,
     table_options,
+    whole,
 )
 from changewire.cli.talk import say
 from changewire.cli.topics import Packages
@@ -81,7 +82,7 @@ def replay(
     quieten_spark()
     try:
         letters, marked = stream_job.replay(
-            output,
+            whole(output),
             reading=reading,
             checkpoint=checkpoint,
             tables=tables or {},

@@ -11,9 +11,9 @@ from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
 import pytest
+from examples.broker import HOST, free_port
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.broker import HOST, free_port
 from tests.support.topics import create
 
 import changewire.spark as cws

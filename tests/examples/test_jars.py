@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support import jars as subject
-from tests.support.jars import IN_SPARK, SPARK_KAFKA, JarsError, jars
+from examples import jars as subject
+from examples.jars import IN_SPARK, SPARK_KAFKA, JarsError, jars
 
 
 def test_jars_of_an_artifact_come_with_what_it_depends_on() -> None:
@@ -36,5 +36,5 @@ def test_jars_that_cannot_be_had_are_named(monkeypatch: pytest.MonkeyPatch, tmp_
 def test_java_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Without Java the error says what is needed."""
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    with pytest.raises(JarsError, match=r"^these tests need Java 17 or newer"):
+    with pytest.raises(JarsError, match=r"^Java 17 or newer is needed"):
         subject.java()

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 from xml.sax.saxutils import quoteattr
 
-CACHE: Final = Path(__file__).parents[2] / "build" / "jars"
+CACHE: Final = Path(__file__).parents[1] / "build" / "jars"
 """Where jars are kept; Git ignores it."""
 
 REPOSITORY: str | None = None
@@ -47,7 +47,7 @@ MODULE: Final = """<ivy-module version="2.0">
 
 
 class JarsError(Exception):
-    """Jars that the tests need cannot be had; the text says which, and why."""
+    """Jars that are needed cannot be had; the text says which, and why."""
 
 
 def jars(*coordinates: str, without: tuple[str, ...] = ()) -> list[Path]:
@@ -78,7 +78,7 @@ def java() -> str:
     home = os.environ.get("JAVA_HOME")
     found = shutil.which("java", path=str(Path(home, "bin")) if home else None)
     if found is None:
-        raise JarsError("these tests need Java 17 or newer, and no java was found")
+        raise JarsError("Java 17 or newer is needed, and no java was found")
     return found
 
 
@@ -133,7 +133,7 @@ def _module(coordinates: tuple[str, ...], without: tuple[str, ...], name: str) -
 def _ivy() -> Path:
     spec = find_spec("pyspark")
     if spec is None or spec.origin is None:
-        raise JarsError('these tests need PySpark: pip install "changewire[spark]"')
+        raise JarsError('PySpark is needed: pip install "changewire[spark]"')
     (ivy,) = Path(spec.origin).with_name("jars").glob("ivy-*.jar")
     return ivy
 

@@ -1,20 +1,30 @@
-"""One real Kafka broker: a KRaft node on a free port of this machine."""
+"""One real Kafka broker on this machine, without Docker: python -m examples.broker FOLDER.
+
+A KRaft node that only this machine reaches, on port 9092 or what ``--port`` says. Its jars are
+fetched once, 60 MB, into ``build/jars``; Java 17 or newer and PySpark must be there. Its data are
+in the folder: started there again, it is the same broker. Ctrl-C ends it.
+"""
 
 from __future__ import annotations
 
+import argparse
 import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from tests.support.jars import KAFKA_BROKER, jars, java
+from examples.jars import KAFKA_BROKER, JarsError, jars, java
 
 HOST: Final = "127.0.0.1"
+PORT: Final = 9092
+"""What Kafka listens on by custom."""
+
 HEAP: Final = "-Xmx512m"
 SECONDS: Final = 60
 """How long the broker may take to listen."""
@@ -63,11 +73,15 @@ class BrokerError(Exception):
 
 
 @contextmanager
-def broker(folder: Path) -> Generator[str]:
+def broker(folder: Path, port: int | None = None) -> Generator[str]:
     """Run a broker whose data are in a folder, and stop it surely.
 
     The folder of an earlier broker has its data and its port: entered again, it is that broker,
     restarted.
+
+    Args:
+        folder: Is made where it is not there.
+        port: Where a new broker listens; None for any that is free.
 
     Yields:
         The bootstrap server, ``127.0.0.1:port``.
@@ -78,10 +92,12 @@ def broker(folder: Path) -> Generator[str]:
     """
     properties = folder / "server.properties"
     if not properties.exists():
-        _format(folder, properties)
+        _format(folder, properties, port or free_port())
     lines = properties.read_text(encoding="utf-8").splitlines()
     settings = dict(line.split("=", 1) for line in lines)
     server = settings["advertised.listeners"].removeprefix("PLAINTEXT://")
+    if listens(server):
+        raise BrokerError(f"something else listens on {server}: end it, or take another port")
     log = folder / "broker.log"
     program = _program(folder, "kafka.Kafka", str(properties))
     with log.open("ab") as output:
@@ -106,12 +122,11 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
-def _format(folder: Path, properties: Path) -> None:
+def _format(folder: Path, properties: Path, port: int) -> None:
     """Write settings and logging, and let the storage be formatted."""
     folder.mkdir(parents=True, exist_ok=True)
-    text = PROPERTIES.format(
-        host=HOST, port=free_port(), controller=free_port(), logs=folder / "logs"
-    )
+    logs = folder.resolve() / "logs"
+    text = PROPERTIES.format(host=HOST, port=port, controller=free_port(), logs=logs)
     (folder / "log4j2.xml").write_text(LOGGING, encoding="utf-8")
     new = folder / "new.properties"
     new.write_text(text, encoding="utf-8")
@@ -163,3 +178,25 @@ def _stop(process: subprocess.Popen[bytes], server: str) -> None:
     end = time.monotonic() + SECONDS
     while listens(server) and time.monotonic() < end:
         time.sleep(0.05)
+
+
+def main() -> None:
+    """Run a broker until Ctrl-C or SIGTERM."""
+    parser = argparse.ArgumentParser(prog="python -m examples.broker", description=__doc__)
+    parser.add_argument("folder", type=Path, help="where its data are")
+    parser.add_argument("--port", type=int, default=PORT, help=f"of a new broker, else {PORT}")
+    given = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with broker(given.folder, given.port) as server:
+            print(f"Kafka listens on {server}, its data are in {given.folder}; Ctrl-C ends it")
+            sys.stdout.flush()
+            signal.pause()
+    except KeyboardInterrupt:
+        print("Kafka has ended")
+    except (BrokerError, JarsError) as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()

@@ -8,14 +8,14 @@ import time
 from pathlib import Path
 
 from confluent_kafka.admin import AdminClient
-from tests.support.broker import broker, listens
+from examples.broker import broker, listens
 from tests.support.topics import create
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import sys, time
 from pathlib import Path
-from tests.support.broker import broker
+from examples.broker import broker
 with broker(Path(sys.argv[1])) as server:
     print(server, flush=True)
     time.sleep(600)

@@ -1,0 +1,98 @@
+"""Do on the spot what docs/streaming.md tells: from a broker to a live table, with a kill amid it.
+
+``nox -s demo_stream`` runs this, or ``python -m examples.demo_stream [FOLDER]`` where changewire is
+installed with its extras ``cli``, ``spark``, ``kafka`` and ``delta``. All parts are real: a Kafka
+broker, Spark, tables of Delta. The folder, ``build/demo_stream`` unless given, is made anew. The
+exit code is 1 if an element is lost or double, or a row is not what its messages mean.
+"""
+
+import json
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from examples.broker import BrokerError, broker
+from examples.demo.screen import indented, title
+from examples.demo_stream import facts
+from examples.demo_stream.audit import audit
+from examples.demo_stream.programs import Programs
+from examples.jars import JarsError
+from rich.console import Console
+
+OUTPUT: Final = Path("build", "demo_stream")
+TOPIC: Final = "shop"
+MESSAGES: Final = Path(__file__).resolve().parents[1] / "aerospike_json"
+NULL_SET: Final = "users"
+BATCH: Final = 100
+
+NO_SET: Final = {
+    "msg": "write",
+    "key": ["shop", None, "ZGRkZGRkZGRkZGRkZGRkZGRkZGQ=", "dora"],
+    "gen": 1,
+    "exp": 0,
+    "lut": 1767225606000,
+    "bins": [{"name": "name", "type": "str", "value": "Dora"}],
+}
+"""A good message that does not say which table it is for."""
+
+_WIDTH: Final = 100
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run all steps; return the exit code."""
+    folder = Path(arguments[0]) if arguments else OUTPUT
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    console = Console(highlight=False)
+    console.width = min(console.width, _WIDTH)
+    started = time.monotonic()
+    try:
+        title(console, "A broker, Spark and its connectors")
+        indented(console, "Jars are fetched once, into build/jars.")
+        programs = Programs(console, folder)
+        with broker(folder / "kafka") as server:
+            indented(console, f"Kafka listens on {server}.")
+            killed = steps(console, programs, server, folder)
+            found = audit(server, TOPIC, folder, NULL_SET)
+    except (BrokerError, JarsError) as error:
+        sys.exit(str(error))
+    facts.show(console, found, killed, time.monotonic() - started)
+    return 0 if found.are_good else 1
+
+
+def steps(console: Console, programs: Programs, server: str, folder: Path) -> int:
+    """Do what a person does; return how many messages were committed when the driver was killed."""
+    produce = f"python -m examples.produce {server} {TOPIC}"
+    tables = (
+        f"--format aerospike-json --target {folder}/tables/{{table}} "
+        f"--checkpoint {folder}/checkpoint"
+    )
+    run = f"changewire run --kafka {server} --subscribe {TOPIC} {tables} --output {folder}/log"
+
+    title(console, "A producer sends what is good, and a query makes a table of it")
+    programs.run(f"{produce} {MESSAGES}/users.jsonl")
+    programs.run(run, shown=6)
+
+    title(console, "Another producer checks nothing, and the driver is killed amid its messages")
+    no_set, metrics = folder / "no_set.jsonl", folder / "metrics.jsonl"
+    no_set.write_text(json.dumps(NO_SET), encoding="utf-8")
+    programs.run(f"{produce} --unchecked {MESSAGES}/orders.jsonl.gz {no_set}")
+    limits = f"--option maxOffsetsPerTrigger={BATCH} --metrics {metrics}"
+    ended = programs.run_and_kill(f"{run} {limits}", metrics)
+    committed = sum(int(json.loads(line)["messages"]) for line in ended.lines)
+    indented(console, f"Ended by signal {-ended.code}, {committed} messages behind the first run.")
+
+    title(console, "Started again, it goes on behind the last batch that was committed")
+    programs.run(run, shown=6)
+
+    title(console, "A dead letter is replayed, now that its table is told")
+    where = "--where \"code = 'table-missing'\""
+    programs.run(f"changewire replay {folder}/log {tables} --null-set {NULL_SET} {where}")
+    return committed
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

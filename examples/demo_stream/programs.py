@@ -1,0 +1,108 @@
+"""The commands of the tour, run as a person types them, in a folder of their own."""
+
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from examples.demo.screen import indented
+from examples.jars import IN_SPARK, SPARK_DELTA, SPARK_KAFKA, jars
+from rich.console import Console
+from rich.markup import escape
+
+SECONDS: Final = 600
+"""How long one command may take."""
+
+
+class Ended(NamedTuple):
+    """A command that has ended.
+
+    Attributes:
+        code: Its exit code; negative for the signal that ended it.
+        lines: What it showed.
+    """
+
+    code: int
+    lines: list[str]
+
+
+class Programs:
+    """Runs commands, and shows each before it runs and its last lines behind it."""
+
+    def __init__(self, console: Console, folder: Path) -> None:
+        """Fetch the jars of Spark's connectors.
+
+        Args:
+            console: Where commands are shown.
+            folder: Where what they say is kept, as ``engine.log``.
+
+        Raises:
+            JarsError: The jars cannot be had.
+        """
+        self._console = console
+        self._log = folder / "engine.log"
+        self._environment = environment()
+
+    def run(self, command: str, *, shown: int = 1) -> Ended:
+        """Run a command to its end, and show the last lines of its output."""
+        self._show(command)
+        done = subprocess.run(
+            words(command),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+            text=True,
+            env=self._environment,
+            timeout=SECONDS,
+        )
+        lines = [line.rstrip() for line in done.stdout.splitlines()]
+        with self._log.open("a", encoding="utf-8") as log:
+            log.write(f"$ {command}\n{done.stdout}")
+        for line in lines[-shown:]:
+            indented(self._console, escape(line))
+        return Ended(done.returncode, lines)
+
+    def run_and_kill(self, command: str, sign: Path) -> Ended:
+        """Run a command, and end it by SIGKILL as soon as a file has a line."""
+        self._show(f"{command} &")
+        with (
+            self._log.open("ab") as log,
+            subprocess.Popen(
+                words(command), stdout=log, stderr=log, env=self._environment
+            ) as process,
+        ):
+            end = time.monotonic() + SECONDS
+            while process.poll() is None and not lines_of(sign) and time.monotonic() < end:
+                time.sleep(0.05)
+            self._show("kill -9 $!")
+            process.kill()
+            return Ended(process.wait(), lines_of(sign))
+
+    def _show(self, command: str) -> None:
+        indented(self._console, f"$ {escape(command)}", "bold")
+
+
+def environment() -> Mapping[str, str]:
+    """Return what programs are told: where the jars are, and that the tables are small."""
+    connectors = ",".join(str(jar) for jar in jars(SPARK_KAFKA, SPARK_DELTA, without=IN_SPARK))
+    told = (
+        f"--jars {connectors} --conf spark.databricks.delta.snapshotPartitions=2 "
+        "--driver-java-options -XX:TieredStopAtLevel=1 pyspark-shell"
+    )
+    return {**os.environ, "PYSPARK_SUBMIT_ARGS": told, "PYTHONUNBUFFERED": "1"}
+
+
+def words(command: str) -> list[str]:
+    """Return the words of a command, of which ``python`` and ``changewire`` are those of here."""
+    program, *rest = shlex.split(command)
+    ours = {"python": [sys.executable], "changewire": [sys.executable, "-m", "changewire.cli"]}
+    return [*ours[program], *rest]
+
+
+def lines_of(file: Path) -> list[str]:
+    """Return the lines of a file; none where it is not there."""
+    return file.read_text(encoding="utf-8").splitlines() if file.exists() else []

@@ -1,0 +1,101 @@
+"""Send example messages to a topic: python -m examples.produce HOST:PORT TOPIC FILES.
+
+Each message is checked by the serializer of its format, as a service would do it: what readers of
+the topic would refuse is not sent, and said with every reason. ``--unchecked`` sends all as they
+are, like a producer that knows no schema. The topic is made where it is not there; ``-`` is
+standard input.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from confluent_kafka import KafkaException, Producer
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from changewire.framing import FramingError, Record, expand, read
+from changewire.kafka import ChangewireSerializer, MessageRefusedError
+
+MOST_WAITING = 10_000
+SECONDS = 60
+
+
+def make_topic(server: str, topic: str) -> None:
+    """Make a topic of one partition, unless it is there.
+
+    Raises:
+        KafkaException: No broker answers, or it refuses.
+    """
+    client = AdminClient({"bootstrap.servers": server})
+    if topic not in client.list_topics(timeout=SECONDS).topics:
+        for made in client.create_topics([NewTopic(topic, 1, 1)]).values():
+            made.result()
+
+
+def records_of(files: Iterable[str]) -> Iterator[Record]:
+    """Yield the records of files.
+
+    Raises:
+        FramingError: A file cannot be read.
+    """
+    for path in files:
+        yield from read(path)
+
+
+def checked(
+    records: Iterable[Record], serialize: ChangewireSerializer, say: Callable[[str], Any]
+) -> Iterator[Record]:
+    """Yield the records that readers accept, and say of each other one what is wrong with it."""
+    for record in records:
+        try:
+            serialize(record.value)
+        except MessageRefusedError as error:  # noqa: PERF203 - each message has its own verdict
+            say(f"{record.position.path}, record {record.position.number}: {error}")
+        else:
+            yield record
+
+
+def send(server: str, topic: str, records: Iterable[Record]) -> tuple[int, int]:
+    """Send records, and wait until the broker has them.
+
+    Returns:
+        How many were sent, and how many more the broker has not confirmed.
+    """
+    producer = Producer({"bootstrap.servers": server})
+    given = 0
+    for record in records:
+        producer.produce(topic, record.value, record.key)
+        producer.poll(1 if len(producer) > MOST_WAITING else 0)  # waits for a slower broker
+        given += 1
+    unsent = producer.flush(SECONDS)
+    return given - unsent, unsent
+
+
+def main() -> None:
+    """Read the files, send their messages, and tell how many."""
+    parser = argparse.ArgumentParser(prog="python -m examples.produce", description=__doc__)
+    parser.add_argument("server", metavar="HOST:PORT")
+    parser.add_argument("topic", metavar="TOPIC")
+    parser.add_argument("files", metavar="FILES", nargs="+")
+    parser.add_argument("--format", default="aerospike-json", help="of the messages")
+    parser.add_argument("--unchecked", action="store_true", help="send messages as they are")
+    given = parser.parse_args()
+    refused: list[str] = []
+    try:
+        records = records_of(expand(given.files))
+        if not given.unchecked:
+            records = checked(records, ChangewireSerializer(given.format), refused.append)
+        make_topic(given.server, given.topic)
+        sent, unsent = send(given.server, given.topic, records)
+    except (KafkaException, FramingError) as error:
+        sys.exit(f"nothing more is sent: {error}")
+    for line in refused:
+        print(line)
+    print(f"{sent} messages sent to {given.topic}, {len(refused)} refused, {unsent} unsent")
+    sys.exit(1 if refused or unsent else 0)
+
+
+if __name__ == "__main__":
+    main()

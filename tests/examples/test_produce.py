@@ -1,0 +1,63 @@
+"""The producer of example messages keeps back what readers would refuse, unless told not to."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from examples.demo_stream.audit import read
+from tests.samples import examples
+
+ROOT = Path(__file__).parents[2]
+
+
+def produce(kafka: str, topic: str, *words: str, given: str = "") -> tuple[int, list[str]]:
+    """Run the producer; return its exit code and what it said, without librdkafka's log."""
+    program = [sys.executable, "-m", "examples.produce", kafka, topic, *words]
+    done = subprocess.run(
+        program,
+        input=given,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+        cwd=ROOT,
+        encoding="utf-8",
+        timeout=120,
+    )
+    lines = done.stdout.splitlines()
+    return done.returncode, [line for line in lines if not line.startswith("%")]
+
+
+def test_messages_that_are_refused_stay_back(kafka: str) -> None:
+    """The topic is made and gets the good message; the bad one is told with its reason."""
+    good = json.dumps(examples("write")[0])
+    bad = json.dumps({**examples("write")[0], "gen": "1"})
+    code, said = produce(kafka, "checked", "-", given=f"{good}\n{bad}\n")
+    reason = "at /gen: expected integer or null, found string (wrong-type)"
+    assert said == [
+        f"-, record 1: aerospike-json, value: {reason}",
+        "1 messages sent to checked, 1 refused, 0 unsent",
+    ]
+    assert code == 1
+    assert [record.value for record in read(kafka, "checked")] == [good.encode()]
+
+
+def test_unchecked_sends_all(kafka: str, tmp_path: Path) -> None:
+    """A producer that knows no schema sends a topic what it is given, of several files."""
+    files = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    for file in files:
+        file.write_text('{"msg": "nothing"}\n', encoding="utf-8")
+    code, said = produce(kafka, "unchecked", "--unchecked", *map(str, files))
+    assert (code, said) == (0, ["2 messages sent to unchecked, 0 refused, 0 unsent"])
+    assert len(list(read(kafka, "unchecked"))) == 2
+
+
+def test_a_file_that_is_not_there_is_one_sentence(kafka: str) -> None:
+    """No traceback: what is missing, and that nothing more is sent."""
+    code, said = produce(kafka, "nothing", "absent.jsonl")
+    assert code == 1
+    assert said == [
+        "nothing more is sent: absent.jsonl: there is no such file or folder; check the path"
+    ]
