@@ -8,7 +8,7 @@ that is done again overwrites its folder, and none of the other engine's.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
@@ -48,7 +48,7 @@ def keep_tables(checkpoint: str, added: Iterable[tuple[Target, Namespace]]) -> N
     _write(rows, checkpoint, _TABLES, TARGETS)
 
 
-def keep_deletes(checkpoint: str, deletes: Iterable[Mapping[str, Any]]) -> None:
+def keep_deletes(checkpoint: str, deletes: Iterable[dict[str, Any]]) -> None:
     """Keep deletes that name no table, for tables to come; they have columns `EFFECTS_KEPT`."""
     _write([*deletes], checkpoint, _DELETES, EFFECTS_KEPT)
 

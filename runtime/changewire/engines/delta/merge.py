@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
-from deltalake import CommitProperties, DeltaTable, write_deltalake
+from deltalake import DeltaTable, write_deltalake
 from deltalake.exceptions import CommitFailedError
 from msgspec import Struct, field
 
 from changewire.engines.delta.columns import ROWS, TOMBSTONES
 from changewire.engines.delta.older import older_than
-from changewire.engines.delta.places import Place, place_of, read, set_property, told
+from changewire.engines.delta.places import (
+    NEXT_VERSION,
+    Place,
+    place_of,
+    read,
+    set_property,
+    told,
+)
 from changewire.engines.json_rows import KEY, ROW, packed, unpacked
 from changewire.engines.kept import TRUNCATED, as_pairs, order_text, order_value
 from changewire.engines.retries import conflict, tries
@@ -31,9 +38,6 @@ Effects = Mapping[str, Sequence[Effect]]
 
 _REMAINS: Final = "remains"
 _CHANGED: Final = pa.schema([*ROWS, pa.field(_REMAINS, pa.bool_())])
-
-# A version that another writer was the first to write is none: everything is decided anew on it.
-_NEXT_VERSION: Final = CommitProperties(max_commit_retries=0)
 
 _ROWS: Final = f'SELECT held."{KEY}", held."{ROW}", held."{COLUMN}" FROM held'  # noqa: S608
 _TOMBSTONES: Final = f'SELECT held."{KEY}", held."{COLUMN}" FROM held'  # noqa: S608 - names of ours
@@ -132,7 +136,7 @@ def _attempt(effects: Effects, place: Place, truncate: Order) -> _Done:
     floor = _floor(graves, truncate)
     if truncate > OLDEST:
         with told(table.table_uri):
-            table.delete(older_than(floor), commit_properties=_NEXT_VERSION)
+            table.delete(older_than(floor), commit_properties=NEXT_VERSION)
     decisions = _decisions(effects, table, graves, floor, is_truncated=truncate > OLDEST)
     if not decisions.graves and not decisions.changed:
         return _Done(decisions.counts, is_final=True)
@@ -179,7 +183,7 @@ def _decisions(
 
 
 @contextmanager
-def _wanted(keys: list[str]) -> Iterator[DeltaTable]:
+def _wanted(keys: list[str]) -> Generator[DeltaTable, None, None]:
     """Give keys as a table that queries can join: delta-rs takes no others."""
     with tempfile.TemporaryDirectory(prefix="changewire-") as folder:
         write_deltalake(folder, pa.table({KEY: pa.array(keys, pa.string())}))
@@ -211,7 +215,7 @@ def write_rows(changed: list[dict[str, Any]], table: DeltaTable) -> None:
         source_alias="rows",
         target_alias="held",
         streamed_exec=False,
-        commit_properties=_NEXT_VERSION,
+        commit_properties=NEXT_VERSION,
     )
     remains = f'rows."{_REMAINS}"'
     with told(table.table_uri):

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
-from deltalake import DeltaTable, QueryBuilder, Schema
+from deltalake import CommitProperties, DeltaTable, QueryBuilder, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError
 
 from changewire.engines.delta.columns import ROWS, TOMBSTONES
@@ -19,6 +19,9 @@ from changewire.engines.json_rows import KEY, ROW
 from changewire.engines.kept import KEYS, SUFFIX, property_text, property_value
 from changewire.tables.metadata import COLUMN
 from changewire.tables.names import beside
+
+NEXT_VERSION: Final = CommitProperties(max_commit_retries=0)
+"""Lets a change of a table be the version after the one that it was decided on, or none at all."""
 
 _MAPPING: Final = "delta.columnMapping.mode"
 _UNREADABLE: Final = re.compile(r"[\x00-\x1f%\\\[\]^|]")
@@ -104,7 +107,8 @@ def told(path: str) -> Generator[None, None, None]:
     except CommitFailedError:
         raise
     except (DeltaError, OSError) as error:
-        raise OutputError(f"{path}: delta-rs cannot do it ({error})") from error
+        reason = str(error).partition("\n")[0]
+        raise OutputError(f"{path}: delta-rs cannot do it ({reason})") from error
 
 
 def set_property(table: DeltaTable, name: str, text: str) -> None:

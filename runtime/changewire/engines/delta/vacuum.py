@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timezone
+from typing import Final
+
+from deltalake.exceptions import CommitFailedError
 
 from changewire.engines.delta.columns import TOMBSTONES
-from changewire.engines.delta.places import check_path, opened, told
+from changewire.engines.delta.places import NEXT_VERSION, check_path, opened, read, told
 from changewire.engines.kept import SUFFIX
+from changewire.engines.retries import conflict, tries
 from changewire.tables.names import beside
+
+_TYPE: Final = 'Timestamp(Microsecond, Some("UTC"))'
+"""Of the column ``since``: delta-rs compares equal types alone."""
 
 
 def vacuum(target: str, *, older_than: datetime) -> int:
@@ -22,13 +29,21 @@ def vacuum(target: str, *, older_than: datetime) -> int:
     Raises:
         ValueError: The time has no zone, or delta-rs does not read such a path.
         OutputError: There is no such table, or it is not for delta-rs to write.
-        ConflictError: Another writer changed the tombstones meanwhile.
+        ConflictError: Other writers changed the tombstones again and again.
     """
     if older_than.tzinfo is None:
         raise ValueError("older_than has no time zone")
     check_path(target)
     path = beside(target, SUFFIX)
-    graves = opened(path, TOMBSTONES)
-    with told(path):
-        done = graves.delete(f"since < timestamp '{older_than.isoformat()}'")
-    return int(done["num_deleted_rows"])
+    utc = older_than.astimezone(timezone.utc).isoformat(timespec="microseconds")
+    is_old = f"since < arrow_cast('{utc}', '{_TYPE}')"
+    for _ in tries():
+        graves = opened(path, TOMBSTONES)
+        (found,) = read(graves, f"SELECT count(*) AS number FROM held WHERE {is_old}")  # noqa: S608
+        try:
+            with told(path):
+                graves.delete(is_old, commit_properties=NEXT_VERSION)
+        except CommitFailedError:
+            continue
+        return int(found["number"])
+    raise conflict(path)

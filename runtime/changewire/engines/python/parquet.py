@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -58,7 +58,7 @@ class Tables:
 
 
 @contextmanager
-def staged(output: str) -> Iterator[Tables]:
+def staged(output: str) -> Generator[Tables, None, None]:
     """Give tables that are written beside an output, and moved there at the end.
 
     What is raised before leaves the output as it was.
