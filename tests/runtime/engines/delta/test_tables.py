@@ -128,7 +128,8 @@ def test_hostile_names_and_values(tmp_path: Path) -> None:
     lake.apply(first)
     lake.apply(again)
     assert lake.content() == tables_of([*first, *again])
-    lone = change(key="\\ud800", sequence=3, **{"\ue000": 1})
+    late: dict[str, Any] = {"\ue000": 1}
+    lone = change(key="\\ud800", sequence=3, **late)
     lake.apply(placed(lone, start=99))
     assert lake.content() == tables_of([*first, *again, *placed(lone)])
 
