@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Final
 
 from deltalake.exceptions import CommitFailedError
@@ -13,8 +13,8 @@ from changewire.engines.kept import SUFFIX
 from changewire.engines.retries import conflict, tries
 from changewire.tables.names import beside
 
-_TYPE: Final = 'Timestamp(Microsecond, Some("UTC"))'
-"""Of the column ``since``: delta-rs compares equal types alone."""
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_MICROSECOND: Final = timedelta(microseconds=1)
 
 
 def vacuum(target: str, *, older_than: datetime) -> int:
@@ -35,8 +35,8 @@ def vacuum(target: str, *, older_than: datetime) -> int:
         raise ValueError("older_than has no time zone")
     check_path(target)
     path = beside(target, SUFFIX)
-    utc = older_than.astimezone(timezone.utc).isoformat(timespec="microseconds")
-    is_old = f"since < arrow_cast('{utc}', '{_TYPE}')"
+    # As a number: delta-rs compares times of one unit and zone alone, and its text has another one.
+    is_old = f"CAST(since AS BIGINT) < {(older_than - _EPOCH) // _MICROSECOND}"
     for _ in tries():
         graves = opened(path, TOMBSTONES)
         (found,) = read(graves, f"SELECT count(*) AS number FROM held WHERE {is_old}")  # noqa: S608

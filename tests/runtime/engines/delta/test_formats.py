@@ -62,7 +62,10 @@ def test_tables_of_a_format(name: str, tmp_path: Path) -> None:
     target = f"{tmp_path}/{{system}}/{{database}}/{{table}}"
     told = list[int]()
     options: dict[str, Any] = {"format": name, "target": target, "null_set": "none"}
-    places = {"output": f"{tmp_path}/out", "checkpoint": f"{tmp_path}/checkpoint"}
+    places: dict[str, Any] = {
+        "output": f"{tmp_path}/out",
+        "checkpoint": f"{tmp_path}/checkpoint",
+    }
     outcome = cwd.apply_changes(folder, **options, **places, progress=told.append)
     assert told == [outcome.counts.messages]
     tables = Tables()
@@ -85,12 +88,13 @@ def test_tables_of_a_format(name: str, tmp_path: Path) -> None:
 
 def apply(messages: Any, root: Path, **options: Any) -> cwd.Outcome:
     """Apply messages to tables below a folder."""
+    given: dict[str, Any] = {"format": FORMAT, "null_set": "none", **options}
     return cwd.apply_changes(
         messages,
         target=f"{root}/{{database}}/{{table}}",
         output=f"{root}/out",
         checkpoint=f"{root}/checkpoint",
-        **{"format": FORMAT, "null_set": "none", **options},
+        **given,
     )
 
 
@@ -126,6 +130,7 @@ def test_messages_come_from_anywhere(tmp_path: Path) -> None:
 def test_deletes_by_record_keys(tmp_path: Path) -> None:
     """A tombstone of a compacted topic removes the row that its key names."""
     key, other = (f'["n", "s", "{text * 26}A=", 1]' for text in "AB")
+    counts = None
     for gone in (None, key):
         rows = [
             (f'{{"msg": "write", "key": {name}, "gen": 1, "exp": 0, "lut": 5, "bins": []}}', name)
@@ -141,8 +146,8 @@ def test_deletes_by_record_keys(tmp_path: Path) -> None:
                 "offset": [i + (10 if gone else 0) for i, _ in enumerate(sent)],
             }
         )
-        outcome = apply(table, tmp_path, null_value="delete")
-    assert outcome.tables == {"applied": 1, "ordered_by_position": 1, "sequence_inherited": 1}
+        counts = apply(table, tmp_path, null_value="delete").tables
+    assert counts == {"applied": 1, "ordered_by_position": 1, "sequence_inherited": 1}
     (left,) = rows_of(tmp_path / "n" / "s")
     assert msgspec.json.decode(left) == {"aerospike_digest": msgspec.json.decode(other)[2]}
 
@@ -163,8 +168,11 @@ def test_what_cannot_be_done_is_refused_first(
     options: dict[str, Any], sentence: str, tmp_path: Path
 ) -> None:
     """A sentence says what is wrong, and nothing is made."""
-    given = {"target": f"{tmp_path}/{{table}}", "format": FORMAT, **options}
-    places = {"output": f"{tmp_path}/out", "checkpoint": f"{tmp_path}/checkpoint"}
+    given: dict[str, Any] = {"target": f"{tmp_path}/{{table}}", "format": FORMAT, **options}
+    places: dict[str, Any] = {
+        "output": f"{tmp_path}/out",
+        "checkpoint": f"{tmp_path}/checkpoint",
+    }
     with pytest.raises(ValueError, match=sentence):
         cwd.apply_changes([b"{}"], **given, **places)
     assert not [*tmp_path.iterdir()]

@@ -1,0 +1,36 @@
+"""The code of docs/delta.md runs, from top to bottom."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deltalake import DeltaTable
+from tests.docs.pages import blocks
+from tests.samples import MIXED_COUNTS, mixed_messages
+from typer.testing import CliRunner
+
+from changewire.cli.app import app
+
+PAGE = "docs/delta.md"
+
+
+def test_the_page_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Python makes tables and removes tombstones; the command then finds all applied."""
+    monkeypatch.chdir(tmp_path)
+    Path("topic.jsonl").write_bytes(b"\n".join(m for m in mixed_messages() if m is not None))
+    names: dict[str, Any] = {}
+    for block in blocks(PAGE):
+        exec(block, names)  # noqa: S102 - our own text
+    assert f"{MIXED_COUNTS['dead_letters']} {{'applied': " in capsys.readouterr().out
+    version = DeltaTable("lake/test/no_set").version()
+    (command,) = blocks(PAGE, "console")
+    words = shlex.split(command.removeprefix("$ ").replace("\\\n", ""))
+    ended = CliRunner().invoke(app, words[1:], catch_exceptions=False)
+    assert ended.exit_code == 1
+    assert "in tables: " in ended.stderr
+    assert DeltaTable("lake/test/no_set").version() == version
