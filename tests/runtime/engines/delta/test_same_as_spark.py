@@ -27,6 +27,7 @@ from changewire.engines.layout import INPUT_COLUMNS
 from changewire.engines.python.batches import to_batch
 from changewire.framing import expand, read
 from changewire.tables import Placed
+from changewire.tables.keys import key_text
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -173,20 +174,45 @@ def test_each_engine_goes_on_where_the_other_ended(spark: SparkSession, tmp_path
 
 
 def test_tables_of_spark_that_delta_rs_does_not_take(spark: SparkSession, tmp_path: Path) -> None:
-    """Columns of a type, column mapping and deletion vectors end a run with a sentence."""
+    """Columns of a type, and column mapping of either protocol, end a run with a sentence."""
     lake = Lake(tmp_path)
-    lake.apply(placed(*(change(key=1, table=name, a=1) for name in ("mapped", "vectors"))))
-    for name, properties in {
-        "mapped": "'delta.columnMapping.mode' = 'name'",
-        "vectors": "'delta.enableDeletionVectors' = 'true'",
-    }.items():
-        table = f"delta.`{lake.folder}/{name}`"
-        protocol = "'delta.minReaderVersion' = '3', 'delta.minWriterVersion' = '7'"
-        spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ({protocol}, {properties})")
+    protocols = {"mapped": (2, 5), "mapped_by_features": (3, 7)}
+    lake.apply(placed(*(change(key=1, table=name, a=1) for name in protocols)))
+    for name, (reader, writer) in protocols.items():
+        spark.sql(
+            f"ALTER TABLE delta.`{lake.folder}/{name}` SET TBLPROPERTIES ("
+            f"'delta.minReaderVersion' = '{reader}', 'delta.minWriterVersion' = '{writer}', "
+            "'delta.columnMapping.mode' = 'name')"
+        )
     typed = spark.range(1).selectExpr("id", "named_struct('a', 1) AS _changewire")
     typed.write.format("delta").save(f"{lake.folder}/typed")
-    for name in ("mapped", "vectors", "typed"):
+    for name in (*protocols, "typed"):
         there = spark.read.format("delta").load(f"{lake.folder}/{name}").collect()
         with pytest.raises(cwd.OutputError, match=name):
             lake.apply(placed(change(key=1, sequence=2, table=name, a=2)))
         assert spark.read.format("delta").load(f"{lake.folder}/{name}").collect() == there
+
+
+def test_deletion_vectors_of_spark_hold(spark: SparkSession, tmp_path: Path) -> None:
+    """A row that Spark marked as deleted is none, and stays none when its file is rewritten."""
+    lake = Lake(tmp_path)
+    lake.apply(placed(*(change(key=key, a=1) for key in range(6))))
+    table = f"delta.`{lake.folder}/t`"
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+    gone = ", ".join(f"'{key_text({'id': key})}'" for key in (2, 3))
+    spark.sql(f"DELETE FROM {table} WHERE key IN ({gone})")  # noqa: S608 - keys of ours
+    assert [*lake.folder.glob("t/deletion_vector_*.bin")]
+    later = placed(
+        change("update", 3, 5, image="patch", b=3),
+        change("update", 4, 5, image="patch", b=4),
+        change("delete", 5, 5),
+        start=10,
+    )
+    assert lake.apply(later) == {"applied": 3}
+    rows = [msgspec.json.decode(row["row"]) for row in spark.table(table).collect()]
+    assert sorted(rows, key=lambda row: int(row["id"])) == [
+        {"id": 0, "a": 1},
+        {"id": 1, "a": 1},
+        {"id": 3, "b": 3},
+        {"id": 4, "a": 1, "b": 4},
+    ]
