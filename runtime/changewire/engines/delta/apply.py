@@ -65,8 +65,8 @@ def apply_changes(
     and the outputs as they were: do it again, changes that were applied are duplicates then.
 
     Memory holds one batch, the rows and tombstones of its keys, and what delta-rs takes to rewrite
-    the files that they are in: bounded by the batch, and not by the table. Time does depend on the
-    table: each batch reads its column ``key``, and rewrites each file that it changes a row of.
+    the files that they are in, some at a time: it grows with the batch, and hardly with the table.
+    Time does: each batch reads its column ``key``, and rewrites each file that it changes a row of.
 
     Args:
         messages: As `changewire.arrow.decode` takes them.
