@@ -21,7 +21,9 @@ _JSON: Final = "json"
 Checkpoint: TypeAlias = Annotated[
     str | None,
     text_option(
-        metavar="DIR", help="Run as a streaming query, which keeps here how far it has come."
+        metavar="DIR",
+        help="Run as a streaming query, which keeps here how far it has come; for files with "
+        "--target, keep here what is known of tables.",
     ),
 ]
 

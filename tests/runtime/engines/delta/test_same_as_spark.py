@@ -15,8 +15,7 @@ from deltalake import DeltaTable
 from tests.runtime.engines.apply.lake import Lake as SparkLake
 from tests.runtime.engines.apply.test_convergence import drawn, of_history
 from tests.runtime.engines.delta.lake import Lake
-from tests.runtime.engines.delta.test_tables import truncate
-from tests.runtime.tables.histories import change, placed
+from tests.runtime.tables.histories import change, placed, truncate
 from tests.runtime.tables.model import tables_of
 
 import changewire as cw

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 from tests.runtime.engines.delta.lake import Lake
-from tests.runtime.tables.histories import change, placed
+from tests.runtime.tables.histories import change, placed, truncate
 from tests.runtime.tables.model import tables_of
 
 import changewire as cw
@@ -49,13 +49,6 @@ def ending_at(step: str) -> Any:
         raise CrashError
 
     return patch.object(module, name, ended)
-
-
-def truncate(sequence: int | None, table: str = "t") -> cw.Change:
-    """Return a truncate."""
-    return msgspec.structs.replace(
-        change(key=None, sequence=sequence, table=table, image=None), op="truncate", after=None
-    )
 
 
 @pytest.mark.parametrize("step", STEPS)
