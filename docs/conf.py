@@ -27,7 +27,7 @@ myst_heading_anchors = 4
 
 autodoc_default_options = {"members": True}
 autodoc_member_order = "bysource"
-autodoc_mock_imports = ["py4j", "pyspark"]  # 430 MB, and none of our names needs it to be read
+autodoc_mock_imports = ["deltalake", "py4j", "pyspark"]  # large; none of our names needs them
 autodoc_typehints_format = "short"
 default_role = "py:obj"
 napoleon_google_docstring = True

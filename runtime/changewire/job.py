@@ -87,7 +87,7 @@ def run(
     from changewire.report.write import write
 
     reading = Reading(format, image, keys, families, digests, null_value)
-    files = _files(inputs)
+    files = files_of(inputs)
     check_output(Path(output), files)
     chosen, why = choose(engine, files)
     if why and notice is not None:
@@ -187,8 +187,12 @@ def _in_spark(
         raise
 
 
-def _files(inputs: Sequence[str]) -> list[str]:
-    """Return the files that the inputs stand for; the tables hold their names."""
+def files_of(inputs: Sequence[str]) -> list[str]:
+    """Return the files that inputs stand for; the tables hold their names.
+
+    Raises:
+        FramingError: There is no such file, or its name is not UTF-8.
+    """
     files = expand(inputs)
     for file in files:
         if file != file.encode("utf-8", "replace").decode():

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 ROOT: Final = Path(__file__).parents[2]
 
-DATA: Final = ("json", "text")
+DATA: Final = ("diff", "json", "text")
 """Languages of blocks that are messages or other data, which nothing can run."""
 
 _BLOCK: Final = re.compile(

@@ -35,6 +35,8 @@ RUN_BY: Final[Mapping[tuple[str, str], str]] = {
     ("docs/cli.md", "python"): "tests/docs/test_cli_page.py",
     ("docs/compatibility.md", "console"): "tests/docs/test_compatibility_page.py",
     ("docs/convert.md", "python"): DOCUMENTS,
+    ("docs/delta.md", "console"): "tests/docs/test_delta_page.py",
+    ("docs/delta.md", "python"): "tests/docs/test_delta_page.py",
     ("docs/errors.md", "python"): DOCUMENTS,
     **{
         (f"docs/how-to/{page}.md", language): TASKS

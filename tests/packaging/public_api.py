@@ -13,6 +13,7 @@ from typing import Any, Final
 PUBLIC: Final = {
     "changewire": "changewire",
     "changewire.arrow": "changewire.arrow",
+    "changewire.delta": "changewire.delta",
     "changewire.framing": "changewire.framing",
     "changewire.job": "changewire.job",
     "changewire.kafka": "changewire.kafka",

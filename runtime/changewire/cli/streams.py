@@ -16,12 +16,15 @@ from changewire.cli.records import STDIN
 
 STDOUT: Final = STDIN
 SINKS: Final = ("delta", "iceberg", "parquet")
+_JSON: Final = "json"
 
 
 Checkpoint: TypeAlias = Annotated[
     str | None,
     text_option(
-        metavar="DIR", help="Run as a streaming query, which keeps here how far it has come."
+        metavar="DIR",
+        help="Run as a streaming query, which keeps here how far it has come; for files with "
+        "--target, keep here what is known of tables.",
     ),
 ]
 
@@ -142,6 +145,44 @@ def stream_options(
         "dead_letters_topic": dead_letters_topic,
         "max_dead_letters": int(limit) if limit and limit.isdecimal() else limit,
     }
+
+
+def file_options(
+    checkpoint: str | None,
+    topics: Mapping[str, str],
+    engine: str,
+    tables: Mapping[str, Any] | None,
+    *,
+    sink: str | None,
+    continuous: bool,
+    max_dead_letters: str | None,
+    dead_letters_topic: str | None,
+    metrics: str | None,
+) -> dict[str, Any] | None:
+    """Return how files are merged into tables, without Spark; None where they are not.
+
+    Raises:
+        BadParameter: An option is one of streams, or needs Spark.
+    """
+    if tables is None or checkpoint is None or topics:
+        return None
+    if continuous or max_dead_letters or dead_letters_topic or metrics:
+        raise typer.BadParameter(
+            "--continuous, --max-dead-letters, --dead-letters-topic and --metrics are for streams: "
+            "they need --kafka"
+        )
+    if engine == "spark":
+        raise typer.BadParameter(
+            "--engine spark merges changes of Kafka topics: for files, --engine python"
+        )
+    if sink not in {None, SINKS[0]}:
+        raise typer.BadParameter(f"without --kafka, --target needs --sink {SINKS[0]}")
+    if tables.get("rows", _JSON) != _JSON or "schema_evolution" in tables:
+        raise typer.BadParameter(
+            f"without --kafka, tables have --rows {_JSON}: other rows, and --schema-evolution, "
+            "need Spark"
+        )
+    return {"tables": tables, "checkpoint": checkpoint}
 
 
 def table_options(

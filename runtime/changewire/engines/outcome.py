@@ -58,6 +58,8 @@ class Outcome:
         first_dead_letters: The first ones by position, each with the columns `PLACE_COLUMNS`, and
             ``value`` (shortened text) where values are to be shown.
         stream: Totals of a streaming query; None where the run was none.
+        tables: What became of changes in tables, as `changewire.tables.Result.counts`; None where
+            the run fed none, or a stream told it batch by batch.
     """
 
     counts: Counts
@@ -68,6 +70,7 @@ class Outcome:
     seconds: float
     first_dead_letters: Sequence[Mapping[str, Any]]
     stream: StreamTotals | None = None
+    tables: Mapping[str, int] | None = None
 
 
 def place_text(row: Mapping[str, Any]) -> str:

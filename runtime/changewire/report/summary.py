@@ -37,6 +37,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
         **counts,
         "first_dead_letters": [_letter(letter) for letter in outcome.first_dead_letters],
         **({} if outcome.stream is None else {"stream": asdict(outcome.stream)}),
+        **({} if outcome.tables is None else {"tables": dict(outcome.tables)}),
     }
 
 

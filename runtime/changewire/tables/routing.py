@@ -1,7 +1,7 @@
 """Which tables a change goes to."""
 
-from collections.abc import Collection
-from typing import Literal
+from collections.abc import Collection, Mapping
+from typing import Final, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,6 +12,19 @@ from changewire_messages.change import Source
 
 Reason = Literal["table-missing", "name-collision", "truncate-without-sequence"]
 """Why a change cannot be applied."""
+
+REFUSALS: Final[Mapping[Reason, tuple[str, str]]] = {
+    "table-missing": ("/source", "the change does not say all that its target is named by"),
+    "name-collision": (
+        "/source",
+        "another table has the name of its target, but for the case of letters",
+    ),
+    "truncate-without-sequence": (
+        "/sequence",
+        "a truncate without a sequence is neither older nor newer",
+    ),
+}
+"""What of the change each is about, as a JSON Pointer, and what is wrong."""
 
 Namespace = tuple[str, str | None]
 """System and database of a source."""
@@ -32,6 +45,11 @@ class Routing(Struct, frozen=True):
 def namespace_of(source: Source) -> Namespace:
     """Return what tables have in common to which a delete without table goes."""
     return source.system, source.database
+
+
+def refusal_text(code: str, pointer: str, message: str) -> str:
+    """Return what a dead letter says of a change that no table takes."""
+    return f"{code}: {pointer}: {message}"
 
 
 def goes_to_all(op: str, source: Source) -> bool:

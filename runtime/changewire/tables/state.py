@@ -93,7 +93,7 @@ def _columns(one: State, other: State, floor: Order) -> tuple[Row, Mapping[str, 
     for state in (other, one):
         if state.values is None:
             continue
-        for name in {*state.values, *state.columns}:
+        for name in {**state.values, **state.columns}:
             order = state.columns.get(name, state.floor)
             if order >= columns.get(name, floor):
                 values[name] = state.values.get(name, UNSET)

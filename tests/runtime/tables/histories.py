@@ -7,6 +7,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.runtime.tables.model import Content, key_of
 
 import changewire as cw
@@ -50,6 +51,12 @@ def change(
         schema_fingerprint=None,
         attributes={} if image is None or op == "delete" else {"image": image},
     )
+
+
+def truncate(sequence: int | None, table: str = "t") -> cw.Change:
+    """Return a truncate."""
+    whole = change(key=None, sequence=sequence, table=table, image=None)
+    return replace(whole, op="truncate", after=None)
 
 
 def placed(*changes: cw.Change, start: int = 0, partition: int = 0) -> list[Placed]:

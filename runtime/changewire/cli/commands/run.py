@@ -40,6 +40,7 @@ from changewire.cli.streams import (
     SinkOption,
     Target,
     Truncates,
+    file_options,
     metric_lines,
     stream_options,
     table_options,
@@ -116,26 +117,29 @@ def run(
     """
     reading = reading_of(format, image, keys, families, digests, null_value=null_value)
     topics = kafka_options(inputs, servers, subscribe, options, engine)
-    landing = stream_options(
-        checkpoint,
-        topics,
-        sink=sink,
-        continuous=continuous,
-        max_dead_letters=max_dead_letters,
-        dead_letters_topic=dead_letters_topic,
-        metrics=metrics,
-        as_json=as_json,
-        tables=table_options(
-            target,
-            rows=rows,
-            schema_evolution=schema_evolution,
-            null_set=null_set,
-            apply_as_truncates=apply_as_truncates,
-        ),
+    tables = table_options(
+        target,
+        rows=rows,
+        schema_evolution=schema_evolution,
+        null_set=null_set,
+        apply_as_truncates=apply_as_truncates,
     )
-    quieten_spark()
+    streaming: Any = {
+        "sink": sink,
+        "continuous": continuous,
+        "max_dead_letters": max_dead_letters,
+        "dead_letters_topic": dead_letters_topic,
+        "metrics": metrics,
+    }
     common = {"show_values": show_values}
-    if landing is not None:
+    merging = file_options(checkpoint, topics, engine, tables, **streaming)
+    streaming |= {"as_json": as_json, "tables": tables}
+    landing = None if merging else stream_options(checkpoint, topics, **streaming)
+    quieten_spark()
+    if merging is not None:
+        files = {"reading": reading, "shape": shape, **merging, **common}
+        job = partial(_files, inputs, output, files, as_json=as_json)
+    elif landing is not None:
         stream = {"reading": reading, "packages": packages, **common, **landing}
         job = partial(_stream, topics, output, metrics, stream, as_json=as_json)
     elif topics:
@@ -184,13 +188,16 @@ def _outcome(job: Callable[[], Outcome], *, as_json: bool) -> Outcome | None:
 def _files(
     inputs: list[str] | None, output: str, options: dict[str, Any], *, as_json: bool
 ) -> Outcome:
-    from changewire import job
+    """Run over files; into tables where the options tell of any."""
+    from changewire import delta_job, job
 
     with progress(_WORKING, as_json=as_json) as shown:
 
         def advance(messages: int) -> None:
             shown.show(counted(messages, "message"))
 
+        if "tables" in options:
+            return delta_job.run_delta(given(inputs), output, progress=advance, **options)
         return job.run(given(inputs), output, progress=advance, notice=shown.say, **options)
 
 
@@ -241,6 +248,9 @@ def _say_counts(outcome: Outcome) -> None:
     style = "red" if counts.dead_letters else ""
     letters = f"dead letters ({reasons})" if reasons else "dead letters"
     table.add_row(Text(f"{counts.dead_letters:,}", style), Text(letters, style))
+    if outcome.tables is not None:
+        did = ", ".join(f"{name} {number:,}" for name, number in outcome.tables.items())
+        table.add_row("", f"in tables: {did or 'nothing'}")
     console().print(table)
     report = Path(outcome.output, "report.html")
     say(f"{outcome.seconds:.1f} s with {outcome.engine}; report: {report}")

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
@@ -51,3 +55,29 @@ class Tables:
                 self._writers[name] = pq.ParquetWriter(self._folder / name / FILE, table.schema)
             if len(table):
                 self._writers[name].write_table(table)
+
+
+@contextmanager
+def staged(output: str) -> Generator[Tables, None, None]:
+    """Give tables that are written beside an output, and moved there at the end.
+
+    What is raised before leaves the output as it was.
+
+    Args:
+        output: Folder of the outputs; those are replaced.
+    """
+    Path(output).mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix="_staging-", dir=output))
+    try:
+        with Tables(staging) as tables:
+            yield tables
+        _publish(staging, Path(output))
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _publish(staging: Path, output: Path) -> None:
+    """Replace the outputs by what was staged."""
+    for name in OUTPUTS:
+        shutil.rmtree(output / name, ignore_errors=True)
+        (staging / name).replace(output / name)

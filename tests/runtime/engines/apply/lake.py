@@ -19,9 +19,10 @@ import changewire.spark as cws
 from changewire.changes.change_row import row_of
 from changewire.changes.reading import Reading
 from changewire.engines.changelog import find, kept_row, log_of, verdict, wanted_of
+from changewire.engines.effects import EffectsDecoder
 from changewire.engines.layout import INPUT_COLUMNS
 from changewire.engines.spark.apply.applying import Applying, RowTypes
-from changewire.engines.spark.apply.effects import EffectsDecoder, with_effects
+from changewire.engines.spark.apply.effects import with_effects
 from changewire.engines.spark.apply.query import Telling, start_applying
 from changewire.engines.spark.decode import Decoded, mapped
 from changewire.engines.spark.types import ROWS

@@ -11,11 +11,8 @@ from pyspark.sql.types import StructType
 from changewire.changes import embedded
 from changewire.changes.reading import Reading
 from changewire.engines.decode import Decoder
-from changewire.engines.spark.apply.effects import (
-    CheckedEffectsDecoder,
-    EffectsDecoder,
-    with_effects,
-)
+from changewire.engines.effects import EffectsDecoder
+from changewire.engines.spark.apply.effects import CheckedEffectsDecoder, with_effects
 from changewire.engines.spark.apply.evolve import SCHEMA_EVOLUTIONS, SchemaEvolution
 from changewire.engines.spark.apply.formats import TableFormat, format_of
 from changewire.engines.spark.decode import Decoded, mapped, struct_of

@@ -9,9 +9,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 
 from changewire.engines.counts import Counts
+from changewire.engines.effects import EFFECTS
+from changewire.engines.errors import KeysMissingError
 from changewire.engines.layout import CHANGE
 from changewire.engines.spark.apply.applying import Applying
-from changewire.engines.spark.apply.effects import EFFECTS
 from changewire.engines.spark.apply.known import (
     keep_deletes,
     keep_tables,
@@ -22,19 +23,10 @@ from changewire.engines.spark.apply.merge import merge
 from changewire.engines.spark.apply.places import keep_truncated, place_of, truncated
 from changewire.engines.spark.apply.plan import Plan, plan
 from changewire.engines.spark.apply.refuse import refusals, refused
-from changewire.engines.spark.apply.routes import (
-    From,
-    Known,
-    Routes,
-    Sources,
-    is_from,
-    routes,
-    sources_of,
-)
+from changewire.engines.spark.apply.routes import Sources, is_from, sources_of
 from changewire.engines.spark.decode import Decoded
 from changewire.engines.spark.parts import position_columns
 from changewire.engines.spark.stream.batch import BatchWriter
-from changewire.engines.spark.stream.errors import KeysMissingError
 from changewire.engines.spark.stream.progress import TableCounts
 from changewire.engines.spark.stream.sinks import BatchId
 from changewire.tables.apply import TRUNCATE
@@ -42,6 +34,7 @@ from changewire.tables.effects import DELETE
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST, Order, Position
 from changewire.tables.routing import goes_to_all
+from changewire.tables.ways import From, Known, Routes, routes
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
-from msgspec import UNSET
 from pyspark.sql.types import (
     IntegerType,
     LongType,
@@ -19,15 +18,16 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from changewire.engines.effects import effect_of
+from changewire.engines.kept import as_pairs
 from changewire.engines.spark.apply.effects import EFFECT
 from changewire.engines.spark.apply.metadata import METADATA, ORDER_FIELDS
 from changewire.engines.spark.apply.shape import Shape
 from changewire.engines.spark.arrow_types import arrow_type
-from changewire.tables.effects import Effect
+from changewire.tables.merge import merged
 from changewire.tables.metadata import metadata_of, state_from
-from changewire.tables.order import OLDEST, Order, Position
-from changewire.tables.reduce import reduced, settled
-from changewire.tables.state import State, joined, tombstone
+from changewire.tables.order import OLDEST, Order
+from changewire.tables.state import State, joined
 
 EFFECT_ROW: Final = 0
 TABLE_ROW: Final = 1
@@ -107,14 +107,13 @@ class Decide:
         self, key: str, rows: list[dict[str, Any]], counts: Counter[str]
     ) -> dict[str, Any] | None:
         held = self._held(rows)
-        row = self._after_truncate(held.row)
-        stored = joined(row, held.grave) if row and held.grave else row or held.grave
-        batch = [self._effect(one) for one in rows if one["origin"] == EFFECT_ROW]
-        (new,) = reduced(batch, lambda _: stored, counts).values() or (None,)
-        state = None if new is None else settled(row, held.grave, new, self._floor, counts)
-        after = state or row
-        if after == held.row:
+        batch = [
+            effect_of(one, self._shape.of_message) for one in rows if one["origin"] == EFFECT_ROW
+        ]
+        becomes = merged(held.row, held.grave, batch, self._floor, counts)
+        if becomes is None:
             return None
+        after = becomes.state
         found: dict[str, Any] = {"action": REMOVED, "key": key}
         if held.seen is not None:
             found["seen"] = as_pairs(held.seen)
@@ -124,13 +123,6 @@ class Decide:
             if after.values is not None:
                 found["content"] = self._shape.pack(key, after.values)
         return found
-
-    def _after_truncate(self, row: State | None) -> State | None:
-        """Return what a truncate leaves of a row."""
-        if row is None or self._floor == OLDEST:
-            return row
-        left = joined(row, tombstone(self._floor))
-        return None if left.values is None else left
 
     def _held(self, rows: list[dict[str, Any]]) -> _Held:
         row = grave = seen = None
@@ -143,32 +135,7 @@ class Decide:
                 grave = new if grave is None else joined(grave, new)
         return _Held(row, grave, seen)
 
-    def _effect(self, row: Mapping[str, Any]) -> Effect:
-        kind, sequence = row["kind"], row["sequence"]
-        after = None if kind == "delete" else row["after"]
-        values = {} if after is None else self._shape.of_message(after)
-        if kind == "patch":
-            values = {name: _or_unset(values.get(name)) for name in row["names"]}
-        return Effect(
-            key={},
-            identity=(),
-            kind=kind,
-            values=values,
-            sequence=(sequence["major"], sequence["minor"]) if sequence else (),
-            position=Position(row["topic"], row["partition"], row["offset"], row["element"]),
-        )
-
 
 def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
     for batch in batches:
         yield from batch.to_pylist(maps_as_pydicts="strict")
-
-
-def as_pairs(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a column `metadata.COLUMN` with its map as Arrow takes maps."""
-    columns = metadata["columns"]
-    return {**metadata, "columns": None if columns is None else [*columns.items()]}
-
-
-def _or_unset(value: Any) -> Any:
-    return UNSET if value is None else value

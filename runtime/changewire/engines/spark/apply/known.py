@@ -15,9 +15,9 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
 
-from changewire.engines.spark.apply.routes import Known
 from changewire.tables.names import Target
 from changewire.tables.routing import Namespace
+from changewire.tables.ways import Known
 
 _TABLES: Final = "changewire_tables"
 _DELETES: Final = "changewire_deletes"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import StructType
 
+from changewire.engines.retries import conflict, tries
 from changewire.engines.spark.apply.decide import (
     COUNTS,
     EFFECT_ROW,
@@ -31,7 +31,6 @@ from changewire.engines.spark.apply.decide import (
 from changewire.engines.spark.apply.formats import TableFormat
 from changewire.engines.spark.apply.shape import Shape
 from changewire.engines.spark.parts import quoted
-from changewire.engines.spark.stream.errors import ConflictError
 from changewire.tables.metadata import COLUMN
 from changewire.tables.order import OLDEST, Order
 
@@ -39,10 +38,6 @@ _SOURCE: Final = "_changewire_source"
 """The only column of what is merged, so that every other name is one of the table's."""
 
 _ROW: Final = "row"
-
-_TRIES: Final = 6
-_FIRST_WAIT: Final = 0.5
-"""Seconds; each further wait is twice as long."""
 
 
 @dataclass(frozen=True)
@@ -85,16 +80,11 @@ def merge(
     Raises:
         ConflictError: Other writers did not let it be done.
     """
-    for tried in range(_TRIES):
-        if tried:
-            time.sleep(_FIRST_WAIT * 2**tried)
+    for _ in tries():
         counts = _attempt(effects, place, floor, is_new=is_new)
         if counts is not None:
             return counts
-    raise ConflictError(
-        f"{place.table}: other writers changed it {_TRIES} times while a batch was merged into it; "
-        "let one query write to one table"
-    )
+    raise conflict(str(place.table))
 
 
 def _attempt(

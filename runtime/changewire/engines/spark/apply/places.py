@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
-from typing import Any, Final
-
-import msgspec
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
+from changewire.engines.errors import OutputError
+from changewire.engines.kept import (
+    KEYS,
+    SUFFIX,
+    TRUNCATED,
+    order_text,
+    order_value,
+    property_text,
+    property_value,
+)
 from changewire.engines.spark.apply.formats import TableFormat
 from changewire.engines.spark.apply.merge import Place
 from changewire.engines.spark.apply.metadata import TOMBSTONES
 from changewire.engines.spark.apply.shape import JsonShape, Shape
-from changewire.engines.spark.stream.errors import OutputError
 from changewire.engines.spark.types import nullable
-from changewire.tables.metadata import COLUMN, metadata_of, state_from
+from changewire.tables.metadata import COLUMN
 from changewire.tables.names import beside
-from changewire.tables.order import OLDEST, Order
-from changewire.tables.state import tombstone
-
-_TRUNCATED: Final = "changewire.truncated"
-_KEYS: Final = "changewire.keys"
-
-SUFFIX: Final = "__tombstones"
-"""What the name of a table of tombstones ends in."""
+from changewire.tables.order import Order
 
 
 def place_of(spark: SparkSession, target: str, shape: Shape | None, format: TableFormat) -> Place:
@@ -51,13 +49,12 @@ def place_of(spark: SparkSession, target: str, shape: Shape | None, format: Tabl
 
 def truncated(spark: SparkSession, place: Place) -> Order:
     """Return the order of the newest truncate of a table, which its tombstones keep."""
-    found = _property(spark, place.tombstones, _TRUNCATED)
-    return OLDEST if found is None else state_from(found, None).order
+    return order_value(_property(spark, place.tombstones, TRUNCATED))
 
 
 def keep_truncated(spark: SparkSession, place: Place, order: Order) -> None:
     """Keep the order of a truncate, so that nothing older comes back."""
-    _set_property(spark, place.tombstones, _TRUNCATED, metadata_of(tombstone(order)))
+    _set_property(spark, place.tombstones, TRUNCATED, order_text(order))
 
 
 def keys_of(spark: SparkSession, tombstones: str) -> tuple[str, ...] | None:
@@ -67,24 +64,21 @@ def keys_of(spark: SparkSession, tombstones: str) -> tuple[str, ...] | None:
         spark: The session.
         tombstones: The table of tombstones, as SQL names it; it is there.
     """
-    found = _property(spark, tombstones, _KEYS)
+    found = property_value(_property(spark, tombstones, KEYS))
     return None if found is None else tuple(found)
 
 
 def keep_keys(spark: SparkSession, place: Place) -> None:
     """Keep the columns of a table's key."""
-    _set_property(spark, place.tombstones, _KEYS, place.shape.keys)
+    _set_property(spark, place.tombstones, KEYS, property_text(place.shape.keys))
 
 
-def _property(spark: SparkSession, table: str, name: str) -> Any:
+def _property(spark: SparkSession, table: str, name: str) -> str | None:
     rows = spark.sql(f"SHOW TBLPROPERTIES {table}").collect()
-    text = next((row["value"] for row in rows if row["key"] == name), None)
-    return None if text is None else msgspec.json.decode(b64decode(text))
+    return next((row["value"] for row in rows if row["key"] == name), None)
 
 
-def _set_property(spark: SparkSession, table: str, name: str, value: Any) -> None:
-    # Base64, since names in it may have any character, and SQL text gives some of them a meaning.
-    text = b64encode(msgspec.json.encode(value)).decode()
+def _set_property(spark: SparkSession, table: str, name: str, text: str) -> None:
     spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('{name}' = '{text}')")
 
 

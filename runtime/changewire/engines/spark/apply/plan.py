@@ -12,20 +12,22 @@ from pyspark.sql.types import StructType
 from changewire.changes import embedded
 from changewire.changes.reading import Reading
 from changewire.codec import codec
+from changewire.engines.errors import OutputError
+from changewire.engines.kept import SUFFIX
 from changewire.engines.spark.apply.applying import Applying
 from changewire.engines.spark.apply.evolve import evolved
-from changewire.engines.spark.apply.places import SUFFIX, keys_of
+from changewire.engines.spark.apply.places import keys_of
 from changewire.engines.spark.apply.refuse import Refusal
-from changewire.engines.spark.apply.routes import WRITE, From, SchemaOf, Sources, is_from
+from changewire.engines.spark.apply.routes import SchemaOf, Sources, is_from
 from changewire.engines.spark.apply.shape import JsonShape, Shape
 from changewire.engines.spark.apply.typed_shape import TypedShape
 from changewire.engines.spark.row_type import row_type
 from changewire.engines.spark.stream.compatible import schema_of
-from changewire.engines.spark.stream.errors import OutputError
 from changewire.engines.spark.stream.output import Output
 from changewire.engines.spark.types import nullable
 from changewire.tables.metadata import COLUMN
 from changewire.tables.names import Target, beside
+from changewire.tables.ways import WRITE, From
 
 _NONE: Final = ""
 """Stands for the fingerprint of messages without a schema."""

@@ -9,19 +9,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 
 from changewire.engines.layout import DEAD_LETTER
-from changewire.engines.spark.apply.routes import From, is_from, is_truncate
-from changewire.tables.routing import Reason
+from changewire.engines.spark.apply.routes import is_from, is_truncate
+from changewire.tables.routing import REFUSALS, Reason, refusal_text
+from changewire.tables.ways import From
 
-_POINTERS: Final[Mapping[Reason, str]] = {
-    "table-missing": "/source",
-    "name-collision": "/source",
-    "truncate-without-sequence": "/sequence",
-}
-_MESSAGES: Final[Mapping[Reason, str]] = {
-    "table-missing": "the change does not say all that its target is named by",
-    "name-collision": "another table has the name of its target, but for the case of letters",
-    "truncate-without-sequence": "a truncate without a sequence is neither older nor newer",
-}
 _WHY: Final = "_refused"
 
 
@@ -64,7 +55,7 @@ def _places(reasons: Mapping[From, Reason], reason: Reason) -> list[From]:
 
 
 def _refusal(where: Column, reason: Reason) -> Refusal:
-    return Refusal(where, reason, _POINTERS[reason], _MESSAGES[reason])
+    return Refusal(where, reason, *REFUSALS[reason])
 
 
 def refused(rows: DataFrame, why: Iterable[Refusal], format: str) -> DataFrame:
@@ -77,7 +68,7 @@ def refused(rows: DataFrame, why: Iterable[Refusal], format: str) -> DataFrame:
     """
     chosen = F.lit(None).cast("struct<code: string, pointer: string, message: string>")
     for one in reversed([*why]):
-        text = f"{one.code}: {one.pointer}: {one.message}"
+        text = refusal_text(one.code, one.pointer, one.message)
         told = F.struct(
             F.lit(one.code).alias("code"),
             F.lit(one.pointer).alias("pointer"),

@@ -1,4 +1,4 @@
-"""Which table each change of a batch goes to, decided once for each source."""
+"""Where the changes of a batch come from, asked of its rows."""
 
 from __future__ import annotations
 
@@ -6,79 +6,26 @@ from collections.abc import Iterable
 from operator import itemgetter
 from typing import Any, Final
 
-from msgspec import Struct, field
+from msgspec import Struct
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 
+from changewire.engines.effects import EFFECTS
 from changewire.engines.layout import CHANGE, CONTROL
-from changewire.engines.spark.apply.effects import EFFECTS
 from changewire.engines.spark.parts import position_columns
 from changewire.tables.apply import TRUNCATE
-from changewire.tables.effects import DELETE, WRITES
-from changewire.tables.names import Target
-from changewire.tables.routing import (
-    Namespace,
-    Reason,
-    Routing,
-    goes_to_all,
-    namespace_of,
-    route,
-)
+from changewire.tables.effects import WRITES
+from changewire.tables.ways import NAMES, WRITE, From, in_order
 from changewire_messages.change import Source
 
-NAMES: Final = ("system", "database", "schema", "table")
-"""Fields of a source."""
-
-From = tuple[Source, str]
-"""Where changes come from, and what they do: `WRITE`, `DELETE` or ``truncate``."""
-
 _COUNTS: Final = ("changes", "key_missing", "lone_before_unused")
-
-WRITE: Final = "upsert"
-"""Stands for all writes, which go the same way."""
-
-
-class Known(Struct):
-    """Tables that a query has fed.
-
-    Attributes:
-        members: Targets by the namespace of their sources.
-        names: Targets by their names as catalogs see them that do not tell cases apart.
-    """
-
-    members: dict[Namespace, list[Target]] = field(default_factory=dict)
-    names: dict[str, Target] = field(default_factory=dict)
-
-    def add(self, target: Target, namespace: Namespace) -> bool:
-        """Add a table; return whether it is new to the namespace."""
-        self.names.setdefault(target.folded, target)
-        members = self.members.setdefault(namespace, [])
-        is_new = target not in members
-        if is_new:
-            members.append(target)
-        return is_new
-
-
-class Routes(Struct):
-    """The ways of a batch.
-
-    Attributes:
-        targets: Where changes come from, by the table that they go to.
-        refused: Why changes cannot be applied, by where they come from.
-        added: Tables that were not known, with the namespaces of their sources.
-    """
-
-    targets: dict[Target, list[From]] = field(default_factory=dict)
-    refused: dict[From, Reason] = field(default_factory=dict)
-    added: list[tuple[Target, Namespace]] = field(default_factory=list)
 
 
 class Sources(Struct):
     """Where the changes of a batch come from, and how many concern no row.
 
     Attributes:
-        ways: Where changes come from. Deletes that go to all tables of a database come last, so
-            that the tables which the batch brings are among them.
+        ways: Where changes come from, `in_order`.
         changes: How many changes there are.
         key_missing: How many have no key; they go nowhere.
         lone_before_unused: How many are a row before an update, alone, that changes nothing.
@@ -151,7 +98,7 @@ def _sources(groups: list[Row]) -> Sources:
         if group["has_row"] or group["fingerprint"] is not None
     ]
     return Sources(
-        ways=sorted(ways, key=lambda one: (one[1] == DELETE, _sortable(one[0]))),
+        ways=in_order(ways),
         **{name: sum(group[name] for group in groups) for name in _COUNTS},
         keys=keys,
         schemas=schemas,
@@ -160,34 +107,6 @@ def _sources(groups: list[Row]) -> Sources:
 
 def _from_row(row: Row) -> From:
     return Source(**{name: row["source"][name] for name in NAMES}), row["way"]
-
-
-def _sortable(source: Source) -> list[str]:
-    return [getattr(source, name) or "" for name in NAMES]
-
-
-def routes(sources: Iterable[From], routing: Routing, known: Known) -> Routes:
-    """Find the ways of a batch.
-
-    Args:
-        sources: `Sources.ways`.
-        routing: How sources find their targets.
-        known: Tables that are known; those that are new are added.
-    """
-    found = Routes()
-    for source, way in sources:
-        namespace = namespace_of(source)
-        targets = route(way, source, routing, known.members.get(namespace, ()))
-        if not targets and not goes_to_all(way, source):
-            found.refused[source, way] = "table-missing"
-        for target in targets:
-            if known.names.get(target.folded, target) != target:
-                found.refused[source, way] = "name-collision"
-                continue
-            if known.add(target, namespace):
-                found.added.append((target, namespace))
-            found.targets.setdefault(target, []).append((source, way))
-    return found
 
 
 def is_truncate() -> Column:

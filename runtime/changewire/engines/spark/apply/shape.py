@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
-import msgspec
-from msgspec import Raw
 from pyspark.sql import Column
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
+from changewire.engines.json_rows import COMMENTS, KEY, ROW, packed, unpacked
 from changewire.engines.spark.apply.metadata import METADATA
 from changewire.tables.metadata import COLUMN
 
-_NULL: Final = Raw(b"null")
+_TYPES: Final[Mapping[str, DataType]] = {KEY: StringType(), ROW: StringType(), COLUMN: METADATA}
 
 
 class Shape(Protocol):
@@ -74,24 +73,23 @@ class JsonShape:
     content_type: DataType = StringType()
     columns = StructType(
         [
-            StructField("key", StringType(), metadata={"comment": "Key of the row, JSON text."}),
-            StructField("row", StringType(), metadata={"comment": "The row, JSON text."}),
-            StructField(COLUMN, METADATA, metadata={"comment": "What the row was made by."}),
+            StructField(name, _TYPES[name], metadata={"comment": text})
+            for name, text in COMMENTS.items()
         ]
     )
     keys: tuple[str, ...] = ("key",)
 
     def of_message(self, text: str) -> dict[str, Any]:
         """Return the columns of a row, each as the JSON text that it was."""
-        return _columns(text)
+        return unpacked(text)
 
     def unpack(self, content: str) -> dict[str, Any]:
         """Return the same of the column ``row``."""
-        return _columns(content)
+        return unpacked(content)
 
     def pack(self, key: str, values: Mapping[str, Any]) -> str:
         """Return the row, the columns of its key first."""
-        return msgspec.json.encode({**_columns(key), **values}).decode()
+        return packed(key, values)
 
     def key_text(self, row: Column) -> Column:
         """Return the key's text."""
@@ -108,8 +106,3 @@ class JsonShape:
     def content(self, row: Column) -> Column:
         """Return the row's text."""
         return row["row"]
-
-
-def _columns(text: str) -> dict[str, Any]:
-    found = msgspec.json.decode(text, type=dict[str, Raw])
-    return {name: None if value == _NULL else value for name, value in found.items()}

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from pyspark.sql import SparkSession
 
+from changewire.engines.kept import SUFFIX
 from changewire.engines.spark.apply.formats import format_of
-from changewire.engines.spark.apply.places import SUFFIX
 from changewire.tables.names import beside
 
 

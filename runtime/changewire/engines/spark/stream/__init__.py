@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from changewire.engines.spark.stream.ending import await_end
-from changewire.engines.spark.stream.errors import (
+from changewire.engines.errors import (
     CheckpointError,
     ConflictError,
     KeysMissingError,
@@ -11,6 +10,7 @@ from changewire.engines.spark.stream.errors import (
     StreamError,
     TooManyDeadLettersError,
 )
+from changewire.engines.spark.stream.ending import await_end
 from changewire.engines.spark.stream.query import write_stream
 
 __all__ = [

@@ -9,7 +9,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType, StructType
 
-from changewire.engines.spark.stream.errors import OutputError
+from changewire.engines.errors import OutputError
 from changewire.engines.spark.stream.output import Output
 from changewire.engines.spark.stream.sinks import BATCH, QUERY
 from changewire.engines.spark.types import nullable

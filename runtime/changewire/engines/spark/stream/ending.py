@@ -13,13 +13,13 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql.streaming.query import StreamingQuery
 
 from changewire.engines.counts import ConservationError
-from changewire.engines.spark.stream.committed import BatchProgress, check, committed
-from changewire.engines.spark.stream.errors import (
+from changewire.engines.errors import (
     ConflictError,
     KeysMissingError,
     OutputError,
     TooManyDeadLettersError,
 )
+from changewire.engines.spark.stream.committed import BatchProgress, check, committed
 
 ProgressListener = Callable[[BatchProgress], None]
 """Called with what is known of a committed batch."""

@@ -11,7 +11,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 
-from changewire.engines.spark.stream.errors import CheckpointError
+from changewire.engines.errors import CheckpointError
 
 FOLDER: Final = "changewire"
 """Name in the checkpoint; Spark's own are metadata, offsets, commits, sources and state."""

@@ -6,9 +6,9 @@ import re
 from typing import Final
 
 from changewire.engines.counts import Counts
+from changewire.engines.errors import TooManyDeadLettersError
 from changewire.engines.outcome import place_text
 from changewire.engines.spark.decode import Decoded
-from changewire.engines.spark.stream.errors import TooManyDeadLettersError
 from changewire.engines.spark.write import first_dead_letters
 
 Limit = int | str

@@ -1,10 +1,10 @@
-"""Why a stream is not begun, or stops; the text of each says what to do."""
+"""Why a stream, or a run into tables, is not begun or stops; the text of each says what to do."""
 
 from __future__ import annotations
 
 
 class StreamError(Exception):
-    """A streaming query cannot go on as it was asked for."""
+    """A streaming query, or a run into tables, cannot go on as it was asked for."""
 
 
 class CheckpointError(StreamError):

@@ -1,0 +1,39 @@
+"""Changewire into Delta tables without a JVM: messages go in, tables are merged into by delta-rs.
+
+```python
+import changewire.delta as cwd
+
+outcome = cwd.apply_changes(
+    "topic.jsonl.gz",
+    format="aerospike-json",
+    target="/lake/{database}/{table}",
+    output="/lake/ops/run",
+    checkpoint="/lake/ops/checkpoint",
+)
+print(outcome.counts.dead_letters, outcome.tables)
+```
+"""
+
+from __future__ import annotations
+
+try:
+    from changewire.engines.delta import apply_changes, vacuum
+except ImportError as error:
+    raise ImportError(
+        'changewire.delta needs deltalake: pip install "changewire[delta]"'
+    ) from error
+
+from changewire.engines.arrow import Messages
+from changewire.engines.errors import ConflictError, KeysMissingError, OutputError, StreamError
+from changewire.engines.outcome import Outcome
+
+__all__ = [
+    "ConflictError",
+    "KeysMissingError",
+    "Messages",
+    "Outcome",
+    "OutputError",
+    "StreamError",
+    "apply_changes",
+    "vacuum",
+]

@@ -1,0 +1,210 @@
+"""Messages to Delta tables, batch by batch."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Final, Literal
+
+import deltalake
+import pyarrow as pa
+
+from changewire.changes import Digests, Image, NullValue
+from changewire.changes.reading import Reading
+from changewire.engines.arrow.messages import Messages, opener
+from changewire.engines.counts import Counts
+from changewire.engines.delta.batch import Applying
+from changewire.engines.delta.places import check_path
+from changewire.engines.effects import EffectsDecoder
+from changewire.engines.outcome import Outcome
+from changewire.engines.python.groups import count
+from changewire.engines.python.letters import Letters, first_letters
+from changewire.engines.python.parquet import staged
+from changewire.tables.names import Template, template_of
+from changewire.tables.routing import Routing
+
+BATCH_SIZE: Final = 50_000
+_BATCH_BYTES: Final = 64 * 2**20
+"""Bytes of decoded rows that are merged together, from which on a batch ends."""
+
+_TABLE: Final = "(a table)"
+
+
+def apply_changes(
+    messages: Messages,
+    *,
+    format: str,
+    target: str,
+    output: str,
+    checkpoint: str,
+    image: Image = "full",
+    keys: Sequence[str] | None = None,
+    families: Sequence[str] | None = None,
+    digests: Digests = "off",
+    null_value: NullValue = "control",
+    rows: Literal["json"] = "json",
+    null_set: str | None = None,
+    apply_as_truncates: bool = False,
+    shape: str = "auto",
+    batch_size: int = BATCH_SIZE,
+    show_values: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> Outcome:
+    """Apply the changes of messages to Delta tables, beside the outputs of `changewire.job.run`.
+
+    What a table holds is told in docs/tables.md: it depends on the set of its changes, not on when,
+    how often or together with what they came. Tables are those of `changewire.spark.apply_changes`,
+    and either engine goes on with what the other has begun. A table that is not there is made, and
+    beside it one with its tombstones, whose name ends in ``__tombstones``. Its columns are ``key``
+    and ``row``, both JSON text, and ``_changewire``.
+
+    Batches are merged one after the other. A run that ends early leaves some of them in the tables,
+    and the outputs as they were: do it again, changes that were applied are duplicates then.
+
+    Memory holds one batch, the rows and tombstones of its keys, and what delta-rs takes to rewrite
+    the files that they are in, some at a time: it grows with the batch, and hardly with the table.
+    Time does: each batch reads its column ``key``, and rewrites each file that it changes a row of.
+
+    Args:
+        messages: As `changewire.arrow.decode` takes them.
+        format: Public name of the format, or ``auto``.
+        target: A path (it has a slash), with ``{system}``, ``{database}``, ``{schema}`` and
+            ``{table}`` where names of the source go, each made safe.
+        output: Folder for ``changes``, ``controls`` and ``dead_letters``, as Parquet; those are
+            replaced. Dead letters are changes too that no table can take.
+        checkpoint: Folder that keeps which tables were fed, and deletes that name no table, for
+            tables to come; it may be the one of a query of Spark that feeds them.
+        image: As in `changewire.arrow.decode`, as are `keys`, `families` and `digests`.
+        keys: See there.
+        families: See there.
+        digests: See there.
+        null_value: What a record without value is: ``control``, an event that changes nothing, or
+            ``delete``, of the row that its key names.
+        rows: What tables have: ``json``. Columns of a type need Spark.
+        null_set: Table of writes that name none.
+        apply_as_truncates: Whether a truncate removes the rows that are older; it is counted
+            otherwise.
+        shape: Shape of files, see `changewire.framing.SHAPES`.
+        batch_size: How many elements are merged together at most; fewer where they are large.
+        show_values: Whether the outcome's first dead letters show the start of their values.
+        progress: Called after each batch with the number of messages so far.
+
+    Returns:
+        What the run held, and in ``tables`` what became of its changes.
+
+    Raises:
+        ValueError: An argument is none, or the target is no path that delta-rs takes.
+        TypeError: `messages` is nothing that can be read.
+        FramingError: A file cannot be read.
+        KeysMissingError: No change has a key, so that no row is known.
+        OutputError: A table has other columns, or is not for delta-rs to read or write.
+        ConflictError: Other writers changed a table again and again.
+        ConservationError: The decoded rows do not add up; the outputs are as they were.
+    """
+    started = time.perf_counter()
+    if rows != "json":
+        raise ValueError("rows that are columns of a type need Spark; here tables have rows='json'")
+    if batch_size < 1:
+        raise ValueError(f"batch_size is a number from 1, not {batch_size}")
+    reading = Reading(format, image, keys, families, digests, null_value)
+    routing = Routing(_path_template(target), null_set)
+    read, _ = opener(messages, shape)
+    applying = Applying(routing, checkpoint, format, apply_as_truncates)
+    telling = Telling(show_values=show_values, progress=progress)
+    decoded = chain.from_iterable(map(EffectsDecoder(reading), read()))
+    merge_all(grouped(decoded, batch_size), applying, output, telling)
+    return Outcome(
+        counts=telling.counts,
+        format=format,
+        inputs=[messages] if isinstance(messages, str) else [],
+        output=output,
+        engine=f"python {platform.python_version()}, delta-rs {deltalake.__version__}",
+        seconds=time.perf_counter() - started,
+        first_dead_letters=[letter for _, letter in telling.first],
+        tables=dict(sorted((+applying.counts).items())),
+    )
+
+
+def _path_template(target: str) -> Template:
+    """Return the template of a target, checked.
+
+    Raises:
+        ValueError: It is none, or no path that delta-rs takes.
+    """
+    template = template_of(target)
+    if not template.is_path:
+        raise ValueError(
+            f"tables of delta-rs have paths, and {target!r} has no slash: it is a name"
+        )
+    check_path(target.format(**dict.fromkeys(template.fields, _TABLE)))
+    return template
+
+
+@dataclass
+class Telling:
+    """What is told of a run.
+
+    Attributes:
+        show_values: Whether the first dead letters show their values.
+        progress: Called after each batch with the number of messages so far.
+        counts: What the run held.
+        first: Its first dead letters.
+    """
+
+    show_values: bool = False
+    progress: Callable[[int], None] | None = None
+    counts: Counts = field(default_factory=Counts)
+    first: Letters = field(default_factory=list)
+
+    def take(self, rows: pa.Table) -> None:
+        """Take the rows of a batch, before they are merged."""
+        for part in rows.to_batches():
+            count(part, self.counts)
+        self.first = first_letters(self.first, rows, show_values=self.show_values)
+
+
+def merge_all(batches: Iterable[pa.Table], applying: Applying, output: str, told: Telling) -> None:
+    """Route, keep and merge batches of decoded rows with effects.
+
+    Raises:
+        ConservationError: They do not add up; the outputs are as they were.
+    """
+    with staged(output) as outputs:
+        for rows in batches:
+            batch = applying.routed(rows)
+            told.take(batch.rows)
+            for part in batch.rows.to_batches():
+                outputs.write(part)
+            applying.apply(batch)
+            if told.progress is not None:
+                told.progress(told.counts.messages)
+        told.counts.checked()
+
+
+def grouped(
+    batches: Iterable[pa.RecordBatch], rows: int, limit: int = _BATCH_BYTES
+) -> Iterator[pa.Table]:
+    """Yield the rows of batches in groups.
+
+    Args:
+        batches: Batches of one schema.
+        rows: Rows of a group at most.
+        limit: Bytes from which on a group ends.
+    """
+    pending: list[pa.RecordBatch] = []
+    number = size = 0
+    for batch in batches:
+        start = 0
+        while start < len(batch):
+            part = batch.slice(start, rows - number)
+            start += len(part)
+            pending.append(part)
+            number, size = number + len(part), size + part.nbytes
+            if number == rows or size >= limit:
+                yield pa.Table.from_batches(pending)
+                pending, number, size = [], 0, 0
+    if pending:
+        yield pa.Table.from_batches(pending)

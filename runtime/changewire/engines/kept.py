@@ -1,0 +1,53 @@
+"""What a table of tombstones is called, and what it keeps of its table in its properties."""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from changewire.tables.metadata import metadata_of, state_from
+from changewire.tables.order import OLDEST, Order
+from changewire.tables.state import tombstone
+
+SUFFIX: Final = "__tombstones"
+"""What the name of a table of tombstones ends in."""
+
+KEYS: Final = "changewire.keys"
+"""Property: the columns of the table's key."""
+
+TRUNCATED: Final = "changewire.truncated"
+"""Property: the order of the table's newest truncate."""
+
+
+def property_text(value: Any) -> str:
+    """Return the text of a property.
+
+    It is Base64 of JSON, since names in it may have any character, and SQL text gives some of
+    them a meaning.
+    """
+    return b64encode(msgspec.json.encode(value)).decode()
+
+
+def property_value(text: str | None) -> Any:
+    """Return the value of a property; None where the table has none."""
+    return None if text is None else msgspec.json.decode(b64decode(text))
+
+
+def order_text(order: Order) -> str:
+    """Return an order as the text of a property."""
+    return property_text(metadata_of(tombstone(order)))
+
+
+def order_value(text: str | None) -> Order:
+    """Return the order that a property has; `OLDEST` where the table has none."""
+    found = property_value(text)
+    return OLDEST if found is None else state_from(found, None).order
+
+
+def as_pairs(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the column of a row's metadata with its map as Arrow takes maps."""
+    columns = metadata["columns"]
+    return {**metadata, "columns": None if columns is None else [*columns.items()]}

@@ -1,0 +1,111 @@
+"""``changewire run --target`` on files: changes to Delta tables, without Spark."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable, write_deltalake
+from tests.runtime.cli.conftest import Ended
+from tests.samples import FORMAT, MIXED_COUNTS
+
+from changewire.engines.kept import SUFFIX
+from changewire.engines.layout import OUTPUTS
+
+Cli = Callable[..., Ended]
+
+
+@pytest.fixture
+def run(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ended]:
+    """Run the command in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+
+    def once(*arguments: str | Path, data: bytes = b"") -> Ended:
+        places = ("--output", "out", "--checkpoint", "checkpoint", "--target", "lake/{table}")
+        return cli("run", "-f", FORMAT, *places, *arguments, data=data)
+
+    return once
+
+
+def lake() -> dict[str, list[Any]]:
+    """Return the rows of each table."""
+    folders = [path for path in Path("lake").iterdir() if not path.name.endswith(SUFFIX)]
+    tables = {path.name: DeltaTable(str(path)).to_pyarrow_table() for path in folders}
+    return {name: table["row"].to_pylist() for name, table in sorted(tables.items())}
+
+
+def test_files_are_merged_into_tables(
+    run: Callable[..., Ended], mixed: Path, tmp_path: Path
+) -> None:
+    """Tables, outputs and a report are there, and doing it again changes no row."""
+    options = (mixed, "--null-set", "none", "--engine", "python", "--sink", "delta")
+    first = run(*options, "--json")
+    assert first.exit_code == 1
+    report = json.loads(first.stdout)
+    assert report == json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
+    assert report["dead_letters"] == MIXED_COUNTS["dead_letters"]
+    assert report["tables"]["applied"] > 0
+    assert report["engine"].startswith("python")
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        *OUTPUTS,
+        "report.json",
+        "report.html",
+    }
+    rows = lake()
+    assert any(rows.values())
+    again = run(*options)
+    assert again.exit_code == 1
+    assert "in tables: " in again.stderr
+    assert "duplicate " in again.stderr
+    assert lake() == rows
+
+
+def test_standard_input_is_merged(run: Callable[..., Ended], good: Path) -> None:
+    """Messages of a pipe are merged too, by any engine that is not Spark."""
+    ended = run("-", "--null-set", "none", data=good.read_bytes())
+    assert ended.exit_code == 0
+    assert any(lake().values())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--engine", "spark"], "--engine spark merges changes of Kafka topics"),
+        (["--sink", "iceberg"], "--target needs --sink delta"),
+        (["--sink", "parquet"], "--target needs --sink delta"),
+        (["--rows", "embedded"], "tables have --rows json"),
+        (["--schema-evolution", "strict"], "need Spark"),
+        (["--continuous"], "they need --kafka"),
+        (["--metrics", "-"], "they need --kafka"),
+        (["--max-dead-letters", "1"], "they need --kafka"),
+        (["--dead-letters-topic", "t"], "they need --kafka"),
+        (["--target", "lake.{table}"], "has no slash"),
+        (["--target", "lake/{tabel}"], "is no field of a target"),
+    ],
+)
+def test_what_needs_a_stream_or_spark_is_refused(
+    run: Callable[..., Ended], good: Path, tmp_path: Path, arguments: list[str], sentence: str
+) -> None:
+    """A sentence says what, and nothing is written."""
+    there = {*tmp_path.iterdir()}
+    ended = run(good, *arguments)
+    assert ended.exit_code == 2
+    assert sentence in " ".join(ended.stderr.replace("│", " ").split())
+    assert {*tmp_path.iterdir()} == there
+
+
+def test_a_table_that_is_not_ours_is_one_sentence(
+    run: Callable[..., Ended], good: Path, tmp_path: Path
+) -> None:
+    """Its place and its columns are said, and the output has nothing."""
+    write_deltalake("lake/demo", pa.table({"a": [1]}))
+    ended = run(good, "--null-set", "none")
+    assert ended.exit_code == 2
+    assert "lake/demo: a column key of type string is needed, and the table lacks it" in " ".join(
+        ended.stderr.split()
+    )
+    assert not [*(tmp_path / "out").iterdir()]

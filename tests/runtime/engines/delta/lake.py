@@ -1,0 +1,112 @@
+"""A lake that delta-rs merges changes into."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+from deltalake import DeltaTable
+from tests.runtime.tables.model import Content, key_of
+
+import changewire as cw
+from changewire.changes.change_row import row_of
+from changewire.changes.reading import Reading
+from changewire.engines.arrow.messages import opener
+from changewire.engines.changelog import kept_row
+from changewire.engines.changelog.target import Kept
+from changewire.engines.delta.apply import Telling, grouped, merge_all
+from changewire.engines.delta.batch import Applying
+from changewire.engines.effects import EffectsDecoder
+from changewire.engines.kept import SUFFIX
+from changewire.engines.layout import INPUT_COLUMNS
+from changewire.tables import Placed, Routing, template_of
+from changewire.tables.keys import key_text
+
+COLUMNS = {name: INPUT_COLUMNS[name] for name in ("value", "topic", "partition", "offset")}
+
+
+class ChangeDecoder(EffectsDecoder):
+    """Takes changes themselves for messages, so that any history can be told."""
+
+    def _elements(self, value: bytes | None, key: bytes | None) -> list[Any]:
+        del key
+        assert value is not None
+        return [(row_of(msgspec.json.decode(value, type=cw.Change)), [])]
+
+
+def records(batch: Sequence[Placed]) -> pa.Table:
+    """Return changes as records."""
+    rows = [(msgspec.json.encode(one.change), *one.position[:3]) for one in batch]
+    return pa.table(
+        {
+            name: pa.array([row[i] for row in rows], kind)
+            for i, (name, kind) in enumerate(COLUMNS.items())
+        }
+    )
+
+
+@dataclass
+class Lake:
+    """Tables that runs feed.
+
+    Attributes:
+        root: Holds checkpoint, outputs and tables.
+        applies_truncates: Whether truncates are applied.
+        lake: Folder of the tables, where it is not that of the root.
+        counts: What became of changes in tables, in all runs.
+    """
+
+    root: Path
+    applies_truncates: bool = False
+    lake: Path | None = None
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def apply(self, batch: Sequence[Placed], batch_size: int = 100) -> Counter[str]:
+        """Apply changes in one run; return what became of them."""
+        routing = Routing(template_of(f"{self.folder}/{{table}}"), "null")
+        checkpoint = str(self.root / "checkpoint")
+        applying = Applying(routing, checkpoint, "dataworks-json", self.applies_truncates)
+        decode = ChangeDecoder(Reading("dataworks-json"))
+        read, _ = opener(records(batch), "auto")
+        rows = grouped((rows for part in read() for rows in decode(part)), batch_size)
+        merge_all(rows, applying, str(self.root / "out"), Telling())
+        self.counts += applying.counts
+        return +applying.counts
+
+    @property
+    def folder(self) -> Path:
+        """Where the tables are."""
+        return self.lake or self.root / "tables"
+
+    def tables(self) -> list[str]:
+        """Return the names of the tables, without those of tombstones."""
+        names = [path.name for path in self.folder.iterdir()] if self.folder.exists() else []
+        return sorted(name for name in names if not name.endswith(SUFFIX))
+
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        """Return the rows of a table."""
+        texts = DeltaTable(str(self.folder / name)).to_pyarrow_table()["row"].to_pylist()
+        return [msgspec.json.decode(text) for text in texts]
+
+    def kept(self, name: str, key: Any) -> Kept | None:
+        """Return a row of a table, as `changewire trace` reads it."""
+        return kept_row(str(self.folder / name), key_text({"id": key}))
+
+    def content(self) -> Content:
+        """Return the rows of every table, as the model has them; none is there twice."""
+        found: Content = {}
+        for name in self.tables():
+            rows = self.rows(name)
+            found[name] = {key_of({"id": row["id"]}): row for row in rows}
+            assert len(found[name]) == len(rows), name
+        return found
+
+    def output(self, name: str) -> list[dict[str, Any]]:
+        """Return the rows of an output of the last run."""
+        return list(pq.read_table(self.root / "out" / name).to_pylist())

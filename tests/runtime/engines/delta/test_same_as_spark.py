@@ -1,0 +1,217 @@
+"""Tables of delta-rs are those of Spark, value by value, and each engine goes on with them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from deltalake import DeltaTable
+from tests.runtime.engines.apply.lake import Lake as SparkLake
+from tests.runtime.engines.apply.test_convergence import drawn, of_history
+from tests.runtime.engines.delta.lake import Lake
+from tests.runtime.tables.histories import change, placed, truncate
+from tests.runtime.tables.model import tables_of
+
+import changewire as cw
+import changewire.delta as cwd
+import changewire.spark as cws
+from changewire.engines.kept import SUFFIX
+from changewire.engines.layout import INPUT_COLUMNS
+from changewire.engines.python.batches import to_batch
+from changewire.framing import expand, read
+from changewire.tables import Placed
+from changewire.tables.keys import key_text
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+EXAMPLES = Path(__file__).parents[4] / "examples"
+HISTORIES = 60
+BATCHES = 3
+
+
+def content(folder: Path) -> list[str]:
+    """Return the rows of a table, or its tombstones, each once; when is not compared."""
+    rows = DeltaTable(str(folder)).to_pyarrow_table().to_pylist(maps_as_pydicts="strict")
+    texts = (json.dumps({**row, "since": None}, sort_keys=True) for row in rows)
+    return sorted({*texts} if folder.name.endswith(SUFFIX) else texts)
+
+
+def layout(folder: Path) -> tuple[Any, dict[str, str]]:
+    """Return the columns of a table with their comments, and its properties of ours."""
+    table = DeltaTable(str(folder))
+    properties = table.metadata().configuration
+    ours = {name: text for name, text in properties.items() if name.startswith("changewire.")}
+    return json.loads(table.schema().to_json()), ours
+
+
+def assert_same(spark_folder: Path, folder: Path) -> None:
+    """Compare all tables below two folders."""
+    names = {path.parent.relative_to(folder) for path in folder.rglob("_delta_log")}
+    assert names
+    assert names == {
+        path.parent.relative_to(spark_folder) for path in spark_folder.rglob("_delta_log")
+    }
+    for name in sorted(names):
+        assert content(folder / name) == content(spark_folder / name), name
+        assert layout(folder / name) == layout(spark_folder / name), name
+
+
+def test_histories_end_in_the_same_tables(spark: SparkSession, tmp_path: Path) -> None:
+    """Rows, tombstones, metadata, columns and counts are the same after each of some batches."""
+    batches: list[list[Placed]] = [[] for _ in range(BATCHES)]
+    for number, delivery in enumerate(drawn(HISTORIES)):
+        for i, batch in enumerate(delivery):
+            batches[i % BATCHES] += [of_history(number, placed) for placed in batch]
+    batches[1] += placed(truncate(20), truncate(None), start=10_000)
+    batches[2] += placed(change("delete", "1-1", 30, table=None), start=20_000)
+    in_spark = SparkLake(tmp_path / "spark", applies_truncates=True)
+    lake = Lake(tmp_path / "rust", applies_truncates=True)
+    told: list[str] = []
+    for batch in batches:
+        in_spark.send(batch)
+        lake.apply(batch, batch_size=100_000)
+    in_spark.apply(spark, metrics=told.append)
+    assert_same(in_spark.folder, lake.folder)
+    counts: Counter[str] = Counter()
+    for line in told:
+        counts.update(msgspec.json.decode(line).get("tables", {}))
+    assert lake.counts == counts
+
+
+def records(folder: Path) -> pa.Table:
+    """Return all records of the files of a folder of examples."""
+    found = [record for path in expand([str(folder)]) for record in read(path, shape="auto")]
+    return pa.Table.from_batches([to_batch(found)])
+
+
+@pytest.mark.parametrize("name", cw.formats())
+def test_examples_end_in_the_same_tables(name: str, spark: SparkSession, tmp_path: Path) -> None:
+    """Of each format the examples make the same tables, and the same dead letters."""
+    table = records(EXAMPLES / name.replace("-", "_"))
+    (tmp_path / "in").mkdir()
+    pq.write_table(table, tmp_path / "in" / "records.parquet")
+    kinds = "value binary, key binary, topic string, partition int, offset long, path string, "
+    messages = spark.readStream.schema(f"{kinds}number long").parquet(str(tmp_path / "in"))
+    outputs = ("change_log", "controls", "dead_letters", "checkpoint")
+    places: dict[str, Any] = {output: f"{tmp_path}/log/{output}" for output in outputs}
+    common: dict[str, Any] = {"format": name, "null_set": "none"}
+    query = cws.apply_changes(
+        messages,
+        target=f"{tmp_path}/spark/{{system}}.{{database}}/{{table}}",
+        trigger={"availableNow": True},
+        **places,
+        **common,
+    )
+    cws.await_end(query)
+    outcome = cwd.apply_changes(
+        table.select([one for one in INPUT_COLUMNS if one not in {"headers", "timestamp"}]),
+        target=f"{tmp_path}/rust/{{system}}.{{database}}/{{table}}",
+        output=f"{tmp_path}/out",
+        checkpoint=f"{tmp_path}/checkpoint",
+        **common,
+    )
+    assert_same(tmp_path / "spark", tmp_path / "rust")
+    assert outcome.tables is not None
+    assert outcome.tables["applied"] > 0
+    letters = spark.read.format("delta").load(f"{tmp_path}/log/dead_letters").collect()
+    assert Counter(row["code"] for row in letters) == outcome.counts.by_error_code
+
+
+def test_each_engine_goes_on_where_the_other_ended(spark: SparkSession, tmp_path: Path) -> None:
+    """Rows, tombstones, truncates and deletes that name no table count for both."""
+    in_spark = SparkLake(tmp_path, applies_truncates=True)
+    lake = Lake(tmp_path, applies_truncates=True)
+    runs = [
+        placed(change(key=1, a=1), change(key=2, sequence=9, a=1), change("delete", 3, 5)),
+        placed(
+            change(key=3, sequence=4, a=1),
+            change("update", 2, 8, image="patch", b=1),
+            change("update", 1, 7, image="patch", b=1),
+            change("delete", 4, 6),
+            change("delete", 7, 6, table=None),
+            start=10,
+        ),
+        placed(
+            change(key=4, sequence=5, a=1),
+            truncate(3),
+            change(key=7, sequence=5, table="new", a=1),
+            change("delete", 8, 6, table=None),
+            start=20,
+        ),
+        placed(
+            change(key=5, sequence=2, a=1),
+            change(key=6, sequence=4, a=1),
+            change(key=8, sequence=5, table="newer", a=1),
+            change(key=8, sequence=7, table="T", a=1),
+            truncate(4, table="new"),
+            start=30,
+        ),
+        placed(
+            change(key=9, sequence=2, table="new", a=1),
+            change(key=9, sequence=5, table="newer", a=1),
+            start=40,
+        ),
+    ]
+    for number, run in enumerate(runs):
+        if number % 2:
+            lake.apply(run)
+        else:
+            in_spark.send(run)
+            in_spark.apply(spark)
+    sent = [one for run in runs for one in run if one.change.source.table != "T"]
+    assert lake.content() == tables_of(sent, truncates=True)
+    assert lake.tables() == ["new", "newer", "t"]
+    (letter,) = lake.output("dead_letters")
+    assert letter["code"] == "name-collision"
+
+
+def test_tables_of_spark_that_delta_rs_does_not_take(spark: SparkSession, tmp_path: Path) -> None:
+    """Columns of a type, and column mapping of either protocol, end a run with a sentence."""
+    lake = Lake(tmp_path)
+    protocols = {"mapped": (2, 5), "mapped_by_features": (3, 7)}
+    lake.apply(placed(*(change(key=1, table=name, a=1) for name in protocols)))
+    for name, (reader, writer) in protocols.items():
+        spark.sql(
+            f"ALTER TABLE delta.`{lake.folder}/{name}` SET TBLPROPERTIES ("
+            f"'delta.minReaderVersion' = '{reader}', 'delta.minWriterVersion' = '{writer}', "
+            "'delta.columnMapping.mode' = 'name')"
+        )
+    typed = spark.range(1).selectExpr("id", "named_struct('a', 1) AS _changewire")
+    typed.write.format("delta").save(f"{lake.folder}/typed")
+    for name in (*protocols, "typed"):
+        there = spark.read.format("delta").load(f"{lake.folder}/{name}").collect()
+        with pytest.raises(cwd.OutputError, match=name):
+            lake.apply(placed(change(key=1, sequence=2, table=name, a=2)))
+        assert spark.read.format("delta").load(f"{lake.folder}/{name}").collect() == there
+
+
+def test_deletion_vectors_of_spark_hold(spark: SparkSession, tmp_path: Path) -> None:
+    """A row that Spark marked as deleted is none, and stays none when its file is rewritten."""
+    lake = Lake(tmp_path)
+    lake.apply(placed(*(change(key=key, a=1) for key in range(6))))
+    table = f"delta.`{lake.folder}/t`"
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+    gone = ", ".join(f"'{key_text({'id': key})}'" for key in (2, 3))
+    spark.sql(f"DELETE FROM {table} WHERE key IN ({gone})")  # noqa: S608 - keys of ours
+    assert [*lake.folder.glob("t/deletion_vector_*.bin")]
+    later = placed(
+        change("update", 3, 5, image="patch", b=3),
+        change("update", 4, 5, image="patch", b=4),
+        change("delete", 5, 5),
+        start=10,
+    )
+    assert lake.apply(later) == {"applied": 3}
+    rows = [msgspec.json.decode(row["row"]) for row in spark.table(table).collect()]
+    assert sorted(rows, key=lambda row: int(row["id"])) == [
+        {"id": 0, "a": 1},
+        {"id": 1, "a": 1},
+        {"id": 3, "b": 3},
+        {"id": 4, "a": 1, "b": 4},
+    ]
