@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
+import pytest
 from hypothesis import Phase, given, settings
 from msgspec.structs import replace
 from tests.runtime.engines.apply.lake import Lake
 from tests.runtime.tables.histories import deliveries, histories
 from tests.runtime.tables.model import tables_of
 
+from changewire.engines.spark.apply import decisions
 from changewire.tables import Placed
 
 if TYPE_CHECKING:
@@ -46,8 +49,12 @@ def of_history(number: int, placed: Placed) -> Placed:
     return replace(placed, change=replace(change, **images))
 
 
-def test_tables_end_as_the_model_says(spark: SparkSession, tmp_path: Path) -> None:
-    """Histories with moves, deletes, patches and duplicates, delivered in any order, converge."""
+@pytest.mark.parametrize("many", [decisions.MANY, 0])
+def test_tables_end_as_the_model_says(spark: SparkSession, tmp_path: Path, many: int) -> None:
+    """Histories with moves, deletes, patches and duplicates, delivered in any order, converge.
+
+    Small batches are decided in Python; of large ones only the rows whose changes are not in order.
+    """
     lake, sent = Lake(tmp_path), []
     batches: list[list[Placed]] = [[] for _ in range(BATCHES)]
     for number, delivery in enumerate(drawn(HISTORIES)):
@@ -57,7 +64,8 @@ def test_tables_end_as_the_model_says(spark: SparkSession, tmp_path: Path) -> No
             sent += found
     for batch in batches:
         lake.send(batch)
-    lake.apply(spark)
+    with patch.object(decisions, "MANY", many):
+        lake.apply(spark)
     assert lake.content(spark) == tables_of(sent)
     keys = {one.change.key["id"] for one in batches[0][:TRACED] if one.change.key}
     traced = {key: lake.verdict("t", key) for key in keys if is_sent("t", key, sent)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
@@ -36,6 +37,16 @@ from changewire.tables.order import OLDEST, Order, Position
 from changewire.tables.routing import goes_to_all
 from changewire.tables.ways import From, Known, Routes, routes
 
+_SETTINGS: Final = {
+    # Names of columns stand in SQL text, where they are quoted and mean nothing else.
+    "spark.sql.variable.substitute": "false",
+    # A stream has it off for the sake of its state; a batch here has none.
+    "spark.sql.adaptive.enabled": "true",
+    # What is merged was computed, and is kept, before it is merged.
+    "spark.databricks.delta.merge.materializeSource": "none",
+}
+"""Settings of the session that a stream has for its batches."""
+
 
 @dataclass(frozen=True)
 class TablesWriter(BatchWriter):
@@ -51,8 +62,8 @@ class TablesWriter(BatchWriter):
         """Write a batch, then merge it; done again it changes nothing."""
         rows, applying = decoded.rows, self.applying
         spark = rows.sparkSession
-        # Names of columns stand in SQL text, where they are quoted and mean nothing else.
-        spark.conf.set("spark.sql.variable.substitute", "false")
+        for name, value in _SETTINGS.items():
+            spark.conf.set(name, value)
         known = known_tables(spark, applying.checkpoint)
         truncates, are_typed = applying.apply_as_truncates, applying.types.are_typed
         sources = sources_of(rows, with_truncates=truncates, are_typed=are_typed)
@@ -73,11 +84,13 @@ class TablesWriter(BatchWriter):
             key_missing=sources.key_missing, lone_before_unused=sources.lone_before_unused
         )
         for target, made in plans.items():
-            tables += self._merge(good, target, found, made)
+            tables += self._merge(good, target, found, made, changes=sources.changes)
         keep_tables(spark, applying.checkpoint, batch.number, found.added)
         return counts, dict(sorted((+tables).items()))
 
-    def _merge(self, rows: DataFrame, target: Target, found: Routes, made: Plan) -> Counter[str]:
+    def _merge(
+        self, rows: DataFrame, target: Target, found: Routes, made: Plan, *, changes: int
+    ) -> Counter[str]:
         """Merge what goes to one table."""
         applying, spark = self.applying, rows.sparkSession
         effects = _effects(rows, found.targets[target])
@@ -92,7 +105,8 @@ class TablesWriter(BatchWriter):
         newest = _newest_truncate(rows, found.targets[target])
         if newest > floor:
             keep_truncated(spark, place, newest)
-        return merge(effects, place, max(floor, newest), is_new=newest > OLDEST)
+        is_new = newest > OLDEST
+        return merge(effects, place, max(floor, newest), is_new=is_new, changes=changes)
 
 
 def _check_keys(sources: Sources, known: Known) -> None:

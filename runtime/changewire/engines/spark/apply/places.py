@@ -16,7 +16,7 @@ from changewire.engines.kept import (
     property_value,
 )
 from changewire.engines.spark.apply.formats import TableFormat
-from changewire.engines.spark.apply.merge import Place
+from changewire.engines.spark.apply.held import Place
 from changewire.engines.spark.apply.metadata import TOMBSTONES
 from changewire.engines.spark.apply.shape import JsonShape, Shape
 from changewire.engines.spark.types import nullable

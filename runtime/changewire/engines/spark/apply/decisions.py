@@ -1,0 +1,112 @@
+"""What each row becomes that the changes of a batch concern, and how often which."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from functools import reduce
+from typing import Final, NamedTuple
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
+from pyspark.sql.types import StructType
+
+from changewire.engines.spark.apply.decide import (
+    EFFECT_ROW,
+    ROW,
+    TABLE_ROW,
+    TOMBSTONE,
+    TOMBSTONE_ROW,
+    Decide,
+    input_type,
+    output_type,
+)
+from changewire.engines.spark.apply.held import Place, held_rows, held_tombstones
+from changewire.engines.spark.apply.in_order import OTHER, in_order
+from changewire.tables.order import OLDEST, Order
+
+MANY: Final = 20_000
+"""Changes from which on two queries, where the first leaves little to the second, take less time
+than one that has all of them read and decided by Python."""
+
+
+class Decisions(NamedTuple):
+    """What rows become.
+
+    Attributes:
+        rows: Columns as `output_type` has them; computed once.
+        tombstones: How many tombstones they have.
+        changed: How many rows are written or removed.
+        counts: What became of the changes.
+        others: How many keys are not decided yet.
+    """
+
+    rows: DataFrame
+    tombstones: int
+    changed: int
+    counts: Counter[str]
+    others: int = 0
+
+
+def decisions(
+    effects: DataFrame, place: Place, floor: Order, *, is_new: bool, changes: int
+) -> Decisions:
+    """Return what each row becomes; the arguments are those of `merge`."""
+    if changes < MANY or floor > OLDEST:
+        return _counted(_decided(effects, place, floor, is_new=is_new))
+    first = _counted(in_order(effects, place))
+    if not first.others:
+        return first
+    keys = first.rows.where(F.col("action") == OTHER).select("key")
+    left = effects.join(keys, "key", "left_semi")
+    rest = _counted(_decided(left, place, floor, is_new=is_new))
+    return Decisions(
+        first.rows.unionByName(rest.rows),
+        first.tombstones + rest.tombstones,
+        first.changed + rest.changed,
+        first.counts + rest.counts,
+    )
+
+
+def _decided(effects: DataFrame, place: Place, floor: Order, *, is_new: bool) -> DataFrame:
+    """Return what rows become, decided by `Decide`."""
+    keys = effects.select("key").distinct()
+    rows = held_rows(place, keys, is_all=is_new)
+    parts = [
+        effects.withColumn("origin", F.lit(EFFECT_ROW)),
+        held_tombstones(place, keys).withColumn("origin", F.lit(TOMBSTONE_ROW)),
+        *([] if rows is None else [rows.withColumn("origin", F.lit(TABLE_ROW))]),
+    ]
+    columns = input_type(place.shape)
+    together = reduce(DataFrame.unionByName, (_with(part, columns) for part in parts))
+    grouped = together.repartition("key").sortWithinPartitions("key")
+    return grouped.mapInArrow(Decide(place.shape, floor), output_type(place.shape))
+
+
+def _with(part: DataFrame, columns: StructType) -> DataFrame:
+    """Return the columns of what is decided on; those that a part lacks are NULL."""
+    return part.select(
+        *(
+            (F.col(f.name) if f.name in part.columns else F.lit(None))
+            .cast(f.dataType)
+            .alias(f.name)
+            for f in columns.fields
+        )
+    )
+
+
+def _counted(decided: DataFrame) -> Decisions:
+    """Compute decisions, and count them."""
+    # Persisted rows would be computed anew as soon as a table that they were read from is written.
+    rows = decided.localCheckpoint(eager=False)
+    groups = rows.groupBy("action", F.to_json("counts").alias("counts"))
+    seen = F.count_if(F.col("seen").isNotNull())
+    found = groups.agg(F.count("*").alias("n"), seen.alias("seen")).collect()
+    number: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
+    for group in found:
+        number[group["action"]] += group["n"]
+        if group["counts"]:
+            counts.update({k: n * group["n"] for k, n in json.loads(group["counts"]).items()})
+    removed = sum(group["seen"] for group in found if group["action"] != ROW)
+    return Decisions(rows, number[TOMBSTONE], number[ROW] + removed, counts, number[OTHER])

@@ -1,0 +1,81 @@
+"""What Spark decides alone is what Python decides."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+import msgspec
+from tests.runtime.engines.apply.lake import Lake
+from tests.runtime.tables.histories import change, placed
+from tests.runtime.tables.model import tables_of
+
+from changewire.engines.spark.apply import decisions
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FIRST = placed(*(change(key=key, a=1) for key in range(8)))
+IN_ORDER = placed(
+    change(key=0, sequence=2, a=2),
+    change(key=0, sequence=3, a=3),
+    change("delete", 1, 2),
+    change("delete", 20, 2),
+    change("update", 21, 2, old=2, before={"id": 2}, a=2),
+    start=10,
+)
+NOT_IN_ORDER = placed(
+    change(key=0, sequence=2, a=2),  # stale in the table
+    change(key=1, sequence=1, a=9),  # stale by a tombstone
+    change(key=3, sequence=5, a=5),
+    change(key=3, sequence=4, a=4),  # stale in the batch
+    change(key=4, sequence=1, a=1),  # a duplicate
+    change(key=5, sequence=1, a=2),  # other content, same sequence
+    change(key=6, sequence=None, a=2),
+    change("update", 7, 3, image="patch", b=2),
+    change(key=22, sequence=1, a=1),
+    change("delete", 20, 3),
+    start=20,
+)
+
+
+def told(spark: SparkSession, lake: Lake, many: int) -> list[dict[str, int]]:
+    """Apply what was sent; return what became of the changes of each batch."""
+    lines: list[str] = []
+    with patch.object(decisions, "MANY", many):
+        lake.apply(spark, metrics=lines.append)
+    return [msgspec.json.decode(line)["tables"] for line in lines]
+
+
+def test_counts_and_rows_are_the_same(spark: SparkSession, tmp_path: Path) -> None:
+    """Whole rows, deletes, late ones, ties, duplicates and patches come to the same both ways."""
+    lakes = {many: Lake(tmp_path / str(many)) for many in (0, decisions.MANY)}
+    found: dict[int, Any] = {}
+    for many, lake in lakes.items():
+        for batch in (FIRST, IN_ORDER, NOT_IN_ORDER):
+            lake.send(batch)
+        found[many] = told(spark, lake, many), lake.content(spark)
+    assert found[0] == found[decisions.MANY]
+    expected = tables_of([*FIRST, *IN_ORDER, *NOT_IN_ORDER])
+    expected["t"][(("id", 6),)]["a"] = 2  # without a sequence it takes that of its row
+    assert found[0][1] == expected
+
+
+def test_python_decides_on_what_is_not_in_order(spark: SparkSession, tmp_path: Path) -> None:
+    """Where all changes are in order it is not asked; where some are not, only for their keys."""
+    lake = Lake(tmp_path)
+    lake.send(FIRST)
+    lake.send(IN_ORDER)
+    with patch.object(decisions, "_decided", side_effect=AssertionError):
+        assert told(spark, lake, 0) == [{"applied": 8}, {"applied": 6}]
+    lake.send(NOT_IN_ORDER)
+    decided, asked = decisions._decided, list[set[str]]()  # noqa: SLF001 - to see what it gets
+
+    def heard(effects: Any, *arguments: Any, **options: Any) -> Any:
+        asked.append({row["key"] for row in effects.select("key").distinct().collect()})
+        return decided(effects, *arguments, **options)
+
+    with patch.object(decisions, "_decided", heard):
+        told(spark, lake, 0)
+    assert asked == [{f'{{"id":{key}}}' for key in (0, 1, 3, 4, 5, 6, 7)}]
