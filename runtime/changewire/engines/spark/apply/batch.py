@@ -21,7 +21,7 @@ from changewire.engines.spark.apply.known import (
     known_tables,
 )
 from changewire.engines.spark.apply.merge import merge
-from changewire.engines.spark.apply.places import keep_truncated, place_of, truncated
+from changewire.engines.spark.apply.places import keep_truncated, place_of
 from changewire.engines.spark.apply.plan import Plan, plan
 from changewire.engines.spark.apply.refuse import refusals, refused
 from changewire.engines.spark.apply.routes import Sources, is_from, sources_of
@@ -101,12 +101,11 @@ class TablesWriter(BatchWriter):
         if made.has_changed and made.shape is not None:
             applying.tables.evolve(spark, target.name, made.shape.columns)
         place = place_of(spark, target.name, made.shape, applying.tables)
-        floor = truncated(spark, place)
         newest = _newest_truncate(rows, found.targets[target])
-        if newest > floor:
+        if newest > place.truncated:
             keep_truncated(spark, place, newest)
         is_new = newest > OLDEST
-        return merge(effects, place, max(floor, newest), is_new=is_new, changes=changes)
+        return merge(effects, place, max(place.truncated, newest), is_new=is_new, changes=changes)
 
 
 def _check_keys(sources: Sources, known: Known) -> None:

@@ -38,18 +38,13 @@ def place_of(spark: SparkSession, target: str, shape: Shape | None, format: Tabl
         _check(spark.table(identifier).schema, columns, identifier)
         return identifier
 
-    graves = beside(target, SUFFIX)
-    if shape is None:
-        return Place(None, made(graves, TOMBSTONES), format, JsonShape())
-    place = Place(made(target, shape.columns), made(graves, TOMBSTONES), format, shape)
-    if keys_of(spark, place.tombstones) is None:
-        keep_keys(spark, place)
-    return place
-
-
-def truncated(spark: SparkSession, place: Place) -> Order:
-    """Return the order of the newest truncate of a table, which its tombstones keep."""
-    return order_value(_property(spark, place.tombstones, TRUNCATED))
+    table = None if shape is None else made(target, shape.columns)
+    tombstones = made(beside(target, SUFFIX), TOMBSTONES)
+    kept = _properties(spark, tombstones)
+    if shape is not None and KEYS not in kept:
+        _set_property(spark, tombstones, KEYS, property_text(shape.keys))
+    truncated = order_value(kept.get(TRUNCATED))
+    return Place(table, tombstones, format, shape or JsonShape(), truncated)
 
 
 def keep_truncated(spark: SparkSession, place: Place, order: Order) -> None:
@@ -64,18 +59,13 @@ def keys_of(spark: SparkSession, tombstones: str) -> tuple[str, ...] | None:
         spark: The session.
         tombstones: The table of tombstones, as SQL names it; it is there.
     """
-    found = property_value(_property(spark, tombstones, KEYS))
+    found = property_value(_properties(spark, tombstones).get(KEYS))
     return None if found is None else tuple(found)
 
 
-def keep_keys(spark: SparkSession, place: Place) -> None:
-    """Keep the columns of a table's key."""
-    _set_property(spark, place.tombstones, KEYS, property_text(place.shape.keys))
-
-
-def _property(spark: SparkSession, table: str, name: str) -> str | None:
+def _properties(spark: SparkSession, table: str) -> dict[str, str]:
     rows = spark.sql(f"SHOW TBLPROPERTIES {table}").collect()
-    return next((row["value"] for row in rows if row["key"] == name), None)
+    return {row["key"]: row["value"] for row in rows}
 
 
 def _set_property(spark: SparkSession, table: str, name: str, text: str) -> None:
