@@ -11,12 +11,11 @@ SETTINGS = {
     ",org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
     "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
     "spark.sql.catalog.ice.type": "hadoop",
-    "spark.databricks.delta.snapshotPartitions": "2",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",  # short runs are mostly compiling
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
 """What Delta asks of a session, https://docs.delta.io/latest/quick-start.html, and Iceberg,
-https://iceberg.apache.org/docs/latest/spark-getting-started/, and few tasks for small tables."""
+https://iceberg.apache.org/docs/latest/spark-getting-started/."""
 
 
 def settings(warehouse: Path) -> dict[str, str]:

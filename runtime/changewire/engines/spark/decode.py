@@ -72,11 +72,11 @@ class Decoded:
             ConservationError: Decoded rows do not add up.
         """
         counts = Counts()
-        for group in _groups(self.rows).toLocalIterator():
+        # In one partition, as each would be a job of its own.
+        for group in _groups(self.rows).coalesce(1).toLocalIterator():
             counts.add(group.asDict())
-        names = self.rows.select(F.explode("leniencies").alias("name")).groupBy("name").count()
-        for row in names.toLocalIterator():
-            counts.leniencies[row["name"]] += row["count"]
+            for name in group["leniencies"] or ():
+                counts.leniencies[name] += group["rows"]
         return counts.checked()
 
     def of_kind(self, kind: str) -> DataFrame:
@@ -202,6 +202,7 @@ def _groups(rows: DataFrame) -> DataFrame:
         F.col("source.table").alias("table"),
         F.floor(F.unix_seconds("event_time") / 3600).alias("hour"),
         "code",
+        "leniencies",
     ).agg(
         F.count("*").alias("rows"),
         F.count_if(F.col("element") == 0).alias("messages"),

@@ -24,12 +24,15 @@ def session(settings: Mapping[str, str] | None = None) -> SparkSession:
     if active is not None:
         return active
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    cores = str(os.cpu_count() or 1)
     builder = SparkSession.builder.master("local[*]").appName("changewire")
     ours = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": str(os.cpu_count() or 1),
+        "spark.sql.shuffle.partitions": cores,
+        # Tasks for each look at a table of Delta; its own default, 50, is for large logs.
+        "spark.databricks.delta.snapshotPartitions": cores,
         # What Spark gives a worker at once; its own default is 256 MiB.
         "spark.sql.execution.arrow.maxBytesPerBatch": str(BATCH_BYTES),
         # Its own default, INT96, has no zone, and other readers know it from 1677 to 2262 only.
