@@ -16,8 +16,8 @@ from tests.support.topics import create, produce
 
 from changewire.cli.app import app
 from changewire.engines.counts import ConservationError
+from changewire.engines.errors import StreamError
 from changewire.engines.spark.kafka.errors import KafkaOptionsError, KafkaSourceError
-from changewire.engines.spark.stream.errors import StreamError
 from changewire.engines.spark.stream.letters import CONNECT, OURS
 from changewire.framing import Position, Record
 

@@ -67,15 +67,15 @@ def test_python_decides_on_what_is_not_in_order(spark: SparkSession, tmp_path: P
     lake = Lake(tmp_path)
     lake.send(FIRST)
     lake.send(IN_ORDER)
-    with patch.object(decisions, "_decided", side_effect=AssertionError):
+    with patch.object(decisions, "decided_in_python", side_effect=AssertionError):
         assert told(spark, lake, 0) == [{"applied": 8}, {"applied": 6}]
     lake.send(NOT_IN_ORDER)
-    decided, asked = decisions._decided, list[set[str]]()  # noqa: SLF001 - to see what it gets
+    decided, asked = decisions.decided_in_python, list[set[str]]()
 
     def heard(effects: Any, *arguments: Any, **options: Any) -> Any:
         asked.append({row["key"] for row in effects.select("key").distinct().collect()})
         return decided(effects, *arguments, **options)
 
-    with patch.object(decisions, "_decided", heard):
+    with patch.object(decisions, "decided_in_python", heard):
         told(spark, lake, 0)
     assert asked == [{f'{{"id":{key}}}' for key in (0, 1, 3, 4, 5, 6, 7)}]

@@ -14,22 +14,14 @@ from pyspark.errors import StreamingQueryException
 from tests.runtime.engines.apply.faults import STEPS, ending_at
 from tests.runtime.engines.apply.lake import Lake, lake_in
 from tests.runtime.engines.stream.faults import crash
-from tests.runtime.tables.histories import change, placed
+from tests.runtime.tables.histories import change, placed, truncate
 from tests.runtime.tables.model import tables_of
 
-import changewire as cw
 import changewire.spark as cws
 from changewire.engines.spark.apply import merge
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-def truncate(sequence: int | None, table: str = "t") -> cw.Change:
-    """Return a truncate."""
-    return msgspec.structs.replace(
-        change(key=None, sequence=sequence, table=table, image=None), op="truncate", after=None
-    )
 
 
 def test_a_crash_at_any_step_has_no_effect(spark: SparkSession, tmp_path: Path) -> None:

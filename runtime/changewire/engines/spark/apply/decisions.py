@@ -53,13 +53,13 @@ def decisions(
 ) -> Decisions:
     """Return what each row becomes; the arguments are those of `merge`."""
     if changes < MANY or floor > OLDEST:
-        return _counted(_decided(effects, place, floor, is_new=is_new))
+        return _counted(decided_in_python(effects, place, floor, is_new=is_new))
     first = _counted(in_order(effects, place))
     if not first.others:
         return first
     keys = first.rows.where(F.col("action") == OTHER).select("key")
     left = effects.join(keys, "key", "left_semi")
-    rest = _counted(_decided(left, place, floor, is_new=is_new))
+    rest = _counted(decided_in_python(left, place, floor, is_new=is_new))
     return Decisions(
         first.rows.unionByName(rest.rows),
         first.tombstones + rest.tombstones,
@@ -68,7 +68,7 @@ def decisions(
     )
 
 
-def _decided(effects: DataFrame, place: Place, floor: Order, *, is_new: bool) -> DataFrame:
+def decided_in_python(effects: DataFrame, place: Place, floor: Order, *, is_new: bool) -> DataFrame:
     """Return what rows become, decided by `Decide`."""
     keys = effects.select("key").distinct()
     rows = held_rows(place, keys, is_all=is_new)
