@@ -21,7 +21,7 @@ import changewire_codegen
 from changewire.cli.app import app
 
 ROOT = Path(__file__).parents[2]
-COPIED = ("docs", "generated", "schemas", "tests")
+COPIED = ("docs", "examples", "generated", "schemas", "tests")
 FAMILY = "lindorm_json"
 CORPUS, PAGES = "tests/runtime/codec/test_corpus.py", "tests/docs/test_change_pages.py"
 
