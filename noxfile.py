@@ -141,6 +141,13 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session
+def long(session: nox.Session) -> None:
+    """Run the tests that take minutes each: the tour of a stream, and jobs of its benchmark."""
+    install_wheel(session, tuple(EXTRAS), ("bench", "tests"))
+    session.run("pytest", "-m", "long", *session.posargs)
+
+
+@nox.session
 def docs(session: nox.Session) -> None:
     """Build the site into ``docs/_build/html``; a warning, as of a link to nowhere, is an error."""
     build_site(session)

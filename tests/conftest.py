@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 import tomli
 from examples.broker import broker
-from tests.support.session import settings
+from tests.support.session import INTERPRETED, settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,6 +34,16 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="module")
+def interpreted(spark: SparkSession) -> Iterator[None]:
+    """Let Spark compile no plans: for tables of some hundred rows that takes longest."""
+    for name, value in INTERPRETED.items():
+        spark.conf.set(name, value)
+    yield
+    for name in INTERPRETED:
+        spark.conf.unset(name)
 
 
 @pytest.fixture(scope="session")

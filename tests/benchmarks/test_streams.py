@@ -50,8 +50,8 @@ def run(job: Job) -> Job:
 
 
 def job(name: str, server: str, folder: Path, **fields: Any) -> Job:
-    """Return a job of two batches."""
-    return Job(name, server, TOPIC, TOPIC, str(folder / name), MESSAGES // 2, **fields)
+    """Return a job of one batch."""
+    return Job(name, server, TOPIC, TOPIC, str(folder / name), MESSAGES, **fields)
 
 
 def read(spark: SparkSession, table: str) -> list[Row]:
@@ -86,6 +86,8 @@ def test_a_history_has_deletes_doubles_and_broken_messages() -> None:
     assert last.keys() == set(range(PARTITIONS))
 
 
+@pytest.mark.long
+@pytest.mark.usefixtures("interpreted")
 def test_change_logs_are_equal(spark: SparkSession, kafka: str, topic: str, tmp_path: Path) -> None:
     """Each column that is made by hand holds what changewire gives; refused are the same."""
     assert topic == TOPIC
@@ -109,6 +111,8 @@ def test_change_logs_are_equal(spark: SparkSession, kafka: str, topic: str, tmp_
     assert letters
 
 
+@pytest.mark.long
+@pytest.mark.usefixtures("interpreted")
 def test_merged_tables_are_equal(
     spark: SparkSession, kafka: str, topic: str, tmp_path: Path
 ) -> None:
@@ -135,12 +139,13 @@ def sequence(row: Row) -> int:
     return int(found["sequence"] if "sequence" in found else found["_changewire"]["sequence"][0])
 
 
-@pytest.mark.parametrize("layout", ["plain", "clustered, deletion vectors"])
+@pytest.mark.long
+@pytest.mark.usefixtures("interpreted")
 def test_changes_are_merged_into_tables_that_are_there(
-    spark: SparkSession, kafka: str, tmp_path: Path, layout: str
+    spark: SparkSession, kafka: str, tmp_path: Path
 ) -> None:
     """Both come to the same table of seeds and changes; rows that nothing changed stay."""
-    name = f"there-{layout.replace(', ', '-').replace(' ', '-')}"
+    name, layout = "there", "clustered, deletion vectors"
     fill(kafka, name, history(200, lambda random: random.randrange(150), are_there=True))
     tables = []
     for each in (TYPED, BOTH_BY_HAND):

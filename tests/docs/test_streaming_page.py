@@ -27,6 +27,7 @@ BLOCKS = [block for block in all_blocks(PAGE) if block.reason is None]
 BROKER = "python -m examples.broker "
 
 
+@pytest.mark.long
 def test_the_tour(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each command does what the page shows; its last look finds every element once."""
     assert spark is not None

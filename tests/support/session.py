@@ -17,6 +17,12 @@ SETTINGS = {
 """What Delta asks of a session, https://docs.delta.io/latest/quick-start.html, and Iceberg,
 https://iceberg.apache.org/docs/latest/spark-getting-started/."""
 
+INTERPRETED = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""Settings by which Spark interprets plans in place of compiling them."""
+
 
 def settings(warehouse: Path) -> dict[str, str]:
     """Return the settings of a session for Kafka, Delta and Iceberg, with a folder for tables.

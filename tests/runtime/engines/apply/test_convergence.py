@@ -19,7 +19,7 @@ from changewire.tables import Placed
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-HISTORIES = 200
+HISTORIES = 100
 BATCHES = 3
 TRACED = 20
 IMAGES = ("full", "full", "patch", "keys")

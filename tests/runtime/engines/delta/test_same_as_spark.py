@@ -31,6 +31,8 @@ from changewire.tables.keys import key_text
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 EXAMPLES = Path(__file__).parents[4] / "examples"
 HISTORIES = 60
 BATCHES = 3

@@ -14,6 +14,7 @@ from changewire.engines.effects import EFFECTS
 from changewire.engines.errors import KeysMissingError
 from changewire.engines.layout import CHANGE
 from changewire.engines.spark.apply.applying import Applying
+from changewire.engines.spark.apply.decisions import MANY
 from changewire.engines.spark.apply.known import (
     keep_deletes,
     keep_tables,
@@ -40,8 +41,6 @@ from changewire.tables.ways import From, Known, Routes, routes
 _SETTINGS: Final = {
     # Names of columns stand in SQL text, where they are quoted and mean nothing else.
     "spark.sql.variable.substitute": "false",
-    # A stream has it off for the sake of its state; a batch here has none.
-    "spark.sql.adaptive.enabled": "true",
     # What is merged was computed, and is kept, before it is merged.
     "spark.databricks.delta.merge.materializeSource": "none",
 }
@@ -67,6 +66,9 @@ class TablesWriter(BatchWriter):
         known = known_tables(spark, applying.checkpoint)
         truncates, are_typed = applying.apply_as_truncates, applying.types.are_typed
         sources = sources_of(rows, with_truncates=truncates, are_typed=are_typed)
+        # A stream has it off for the sake of its state, of which a batch here has none; plans of
+        # small batches take longer with it.
+        spark.conf.set("spark.sql.adaptive.enabled", str(sources.changes >= MANY).lower())
         _check_keys(sources, known)
         found = routes(sources.ways, applying.routing, known)
         plans = {
