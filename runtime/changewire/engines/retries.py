@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
+from time import sleep
 from typing import Final
 
 from changewire.engines.errors import ConflictError
@@ -17,7 +17,7 @@ def tries() -> Iterator[int]:
     """Yield the number of each try; before all but the first it waits, for 1 to 16 seconds."""
     for tried in range(_TRIES):
         if tried:
-            time.sleep(_FIRST_WAIT * 2**tried)
+            sleep(_FIRST_WAIT * 2**tried)
         yield tried
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from msgspec.json import encode
 from tests.runtime.codec.formats import name_of, wire_of
@@ -63,6 +63,7 @@ def test_each_message_of_a_mixed_topic_is_read_by_its_own_format() -> None:
 @given(st.binary() | st.text().map(str.encode))
 def test_a_message_of_no_format_is_a_rejection(data: bytes) -> None:
     """On a mixed topic a message that no format claims is refused, and the topic goes on."""
+    assume(cw.detect(data) is None)  # drawn bytes are now and then a message that stands in a file
     ((found, used),) = Reading("auto").elements(data)
     assert isinstance(found, cw.Rejection)
     assert (found.code, found.format, used) == ("unknown-variant", "unknown", [])

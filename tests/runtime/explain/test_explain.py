@@ -74,7 +74,7 @@ def test_any_bytes_are_explained(data: bytes) -> None:
     """Bytes that are no message have issues, and the explanation is still one."""
     found = cw.explain(data)
     assert found.issues
-    assert found.format is None
+    assert found.format == cw.detect(data)
 
 
 @given(

@@ -18,6 +18,7 @@ from tests.runtime.tables.model import tables_of
 
 import changewire as cw
 import changewire.delta as cwd
+from changewire.engines import retries
 from changewire.engines.delta import batch as batches
 from changewire.engines.delta import merge
 from changewire.engines.delta.older import older_than
@@ -249,7 +250,7 @@ def test_other_writers_end_a_run_at_last(tmp_path: Path) -> None:
 
     with (
         patch.object(merge, "write_rows", after_another),
-        patch("time.sleep") as waited,
+        patch.object(retries, "sleep") as waited,
         pytest.raises(cwd.ConflictError, match=f"other writers changed it {tries} times"),
     ):
         lake.apply(placed(change(key=1, sequence=2, a=2), start=5))
