@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
+import msgspec
+
 from benchmarks.streams.history import history
 from benchmarks.streams.job import Done
 from benchmarks.streams.jobs import BOTH_BY_HAND, JSON, LOG, LOG_BY_HAND, MERGE_BY_HAND, TYPED
@@ -95,7 +97,7 @@ def memory(title: str, found: Mapping[str, Sequence[Done]], ours: str) -> Result
         "Driver, JVM and Python workers, in MB. To reach: flat. From 20 % to the end the driver "
         f"of {ours} grew by {grown[0]:.0f} MB and its workers by {grown[1]:.0f} MB."
     )
-    data = {"memory": {name: rounds[-1].samples for name, rounds in found.items()}}
+    data = {"memory": {name: msgspec.to_builtins(samples) for name, samples in at.items()}}
     return Result(title, ("of the time", *at), rows, text, data)
 
 

@@ -87,12 +87,9 @@ class Programs:
 
 
 def environment() -> Mapping[str, str]:
-    """Return what programs are told: where the jars are, and that the tables are small."""
+    """Return what programs are told: where the jars are, and to compile little."""
     connectors = ",".join(str(jar) for jar in jars(SPARK_KAFKA, SPARK_DELTA, without=IN_SPARK))
-    told = (
-        f"--jars {connectors} --conf spark.databricks.delta.snapshotPartitions=2 "
-        "--driver-java-options -XX:TieredStopAtLevel=1 pyspark-shell"
-    )
+    told = f"--jars {connectors} --driver-java-options -XX:TieredStopAtLevel=1 pyspark-shell"
     return {**os.environ, "PYSPARK_SUBMIT_ARGS": told, "PYTHONUNBUFFERED": "1"}
 
 

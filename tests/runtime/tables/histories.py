@@ -67,6 +67,21 @@ def placed(*changes: cw.Change, start: int = 0, partition: int = 0) -> list[Plac
     ]
 
 
+def eventful() -> tuple[list[Placed], list[Placed], list[Placed]]:
+    """Return three rows, then a delete, a change of a key and a patch, then what comes too late."""
+    return (
+        placed(change(key=1, a=1), change(key=2, a=1), change(key=3, a=1)),
+        placed(
+            change("delete", 1, 3),
+            change(key=1, sequence=2, a=2),
+            change("update", 4, 3, old=2, before={"id": 2}, a=2),
+            change("update", 3, 3, image="patch", b=2),
+            start=10,
+        ),
+        placed(change(key=1, sequence=2, a=3), change(key=2, sequence=2, a=3), start=20),
+    )
+
+
 def applied(
     *batches: Sequence[Placed], tables: Tables | None = None, **options: Any
 ) -> tuple[Tables, Result]:

@@ -125,11 +125,12 @@ def trace(
         _write(found, history, verdict)
     else:
         show(history, f"{found.table or ''} {found.key}".lstrip(), full=full)
-    if verdict is not None:
-        style = "" if verdict == "same" else "red"
-        text = f"{target}: the table {VERDICTS[verdict]} ({verdict})"
-        notice("note", text, as_json=as_json, style=style)
-    return GOOD if verdict in {None, "same"} else REFUSED
+    if verdict is None:
+        return GOOD
+    is_same = verdict == "same"
+    text = f"{target}: the table {VERDICTS[verdict]} ({verdict})"
+    notice("note", text, as_json=as_json, style="" if is_same else "red")
+    return GOOD if is_same else REFUSED
 
 
 def _found(folder: str, key: list[str], table: str | None, controls: str | None) -> Found:

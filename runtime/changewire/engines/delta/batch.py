@@ -27,8 +27,8 @@ from changewire.engines.delta.known import (
 )
 from changewire.engines.delta.merge import merge
 from changewire.engines.effects import effect_of
-from changewire.engines.errors import KeysMissingError
 from changewire.engines.json_rows import unpacked
+from changewire.engines.keys_missing import check_keys
 from changewire.tables.effects import Effect
 from changewire.tables.routing import Routing, goes_to_all
 from changewire.tables.ways import From, Known, Routes, in_order, routes
@@ -69,7 +69,8 @@ class Applying:
         """
         changes = changes_of(rows, with_truncates=self.apply_as_truncates)
         counts = counts_of(changes)
-        _check_keys(changes, counts["key_missing"], self.known)
+        number = sum(not change.is_truncate for change in changes)
+        check_keys(number, counts["key_missing"], self.known)
         found = routes(in_order(ways_of(changes)), self.routing, self.known)
         why = refusals(changes, found.refused)
         good = [change for change in changes if change.index not in why]
@@ -133,17 +134,3 @@ class Batch:
         for row in earlier:
             found.setdefault(row["key"], []).append(effect_of(row, unpacked))
         return found
-
-
-def _check_keys(changes: list[Changed], key_missing: int, known: Known) -> None:
-    """Refuse a batch in which no change has a key, where none ever had.
-
-    Raises:
-        KeysMissingError: It is such a batch.
-    """
-    number = sum(not change.is_truncate for change in changes)
-    if number and number == key_missing and not known.names:
-        raise KeysMissingError(
-            f"none of {number} changes has a key, so no table can take them; "
-            "name the columns of the key by `keys`. Nothing of the batch was written"
-        )

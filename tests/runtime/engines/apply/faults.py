@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from unittest.mock import patch
+
+from tests.runtime.engines.ends import ending
 
 from changewire.engines.spark.apply import batch, merge
 
@@ -22,14 +23,4 @@ ends before it."""
 def ending_at(step: str, end: Callable[[], None]) -> Any:
     """Return a context in which the writing of a batch ends at a step."""
     module, name, is_before = STEPS[step]
-    function = getattr(module, name)
-
-    def ended(*arguments: Any, **options: Any) -> Any:
-        if is_before:
-            end()
-        found = function(*arguments, **options)
-        if not is_before:
-            end()
-        return found
-
-    return patch.object(module, name, ended)
+    return ending(module, name, end, is_before=is_before)

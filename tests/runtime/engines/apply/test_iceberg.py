@@ -23,7 +23,7 @@ from pyspark.sql.types import (
 from tests.runtime.engines.apply.faults import ending_at
 from tests.runtime.engines.apply.lake import lake_in
 from tests.runtime.engines.apply.test_typed_tables import landed
-from tests.runtime.engines.stream.faults import crash
+from tests.runtime.engines.ends import crash
 from tests.runtime.tables.histories import change, placed
 from tests.runtime.tables.model import tables_of
 from tests.samples import examples

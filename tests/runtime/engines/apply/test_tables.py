@@ -13,8 +13,8 @@ import pytest
 from pyspark.errors import StreamingQueryException
 from tests.runtime.engines.apply.faults import STEPS, ending_at
 from tests.runtime.engines.apply.lake import Lake, lake_in
-from tests.runtime.engines.stream.faults import crash
-from tests.runtime.tables.histories import change, placed, truncate
+from tests.runtime.engines.ends import crash
+from tests.runtime.tables.histories import change, eventful, placed, truncate
 from tests.runtime.tables.model import tables_of
 
 import changewire.spark as cws
@@ -27,14 +27,7 @@ if TYPE_CHECKING:
 def test_a_crash_at_any_step_has_no_effect(spark: SparkSession, tmp_path: Path) -> None:
     """A batch ends at one step after the other; in the end tables are those of the model."""
     lake = Lake(tmp_path)
-    first = placed(change(key=1, a=1), change(key=2, a=1), change(key=3, a=1))
-    again = placed(
-        change("delete", 1, 3),
-        change(key=1, sequence=2, a=2),
-        change("update", 4, 3, old=2, before={"id": 2}, a=2),
-        change("update", 3, 3, image="patch", b=2),
-        start=10,
-    )
+    first, again, late = eventful()
     lake.send(first)
     lake.apply(spark)
     lake.send(again)
@@ -46,7 +39,6 @@ def test_a_crash_at_any_step_has_no_effect(spark: SparkSession, tmp_path: Path) 
             lake.apply(spark)
     lake.apply(spark)
     assert lake.content(spark) == tables_of([*first, *again])
-    late = placed(change(key=1, sequence=2, a=3), change(key=2, sequence=2, a=3), start=20)
     lake.send(late)
     lake.apply(spark)
     assert lake.content(spark) == tables_of([*first, *again, *late])

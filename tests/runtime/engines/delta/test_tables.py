@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 from tests.runtime.engines.delta.lake import Lake
-from tests.runtime.tables.histories import change, placed, truncate
+from tests.runtime.engines.ends import CrashError, crash, ending
+from tests.runtime.tables.histories import change, eventful, placed, truncate
 from tests.runtime.tables.model import tables_of
 
 import changewire as cw
@@ -35,41 +36,17 @@ STEPS = {
 """Steps of a batch: where the function is that takes it, and whether the run ends before it."""
 
 
-class CrashError(Exception):
-    """Stands for whatever ends a run."""
-
-
-def ending_at(step: str) -> Any:
-    """Return a context in which a run ends at a step."""
-    module, name, is_before = STEPS[step]
-    function: Callable[..., Any] = getattr(module, name)
-
-    def ended(*arguments: Any) -> Any:
-        if not is_before:
-            function(*arguments)
-        raise CrashError
-
-    return patch.object(module, name, ended)
-
-
 @pytest.mark.parametrize("step", STEPS)
 def test_a_crash_at_any_step_has_no_effect(step: str, tmp_path: Path) -> None:
     """A run that ended is done again; in the end tables are those of the model."""
     lake = Lake(tmp_path)
-    first = placed(change(key=1, a=1), change(key=2, a=1), change(key=3, a=1))
-    again = placed(
-        change("delete", 1, 3),
-        change(key=1, sequence=2, a=2),
-        change("update", 4, 3, old=2, before={"id": 2}, a=2),
-        change("update", 3, 3, image="patch", b=2),
-        start=10,
-    )
+    module, name, is_before = STEPS[step]
+    first, again, late = eventful()
     lake.apply(first)
-    with ending_at(step), pytest.raises(CrashError):
+    with ending(module, name, crash, is_before=is_before), pytest.raises(CrashError):
         lake.apply(again)
     assert [row["offset"] for row in lake.output("changes")] == [0, 1, 2]
     lake.apply(again)
-    late = placed(change(key=1, sequence=2, a=3), change(key=2, sequence=2, a=3), start=20)
     assert lake.apply(late) == {"stale": 2}
     assert lake.content() == tables_of([*first, *again, *late])
     assert [row["offset"] for row in lake.output("changes")] == [20, 21]

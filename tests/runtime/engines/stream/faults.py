@@ -19,15 +19,6 @@ STEPS = ("counted", *(f"{when} {name}" for name in KINDS for when in ("before", 
 """Steps of a batch; after its last one Spark commits it in the checkpoint."""
 
 
-class CrashError(Exception):
-    """Stands for whatever ends a query."""
-
-
-def crash() -> None:
-    """End a query by an exception."""
-    raise CrashError
-
-
 def ending_at(step: str, sink: str, end: Callable[[], None]) -> Any:
     """Return a context in which the writing of a batch ends at a step."""
     check, append = limits.check, APPENDS[sink]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from confluent_kafka import Consumer, Message
-from tests.runtime.engines.stream.faults import crash, ending_at
+from tests.runtime.engines.ends import crash
+from tests.runtime.engines.stream.faults import ending_at
 from tests.runtime.engines.stream.streams import Stream, stream
 from tests.samples import FORMAT, mixed_messages
 from tests.support.topics import create

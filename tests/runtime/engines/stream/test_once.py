@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 from pyspark.errors import StreamingQueryException
-from tests.runtime.engines.stream.faults import STEPS, crash, ending_at
+from tests.runtime.engines.ends import crash
+from tests.runtime.engines.stream.faults import STEPS, ending_at
 from tests.runtime.engines.stream.streams import stream
 
 from changewire.engines.spark.decode import BatchFunction

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that everybody k
 
 from changewire.engines.counts import Counts
 from changewire.engines.effects import EFFECTS
-from changewire.engines.errors import KeysMissingError
+from changewire.engines.keys_missing import check_keys
 from changewire.engines.layout import CHANGE
 from changewire.engines.spark.apply.applying import Applying
 from changewire.engines.spark.apply.decisions import MANY
@@ -25,7 +25,7 @@ from changewire.engines.spark.apply.merge import merge
 from changewire.engines.spark.apply.places import keep_truncated, place_of
 from changewire.engines.spark.apply.plan import Plan, plan
 from changewire.engines.spark.apply.refuse import refusals, refused
-from changewire.engines.spark.apply.routes import Sources, is_from, sources_of
+from changewire.engines.spark.apply.routes import is_from, sources_of
 from changewire.engines.spark.decode import Decoded
 from changewire.engines.spark.parts import position_columns
 from changewire.engines.spark.stream.batch import BatchWriter
@@ -36,7 +36,7 @@ from changewire.tables.effects import DELETE
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST, Order, Position
 from changewire.tables.routing import goes_to_all
-from changewire.tables.ways import From, Known, Routes, routes
+from changewire.tables.ways import From, Routes, routes
 
 _SETTINGS: Final = {
     # Names of columns stand in SQL text, where they are quoted and mean nothing else.
@@ -69,7 +69,7 @@ class TablesWriter(BatchWriter):
         # A stream has it off for the sake of its state, of which a batch here has none; plans of
         # small batches take longer with it.
         spark.conf.set("spark.sql.adaptive.enabled", str(sources.changes >= MANY).lower())
-        _check_keys(sources, known)
+        check_keys(sources.changes, sources.key_missing, known)
         found = routes(sources.ways, applying.routing, known)
         plans = {
             target: plan(spark, target, ways, sources, applying)
@@ -108,19 +108,6 @@ class TablesWriter(BatchWriter):
             keep_truncated(spark, place, newest)
         is_new = newest > OLDEST
         return merge(effects, place, max(place.truncated, newest), is_new=is_new, changes=changes)
-
-
-def _check_keys(sources: Sources, known: Known) -> None:
-    """Refuse a batch in which no change has a key, where none ever had.
-
-    Raises:
-        KeysMissingError: It is such a batch.
-    """
-    if sources.changes and sources.changes == sources.key_missing and not known.names:
-        raise KeysMissingError(
-            f"none of {sources.changes} changes has a key, so no table can take them; "
-            "name the columns of the key by `keys`. Nothing of the batch was written"
-        )
 
 
 def _newest_truncate(rows: DataFrame, ways: list[From]) -> Order:
