@@ -36,7 +36,7 @@ from changewire.framing import Record
 TOPIC: Final = "chaos"
 FAULTS: Final = (*STEPS, "broker restarted", "tables unwritable", "nothing")
 MESSAGES, BATCH = 60, 40
-SECONDS: Final = 300
+SECONDS: Final = 900
 ROOT: Final = Path(__file__).parents[2]
 
 

@@ -91,4 +91,5 @@ def merged(messages: DataFrame, lake: Path, since: datetime) -> int:
         dead_letters=dead_letters,
         checkpoint=checkpoint,
     )
-    return again.marked + cws.vacuum(spark, target, older_than=since)
+    adopted: int = cws.adopt(spark, target, keys=["id"])
+    return adopted + again.marked + cws.vacuum(spark, target, older_than=since)

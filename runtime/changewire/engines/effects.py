@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import pyarrow as pa
@@ -78,7 +78,12 @@ def _or_unset(value: Any) -> Any:
 def _of_change(change: ChangeRow | None) -> list[dict[str, Any]] | None:
     if change is None or change.op not in CHANGE_OPS or change.key is None:
         return None
-    return [*map(_of_effect, effects(Placed(change.change(), NOWHERE)))]
+    return rows_of(effects(Placed(change.change(), NOWHERE)))
+
+
+def rows_of(found: Iterable[Effect]) -> list[dict[str, Any]]:
+    """Return effects as columns of `EFFECT`."""
+    return [*map(_of_effect, found)]
 
 
 def _of_effect(effect: Effect) -> dict[str, Any]:

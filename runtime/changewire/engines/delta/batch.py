@@ -18,6 +18,7 @@ from changewire.engines.delta.changes import (
     newest_truncate,
     refusals,
     ways_of,
+    with_wholes,
 )
 from changewire.engines.delta.known import (
     keep_deletes,
@@ -74,6 +75,9 @@ class Applying:
         found = routes(in_order(ways_of(changes)), self.routing, self.known)
         why = refusals(changes, found.refused)
         good = [change for change in changes if change.index not in why]
+        if counts["lone_before_unused"]:
+            good, met = with_wholes(good, rows)
+            counts["lone_before_unused"] -= met
         return Batch(as_dead_letters(rows, why, self.format), changes, good, found, counts)
 
     def apply(self, batch: Batch) -> None:

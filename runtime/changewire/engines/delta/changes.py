@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
+from msgspec.structs import replace
 
 from changewire.engines.effects import EFFECTS
+from changewire.engines.halves import READ, wholes
 from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER
 from changewire.tables.apply import TRUNCATE
 from changewire.tables.order import NOWHERE, OLDEST, Order, Position
@@ -101,6 +103,32 @@ def _position(row: Mapping[str, Any]) -> Position:
 def _first(*values: Any) -> Any:
     """Return the first value that is not None."""
     return next(value for value in values if value is not None)
+
+
+def with_wholes(changes: Sequence[Changed], rows: pa.Table) -> tuple[list[Changed], int]:
+    """Return changes of which a row after an update does what it does with the row before it.
+
+    Args:
+        changes: Changes, and truncates that are applied.
+        rows: The batch that they are of.
+
+    Returns:
+        The changes, and how many updates had both halves.
+    """
+    found = {whole.position: whole.effects for whole in wholes(_halves(changes, rows))}
+    joined = [
+        replace(change, effects=found.get(change.position, change.effects)) for change in changes
+    ]
+    return joined, len(found)
+
+
+def _halves(changes: Iterable[Changed], rows: pa.Table) -> Iterator[dict[str, Any]]:
+    """Yield the updates that have one image, with their places."""
+    those = {change.index: change.position for change in changes if change.has_key}
+    updates = rows.select([*READ, "op"]).take(pa.array(those, pa.int64()))
+    for place, row in zip(those.values(), _dictionaries(updates), strict=True):
+        if row["op"] == "update" and (row["before"] is None) != (row["after"] is None):
+            yield {**row, **place._asdict()}
 
 
 def ways_of(changes: Iterable[Changed]) -> set[From]:

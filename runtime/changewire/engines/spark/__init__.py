@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from changewire.engines.spark.apply import Replayed, apply_changes, replay, vacuum
+from changewire.engines.spark.apply import Replayed, adopt, apply_changes, replay, vacuum
 from changewire.engines.spark.decode import Decoded, RowsAs, decode
 from changewire.engines.spark.files import read_files
 from changewire.engines.spark.kafka import KafkaOptions, KafkaSourceError, read_kafka
@@ -35,6 +35,7 @@ __all__ = [
     "RowsAs",
     "StreamError",
     "TooManyDeadLettersError",
+    "adopt",
     "apply_changes",
     "await_end",
     "decode",

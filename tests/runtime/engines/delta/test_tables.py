@@ -14,7 +14,8 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from tests.runtime.engines.delta.lake import Lake
 from tests.runtime.engines.ends import CrashError, crash, ending
-from tests.runtime.tables.histories import change, eventful, placed, truncate
+from tests.runtime.engines.halves import UNUSED, halved
+from tests.runtime.tables.histories import applied, change, content, eventful, placed, truncate
 from tests.runtime.tables.model import tables_of
 
 import changewire as cw
@@ -82,6 +83,15 @@ def test_many_tables(tmp_path: Path) -> None:
     assert lake.rows("new") == []
     lake.apply(placed(change(key=9, table="u", a=1), start=20))
     assert [row["code"] for row in lake.output("dead_letters")] == ["name-collision"]
+
+
+def test_halves_of_one_batch_are_one_change(tmp_path: Path) -> None:
+    """Columns go that only the row before has, and so does the key that it alone has."""
+    lake, sent = Lake(tmp_path), halved()
+    counts = [lake.apply(batch) for batch in sent]
+    tables, _ = applied(*sent)
+    assert lake.content() == content(tables)
+    assert sum(count.get("lone_before_unused", 0) for count in counts) == UNUSED
 
 
 def test_hostile_names_and_values(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from changewire.engines.keys_missing import check_keys
 from changewire.engines.layout import CHANGE
 from changewire.engines.spark.apply.applying import Applying
 from changewire.engines.spark.apply.decisions import MANY
+from changewire.engines.spark.apply.halves import with_wholes
 from changewire.engines.spark.apply.known import (
     keep_deletes,
     keep_tables,
@@ -82,9 +83,11 @@ class TablesWriter(BatchWriter):
         to_all = [one for one in sources.ways if goes_to_all(one[1], one[0])]
         if to_all:
             keep_deletes(applying.checkpoint, batch.number, _effects(good, to_all))
-        tables = Counter(
-            key_missing=sources.key_missing, lone_before_unused=sources.lone_before_unused
-        )
+        unused = sources.lone_before_unused
+        if unused:
+            good, wholes = with_wholes(good)
+            unused -= wholes
+        tables = Counter(key_missing=sources.key_missing, lone_before_unused=unused)
         for target, made in plans.items():
             tables += self._merge(good, target, found, made, changes=sources.changes)
         keep_tables(spark, applying.checkpoint, batch.number, found.added)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
@@ -24,6 +27,8 @@ from changewire.tables.metadata import COLUMN
 from changewire.tables.names import beside
 from changewire.tables.order import Order
 
+_ADVICE: Final = "; it was not made by changewire, which takes it over by changewire.spark.adopt"
+
 
 def place_of(spark: SparkSession, target: str, shape: Shape | None, format: TableFormat) -> Place:
     """Return the table of a target, made if it is not there; without a shape its tombstones alone.
@@ -35,16 +40,27 @@ def place_of(spark: SparkSession, target: str, shape: Shape | None, format: Tabl
     def made(name: str, columns: StructType) -> str:
         format.create(spark, name, columns)
         identifier = format.identifier(name)
-        _check(spark.table(identifier).schema, columns, identifier)
+        check_columns(spark.table(identifier).schema, columns, identifier)
         return identifier
 
     table = None if shape is None else made(target, shape.columns)
     tombstones = made(beside(target, SUFFIX), TOMBSTONES)
     kept = _properties(spark, tombstones)
     if shape is not None and KEYS not in kept:
-        _set_property(spark, tombstones, KEYS, property_text(shape.keys))
+        keep_keys(spark, tombstones, shape.keys)
     truncated = order_value(kept.get(TRUNCATED))
     return Place(table, tombstones, format, shape or JsonShape(), truncated)
+
+
+def keep_keys(spark: SparkSession, tombstones: str, keys: Sequence[str]) -> None:
+    """Keep the columns of a table's key, beside its tombstones.
+
+    Args:
+        spark: The session.
+        tombstones: The table of tombstones, as SQL names it.
+        keys: Names of the columns, in their order in the key's text.
+    """
+    _set_property(spark, tombstones, KEYS, property_text([*keys]))
 
 
 def keep_truncated(spark: SparkSession, place: Place, order: Order) -> None:
@@ -72,14 +88,24 @@ def _set_property(spark: SparkSession, table: str, name: str, text: str) -> None
     spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('{name}' = '{text}')")
 
 
-def _check(found: StructType, needed: StructType, identifier: str) -> None:
+def check_columns(found: StructType, needed: StructType, identifier: str) -> None:
+    """Check that a table has the columns that it needs.
+
+    Args:
+        found: Its columns.
+        needed: Some of them.
+        identifier: Its name.
+
+    Raises:
+        OutputError: It lacks one, or has it of another type.
+    """
     for field in needed.fields:
         kind = nullable(field.dataType).simpleString()
         there = found[field.name].dataType if field.name in found.names else None
         if there is not None and nullable(there).simpleString() == kind:
             continue
         has = "lacks it" if there is None else f"has {there.simpleString()}"
-        advice = "; it was not made by changewire" if field.name == COLUMN else ""
+        advice = _ADVICE if field.name == COLUMN else ""
         raise OutputError(
             f"{identifier}: a column {field.name} of type {kind} is needed, and the table {has}"
             f"{advice}"

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StructField, StructType
 
 from changewire.changes import embedded
 from changewire.changes.reading import Reading
@@ -16,7 +16,8 @@ from changewire.engines.errors import OutputError
 from changewire.engines.kept import SUFFIX
 from changewire.engines.spark.apply.applying import Applying
 from changewire.engines.spark.apply.evolve import evolved
-from changewire.engines.spark.apply.places import keys_of
+from changewire.engines.spark.apply.metadata import METADATA
+from changewire.engines.spark.apply.places import check_columns, keys_of
 from changewire.engines.spark.apply.refuse import Refusal
 from changewire.engines.spark.apply.routes import SchemaOf, Sources, is_from
 from changewire.engines.spark.apply.shape import JsonShape, Shape
@@ -60,12 +61,15 @@ def plan(
         applying: How changes are applied.
 
     Raises:
-        OutputError: Columns of a type that the user gave do not fit a table.
+        OutputError: A table was not made by changewire, or columns of a type that the user gave do
+            not fit it.
     """
     types, tables = applying.types, applying.tables
     if not types.are_typed:
         return Plan(JsonShape(), has_changed=False, refusals=[])
     there = schema_of(spark, applying.sink, Output("table", target.name))
+    if there is not None:
+        check_columns(there, StructType([StructField(COLUMN, METADATA)]), target.name)
     current = None if there is None else _without_metadata(there)
     keys = _kept_keys(spark, target, applying) if there is not None else None
     keys = keys or _first_keys(ways, sources)

@@ -1,0 +1,85 @@
+"""Tables that were not made by changewire, made ones that changes can be applied to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import or_
+
+import msgspec
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
+from pyspark.sql.types import StructField, StructType
+
+from changewire.engines.errors import OutputError
+from changewire.engines.kept import SUFFIX
+from changewire.engines.spark.apply.formats import format_of
+from changewire.engines.spark.apply.metadata import METADATA, TOMBSTONES
+from changewire.engines.spark.apply.places import keep_keys
+from changewire.engines.spark.parts import quoted
+from changewire.tables.metadata import COLUMN, metadata_of
+from changewire.tables.names import beside
+from changewire.tables.order import OLDEST
+from changewire.tables.state import full_image
+
+
+def adopt(spark: SparkSession, target: str, *, keys: Sequence[str], sink: str = "delta") -> int:
+    """Let `apply_changes` go on with a table that something else has made; return its new rows.
+
+    The table gets the column ``_changewire``, in which its rows are older than every change, and
+    beside it a table for tombstones. Rows are rewritten once. Done again it does so to rows that
+    were added since by something else; nobody but changewire should add any.
+
+    Args:
+        spark: The session.
+        target: The table: a path (it has a slash), or its name.
+        keys: Columns of the key that changes name rows by; each row has another one.
+        sink: Table format: ``delta`` or ``iceberg``.
+
+    Raises:
+        ValueError: There is no such table format, or `keys` is empty.
+        OutputError: The table lacks a column of the key, rows have none in it, or two have the
+            same; it is as it was.
+    """
+    tables = format_of(sink)
+    table = tables.identifier(target)
+    tables.refresh(spark, table)
+    rows = spark.table(table)
+    _check(rows, keys, table)
+    if COLUMN not in rows.columns:
+        added = StructType([*rows.schema.fields, StructField(COLUMN, METADATA)])
+        tables.evolve(spark, target, added)
+    graves = beside(target, SUFFIX)
+    tables.create(spark, graves, TOMBSTONES)
+    keep_keys(spark, tables.identifier(graves), sorted(keys))
+    tables.refresh(spark, table)
+    is_new = F.col(COLUMN).isNull()
+    number = spark.table(table).where(is_new).count()
+    oldest = msgspec.json.encode(metadata_of(full_image(OLDEST, {}))).decode()
+    value = f"from_json('{oldest}', '{METADATA.simpleString()}')"
+    if number:
+        spark.sql(f"UPDATE {table} SET {COLUMN} = {value} WHERE {COLUMN} IS NULL")  # noqa: S608 - quoted
+    return number
+
+
+def _check(rows: DataFrame, keys: Sequence[str], table: str) -> None:
+    """Check that keys name rows, each another one.
+
+    Raises:
+        ValueError: There are no keys.
+        OutputError: They do not.
+    """
+    if not keys or isinstance(keys, str):
+        raise ValueError(f"keys are names of columns, at least one, and not {keys!r}")
+    missing = [name for name in keys if name not in rows.columns]
+    if missing:
+        raise OutputError(f"{table}: the key's column {missing[0]} is not one of the table's")
+    columns = [rows[quoted(name)] for name in keys]
+    without = rows.where(reduce(or_, (column.isNull() for column in columns))).count()
+    if without:
+        raise OutputError(f"{table}: {without} rows have NULL in the key ({', '.join(keys)})")
+    doubles = rows.groupBy(*columns).count().where("count > 1").count()
+    if doubles:
+        raise OutputError(
+            f"{table}: {doubles} keys ({', '.join(keys)}) have more than one row each"
+        )
