@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -25,12 +26,12 @@ TRACED = 20
 IMAGES = ("full", "full", "patch", "keys")
 
 
-def drawn(number: int) -> list[list[list[Placed]]]:
+def drawn(number: int, images: Sequence[str] = IMAGES) -> list[list[list[Placed]]]:
     """Draw deliveries of histories: each a list of batches."""
     found: list[list[list[Placed]]] = []
 
     @settings(max_examples=number, phases=[Phase.generate], database=None, deadline=None)
-    @given(histories(IMAGES).flatmap(deliveries))
+    @given(histories(images).flatmap(deliveries))
     def collect(batches: list[list[Placed]]) -> None:
         found.append(batches)
 
@@ -49,17 +50,27 @@ def of_history(number: int, placed: Placed) -> Placed:
     return replace(placed, change=replace(change, **images))
 
 
-@pytest.mark.parametrize("many", [decisions.MANY, 0])
-def test_tables_end_as_the_model_says(spark: SparkSession, tmp_path: Path, many: int) -> None:
+@pytest.mark.parametrize(
+    ("number", "many"),
+    [
+        (HISTORIES, decisions.MANY),
+        (HISTORIES, 0),
+        pytest.param(1000, decisions.MANY, marks=pytest.mark.long),
+        pytest.param(1000, 0, marks=pytest.mark.long),
+    ],
+)
+def test_tables_end_as_the_model_says(
+    spark: SparkSession, tmp_path: Path, number: int, many: int
+) -> None:
     """Histories with moves, deletes, patches and duplicates, delivered in any order, converge.
 
     Small batches are decided in Python; of large ones only the rows whose changes are not in order.
     """
     lake, sent = Lake(tmp_path), []
     batches: list[list[Placed]] = [[] for _ in range(BATCHES)]
-    for number, delivery in enumerate(drawn(HISTORIES)):
+    for which, delivery in enumerate(drawn(number)):
         for i, batch in enumerate(delivery):
-            found = [of_history(number, placed) for placed in batch]
+            found = [of_history(which, placed) for placed in batch]
             batches[i % BATCHES] += found
             sent += found
     for batch in batches:
