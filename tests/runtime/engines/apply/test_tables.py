@@ -18,7 +18,10 @@ from tests.runtime.tables.histories import change, eventful, placed, truncate
 from tests.runtime.tables.model import tables_of
 
 import changewire.spark as cws
+from changewire.changes.reading import Reading
 from changewire.engines.spark.apply import merge
+from changewire.engines.spark.apply.applying import Applying, RowTypes
+from changewire.tables import Routing, template_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -76,6 +79,21 @@ def test_many_tables(spark: SparkSession, tmp_path: Path) -> None:
     lake.send(placed(change(key=1, sequence=4, table="new", a=1), start=10))
     lake.apply(spark)
     assert lake.rows(spark, "new") == []  # the delete that named no table holds for it too
+
+
+@pytest.mark.parametrize("target", ["lake/{table}", "./t", "{database}/{table}"])
+def test_a_path_is_whole(target: str) -> None:
+    """Spark refuses relative ones only when the first batch is there."""
+    routing, types = Routing(template_of(target)), RowTypes("json", Reading("dataworks-json"))
+    with pytest.raises(ValueError, match=r"is a relative path; Spark takes tables by whole paths"):
+        Applying(routing, types, "delta", "checkpoint")
+
+
+@pytest.mark.parametrize("target", ["/lake/{table}", "s3://lake/{table}", "dbfs:/lake/{table}"])
+def test_a_uri_is_a_whole_path(target: str) -> None:
+    """They stay as they are."""
+    routing, types = Routing(template_of(target)), RowTypes("json", Reading("dataworks-json"))
+    assert Applying(routing, types, "delta", "checkpoint").routing.template.text == target
 
 
 def test_truncates(spark: SparkSession, tmp_path: Path) -> None:

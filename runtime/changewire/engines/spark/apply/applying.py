@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
@@ -19,6 +20,9 @@ from changewire.engines.spark.decode import Decoded, mapped, struct_of
 from changewire.engines.spark.row_type import RowSchema
 from changewire.engines.spark.types import ROWS
 from changewire.tables.routing import Routing
+
+_WHOLE: Final = re.compile(r"/|[A-Za-z][A-Za-z0-9+.-]*:")
+"""How paths begin that are whole, and URIs."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,8 @@ class Applying:
         apply_as_truncates: Whether truncates are applied.
 
     Raises:
-        ValueError: There is no such format, or its tables have names and the target is a path.
+        ValueError: There is no such format, or its tables have names and the target is a path, or
+            it is a relative one.
     """
 
     routing: Routing
@@ -94,9 +99,14 @@ class Applying:
 
     def __post_init__(self) -> None:
         """Check that the format can have such tables."""
-        if self.routing.template.is_path and not self.tables.takes_paths:
-            named = self.routing.template.text
-            raise ValueError(f"tables of {self.sink} have names, and no paths: {named}")
+        template = self.routing.template
+        if template.is_path and not self.tables.takes_paths:
+            raise ValueError(f"tables of {self.sink} have names, and no paths: {template.text}")
+        if template.is_path and not _WHOLE.match(template.text):
+            raise ValueError(
+                f"the target {template.text!r} is a relative path; Spark takes tables by whole "
+                "paths, or URIs"
+            )
 
     @property
     def tables(self) -> TableFormat:

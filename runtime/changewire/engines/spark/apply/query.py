@@ -63,8 +63,9 @@ def apply_changes(
     Args:
         messages: A stream, with the columns that `decode` takes.
         format: Public name of the format, or ``auto``.
-        target: Name of a table, or a path (it has a slash), with ``{system}``, ``{database}``,
-            ``{schema}`` and ``{table}`` where names of the source go, each made safe.
+        target: Name of a table, or a whole path (it has a slash), with ``{system}``,
+            ``{database}``, ``{schema}`` and ``{table}`` where names of the source go, each made
+            safe.
         change_log: As in `write_stream`, as are `controls`, `dead_letters`, `checkpoint`,
             `trigger`, `max_dead_letters`, `notice`, `metrics`, `written`, `dead_letters_topic` and
             `kafka`.
