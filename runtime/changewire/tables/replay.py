@@ -2,8 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Final
 
+from changewire.changes.pairs import pair_placed
 from changewire.tables.apply import TRUNCATE
 from changewire.tables.effects import Effect, effects
 from changewire.tables.history import History, Reason, Refused, Step
@@ -65,11 +67,12 @@ class _Replay:
         self.grave: State | None = None
         self.floor = OLDEST
         self._key = key
-        self._effects: list[Effect] = []
+        self._changes: list[Placed] = []
 
     def change(self, placed: Placed) -> None:
         """Apply what a change does to the row: its own, and that of a key which moved away."""
-        found = [one for one in effects(placed) if key_text(one.key) == self._key]
+        self._changes.append(placed)
+        found = self._effects(placed)
         for effect in found:
             self._apply(placed, effect)
         if not found:
@@ -95,12 +98,18 @@ class _Replay:
 
     def in_one_batch(self) -> State | None:
         """Return what the row would be if all changes had come in one batch."""
-        for new in reduced(self._effects, lambda _: None, Counter()).values():
+        placed = ((one.position, one.change) for one in self._changes)
+        pairs = pair_placed(placed, size=len(self._changes) or 1)
+        found = (self._effects(Placed(change, position)) for position, change in pairs)
+        for new in reduced(chain.from_iterable(found), lambda _: None, Counter()).values():
             return decided(None, None, new.state, self.floor).state
         return None
 
+    def _effects(self, placed: Placed) -> list[Effect]:
+        """Return what a change does to the row."""
+        return [one for one in effects(placed) if key_text(one.key) == self._key]
+
     def _apply(self, placed: Placed, effect: Effect) -> None:
-        self._effects.append(effect)
         row, held = self.row, self.row or self.grave
         inherited = NO_SEQUENCE if held is None else held.order.sequence
         new = effect.state(effect.sequence or inherited)

@@ -37,6 +37,19 @@ def reasons(history: History) -> list[str | None]:
     return [None if one is None else one.reason for one in refused]
 
 
+def test_halves_of_a_patch_are_told_together_too() -> None:
+    """One by one the row before does nothing; in one batch it says which columns are gone."""
+    before = change(
+        "update", 1, (2, 0), image="patch", before={"id": 1, "a": 1, "b": 2}, is_lone=True
+    )
+    history = told(change(a=1, b=2), before, change("update", 1, 2, image="patch", a=3))
+    assert reasons(history) == [None, "lone-before-unused", None]
+    assert history.state is not None
+    assert history.state.values == {"a": 3, "b": 2}
+    assert history.in_one_batch is not None
+    assert history.in_one_batch.values == {"a": 3}
+
+
 @settings(steady, max_examples=60)
 @given(st.data())
 def test_the_row_is_that_of_the_table(data: st.DataObject) -> None:
