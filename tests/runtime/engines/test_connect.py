@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 import pytest
-from msgspec.structs import replace
+from tests.runtime.engines.apply import test_typed_tables as typed_tables
 from tests.runtime.engines.apply.lake import Lake
 from tests.runtime.engines.apply.test_convergence import drawn, of_history
-from tests.runtime.engines.apply.test_topic import check_tables, records, without_engine
+from tests.runtime.engines.apply.test_topic import MIXED, check_tables, records, without_engine
 from tests.runtime.engines.stream.streams import stream
 from tests.runtime.tables.model import tables_of
 from tests.samples import FORMAT
@@ -25,7 +26,7 @@ from changewire.changes.reading import Reading
 from changewire.engines.errors import StreamError
 from changewire.engines.outcome import FIRST_DEAD_LETTERS
 from changewire.engines.spark.run_stream import Landing, run_stream
-from changewire.framing import Record
+from changewire.framing import Position, Record
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -36,6 +37,7 @@ HISTORIES = 40
 BATCHES = 2
 TEMPLATE = "{system}/{database}/{table}"
 PLACES = ("topic", "partition", "offset")
+TYPE = "key binary, value binary, topic string, partition int, offset long"
 
 
 @pytest.fixture(scope="module")
@@ -103,13 +105,15 @@ def test_tables_end_as_the_model_says(remote: SparkSession, tmp_path: Path) -> N
 
 def test_files_of_all_formats_become_tables(remote: SparkSession, tmp_path: Path) -> None:
     """A stream of a folder is applied to tables of Delta as the changes mean."""
-    lake = Lake(tmp_path)
-    sent = numbered(records("files"))
-    lake.send_records(
-        [(one.value, *(getattr(one.position, name) for name in PLACES)) for one in sent]
-    )
+    folder = tmp_path / "messages"
+    folder.mkdir()
+    shutil.copy(MIXED, folder)
+    sent = [
+        Record(key=row["key"], value=row["value"], position=Position(**{n: row[n] for n in PLACES}))
+        for row in pq.read_table(MIXED).to_pylist()
+    ]
     tables, _ = without_engine(sent, f"{tmp_path}/{TEMPLATE}")
-    apply(remote, lake, lake.read(remote))
+    apply(Lake(tmp_path), remote.readStream.schema(TYPE).parquet(str(folder)))
     check_tables(remote, "delta", tables)
 
 
@@ -120,8 +124,19 @@ def test_a_topic_becomes_tables(remote: SparkSession, kafka: str, tmp_path: Path
     tables, _ = without_engine(sent, f"{tmp_path}/{TEMPLATE}")
     options = {"kafka.bootstrap.servers": kafka, "subscribe": "remote"}
     messages = cws.read_kafka(remote, {**options, "startingOffsets": "earliest"})
-    apply(remote, Lake(tmp_path), messages)
+    apply(Lake(tmp_path), messages)
     check_tables(remote, "delta", tables)
+
+
+def test_columns_follow_the_schemas_in_the_messages(remote: SparkSession, tmp_path: Path) -> None:
+    """Typed tables get columns and wider types as they do without Spark Connect."""
+    many = typed_tables.decisions.MANY
+    typed_tables.test_columns_follow_the_schemas_in_the_messages(remote, tmp_path, "delta", many)
+
+
+def test_dead_letters_are_replayed(remote: SparkSession, tmp_path: Path) -> None:
+    """What did not fit a type of the user's is replayed by a wider one, once."""
+    typed_tables.test_columns_of_a_given_type(remote, tmp_path)
 
 
 def test_a_run_into_a_report_is_refused(remote: SparkSession, kafka: str, tmp_path: Path) -> None:
@@ -133,15 +148,9 @@ def test_a_run_into_a_report_is_refused(remote: SparkSession, kafka: str, tmp_pa
         run_stream(options, str(tmp_path), reading=Reading(FORMAT), landing=landing)
 
 
-def numbered(sent: list[Record]) -> list[Record]:
-    """Return records with the offsets that a topic would give them."""
-    return [replace(one, position=replace(one.position, offset=n)) for n, one in enumerate(sent)]
-
-
-def apply(remote: SparkSession, lake: Lake, messages: DataFrame) -> None:
+def apply(lake: Lake, messages: DataFrame) -> None:
     """Apply messages of all formats to tables of Delta, to their end."""
     outputs: dict[str, Any] = lake.outputs()
-    assert messages.sparkSession is remote
     query = cws.apply_changes(
         messages,
         format="auto",
