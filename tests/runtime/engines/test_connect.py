@@ -25,6 +25,7 @@ import changewire.spark as cws
 from changewire.changes.reading import Reading
 from changewire.engines.errors import StreamError
 from changewire.engines.outcome import FIRST_DEAD_LETTERS
+from changewire.engines.spark.apply import decisions
 from changewire.engines.spark.run_stream import Landing, run_stream
 from changewire.framing import Position, Record
 
@@ -130,8 +131,9 @@ def test_a_topic_becomes_tables(remote: SparkSession, kafka: str, tmp_path: Path
 
 def test_columns_follow_the_schemas_in_the_messages(remote: SparkSession, tmp_path: Path) -> None:
     """Typed tables get columns and wider types as they do without Spark Connect."""
-    many = typed_tables.decisions.MANY
-    typed_tables.test_columns_follow_the_schemas_in_the_messages(remote, tmp_path, "delta", many)
+    typed_tables.test_columns_follow_the_schemas_in_the_messages(
+        remote, tmp_path, "delta", decisions.MANY
+    )
 
 
 def test_dead_letters_are_replayed(remote: SparkSession, tmp_path: Path) -> None:
