@@ -27,13 +27,29 @@ PYPROJECT = nox.project.load_toml("pyproject.toml")
 EXTRAS = PYPROJECT["project"]["optional-dependencies"]
 PYTHON_OF_SPHINX = (3, 11)
 SOURCES = {"PYTHONPATH": os.pathsep.join(("codegen", "generated", "runtime"))}
+PINS = "constraints/dev.txt"
+DECODE = ("test_decode", "test_spark_engine", "test_spark_schemas", "test_variant")
+TYPED = ("test_typed_rows", "test_rows_by_json_schema")
+STREAM = ("stream/test_landing", "stream/test_once", "stream/test_start")
+KAFKA = ("kafka/test_read", "apply/test_topic")
+TABLES = ("apply/test_convergence", "apply/test_in_order", "apply/test_tables")
+TYPED_TABLES = ("apply/test_typed_tables",)
+LINES = {
+    "4.0": (*DECODE, *TYPED, *STREAM, *KAFKA, *TABLES, *TYPED_TABLES, "apply/test_iceberg"),
+    "4.2": (*DECODE, *TYPED, *STREAM, *KAFKA, *TABLES, *TYPED_TABLES),
+    "4.3": (*DECODE, *TYPED, *STREAM),
+    "connect": ("test_connect",),
+}
+"""Lines of Spark, and files of tests of its engine; Spark Connect is that of the first."""
 REPRODUCIBLE = {"SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", "1767225600")}
 
 
-def install(session: nox.Session, *requirements: str, groups: tuple[str, ...] = ()) -> None:
-    """Install requirements and dependency groups in the versions of ``constraints/dev.txt``."""
+def install(
+    session: nox.Session, *requirements: str, groups: tuple[str, ...] = (), pins: str = PINS
+) -> None:
+    """Install requirements and dependency groups in the versions that a file of pins has."""
     session.install(
-        "--constraint=constraints/dev.txt",
+        f"--constraint={pins}",
         "--no-compile",  # a third quicker: Python compiles what it imports, not all of pandas
         *requirements,
         *nox.project.dependency_groups(PYPROJECT, *groups),
@@ -49,7 +65,10 @@ def build_into(session: nox.Session, target: Path, *options: str) -> None:
 
 
 def install_wheel(
-    session: nox.Session, extras: tuple[str, ...], groups: tuple[str, ...] = ()
+    session: nox.Session,
+    extras: tuple[str, ...],
+    groups: tuple[str, ...] = (),
+    pins: str = PINS,
 ) -> None:
     """Install the project as users get it: as a wheel, with extras, beside dependency groups."""
     install(session, "hatchling")
@@ -57,7 +76,7 @@ def install_wheel(
     build_into(session, folder, "--target", "wheel")
     (wheel,) = folder.glob("*.whl")
     session.install("--no-deps", "--force-reinstall", str(wheel))
-    install(session, f"{wheel}[{','.join(extras)}]", groups=groups)
+    install(session, f"{wheel}[{','.join(extras)}]", groups=groups, pins=pins)
 
 
 @nox.session
@@ -145,6 +164,30 @@ def long(session: nox.Session) -> None:
     """Run the tests that take minutes each: the tour of a stream, and jobs of its benchmark."""
     install_wheel(session, tuple(EXTRAS), ("bench", "tests"))
     session.run("pytest", "-m", "long", *session.posargs)
+
+
+@nox.session
+@nox.parametrize("line", [nox.param(line, id=line) for line in LINES])
+def spark_matrix(session: nox.Session, line: str) -> None:
+    """Test on one line of Spark after the other, or ``nox -s "spark_matrix(4.2)"`` on one."""
+    groups = ("bench", "connect", "tests") if line == "connect" else ("bench", "tests")
+    install_wheel(session, tuple(EXTRAS), groups, pins_of(session, line))
+    files = [f"tests/runtime/engines/{name}.py" for name in LINES[line]]
+    session.run("pytest", "-m", "not long", *files, *session.posargs)
+
+
+def pins_of(session: nox.Session, line: str) -> str:
+    """Return the file of versions for a line of Spark: ``dev.txt``, but for what differs."""
+    differing = Path("constraints", f"spark-{line}.txt")
+    if not differing.exists():
+        return PINS
+    pins = differing.read_text(encoding="utf-8").splitlines()
+    names = tuple(f"{pin.partition('==')[0]}==" for pin in pins if "==" in pin)
+    common = Path(PINS).read_text(encoding="utf-8").splitlines()
+    merged = Path(session.create_tmp(), "pins.txt")
+    lines = [pin for pin in common if not pin.startswith(names)]
+    merged.write_text("\n".join([*lines, *pins]), encoding="utf-8")
+    return str(merged)
 
 
 @nox.session

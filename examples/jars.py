@@ -6,11 +6,14 @@ import os
 import shutil
 import subprocess
 from hashlib import sha256
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 from xml.sax.saxutils import quoteattr
+
+from changewire.tested import Release, ran_with
 
 CACHE: Final = Path(__file__).parents[1] / "build" / "jars"
 """Where jars are kept; Git ignores it."""
@@ -21,9 +24,8 @@ REPOSITORY: str | None = None
 SECONDS: Final = 600
 
 KAFKA_BROKER: Final = "org.apache.kafka:kafka_2.13:4.1.0"
-SPARK_KAFKA: Final = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0"
-SPARK_ICEBERG: Final = "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.11.0"
-SPARK_DELTA: Final = "io.delta:delta-spark_2.13:4.0.1"
+CONNECTORS: Final = ("kafka", "delta", "iceberg")
+"""What a session may have jars for; fields of `changewire.tested.Release`."""
 
 IN_SPARK: Final = ("org.apache.hadoop", "org.scala-lang", "org.slf4j", "com.fasterxml.jackson.core")
 """Organisations whose jars Spark has already, in versions of its own."""
@@ -54,7 +56,8 @@ def jars(*coordinates: str, without: tuple[str, ...] = ()) -> list[Path]:
     """Return the jars of artifacts and of all that they depend on.
 
     Args:
-        coordinates: Artifacts as ``organisation:name:version``.
+        coordinates: Artifacts as ``organisation:name:version``; where another artifact depends on
+            one of them, it is had in this version all the same.
         without: Organisations to leave out with what they depend on; `IN_SPARK` for a session.
 
     Raises:
@@ -67,6 +70,40 @@ def jars(*coordinates: str, without: tuple[str, ...] = ()) -> list[Path]:
         with TemporaryDirectory(dir=CACHE) as folder:
             _fetch(coordinates, without, Path(folder)).replace(listed)
     return _listed(listed)
+
+
+def release() -> Release:
+    """Return what was run with the PySpark that is installed.
+
+    Raises:
+        JarsError: Nothing was.
+    """
+    pyspark = version("pyspark")
+    found = ran_with(pyspark)
+    if found is None:
+        raise JarsError(f"no connectors were run with PySpark {pyspark}: see docs/versions.md")
+    return found
+
+
+def spark_jars(*connectors: str) -> list[Path]:
+    """Return the jars of connectors for the PySpark that is installed.
+
+    Args:
+        connectors: Some of `CONNECTORS`.
+
+    Raises:
+        JarsError: One was not run with this PySpark, or jars could not be had.
+    """
+    ran = release()
+    coordinates = []
+    for name in connectors:
+        found: str | None = getattr(ran, name)
+        if found is None:
+            raise JarsError(f"no {name} was run with PySpark {ran.pyspark}: see docs/versions.md")
+        coordinates.append(found)
+    if "kafka" in connectors and ran.token_provider is not None:
+        coordinates.append(ran.token_provider)
+    return jars(*coordinates, without=IN_SPARK) if coordinates else []
 
 
 def java() -> str:
@@ -125,7 +162,7 @@ def _module(coordinates: tuple[str, ...], without: tuple[str, ...], name: str) -
     for coordinate in coordinates:
         values = zip(("org", "name", "rev"), coordinate.split(":"), strict=True)
         attributes = " ".join(f"{name}={quoteattr(value)}" for name, value in values)
-        lines.append(f'    <dependency {attributes} conf="default"/>')
+        lines.append(f'    <dependency {attributes} conf="default" force="true"/>')
     lines += [f"    <exclude org={quoteattr(organisation)}/>" for organisation in without]
     return MODULE.format(name=quoteattr(name), dependencies="\n".join(lines))
 

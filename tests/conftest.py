@@ -23,7 +23,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """One local Spark session for the whole run, started by our own code, with Kafka and Delta.
+    """One local Spark session for the whole run, started by our own code, with connectors.
 
     One session costs less than a second one for the tests that need the jars, and others never
     look at them.

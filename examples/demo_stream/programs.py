@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from examples.demo.screen import indented
-from examples.jars import IN_SPARK, SPARK_DELTA, SPARK_KAFKA, jars
+from examples.jars import spark_jars
 from rich.console import Console
 from rich.markup import escape
 
@@ -88,7 +88,7 @@ class Programs:
 
 def environment() -> Mapping[str, str]:
     """Return what programs are told: where the jars are, and to compile little."""
-    connectors = ",".join(str(jar) for jar in jars(SPARK_KAFKA, SPARK_DELTA, without=IN_SPARK))
+    connectors = ",".join(str(jar) for jar in spark_jars("kafka", "delta"))
     told = f"--jars {connectors} --driver-java-options -XX:TieredStopAtLevel=1 pyspark-shell"
     return {**os.environ, "PYSPARK_SUBMIT_ARGS": told, "PYTHONUNBUFFERED": "1"}
 

@@ -14,6 +14,8 @@ class Release(NamedTuple):
         delta: Maven coordinates of Delta; None where none was run.
         iceberg: Maven coordinates of Iceberg; None where none was run.
         note: What else there is to know; empty where nothing is.
+        token_provider: Maven coordinates of the jar that the Kafka connector takes tokens from,
+            where it was not that of the connector's own version.
     """
 
     pyspark: str
@@ -21,6 +23,7 @@ class Release(NamedTuple):
     delta: str | None
     iceberg: str | None
     note: str = ""
+    token_provider: str | None = None
 
 
 TESTED: Final = (
@@ -37,6 +40,7 @@ TESTED: Final = (
         "io.delta:delta-spark_4.2_2.13:4.4.0",
         None,
         "the connector ran with spark-token-provider-kafka-0-10_2.13:4.0.0",
+        "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0",
     ),
     Release("4.3.0", None, None, None, "decoding files, and AUTO CDC"),
 )

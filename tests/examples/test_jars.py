@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from examples import jars as subject
-from examples.jars import IN_SPARK, SPARK_KAFKA, JarsError, jars
+from examples.jars import JarsError, jars, spark_jars
 
 
 def test_jars_of_an_artifact_come_with_what_it_depends_on() -> None:
     """The connector comes with the Kafka client, without what Spark has itself."""
-    names = [path.name for path in jars(SPARK_KAFKA, without=IN_SPARK)]
+    names = [path.name for path in spark_jars("kafka")]
     assert "spark-sql-kafka-0-10_2.13-4.0.0.jar" in names
     assert any(name.startswith("kafka-clients-") for name in names)
     assert not any(name.startswith(("hadoop", "scala-library", "slf4j")) for name in names)
@@ -19,9 +19,9 @@ def test_jars_of_an_artifact_come_with_what_it_depends_on() -> None:
 
 def test_jars_are_fetched_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Jars in the cache need no repository."""
-    found = jars(SPARK_KAFKA, without=IN_SPARK)
+    found = spark_jars("kafka")
     monkeypatch.setattr(subject, "REPOSITORY", "http://127.0.0.1:9/")
-    assert jars(SPARK_KAFKA, without=IN_SPARK) == found
+    assert spark_jars("kafka") == found
 
 
 def test_jars_that_cannot_be_had_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -38,3 +38,19 @@ def test_java_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(JarsError, match=r"^Java 17 or newer is needed"):
         subject.java()
+
+
+@pytest.mark.parametrize(
+    ("pyspark", "text"),
+    [
+        ("4.2.0", r"^no iceberg was run with PySpark 4\.2\.0: see docs/versions\.md$"),
+        ("4.9.1", r"^no connectors were run with PySpark 4\.9\.1: see docs/versions\.md$"),
+    ],
+)
+def test_connectors_that_were_not_run_are_refused(
+    monkeypatch: pytest.MonkeyPatch, pyspark: str, text: str
+) -> None:
+    """The error names the connector and the PySpark that is installed."""
+    monkeypatch.setattr(subject, "version", {"pyspark": pyspark}.__getitem__)
+    with pytest.raises(JarsError, match=text):
+        spark_jars("delta", "iceberg")

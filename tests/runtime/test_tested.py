@@ -7,21 +7,27 @@ from pathlib import Path
 
 import pytest
 import tomli
-from examples.jars import SPARK_DELTA, SPARK_ICEBERG, SPARK_KAFKA
 
-from changewire.tested import JAVAS, PYTHONS, TESTED, Release, ran_with
+from changewire.tested import JAVAS, PYTHONS, TESTED, Release, line, ran_with
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT.joinpath("docs", "versions.md").read_text(encoding="utf-8")
 PYPROJECT = tomli.loads(ROOT.joinpath("pyproject.toml").read_text(encoding="utf-8"))
 
 
-def test_the_jars_of_the_tests_are_in_the_table() -> None:
-    """The first row is what the tests of this repository start Spark with."""
-    first = TESTED[0]
-    assert (first.kafka, first.delta, first.iceberg) == (SPARK_KAFKA, SPARK_DELTA, SPARK_ICEBERG)
-    pins = ROOT.joinpath("constraints", "dev.txt").read_text(encoding="utf-8")
-    assert f"\npyspark=={TESTED[0].pyspark}\n" in pins
+def test_the_releases_of_the_table_are_those_that_are_installed() -> None:
+    """All tests have the first; each other has a file of what differs, and a line of the matrix."""
+    pins = [ROOT / "constraints" / f"spark-{line(row.pyspark)}.txt" for row in TESTED[1:]]
+    assert sorted(ROOT.glob("constraints/spark-*.txt")) == pins
+    for row, file in zip(TESTED, [ROOT / "constraints" / "dev.txt", *pins], strict=True):
+        assert f"pyspark=={row.pyspark}" in file.read_text(encoding="utf-8").splitlines()
+
+
+def test_a_token_provider_of_another_version_is_told() -> None:
+    """The note of a release names the jar that takes the place of the connector's own."""
+    for row in TESTED:
+        _, _, name = (row.token_provider or "").partition(":")
+        assert name in row.note
 
 
 def test_the_page_shows_the_table() -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 import pytest
 from examples.broker import HOST, free_port
-from examples.jars import IN_SPARK, SPARK_KAFKA, jars
+from examples.jars import spark_jars
 from tests.runtime.cli.conftest import Ended
 from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
 from tests.support.topics import create, produce
@@ -111,7 +111,7 @@ def test_secrets_reach_neither_logs_nor_reports(kafka: str, topic: str, tmp_path
     """With Spark's log at INFO no secret stands in what the command writes anywhere."""
     logging, output = tmp_path / "log4j2.xml", tmp_path / "out"
     logging.write_text(LOGGING, encoding="utf-8")
-    connector = ",".join(str(jar) for jar in jars(SPARK_KAFKA, without=IN_SPARK))
+    connector = ",".join(str(jar) for jar in spark_jars("kafka"))
     command = ["run", "-f", FORMAT, "--kafka", kafka, "--subscribe", topic, "-o", str(output)]
     jaas = f'kafka.sasl.jaas.config=Module required password="{SECRET}";'
     secret = ["--option", f"kafka.ssl.truststore.password={SECRET}", "--option", jaas]

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from changewire.changes.reading import Reading
+from changewire.engines.errors import StreamError
 from changewire.engines.outcome import Outcome
 from changewire.engines.spark.apply import apply_changes
 from changewire.engines.spark.decode import decode
 from changewire.engines.spark.kafka import KafkaOptions, address, read_kafka
 from changewire.engines.spark.kafka.options import option
-from changewire.engines.spark.session import session
+from changewire.engines.spark.session import is_remote, session
 from changewire.engines.spark.stream import limit as limits
 from changewire.engines.spark.stream.compatible import SETTINGS
 from changewire.engines.spark.stream.ending import await_end
@@ -79,7 +80,8 @@ def run_stream(
 
     Raises:
         KafkaSourceError: An option is wrong, or the connector, a broker or a topic is not there.
-        StreamError: Checkpoint or outputs do not fit, or a batch has too many dead letters.
+        StreamError: Checkpoint or outputs do not fit, a batch has too many dead letters, or the
+            session is one of Spark Connect.
         ConservationError: The rows of a batch do not add up.
         ValueError: There is no such sink or limit.
     """
@@ -87,6 +89,11 @@ def run_stream(
     if landing.max_dead_letters is not None:
         limits.allowed(landing.max_dead_letters, 0)
     spark = session(settings(packages, landing.sink, output))
+    if is_remote(spark):
+        raise StreamError(
+            "a run counts its batches in this process, and a session of Spark Connect writes them "
+            "in another: use `changewire.spark.write_stream` or `apply_changes`"
+        )
     messages = read_kafka(spark, _from_earliest(options))
     totals = Totals(landing.notice, landing.metrics, show_values=show_values)
     common = {**places(output, landing.sink), **_landed(landing, options, totals)}

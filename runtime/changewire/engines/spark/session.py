@@ -43,3 +43,8 @@ def session(settings: Mapping[str, str] | None = None) -> SparkSession:
     for name, value in {**ours, **(settings or {})}.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def is_remote(spark: SparkSession) -> bool:
+    """Tell whether a session is one of Spark Connect, whose driver is another process."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")

@@ -13,6 +13,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 from tests.runtime.tables.model import Content, key_of
+from tests.support.session import need
 
 import changewire as cw
 import changewire.spark as cws
@@ -66,6 +67,10 @@ class Lake:
     lake: Path | None = None
     files: int = 0
     namespace: str = ""
+
+    def __post_init__(self) -> None:
+        """Skip the test where the table format was not run with this Spark."""
+        need(self.sink)
 
     def send(self, batch: Sequence[Placed]) -> None:
         """Add a file, which the query reads as one batch."""
@@ -161,6 +166,7 @@ class Lake:
 
 def lake_in(sink: str, spark: SparkSession, root: Path, **options: Any) -> Lake:
     """Return a lake of a table format; the catalog of Iceberg keeps tables in folders too."""
+    need(sink)
     if sink != "iceberg":
         return Lake(root, sink, **options)
     folder = Path(str(spark.conf.get("spark.sql.catalog.ice.warehouse")), root.name)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from tests.samples import FORMAT, mixed_messages
+from tests.support.session import need
 
 import changewire.spark as cws
 from changewire.changes.reading import Reading
@@ -49,6 +50,10 @@ class Stream:
     root: Path
     sink: str = "parquet"
     sent: list[bytes | None] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Skip the test where the sink was not run with this Spark."""
+        need(self.sink)
 
     def send(self, messages: Messages) -> None:
         """Add a file of messages, which the query reads as one batch."""

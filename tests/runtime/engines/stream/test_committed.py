@@ -62,6 +62,19 @@ def test_a_batch_tells_rows_gaps_and_lag() -> None:
     )
 
 
+def test_spark_connect_tells_the_same() -> None:
+    """A remote session tells what was observed as a row and its schema."""
+    observed: dict[str, dict[str, Any]] = json.loads(told(KAFKA))["observedMetrics"]
+    as_rows = {
+        name: {
+            "values": [*metrics.values()],
+            "schema": {"type": "struct", "fields": [{"name": one} for one in metrics]},
+        }
+        for name, metrics in observed.items()
+    }
+    assert read(told(KAFKA, observedMetrics=as_rows)) == read(told(KAFKA))
+
+
 @pytest.mark.parametrize(
     "source",
     [

@@ -17,6 +17,7 @@ from pyspark.errors import StreamingQueryException
 from tests.runtime.engines.ends import crash
 from tests.runtime.engines.stream.faults import STEPS, ending_at
 from tests.runtime.engines.stream.streams import stream
+from tests.support.session import need
 
 from changewire.engines.spark.decode import BatchFunction
 from changewire.engines.spark.stream.output import Output
@@ -79,6 +80,7 @@ def test_an_append_that_is_done_again_changes_nothing(
     spark: SparkSession, tmp_path: Path, sink: str, target: str | None
 ) -> None:
     """A batch of one query lands once; one with the same number of another query lands as well."""
+    need(sink)
     output = Output("change_log", target or str(tmp_path / "out"))
     rows = spark.range(0, 3, 1, 1)
     first, second, other = BatchId("q", 0), BatchId("q", 1), BatchId("other", 0)

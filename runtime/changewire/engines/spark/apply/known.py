@@ -97,8 +97,10 @@ def _read(
 ) -> DataFrame | None:
     numbered = StructType([*columns.fields, StructField("batch", LongType())])
     try:
-        return spark.read.schema(numbered).parquet(f"{checkpoint}/{folder}")
+        found = spark.read.schema(numbered).parquet(f"{checkpoint}/{folder}")
+        found.schema  # noqa: B018 - Spark Connect looks for the files only now
     except AnalysisException as error:
         if error.getCondition() == _NOT_THERE:
             return None
         raise
+    return found

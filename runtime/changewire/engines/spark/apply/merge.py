@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Final
 
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 
@@ -16,6 +14,7 @@ from changewire.engines.spark.apply.decisions import decisions
 from changewire.engines.spark.apply.held import Place, struct_of
 from changewire.engines.spark.apply.shape import Shape
 from changewire.engines.spark.parts import quoted
+from changewire.engines.spark.raised import RAISED
 from changewire.tables.metadata import COLUMN
 from changewire.tables.order import OLDEST, Order
 
@@ -76,7 +75,7 @@ def _attempt(
         changed = made.rows.where((F.col("action") == ROW) | F.col("seen").isNotNull())
         if made.changed and not write_rows(changed, place, rows=made.changed, since=version):
             return None
-    except (PySparkException, Py4JError) as error:  # Iceberg's own errors are not wrapped
+    except RAISED as error:  # Iceberg's own errors are not wrapped
         if place.format.conflict.search(str(error)) is None:
             raise
         return None

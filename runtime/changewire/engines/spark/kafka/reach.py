@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from changewire.engines.servers import connection_refusal
 from changewire.engines.spark.kafka.errors import KafkaSourceError, reason
 from changewire.engines.spark.kafka.options import TOPICS, addresses, option
+from changewire.engines.spark.session import is_remote
 
 TIMEOUTS: Final = ("kafka.request.timeout.ms", "kafka.default.api.timeout.ms")
 MILLISECONDS: Final = "10000"
@@ -30,7 +31,7 @@ def check_reachable(spark: SparkSession, options: Mapping[str, str]) -> None:
         KafkaSourceError: No server accepts a connection, or a topic is not there, or Spark may not
             read it.
     """
-    if not type(spark).__module__.startswith("pyspark.sql.connect"):
+    if not is_remote(spark):
         _check_servers(options)
     messages = _bounded(spark, options)
     failure = _failure(messages)

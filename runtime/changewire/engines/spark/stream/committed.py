@@ -100,10 +100,11 @@ def read(text: str) -> BatchProgress | None:
         text: Its JSON.
     """
     told = msgspec.json.decode(text, type=_Progress)
-    counts = told.observed_metrics.get(DECODED)
+    observed = {name: _named(metrics) for name, metrics in told.observed_metrics.items()}
+    counts = observed.get(DECODED)
     if _WRITTEN not in told.duration_ms or counts is None:
         return None
-    rows = _rows(told)
+    rows = _rows(told, observed)
     seconds = told.batch_duration / _MILLISECONDS
     return BatchProgress(
         batch=told.batch_id,
@@ -130,9 +131,17 @@ def check(progress: BatchProgress) -> None:
         )
 
 
-def _rows(told: _Progress) -> int:
-    observed = [c["rows"] for n, c in told.observed_metrics.items() if n.startswith(DELIVERED)]
-    return sum(observed) if observed else told.num_input_rows
+def _named(metrics: dict[str, Any]) -> dict[str, Any]:
+    """Return what was observed by its names; Spark Connect tells it as a row beside its schema."""
+    if metrics.keys() != {"schema", "values"}:
+        return metrics
+    names = [field["name"] for field in metrics["schema"]["fields"]]
+    return dict(zip(names, metrics["values"], strict=True))
+
+
+def _rows(told: _Progress, observed: dict[str, dict[str, Any]]) -> int:
+    counted = [metrics["rows"] for name, metrics in observed.items() if name.startswith(DELIVERED)]
+    return sum(counted) if counted else told.num_input_rows
 
 
 def _gaps(told: _Progress, rows: int) -> int | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from py4j.protocol import Py4JError
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType, StructType
 
 from changewire.engines.errors import OutputError
+from changewire.engines.spark.raised import RAISED
 from changewire.engines.spark.stream.output import Output
 from changewire.engines.spark.stream.sinks import BATCH, QUERY
 from changewire.engines.spark.types import nullable
@@ -86,11 +86,12 @@ def schema_of(spark: SparkSession, sink: str, output: Output) -> StructType | No
             return spark.table(output.target).schema
         if sink == "iceberg":  # Spark looks no further than a name, whatever the format
             spark.read.format(sink).load(output.target)
-    except (AnalysisException, Py4JError) as error:
+    except RAISED as error:
         # Some versions of Spark lack a word of their own for a format that is not there.
         if _NO_FORMAT in str(error):
             raise OutputError(lack(spark.version, sink)) from None
-        if isinstance(error, Py4JError) or error.getCondition() not in _NOT_THERE:
+        condition = error.getCondition() if isinstance(error, AnalysisException) else None
+        if condition not in _NOT_THERE:
             raise
     return None
 
