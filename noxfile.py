@@ -31,8 +31,11 @@ PINS = "constraints/dev.txt"
 DECODE = ("test_decode", "test_spark_engine", "test_spark_schemas", "test_variant")
 TYPED = ("test_typed_rows", "test_rows_by_json_schema")
 STREAM = ("stream/test_landing", "stream/test_once", "stream/test_start")
-KAFKA = ("kafka/test_read", "apply/test_topic")
-TABLES = ("apply/test_convergence", "apply/test_in_order", "apply/test_tables")
+KAFKA = ("kafka/test_read", "apply/test_histories", "apply/test_topic")
+TABLES = (
+    *("apply/test_adopt", "apply/test_convergence", "apply/test_halves"),
+    *("apply/test_in_order", "apply/test_tables"),
+)
 TYPED_TABLES = ("apply/test_typed_tables",)
 LINES = {
     "4.0": (*DECODE, *TYPED, *STREAM, *KAFKA, *TABLES, *TYPED_TABLES, "apply/test_iceberg"),
