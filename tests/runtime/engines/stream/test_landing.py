@@ -32,6 +32,20 @@ def test_readers_without_spark_see_every_row(landed: Landed) -> None:
     assert found == {name: rows.total() for name, rows in landed.stream.expected().items()}
 
 
+def test_delta_has_statistics_where_files_are_skipped(spark: SparkSession, tmp_path: Path) -> None:
+    """Times and places have them, and text has not; later batches leave it at that."""
+    made = stream(tmp_path, 2, "delta")
+    made.land(spark)
+    log = Path(made.targets()["change_log"], "_delta_log")
+    texts = [file.read_text(encoding="utf-8") for file in log.glob("*.json")]
+    lines = [json.loads(line) for text in texts for line in text.splitlines()]
+    (metadata,) = (line["metaData"] for line in lines if "metaData" in line)
+    columns = "event_time,timestamp,topic,partition,offset,path,number"
+    assert metadata["configuration"] == {"delta.dataSkippingStatsColumns": columns}
+    stats = [json.loads(line["add"]["stats"]) for line in lines if "add" in line]
+    assert {*stats[0]["nullCount"]} == {*columns.split(",")}
+
+
 def test_sums_are_what_the_source_delivered(landed: Landed) -> None:
     """Over the life of a query the counts of its batches add up to the rows of the source."""
     batches = [json.loads(line) for line in landed.metrics]

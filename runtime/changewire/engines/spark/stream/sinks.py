@@ -20,6 +20,14 @@ BATCH: Final = "batch"
 """Partition columns of Parquet outputs; many readers skip folders that begin with ``_``."""
 
 
+STATISTICS: Final = (
+    *("event_time", "time", "timestamp"),
+    *("topic", "partition", "offset", "path", "number"),
+)
+"""Columns of Delta outputs that have statistics, by which queries skip files: those that grow from
+file to file. Most others are text, of which statistics cost much and let little be skipped."""
+
+
 @dataclass(frozen=True)
 class BatchId:
     """What names a batch among all batches that an output ever gets.
@@ -41,7 +49,9 @@ def append_delta(rows: DataFrame, output: Output, batch: BatchId) -> None:
     writer = rows.write.format("delta").mode("append")
     writer = writer.option("txnAppId", f"changewire-{batch.query}-{output.name}")
     writer = writer.option("txnVersion", str(batch.number))
-    output.save(writer)
+    # Delta takes it for a new table, and leaves one that is there as it is.
+    named = ",".join(name for name in STATISTICS if name in rows.columns)
+    output.save(writer.option("delta.dataSkippingStatsColumns", named))
 
 
 def append_iceberg(rows: DataFrame, output: Output, batch: BatchId) -> None:
