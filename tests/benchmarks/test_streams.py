@@ -205,3 +205,12 @@ def test_parts_are_kept_beside_each_other(tmp_path: Path) -> None:
     found = json.loads((tmp_path / "stream.json").read_bytes())
     assert [result["title"] for result in found["results"]] == ["C", "B"]
     assert "### C" in (tmp_path / "stream-log.md").read_text(encoding="utf-8")
+
+
+def test_memory_is_kept(tmp_path: Path) -> None:
+    """Its figures are seconds and bytes at each tenth of the time."""
+    found = {"by hand": [done(9.0)], "changewire": [done(10.0)]}
+    program.keep(tmp_path, "log", [memory("M", found, "changewire")], 0.5)
+    (result,) = json.loads((tmp_path / "stream.json").read_bytes())["results"]
+    assert result["memory"]["changewire"][0] == [1.0, 101 * 2**20, 0, 200 * 2**20]
+    assert len(result["memory"]["by hand"]) == len(range(10))
