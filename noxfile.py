@@ -34,12 +34,11 @@ STREAM = ("stream/test_landing", "stream/test_once", "stream/test_start")
 KAFKA = ("kafka/test_read", "apply/test_histories", "apply/test_topic")
 TABLES = (
     *("apply/test_adopt", "apply/test_convergence", "apply/test_halves"),
-    *("apply/test_in_order", "apply/test_tables"),
+    *("apply/test_in_order", "apply/test_tables", "apply/test_typed_tables"),
 )
-TYPED_TABLES = ("apply/test_typed_tables",)
 LINES = {
-    "4.0": (*DECODE, *TYPED, *STREAM, *KAFKA, *TABLES, *TYPED_TABLES, "apply/test_iceberg"),
-    "4.2": (*DECODE, *TYPED, *STREAM, *KAFKA, *TABLES, *TYPED_TABLES),
+    "4.0": (*DECODE, *TYPED, *STREAM, *KAFKA, *TABLES, "apply/test_iceberg"),
+    "4.2": (*DECODE, *TYPED, *STREAM, *KAFKA, *TABLES),
     "4.3": (*DECODE, *TYPED, *STREAM),
     "connect": ("test_connect",),
 }
@@ -164,7 +163,7 @@ def tests(session: nox.Session) -> None:
 
 @nox.session
 def long(session: nox.Session) -> None:
-    """Run the tests that take minutes each: the tour of a stream, and jobs of its benchmark."""
+    """Run the tests that take minutes each: a tour, jobs of a benchmark, many histories."""
     install_wheel(session, tuple(EXTRAS), ("bench", "tests"))
     session.run("pytest", "-m", "long", *session.posargs)
 

@@ -109,7 +109,9 @@ def broker(folder: Path, port: int | None = None) -> Generator[str]:
             start_new_session=True,
         )
     try:
-        _wait(process, server, log)
+        said = waited(process, server, log, seconds=SECONDS)
+        if said is not None:
+            raise BrokerError(f"the broker does not listen on {server}:\n{said}")
         yield server
     finally:
         _stop(process, server)
@@ -149,14 +151,23 @@ def _program(folder: Path, main: str, *arguments: str) -> list[str]:
     return [java(), HEAP, *QUICK, logging, "-cp", path, main, *arguments]
 
 
-def _wait(process: subprocess.Popen[bytes], server: str, log: Path) -> None:
-    """Wait until the broker listens."""
-    end = time.monotonic() + SECONDS
+def waited(
+    process: subprocess.Popen[bytes], server: str, log: Path, *, seconds: float
+) -> str | None:
+    """Wait until a program listens; return None, or the end of its log where it does not.
+
+    Args:
+        process: The program.
+        server: Where it is to listen, as ``host:port``.
+        log: What it writes to.
+        seconds: How long it may take.
+    """
+    end = time.monotonic() + seconds
     while not listens(server):
         if time.monotonic() > end or process.poll() is not None:
-            said = log.read_text(encoding="utf-8", errors="replace")[-4000:]
-            raise BrokerError(f"the broker does not listen on {server}:\n{said}")
+            return log.read_text(encoding="utf-8", errors="replace")[-4000:]
         time.sleep(0.05)
+    return None
 
 
 def listens(server: str) -> bool:

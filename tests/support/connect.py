@@ -5,33 +5,21 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from examples.broker import HOST, free_port, listens
+from examples.broker import HOST, free_port, waited
 from tests.support.session import settings
 
-from changewire.engines.cuts import BATCH_BYTES
+from changewire.engines.spark.session import local_settings
 
 ROOT: Final = Path(__file__).parents[2]
 MAIN: Final = "org.apache.spark.sql.connect.service.SparkConnectServer"
 SECONDS: Final = 120
 """How long the server may take to listen."""
-
-SETTINGS: Final = {
-    "spark.connect.grpc.binding.address": HOST,
-    "spark.driver.bindAddress": HOST,
-    "spark.driver.host": HOST,
-    "spark.ui.enabled": "false",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.databricks.delta.snapshotPartitions": "2",
-    "spark.sql.execution.arrow.maxBytesPerBatch": str(BATCH_BYTES),
-}
 
 
 @contextmanager
@@ -59,7 +47,9 @@ def connect_server(folder: Path) -> Generator[str]:
         ) as process,
     ):
         try:
-            _wait(process, f"{HOST}:{port}", log)
+            said = waited(process, f"{HOST}:{port}", log, seconds=SECONDS)
+            if said is not None:
+                raise RuntimeError(f"the server does not listen on port {port}:\n{said}")
             yield f"sc://{HOST}:{port}"
         finally:
             process.kill()
@@ -72,8 +62,9 @@ def _program(folder: Path, port: int) -> list[str]:
     assert spec.origin is not None
     submit = Path(spec.origin).with_name("bin") / "spark-submit"
     told = {
-        **SETTINGS,
+        **local_settings(),
         **settings(folder / "warehouse"),
+        "spark.connect.grpc.binding.address": HOST,
         "spark.connect.grpc.binding.port": str(port),
     }
     options = [word for name, value in told.items() for word in ("--conf", f"{name}={value}")]
@@ -87,13 +78,3 @@ def _environment() -> dict[str, str]:
         [str(ROOT), *(str(Path(place).resolve()) for place in sys.path if place)]
     )
     return {**own, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": path}
-
-
-def _wait(process: subprocess.Popen[bytes], server: str, log: Path) -> None:
-    """Wait until the server listens."""
-    end = time.monotonic() + SECONDS
-    while not listens(server):
-        if time.monotonic() > end or process.poll() is not None:
-            said = log.read_text(encoding="utf-8", errors="replace")[-4000:]
-            raise RuntimeError(f"the server does not listen on {server}:\n{said}")
-        time.sleep(0.1)

@@ -24,9 +24,16 @@ def session(settings: Mapping[str, str] | None = None) -> SparkSession:
     if active is not None:
         return active
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    cores = str(os.cpu_count() or 1)
     builder = SparkSession.builder.master("local[*]").appName("changewire")
-    ours = {
+    for name, value in {**local_settings(), **(settings or {})}.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def local_settings() -> dict[str, str]:
+    """Return the settings of a session on this machine alone."""
+    cores = str(os.cpu_count() or 1)
+    return {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
@@ -40,9 +47,6 @@ def session(settings: Mapping[str, str] | None = None) -> SparkSession:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
     }
-    for name, value in {**ours, **(settings or {})}.items():
-        builder = builder.config(name, value)
-    return builder.getOrCreate()
 
 
 def is_remote(spark: SparkSession) -> bool:

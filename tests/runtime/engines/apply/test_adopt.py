@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import pytest
 from pyspark.sql.types import LongType, StringType, StructField, StructType
@@ -11,6 +12,7 @@ from tests.runtime.engines.apply.lake import Lake, lake_in
 from tests.runtime.engines.apply.test_typed_tables import landed, message
 
 import changewire.spark as cws
+from changewire.engines.spark.apply import decisions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,6 +65,28 @@ def held(spark: SparkSession, lake: Lake) -> list[Any]:
     """Return the rows of the table."""
     table = spark.read.format(lake.sink).load(f"{lake.folder}/t")
     return [tuple(row) for row in table.select("id", "name", "note").orderBy("id").collect()]
+
+
+@pytest.mark.parametrize("many", [decisions.MANY, 0])
+def test_rows_that_something_else_adds(spark: SparkSession, tmp_path: Path, many: int) -> None:
+    """A query that meets one ends, and does not take it for none; `adopt` gives it an order."""
+    lake = Lake(tmp_path)
+    table = made(spark, lake, ROWS)
+    assert cws.adopt(spark, table, keys=["id"]) == len(ROWS)
+    with pytest.raises(cws.OutputError, match=r"the table's key is \(id\), not \(id, name\)"):
+        cws.adopt(spark, table, keys=["name", "id"])
+    added = spark.createDataFrame([(9, "x", "y")], ROW)
+    added.write.format("delta").mode("append").save(table)
+    deleted = [message("DELETE", 3, TYPES, id=9, name="x", note="y")]
+    options: dict[str, Any] = {"format": "dataworks-json", "rows": ROW}
+    with patch.object(decisions, "MANY", many):
+        with pytest.raises(
+            Exception, match=r"a row has no _changewire, so something else wrote it"
+        ):
+            landed(spark, lake, deleted, **options)
+        assert cws.adopt(spark, table, keys=["id"]) == 1
+        landed(spark, lake, **options)
+    assert [row[0] for row in held(spark, lake)] == [1, 2, 3]
 
 
 def test_a_key_names_each_row(spark: SparkSession, tmp_path: Path) -> None:

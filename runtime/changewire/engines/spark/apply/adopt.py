@@ -13,9 +13,9 @@ from pyspark.sql.types import StructField, StructType
 
 from changewire.engines.errors import OutputError
 from changewire.engines.kept import SUFFIX
-from changewire.engines.spark.apply.formats import format_of
+from changewire.engines.spark.apply.formats import TableFormat, format_of
 from changewire.engines.spark.apply.metadata import METADATA, TOMBSTONES
-from changewire.engines.spark.apply.places import keep_keys
+from changewire.engines.spark.apply.places import keep_keys, keys_of
 from changewire.engines.spark.parts import quoted
 from changewire.tables.metadata import COLUMN, metadata_of
 from changewire.tables.names import beside
@@ -38,20 +38,19 @@ def adopt(spark: SparkSession, target: str, *, keys: Sequence[str], sink: str = 
 
     Raises:
         ValueError: There is no such table format, or `keys` is empty.
-        OutputError: The table lacks a column of the key, rows have none in it, or two have the
-            same; it is as it was.
+        OutputError: The table lacks a column of the key, rows have none in it, two have the same,
+            or it has another key since it was adopted or made; it is as it was.
+        AnalysisException: The table is not there.
     """
     tables = format_of(sink)
     table = tables.identifier(target)
     tables.refresh(spark, table)
     rows = spark.table(table)
     _check(rows, keys, table)
+    _keep_keys(spark, beside(target, SUFFIX), tuple(sorted(keys)), tables)
     if COLUMN not in rows.columns:
         added = StructType([*rows.schema.fields, StructField(COLUMN, METADATA)])
         tables.evolve(spark, target, added)
-    graves = beside(target, SUFFIX)
-    tables.create(spark, graves, TOMBSTONES)
-    keep_keys(spark, tables.identifier(graves), sorted(keys))
     tables.refresh(spark, table)
     is_new = F.col(COLUMN).isNull()
     number = spark.table(table).where(is_new).count()
@@ -60,6 +59,25 @@ def adopt(spark: SparkSession, target: str, *, keys: Sequence[str], sink: str = 
     if number:
         spark.sql(f"UPDATE {table} SET {COLUMN} = {value} WHERE {COLUMN} IS NULL")  # noqa: S608 - quoted
     return number
+
+
+def _keep_keys(
+    spark: SparkSession, graves: str, keys: tuple[str, ...], tables: TableFormat
+) -> None:
+    """Make the table of tombstones, and keep the key there.
+
+    Raises:
+        OutputError: It has another one.
+    """
+    tables.create(spark, graves, TOMBSTONES)
+    identifier = tables.identifier(graves)
+    known = keys_of(spark, identifier)
+    if known is None:
+        keep_keys(spark, identifier, keys)
+    elif known != keys:
+        raise OutputError(
+            f"{identifier}: the table's key is ({', '.join(known)}), not ({', '.join(keys)})"
+        )
 
 
 def _check(rows: DataFrame, keys: Sequence[str], table: str) -> None:

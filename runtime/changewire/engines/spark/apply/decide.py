@@ -19,13 +19,14 @@ from pyspark.sql.types import (
 )
 
 from changewire.engines.effects import effect_of
+from changewire.engines.errors import OutputError
 from changewire.engines.kept import as_pairs
 from changewire.engines.spark.apply.effects import EFFECT
 from changewire.engines.spark.apply.metadata import METADATA, ORDER_FIELDS
 from changewire.engines.spark.apply.shape import Shape
 from changewire.engines.spark.arrow_types import arrow_type
 from changewire.tables.merge import merged
-from changewire.tables.metadata import metadata_of, state_from
+from changewire.tables.metadata import COLUMN, metadata_of, state_from
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.state import State, joined
 
@@ -41,6 +42,9 @@ COUNTS: Final = "counts"
 truncate removes; or counts of its task."""
 
 _BATCH: Final = 1024
+_WITHOUT: Final = (
+    f"a row has no {COLUMN}, so something else wrote it; changewire.spark.adopt gives it one"
+)
 
 
 def input_type(shape: Shape) -> StructType:
@@ -89,7 +93,11 @@ class Decide:
         self._floor = floor
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield a row for each row of the table that changes, and one with counts."""
+        """Yield a row for each row of the table that changes, and one with counts.
+
+        Raises:
+            OutputError: Something else wrote a row.
+        """
         counts: Counter[str] = Counter()
         schema = pa.schema([*arrow_type(output_type(self._shape))])
         found: list[dict[str, Any]] = []
@@ -129,6 +137,8 @@ class Decide:
         for found in rows:
             if found["origin"] == TABLE_ROW:
                 seen = found["metadata"]
+                if seen is None:
+                    raise OutputError(_WITHOUT)
                 row = state_from(seen, self._shape.unpack(found["content"]))
             elif found["origin"] == TOMBSTONE_ROW:
                 new = state_from(found["metadata"], None)

@@ -71,15 +71,11 @@ def _halves(rows: DataFrame) -> DataFrame:
 def _wholes(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the wholes of rows that are sorted by `_GROUP`; what `mapInArrow` takes."""
     schema = pa.schema([*arrow_type(_WHOLE)])
-    groups = (wholes(group) for _, group in groupby(_rows(batches), key=_group))
+    rows = chain.from_iterable(batch.to_pylist() for batch in batches)
+    groups = (wholes(group) for _, group in groupby(rows, key=_group))
     found = ({**w.position._asdict(), EFFECTS: w.effects} for w in chain.from_iterable(groups))
-    while rows := [*islice(found, _BATCH)]:
-        yield pa.RecordBatch.from_pylist(rows, schema)
-
-
-def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
-    for batch in batches:
-        yield from batch.to_pylist()
+    while some := [*islice(found, _BATCH)]:
+        yield pa.RecordBatch.from_pylist(some, schema)
 
 
 def _group(row: dict[str, Any]) -> tuple[Any, ...]:

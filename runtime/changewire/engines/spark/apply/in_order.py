@@ -27,6 +27,7 @@ OTHER: Final = "other"
 _FULL: Final = "full"
 _POSITION: Final = ("topic", "partition", "offset", "element")
 _AFTER: Final = "after"
+_IS_THERE: Final = "is_there"
 
 
 def in_order(effects: DataFrame, place: Place) -> DataFrame:
@@ -44,7 +45,11 @@ def in_order(effects: DataFrame, place: Place) -> DataFrame:
     if rows is None:
         found = found.withColumn("seen", F.lit(None).cast(METADATA))
     else:
-        found = found.join(rows.select("key", F.col("metadata").alias("seen")), "key", "left")
+        there = rows.select("key", F.col("metadata").alias("seen"), F.lit(True).alias(_IS_THERE))  # noqa: FBT003
+        found = found.join(there, "key", "left")
+        # A row that something else wrote has no metadata, and is for `Decide` to refuse.
+        is_ours = F.col(_IS_THERE).isNull() | F.col("seen").isNotNull()
+        found = found.withColumn("are_plain", F.col("are_plain") & is_ours)
     decided = found.select(*_decided(_is_simple()))
     return decided.mapInArrow(Pack(place.shape), output_type(place.shape))
 
