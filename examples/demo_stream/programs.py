@@ -89,7 +89,8 @@ class Programs:
 def environment() -> Mapping[str, str]:
     """Return what programs are told: where the jars are, and to compile little."""
     connectors = ",".join(str(jar) for jar in spark_jars("kafka", "delta"))
-    told = f"--jars {connectors} --driver-java-options -XX:TieredStopAtLevel=1 pyspark-shell"
+    java = "'-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m'"
+    told = f"--jars {connectors} --driver-java-options {java} pyspark-shell"
     return {**os.environ, "PYSPARK_SUBMIT_ARGS": told, "PYTHONUNBUFFERED": "1"}
 
 

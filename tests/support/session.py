@@ -24,7 +24,10 @@ SETTINGS: Final = {
 """What Delta asks of a session, https://docs.delta.io/latest/quick-start.html, and Iceberg,
 https://iceberg.apache.org/docs/latest/spark-getting-started/."""
 
-QUICK: Final = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
+QUICK: Final = {
+    # Where it compiles so little, the JVM makes room for a fifth of the code, and tests have more.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
+}
 """Short runs are mostly compiling."""
 
 INTERPRETED = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ import changewire.spark as cws
 from changewire.changes.reading import Reading
 from changewire.engines.spark.apply import merge
 from changewire.engines.spark.apply.applying import Applying, RowTypes
+from changewire.engines.spark.apply.decisions import decisions
 from changewire.tables import Routing, template_of
 
 if TYPE_CHECKING:
@@ -118,31 +120,63 @@ def test_truncates(spark: SparkSession, tmp_path: Path) -> None:
     assert [row["code"] for row in letters] == ["truncate-without-sequence"]
 
 
-@pytest.mark.parametrize("sink", ["delta", "iceberg"])
-def test_two_queries_write_to_one_table(spark: SparkSession, tmp_path: Path, sink: str) -> None:
+MEANWHILE: Mapping[str, tuple[list[Any], list[Any], dict[str, int]]] = {
+    "rows": (
+        [change(key=1, sequence=2, a=2), change(key=2, sequence=2, a=2)],
+        [change(key=1, sequence=3, a=3), change("delete", 2, 3)],
+        {"stale": 2},
+    ),
+    "a delete of no row": (
+        [change(key=3, sequence=4, a=4)],
+        [change("delete", 3, 5)],
+        {"applied": 1},
+    ),
+    "a row after its delete": (
+        [change("delete", 3, 5)],
+        [change(key=3, sequence=4, a=4)],
+        {"applied": 1},
+    ),
+    "a truncate": ([change(key=3, sequence=4, a=4)], [truncate(5)], {"applied": 1}),
+}
+"""What a query sends, what another one writes meanwhile, and what becomes of the former."""
+
+
+@pytest.mark.parametrize(
+    ("name", "sink"),
+    [
+        *((name, "delta") for name in MEANWHILE),
+        ("rows", "iceberg"),
+        ("a delete of no row", "iceberg"),
+    ],
+)
+def test_two_queries_write_to_one_table(
+    spark: SparkSession, tmp_path: Path, name: str, sink: str
+) -> None:
     """What another query writes between decision and merge is seen, and decided on again."""
+    mine, theirs, told = MEANWHILE[name]
     lake, other = (lake_in(sink, spark, tmp_path / f"{tmp_path.name}_{n}") for n in range(2))
     other.lake, other.namespace = lake.folder, lake.namespace
+    lake.applies_truncates = other.applies_truncates = True
     first = placed(change(key=1, a=1), change(key=2, a=1))
     lake.send(first)
     lake.apply(spark)
-    mine = placed(change(key=1, sequence=2, a=2), change(key=2, sequence=2, a=2), start=10)
-    theirs = placed(change(key=1, sequence=3, a=3), change("delete", 2, 3), partition=1)
-    lake.send(mine)
-    other.send(theirs)
-    write, calls = merge.write_rows, list[Any]()
+    sent, others = placed(*mine, start=10), placed(*theirs, partition=1)
+    lake.send(sent)
+    other.send(others)
+    calls: list[Any] = []
 
-    def after_the_other(*arguments: Any, **options: Any) -> bool:
-        calls.append(arguments)
+    def before_the_other(*arguments: Any, **options: Any) -> Any:
+        decided = decisions(*arguments, **options)
+        calls.append(decided)
         if len(calls) == 1:
             other.start(spark).awaitTermination()
-        return write(*arguments, **options)
+        return decided
 
-    told: list[str] = []
-    with patch.object(merge, "write_rows", after_the_other):
-        lake.apply(spark, metrics=told.append)
-    assert lake.content(spark) == tables_of([*first, *mine, *theirs])
-    assert msgspec.json.decode(told[0])["tables"] == {"stale": 2}
+    lines: list[str] = []
+    with patch.object(merge, "decisions", before_the_other):
+        lake.apply(spark, metrics=lines.append)
+    assert lake.content(spark) == tables_of([*first, *sent, *others], truncates=True)
+    assert msgspec.json.decode(lines[0])["tables"] == told
 
 
 def test_records_without_value_are_deletes_where_asked_for(

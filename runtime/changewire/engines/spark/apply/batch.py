@@ -107,10 +107,9 @@ class TablesWriter(BatchWriter):
             applying.tables.evolve(spark, target.name, made.shape.columns)
         place = place_of(spark, target.name, made.shape, applying.tables)
         newest = _newest_truncate(rows, found.targets[target])
-        if newest > place.truncated:
-            keep_truncated(spark, place, newest)
-        is_new = newest > OLDEST
-        return merge(effects, place, max(place.truncated, newest), is_new=is_new, changes=changes)
+        if newest > OLDEST:
+            keep_truncated(spark, place.tombstones, newest)
+        return merge(effects, place, newest, changes=changes)
 
 
 def _newest_truncate(rows: DataFrame, ways: list[From]) -> Order:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import DataType, StructType
 
 from changewire.engines.spark.apply.making import make_table, no_rows
@@ -21,6 +21,11 @@ _ANY_NAMES: Final[Mapping[str, str]] = {
     # With no other feature Delta keeps an old protocol, by which deltalake finds NULL in columns.
     **_WIDER,
 }
+
+_LOOKED_AT: Final = 4
+"""Commits that are looked at: one of a merge, and some that tables make by themselves after it."""
+
+_MOVES: Final = frozenset({"OPTIMIZE", "VACUUM START", "VACUUM END"})
 
 
 class Delta:
@@ -73,8 +78,19 @@ class Delta:
     def refresh(self, spark: SparkSession, table: str) -> None:
         """Do nothing: every query reads the newest version."""
 
-    def version(self, spark: SparkSession, table: str) -> None:
-        """Return nothing: MERGE tells how many rows it changed."""
+    def version(self, spark: SparkSession, table: str) -> int:
+        """Return the version that the table has now."""
+        return int(_history(spark, table, 1)[0]["version"])
+
+    def is_alone(self, spark: SparkSession, table: str, since: int, *, wrote: bool) -> bool:
+        """Return whether nobody wrote a table since a version, but for one commit if it says so.
+
+        What moves rows to other files, as some tables do by themselves, changes none.
+        """
+        commits = _history(spark, table, _LOOKED_AT)
+        oldest = int(commits[-1]["version"])
+        writes = sum(row["operation"] not in _MOVES for row in commits if row["version"] > since)
+        return writes == wrote and oldest <= since + 1
 
     def merge(
         self, source: DataFrame, table: str, statement: str, *, rows: int, since: Any
@@ -83,6 +99,11 @@ class Delta:
         del table, since
         done = source.sparkSession.sql(statement, source=source).collect()
         return int(done[0]["num_affected_rows"]) == rows
+
+
+def _history(spark: SparkSession, table: str, limit: int) -> list[Row]:
+    """Return the newest commits of a table."""
+    return spark.sql(f"DESCRIBE HISTORY {table} LIMIT {limit}").collect()
 
 
 def _is_wider(columns: StructType, there: StructType) -> bool:

@@ -54,16 +54,20 @@ class TableFormat(Protocol):
         """Return what tells later whether a table is still as it was."""
         ...
 
+    def is_alone(self, spark: SparkSession, table: str, since: Any, *, wrote: bool) -> bool:
+        """Return whether nobody wrote a table since a version, but for one commit if it says so."""
+        ...
+
     def merge(
         self, source: DataFrame, table: str, statement: str, *, rows: int, since: Any
     ) -> bool:
-        """Run a MERGE from ``{source}``; return whether nobody wrote since a version.
+        """Run a MERGE from ``{source}``; return whether it did all that it was to do.
 
         Args:
             source: What is merged.
             table: The table, as SQL names it.
             statement: The MERGE.
-            rows: How many rows it changes if nobody did.
+            rows: How many rows it changes if nobody else wrote since a version.
             since: The version.
         """
         ...

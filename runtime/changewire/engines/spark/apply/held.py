@@ -14,7 +14,6 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that everybody k
 from changewire.engines.spark.apply.formats import TableFormat
 from changewire.engines.spark.apply.shape import Shape
 from changewire.tables.metadata import COLUMN
-from changewire.tables.order import Order
 
 _ROW: Final = "row"
 _KEY: Final = "named"
@@ -30,14 +29,16 @@ class Place:
         tombstones: The table of its tombstones.
         format: Their format.
         shape: How the table has its rows.
-        truncated: Order of its newest truncate so far, which its tombstones keep.
     """
 
     table: str | None
     tombstones: str
     format: TableFormat
     shape: Shape
-    truncated: Order
+
+    def both(self) -> list[str]:
+        """Return the table, if there is one, and that of its tombstones."""
+        return [*filter(None, (self.table, self.tombstones))]
 
 
 def held_rows(place: Place, keys: DataFrame, *, is_all: bool = False) -> DataFrame | None:

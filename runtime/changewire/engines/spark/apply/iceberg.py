@@ -76,6 +76,15 @@ class Iceberg:
         """Return the snapshot that the table has now."""
         return _snapshot(spark, table)
 
+    def is_alone(self, spark: SparkSession, table: str, since: int | None, *, wrote: bool) -> bool:
+        """Return whether nobody wrote a table since a snapshot, but for one if it says so."""
+        self.refresh(spark, table)
+        now = _snapshot(spark, table)
+        if not wrote:
+            return now == since
+        snapshots = spark.sql(f"SELECT snapshot_id, parent_id FROM {table}.snapshots").collect()  # noqa: S608 - quoted
+        return (now, since) in {tuple(row) for row in snapshots}
+
     def merge(
         self, source: DataFrame, table: str, statement: str, *, rows: int, since: int | None
     ) -> bool:
@@ -84,11 +93,8 @@ class Iceberg:
         MERGE does not tell how many rows it changed.
         """
         del rows
-        spark = source.sparkSession
-        spark.sql(statement, source=source)
-        now = _snapshot(spark, table)
-        snapshots = spark.sql(f"SELECT snapshot_id, parent_id FROM {table}.snapshots").collect()  # noqa: S608 - quoted
-        return (now, since) in {tuple(row) for row in snapshots}
+        source.sparkSession.sql(statement, source=source)
+        return self.is_alone(source.sparkSession, table, since, wrote=True)
 
 
 def _snapshot(spark: SparkSession, table: str) -> int | None:

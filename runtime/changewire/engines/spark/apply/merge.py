@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
@@ -12,6 +12,7 @@ from changewire.engines.retries import conflict, tries
 from changewire.engines.spark.apply.decide import ROW, TOMBSTONE
 from changewire.engines.spark.apply.decisions import decisions
 from changewire.engines.spark.apply.held import Place, struct_of
+from changewire.engines.spark.apply.places import truncated
 from changewire.engines.spark.apply.shape import Shape
 from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.raised import RAISED
@@ -24,26 +25,34 @@ _SOURCE: Final = "_changewire_source"
 _ROW: Final = "row"
 
 
+class _Done(NamedTuple):
+    """What an attempt did.
+
+    Attributes:
+        counts: What became of the effects.
+        is_whole: Whether all of it was written.
+        is_final: Whether it was, and nobody else wrote meanwhile, or it had nothing to write.
+    """
+
+    counts: Counter[str]
+    is_whole: bool
+    is_final: bool
+
+
 def merge(
-    effects: DataFrame,
-    place: Place,
-    floor: Order = OLDEST,
-    *,
-    is_new: bool = False,
-    changes: int = 0,
+    effects: DataFrame, place: Place, truncate: Order = OLDEST, *, changes: int = 0
 ) -> Counter[str]:
     """Merge effects into a table; done again it changes nothing.
 
     What each row becomes is decided on what table and tombstones have. Tombstones are written
-    first. Rows are written only where they are still those that were decided on; where another
+    first. Rows are written only where they are still those that were decided on. Where another
     writer came in between, everything is decided anew.
 
     Args:
         effects: One row for each effect, with the columns of `decide.input_type` but ``origin`` and
             ``metadata``.
         place: The table.
-        floor: Order of the newest truncate of the table.
-        is_new: Whether that truncate is one of this batch, so that it concerns every row.
+        truncate: Order of the newest truncate that the batch has for the table, which keeps it.
         changes: How many changes the batch has, about.
 
     Returns:
@@ -52,34 +61,49 @@ def merge(
     Raises:
         ConflictError: Other writers did not let it be done.
     """
+    counts: Counter[str] | None = None
     for _ in tries():
-        counts = _attempt(effects, place, floor, is_new=is_new, changes=changes)
-        if counts is not None:
-            return counts
+        done = _attempt(effects, place, truncate, changes=changes)
+        if done is None:
+            continue
+        if counts is None and done.is_whole:
+            counts = done.counts
+        if done.is_final:
+            return done.counts if counts is None else counts
     raise conflict(str(place.table))
 
 
-def _attempt(
-    effects: DataFrame, place: Place, floor: Order, *, is_new: bool, changes: int
-) -> Counter[str] | None:
-    """Return the counts; None where another writer came first."""
-    spark = effects.sparkSession
-    for table in filter(None, (place.table, place.tombstones)):
-        place.format.refresh(spark, table)
-    version = place.format.version(spark, place.table) if place.table else None
+def _attempt(effects: DataFrame, place: Place, truncate: Order, *, changes: int) -> _Done | None:
+    """Decide, and write what was decided; None where another writer came first."""
+    spark, tables = effects.sparkSession, place.format
+    for table in place.both():
+        tables.refresh(spark, table)
+    since = {table: tables.version(spark, table) for table in place.both()}
+    kept = truncated(spark, place.tombstones)
     try:
+        floor, is_new = max(kept, truncate), truncate > OLDEST
         made = decisions(effects, place, floor, is_new=is_new, changes=changes)
         if made.tombstones:
             graves = made.rows.where(F.col("action") == TOMBSTONE)
             bury(graves.select("key", F.col("metadata").alias(COLUMN)), place.tombstones)
         changed = made.rows.where((F.col("action") == ROW) | F.col("seen").isNotNull())
-        if made.changed and not write_rows(changed, place, rows=made.changed, since=version):
-            return None
+        is_whole = not made.changed or write_rows(
+            changed, place, rows=made.changed, since=since.get(place.table or "")
+        )
     except RAISED as error:  # Iceberg's own errors are not wrapped
-        if place.format.conflict.search(str(error)) is None:
+        if tables.conflict.search(str(error)) is None:
             raise
         return None
-    return made.counts
+    if not made.tombstones and not made.changed:
+        return _Done(made.counts, is_whole=True, is_final=True)
+    # Who read one of the tables before this wrote it, and wrote the other one after this read it,
+    # has seen nothing of this, and this nothing of it: one of both has to look again.
+    mine = {place.tombstones: made.tombstones > 0, place.table: made.changed > 0}
+    is_alone = truncated(spark, place.tombstones) == kept and all(
+        tables.is_alone(spark, table, version, wrote=mine[table])
+        for table, version in since.items()
+    )
+    return _Done(made.counts, is_whole, is_final=is_whole and is_alone)
 
 
 def bury(graves: DataFrame, tombstones: str) -> None:

@@ -45,11 +45,9 @@ def place_of(spark: SparkSession, target: str, shape: Shape | None, format: Tabl
 
     table = None if shape is None else made(target, shape.columns)
     tombstones = made(beside(target, SUFFIX), TOMBSTONES)
-    kept = _properties(spark, tombstones)
-    if shape is not None and KEYS not in kept:
+    if shape is not None and keys_of(spark, tombstones) is None:
         keep_keys(spark, tombstones, shape.keys)
-    truncated = order_value(kept.get(TRUNCATED))
-    return Place(table, tombstones, format, shape or JsonShape(), truncated)
+    return Place(table, tombstones, format, shape or JsonShape())
 
 
 def keep_keys(spark: SparkSession, tombstones: str, keys: Sequence[str]) -> None:
@@ -63,9 +61,15 @@ def keep_keys(spark: SparkSession, tombstones: str, keys: Sequence[str]) -> None
     _set_property(spark, tombstones, KEYS, property_text([*keys]))
 
 
-def keep_truncated(spark: SparkSession, place: Place, order: Order) -> None:
-    """Keep the order of a truncate, so that nothing older comes back."""
-    _set_property(spark, place.tombstones, TRUNCATED, order_text(order))
+def keep_truncated(spark: SparkSession, tombstones: str, order: Order) -> None:
+    """Keep the order of a truncate, so that nothing older comes back; a newer one stays."""
+    if order > truncated(spark, tombstones):
+        _set_property(spark, tombstones, TRUNCATED, order_text(order))
+
+
+def truncated(spark: SparkSession, tombstones: str) -> Order:
+    """Return the order of the newest truncate of a table, which its tombstones keep."""
+    return order_value(_properties(spark, tombstones).get(TRUNCATED))
 
 
 def keys_of(spark: SparkSession, tombstones: str) -> tuple[str, ...] | None:
