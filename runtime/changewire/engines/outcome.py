@@ -59,7 +59,7 @@ class Outcome:
             ``value`` (shortened text) where values are to be shown.
         stream: Totals of a streaming query; None where the run was none.
         tables: What became of changes in tables, as `changewire.tables.Result.counts`; None where
-            the run fed none, or a stream told it batch by batch.
+            the run fed none.
     """
 
     counts: Counts

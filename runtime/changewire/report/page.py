@@ -15,6 +15,7 @@ from markupsafe import Markup
 from changewire.codec import CODES
 from changewire.report.charts import ranking, timeline
 from changewire.report.hours import series
+from changewire.tables.counted import COUNTED
 
 ROWS: Final = 100
 """Rows of a table of counts at most; ``report.json`` has them all."""
@@ -37,6 +38,7 @@ def page(report: Mapping[str, Any]) -> str:
         style=_style(),
         policy=_policy(),
         codes=CODES,
+        counted=COUNTED,
         rows=ROWS,
         inputs=report["input"][:_INPUTS],
         more_inputs=max(len(report["input"]) - _INPUTS, 0),

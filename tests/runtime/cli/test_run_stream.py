@@ -225,7 +225,11 @@ def test_a_stream_feeds_tables(
     """With --target changes are merged; what had no table is replayed when it has one."""
     monkeypatch.chdir(tmp_path)
     sink, target = "delta", "out/lake/{table}"
-    assert run("--sink", sink, "--target", target).exit_code == 1
+    lines = tmp_path / "metrics.jsonl"
+    assert run("--sink", sink, "--target", target, "--metrics", str(lines)).exit_code == 1
+    (told,) = (line["tables"] for line in json_lines(lines.read_text("utf-8")))
+    assert told["applied"] > 0
+    assert report(tmp_path)["tables"] == told
     rows = spark.read.format(sink).load(str(tmp_path / "out" / "lake" / "set"))
     assert rows.columns == ["key", "row", "_changewire"]
     places = ("--target", target, "--checkpoint", tmp_path / "checkpoint", "--null-set", "no_set")

@@ -138,7 +138,7 @@ def test_columns_follow_the_schemas_in_the_messages(remote: SparkSession, tmp_pa
 
 def test_dead_letters_are_replayed(remote: SparkSession, tmp_path: Path) -> None:
     """What did not fit a type of the user's is replayed by a wider one, once."""
-    typed_tables.test_columns_of_a_given_type(remote, tmp_path)
+    typed_tables.test_what_does_not_fit_a_type_is_replayed_once(remote, tmp_path)
 
 
 def test_a_run_into_a_report_is_refused(remote: SparkSession, kafka: str, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from changewire.engines.counts import Counts
 from changewire.engines.outcome import Outcome
 from changewire.report.page import duration, page, reason
 from changewire.report.summary import summary
+from changewire.tables.counted import COUNTED
 
 OURS = {
     *("html", "head", "meta", "title", "style", "body", "main", "header", "section", "div"),
@@ -135,6 +136,15 @@ def test_the_page_shows_conservation(hostile: Outcome) -> None:
     shown = re.sub(r"<[^>]*>", " ", page(summary(replace(hostile, counts=counts))))
     equation = "1,234 elements = 1,200 changes + 30 control events + 4 dead letters"
     assert equation in " ".join(shown.split())
+
+
+def test_the_page_says_what_became_of_changes_in_tables(hostile: Outcome) -> None:
+    """Each count stands with what it means; a run that fed no table has no such section."""
+    text = page(summary(hostile))
+    assert "What became of the changes in the tables" in text
+    assert COUNTED["applied"] in text
+    assert "Nothing." in page(summary(replace(hostile, tables={})))
+    assert "in the tables" not in page(summary(replace(hostile, tables=None)))
 
 
 def test_long_tables_are_bounded(hostile: Outcome) -> None:

@@ -111,6 +111,7 @@ def run_stream(
         seconds=time.perf_counter() - started,
         first_dead_letters=totals.letters,
         stream=totals.stream(None if heard is None else heard.name),
+        tables=None if landing.tables is None else dict(sorted(totals.tables.items())),
     )
 
 
@@ -131,6 +132,7 @@ def _landed(landing: Landing, options: KafkaOptions, totals: Totals) -> dict[str
         "dead_letters_topic": landing.dead_letters_topic,
         "kafka": options,
         "written": totals.written,
+        "metrics": totals.merged,
     }
 
 

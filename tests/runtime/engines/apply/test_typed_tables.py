@@ -144,8 +144,8 @@ def test_deletes_may_come_first(spark: SparkSession, tmp_path: Path, many: int) 
     assert {lake.verdict("t", key) for key in (1, 2)} == {"same"}
 
 
-def test_columns_of_a_given_type(spark: SparkSession, tmp_path: Path) -> None:
-    """Rows are columns of the user's type; what does not fit is a dead letter."""
+def test_what_does_not_fit_a_type_is_replayed_once(spark: SparkSession, tmp_path: Path) -> None:
+    """Rows are columns of the user's type; a dead letter fits a wider one, and only once."""
     lake = Lake(tmp_path)
     write = examples("write")[0]
     fits, misfits = (

@@ -34,11 +34,10 @@ _COMMITTED: Final = ("rows", "rows_per_second", "offset_gaps", "lag_offsets", "l
 
 def as_text(batch: BatchId, counts: Counts, tables: TableCounts, seconds: float) -> str:
     """Return a line to read."""
-    applied = f" ({', '.join(f'{n} {name}' for name, n in tables.items())})" if tables else ""
     rate = counts.messages / max(seconds, 1e-6)
     return (
         f"batch {batch.number}: {counts.messages} messages, {counts.elements} elements: "
-        f"{counts.changes} changes{applied}, {counts.controls} control events, "
+        f"{counts.changes} changes{_in_tables(tables)}, {counts.controls} control events, "
         f"{counts.dead_letters} dead letters; {seconds:.1f} s, {rate:.0f} messages a second"
     )
 
@@ -53,14 +52,16 @@ def as_json(batch: BatchId, counts: Counts, tables: TableCounts, seconds: float)
     return json.dumps(_values(batch, counts, tables, seconds))
 
 
-def committed_as_json(batch: BatchId, counts: Counts, progress: BatchProgress) -> str:
+def committed_as_json(
+    batch: BatchId, counts: Counts, tables: TableCounts, progress: BatchProgress
+) -> str:
     """Return the same line for a batch that was committed, with what Spark tells of it."""
     told = msgspec.to_builtins(progress)
     more = {name: told[name] for name in _COMMITTED}
-    return json.dumps({**_values(batch, counts, {}, progress.seconds), **more})
+    return json.dumps({**_values(batch, counts, tables, progress.seconds), **more})
 
 
-def committed_as_text(progress: BatchProgress) -> str:
+def committed_as_text(tables: TableCounts, progress: BatchProgress) -> str:
     """Return a line to read for a batch that was committed."""
     lag = ""
     if progress.lag_offsets is not None:
@@ -69,10 +70,14 @@ def committed_as_text(progress: BatchProgress) -> str:
         lag += f", newest {progress.lag_seconds:,.1f} s old"
     gaps = f", {progress.offset_gaps:,} offset gaps" if progress.offset_gaps else ""
     return (
-        f"batch {progress.batch}: {progress.messages:,} messages, "
+        f"batch {progress.batch}: {progress.messages:,} messages{_in_tables(tables)}, "
         f"{progress.rows_per_second:,.0f} a second{lag}{gaps}, "
         f"{progress.dead_letters:,} dead letters"
     )
+
+
+def _in_tables(tables: TableCounts) -> str:
+    return f" ({', '.join(f'{n} {name}' for name, n in tables.items())})" if tables else ""
 
 
 def _values(batch: BatchId, counts: Counts, tables: TableCounts, seconds: float) -> dict[str, Any]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
+
+import msgspec
 
 from changewire.engines.counts import Counts
 from changewire.engines.outcome import FIRST_DEAD_LETTERS, StreamTotals
@@ -25,6 +28,7 @@ class Totals:
     Attributes:
         counts: Counts of all committed batches.
         letters: The first dead letters, in the order of their batches.
+        tables: What became of their changes in tables, as `changewire.tables.Result.counts`.
     """
 
     def __init__(
@@ -43,10 +47,12 @@ class Totals:
         """
         self.counts = Counts()
         self.letters: _Letters = []
+        self.tables: Counter[str] = Counter()
         self._notice = notice
         self._metrics = metrics
         self._show_values = show_values
         self._written: dict[int, tuple[BatchId, Counts, _Letters]] = {}
+        self._merged: dict[int, Counter[str]] = {}
         self._batches = 0
         self._query = ""
         self._gaps: int | None = None
@@ -60,10 +66,21 @@ class Totals:
             letters = first_dead_letters(decoded, limit=wanted, show_values=self._show_values)
         self._written[batch.number] = batch, counts, letters
 
+    def merged(self, line: str) -> None:
+        """Keep what became of a batch in tables until it is committed.
+
+        Args:
+            line: What `progress.as_json` tells of it.
+        """
+        told = msgspec.json.decode(line)
+        self._merged[told["batch"]] = Counter(told.get("tables", {}))
+
     def committed(self, progress: BatchProgress) -> None:
         """Add a batch that was committed, and tell of it."""
         batch, counts, letters = self._written.pop(progress.batch)
+        tables = self._merged.pop(progress.batch)
         self.counts.add_all(counts)
+        self.tables += tables
         self.letters += letters[: FIRST_DEAD_LETTERS - len(self.letters)]
         self._query = batch.query
         self._batches += 1
@@ -71,9 +88,9 @@ class Totals:
         if progress.offset_gaps is not None:
             self._gaps = (self._gaps or 0) + progress.offset_gaps
         if self._notice is not None:
-            self._notice(committed_as_text(progress))
+            self._notice(committed_as_text(tables, progress))
         if self._metrics is not None:
-            self._metrics(committed_as_json(batch, counts, progress))
+            self._metrics(committed_as_json(batch, counts, tables, progress))
 
     def stream(self, signal: str | None) -> StreamTotals:
         """Return what a streaming query adds to an outcome."""

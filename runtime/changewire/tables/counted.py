@@ -1,0 +1,19 @@
+"""What is counted of changes in tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+COUNTED: Final[Mapping[str, str]] = {
+    "applied": "changed a row, or its tombstone; a change that moves a row does two things",
+    "duplicate": "the row holds just that already",
+    "stale": "the row, its tombstone or its table's truncate is newer",
+    "stale_full_load": "of these, rows of an initial load that a sequenced change refuses",
+    "ordered_by_position": "nothing but the position told which of two contents is newer",
+    "sequence_inherited": "had no sequence and took one, or is oldest",
+    "lone_before_unused": "a row before an update, alone, where images are not full",
+    "key_missing": "not applied: no key",
+}
+"""What each name of `Result.counts` means, but for control events and dead letters, which have
+their own."""
