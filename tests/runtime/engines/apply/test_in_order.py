@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -30,6 +31,16 @@ NOT_IN_ORDER = placed(
     change(key=1, sequence=1, a=9),  # stale by a tombstone
     change(key=3, sequence=5, a=5),
     change(key=3, sequence=4, a=4),  # stale in the batch
+    change(key=30, sequence=5, a=5),
+    change(key=30, sequence=5, a=5),  # a duplicate in the batch
+    change("delete", 31, 5),
+    change("delete", 31, 5),  # of a delete
+    change(key=31, sequence=4, a=4),
+    change(key=32, sequence=5, a=5),
+    change(key=32, sequence=4, a=4),
+    change(key=32, sequence=5, a=5),  # a duplicate, but not of the one before
+    change(key=33, sequence=5, a=5),
+    change("delete", 33, 5),  # another one of the same sequence
     change(key=4, sequence=1, a=1),  # a duplicate
     change(key=5, sequence=1, a=2),  # other content, same sequence
     change(key=6, sequence=None, a=2),
@@ -38,6 +49,17 @@ NOT_IN_ORDER = placed(
     change("delete", 20, 3),
     start=20,
 )
+LOADS = placed(
+    change(key=40, sequence=-1, a=1),
+    change(key=41, sequence=-1, a=1),
+    change(key=41, sequence=2, a=2),
+    change(key=40, sequence=2, a=2),
+    change(key=40, sequence=-1, a=3),  # stale, and of an initial load
+    change(key=0, sequence=-1, a=3),  # the same in the table
+    start=60,
+)
+BATCHES = (FIRST, IN_ORDER, NOT_IN_ORDER, LOADS, NOT_IN_ORDER)
+"""The last one comes again as it was."""
 
 
 def told(spark: SparkSession, lake: Lake, many: int) -> list[dict[str, int]]:
@@ -53,11 +75,11 @@ def test_counts_and_rows_are_the_same(spark: SparkSession, tmp_path: Path) -> No
     lakes = {many: Lake(tmp_path / str(many)) for many in (0, decisions.MANY)}
     found: dict[int, Any] = {}
     for many, lake in lakes.items():
-        for batch in (FIRST, IN_ORDER, NOT_IN_ORDER):
+        for batch in BATCHES:
             lake.send(batch)
         found[many] = told(spark, lake, many), lake.content(spark)
     assert found[0] == found[decisions.MANY]
-    expected = tables_of([*FIRST, *IN_ORDER, *NOT_IN_ORDER])
+    expected = tables_of([*chain.from_iterable(BATCHES)])
     expected["t"][(("id", 6),)]["a"] = 2  # without a sequence it takes that of its row
     assert found[0][1] == expected
 
@@ -78,4 +100,4 @@ def test_python_decides_on_what_is_not_in_order(spark: SparkSession, tmp_path: P
 
     with patch.object(decisions, "decided_in_python", heard):
         told(spark, lake, 0)
-    assert asked == [{f'{{"id":{key}}}' for key in (0, 1, 3, 4, 5, 6, 7)}]
+    assert asked == [{f'{{"id":{key}}}' for key in (4, 5, 6, 7, 32, 33)}]

@@ -79,7 +79,9 @@ def decided_in_python(effects: DataFrame, place: Place, floor: Order, *, is_new:
     ]
     columns = input_type(place.shape)
     together = reduce(DataFrame.unionByName, (_with(part, columns) for part in parts))
-    grouped = together.repartition("key").sortWithinPartitions("key")
+    # Spark would join small partitions, and Python take all of them one after the other.
+    number = int(effects.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
+    grouped = together.repartition(number, "key").sortWithinPartitions("key")
     return grouped.mapInArrow(Decide(place.shape, floor), output_type(place.shape))
 
 

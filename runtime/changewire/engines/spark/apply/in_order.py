@@ -1,19 +1,21 @@
-"""Rows whose changes come in order: what they become is decided by Spark, without Python's share.
+"""Rows whose changes Spark can decide on, without Python's share.
 
 The rules are those of `changewire.tables`, for the changes that need least of them: whole rows and
-deletes, each with a greater sequence than all that is known of its key.
+deletes with a sequence, which differ in it from all else that is known of their key, or are just
+what is known already. The condition of each rule stands beside it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, Final
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 
-from changewire.engines.spark.apply.decide import ROW, TOMBSTONE, output_type
+from changewire.engines.spark.apply.decide import COUNTS, ROW, TOMBSTONE, output_type
 from changewire.engines.spark.apply.held import Place, held_rows, held_tombstones
 from changewire.engines.spark.apply.metadata import METADATA, ORDER_FIELDS
 from changewire.engines.spark.apply.shape import Shape
@@ -26,8 +28,12 @@ OTHER: Final = "other"
 
 _FULL: Final = "full"
 _POSITION: Final = ("topic", "partition", "offset", "element")
+_ORDER: Final = ("sequence", *_POSITION)
 _AFTER: Final = "after"
-_IS_THERE: Final = "is_there"
+_DECISIONS: Final = ("applied", "duplicate", "stale")
+
+_TRUE: Final = partial(F.lit, True)  # noqa: FBT003 - a value of SQL
+_FALSE: Final = partial(F.lit, False)  # noqa: FBT003
 
 
 def in_order(effects: DataFrame, place: Place) -> DataFrame:
@@ -40,54 +46,79 @@ def in_order(effects: DataFrame, place: Place) -> DataFrame:
     newest = _newest(effects)
     keys = newest.select("key")
     graves = held_tombstones(place, keys).groupBy("key")
-    found = newest.join(graves.agg(F.max("metadata.sequence").alias("buried")), "key", "left")
+    found = newest.join(graves.agg(F.max(_order("metadata.")).alias("grave")), "key", "left")
     rows = held_rows(place, keys)
     if rows is None:
-        found = found.withColumn("seen", F.lit(None).cast(METADATA))
+        found = found.withColumns({"seen": F.lit(None).cast(METADATA), "is_there": _FALSE()})
     else:
-        there = rows.select("key", F.col("metadata").alias("seen"), F.lit(True).alias(_IS_THERE))  # noqa: FBT003
+        there = rows.select("key", F.col("metadata").alias("seen"), _TRUE().alias("is_there"))
         found = found.join(there, "key", "left")
-        # A row that something else wrote has no metadata, and is for `Decide` to refuse.
-        is_ours = F.col(_IS_THERE).isNull() | F.col("seen").isNotNull()
-        found = found.withColumn("are_plain", F.col("are_plain") & is_ours)
-    decided = found.select(*_decided(_is_simple()))
+        found = found.withColumn("is_there", F.coalesce("is_there", _FALSE()))
+    decided = found.withColumn("decision", _decision()).select(*_decided())
     return decided.mapInArrow(Pack(place.shape), output_type(place.shape))
 
 
 def _newest(effects: DataFrame) -> DataFrame:
-    """Return the newest change of each key, and whether each is newer than the one before it."""
+    """Return the newest change of each key, and what became of the others of the batch.
+
+    A change that stands twice, one behind the other, is a duplicate; the later one stays, as its
+    position is the newer one.
+    """
     by_position = Window.partitionBy("key").orderBy(*_POSITION)
-    is_newer = F.lag("sequence").over(by_position) < F.col("sequence")
-    is_plain = F.col("kind").isin(_FULL, DELETE) & F.col("sequence").isNotNull()
-    marked = effects.withColumn("is_plain", is_plain & F.coalesce(is_newer, F.lit(True)))  # noqa: FBT003
-    fields = ("sequence", *_POSITION)
-    last = F.max_by(F.struct(*fields, "kind", _AFTER), F.struct(*fields))
+    before = by_position.rowsBetween(Window.unboundedPreceding, -1)
+    what = F.struct("sequence", "kind", _AFTER)
+    marked = effects.withColumns(
+        {
+            "newest": F.max("sequence").over(before),
+            "is_same": F.lag(what).over(by_position).eqNullSafe(what),
+        }
+    )
+    sequence, newest = F.col("sequence"), F.col("newest")
+    is_whole = F.col("kind").isin(_FULL, DELETE) & sequence.isNotNull()
+    is_stale = F.coalesce(sequence < newest, _FALSE())
+    # Of two rows that differ in their text alone, only Python knows whether they are one.
+    is_known = F.coalesce(sequence != newest, _TRUE()) | F.col("is_same")
+    last = F.max_by(F.struct(*_ORDER, "kind", _AFTER), F.struct(*_ORDER))
     grouped = marked.groupBy("key").agg(
         last.alias("last"),
-        F.bool_and("is_plain").alias("are_plain"),
-        F.count("*").alias("changes"),
+        F.bool_and(is_whole & is_known).alias("are_plain"),
+        F.bool_or(sequence["major"] < 0).alias("has_loads"),
+        F.count_if(F.coalesce(sequence > newest, _TRUE())).alias("changes"),
+        F.count_if(sequence == newest).alias("duplicates"),
+        F.count_if(is_stale).alias("stale"),
     )
-    return grouped.select("key", "last.*", "are_plain", "changes")
+    others = ("are_plain", "has_loads", "changes", "duplicates", "stale")
+    return grouped.select("key", "last.*", *others)
 
 
-def _is_simple() -> Column:
-    """Return the condition that a key's changes are in order, with what is known of it."""
-    sequence, seen = F.col("sequence"), F.col("seen")
-    is_whole = seen.isNull() | (
+def _decision() -> Column:
+    """Return what the newest change of a key is to what is known of it: NULL if it is not simple.
+
+    `changewire.tables.decided` is the rule.
+    """
+    seen, grave, sequence = F.col("seen"), F.col("grave"), F.col("sequence")
+    held, order = _order("seen."), _order()
+    is_row = (
         seen["columns"].isNull() & seen["floor"].isNull() & (seen["version"] == VERSION)
+    ) & F.coalesce(grave < held, _TRUE())
+    # A row that something else wrote has no metadata, and is for `Decide` to refuse.
+    is_simple = F.col("are_plain") & (~F.col("is_there") | F.coalesce(is_row, _FALSE()))
+    newest = F.when(F.col("is_there"), held).otherwise(grave)
+    is_same = (newest == order) & (F.col("is_there") == (F.col("kind") == _FULL))
+    decision = (
+        F.when(newest.isNull() | (sequence > newest["sequence"]), "applied")
+        .when(is_same, "duplicate")
+        .when(sequence < newest["sequence"], "stale")
     )
-    # A sequence that is not there is NULL, as the comparison with it is: anything is newer.
-    held = (seen["sequence"], F.col("buried"))
-    are_newer = (F.coalesce(sequence > one, F.lit(True)) for one in held)  # noqa: FBT003
-    condition = F.col("are_plain") & is_whole
-    for is_newer in are_newer:
-        condition = condition & is_newer
-    return condition
+    # Rows of an initial load that are stale are counted by themselves.
+    is_counted = ~F.col("has_loads") | ((F.col("stale") == 0) & (decision != "stale"))
+    return F.when(is_simple & is_counted, decision)
 
 
-def _decided(is_simple: Column) -> Iterator[Column]:
+def _decided() -> Iterator[Column]:
     """Yield the columns of what `Pack` takes."""
-    is_delete = F.col("kind") == DELETE
+    decision, is_delete = F.col("decision"), F.col("kind") == DELETE
+    is_applied = decision == "applied"
     order = {field.name: F.col(field.name) for field in ORDER_FIELDS}
     filled = {**order, "version": F.lit(VERSION)}
     metadata = F.struct(
@@ -96,14 +127,30 @@ def _decided(is_simple: Column) -> Iterator[Column]:
             for field in METADATA.fields
         )
     )
-    action = F.when(is_delete, F.lit(TOMBSTONE)).otherwise(F.lit(ROW))
-    counts = F.create_map(F.lit("applied"), F.col("changes"))
-    yield F.when(is_simple, action).otherwise(F.lit(OTHER)).alias("action")
+    action = F.when(decision.isNull(), OTHER).when(~is_applied, COUNTS)
+    yield action.when(is_delete, TOMBSTONE).otherwise(ROW).alias("action")
     yield F.col("key")
-    yield F.when(is_simple & ~is_delete, F.col(_AFTER)).alias(_AFTER)
-    yield F.when(is_simple, metadata).alias("metadata")
-    yield F.when(is_simple, F.col("seen")).alias("seen")
-    yield F.when(is_simple, counts).alias("counts")
+    yield F.when(is_applied & ~is_delete, F.col(_AFTER)).alias(_AFTER)
+    yield F.when(is_applied, metadata).alias("metadata")
+    yield F.when(is_applied, F.col("seen")).alias("seen")
+    yield F.when(decision.isNotNull(), _counts()).alias("counts")
+
+
+def _counts() -> Column:
+    """Return what became of the changes of a key, without what there was none of."""
+    numbers = {
+        name: F.when(F.col("decision") == name, F.col("changes")).otherwise(0)
+        for name in _DECISIONS
+    }
+    numbers["duplicate"] += F.col("duplicates")
+    numbers["stale"] += F.col("stale")
+    pairs = (part for name, number in numbers.items() for part in (F.lit(name), number))
+    return F.map_filter(F.create_map(*pairs), lambda _, number: number > 0)
+
+
+def _order(prefix: str = "") -> Column:
+    """Return the order of a change, which compares as `changewire.tables.Order` does."""
+    return F.struct(*(F.col(f"{prefix}{name}").alias(name) for name in _ORDER))
 
 
 class Pack:
