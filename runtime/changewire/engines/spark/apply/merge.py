@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from pyspark.sql import DataFrame
@@ -10,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that everybody k
 
 from changewire.engines.retries import conflict, tries
 from changewire.engines.spark.apply.decide import ROW, TOMBSTONE
-from changewire.engines.spark.apply.decisions import decisions
+from changewire.engines.spark.apply.decisions import Decisions, decisions
 from changewire.engines.spark.apply.held import Place, struct_of
 from changewire.engines.spark.apply.places import truncated
 from changewire.engines.spark.apply.shape import Shape
@@ -83,13 +84,7 @@ def _attempt(effects: DataFrame, place: Place, truncate: Order, *, changes: int)
     try:
         floor, is_new = max(kept, truncate), truncate > OLDEST
         made = decisions(effects, place, floor, is_new=is_new, changes=changes)
-        if made.tombstones:
-            graves = made.rows.where(F.col("action") == TOMBSTONE)
-            bury(graves.select("key", F.col("metadata").alias(COLUMN)), place.tombstones)
-        changed = made.rows.where((F.col("action") == ROW) | F.col("seen").isNotNull())
-        is_whole = not made.changed or write_rows(
-            changed, place, rows=made.changed, since=since.get(place.table or "")
-        )
+        is_whole = _write(made, place, since)
     except RAISED as error:  # Iceberg's own errors are not wrapped
         if tables.conflict.search(str(error)) is None:
             raise
@@ -106,6 +101,15 @@ def _attempt(effects: DataFrame, place: Place, truncate: Order, *, changes: int)
     return _Done(made.counts, is_whole, is_final=is_whole and is_alone)
 
 
+def _write(made: Decisions, place: Place, since: Mapping[str, Any]) -> bool:
+    """Write what was decided, tombstones first; return whether all of it was."""
+    if made.tombstones:
+        graves = made.rows.where(F.col("action") == TOMBSTONE)
+        bury(graves.select("key", F.col("metadata").alias(COLUMN)), place.tombstones)
+    changed = made.rows.where((F.col("action") == ROW) | F.col("seen").isNotNull())
+    return not made.changed or write_rows(changed, place, rows=made.changed, since=since)
+
+
 def bury(graves: DataFrame, tombstones: str) -> None:
     """Append tombstones; one that is there twice does no harm.
 
@@ -116,14 +120,14 @@ def bury(graves: DataFrame, tombstones: str) -> None:
     graves.withColumn("since", F.current_timestamp()).writeTo(tombstones).append()
 
 
-def write_rows(changed: DataFrame, place: Place, *, rows: int, since: Any) -> bool:
+def write_rows(changed: DataFrame, place: Place, *, rows: int, since: Mapping[str, Any]) -> bool:
     """Write and remove rows that are as they were seen; return whether all of them were.
 
     Args:
         changed: Decisions, each with what was seen.
         place: The table.
         rows: How many there are.
-        since: `TableFormat.version` before they were made.
+        since: `TableFormat.version` of each table before they were made.
     """
     shape, table = place.shape, place.table
     if table is None:
@@ -134,7 +138,7 @@ def write_rows(changed: DataFrame, place: Place, *, rows: int, since: Any) -> bo
     # Maps do not compare; their text does, and is the same for the same map.
     source = changed.select(F.struct(row, remains, F.to_json("seen").alias("seen")).alias(_SOURCE))
     statement = _statement(table, shape)
-    return place.format.merge(source, table, statement, rows=rows, since=since)
+    return place.format.merge(source, table, statement, rows=rows, since=since[table])
 
 
 def _statement(table: str, shape: Shape) -> str:
