@@ -34,7 +34,7 @@ STREAM = ("stream/test_landing", "stream/test_once", "stream/test_start")
 KAFKA = ("kafka/test_read", "apply/test_histories", "apply/test_topic")
 TABLES = (
     *("apply/test_adopt", "apply/test_convergence", "apply/test_halves"),
-    *("apply/test_in_order", "apply/test_tables", "apply/test_typed_tables"),
+    *("apply/test_in_spark", "apply/test_tables", "apply/test_typed_tables"),
 )
 LINES = {
     "4.0": (*DECODE, *TYPED, *STREAM, *KAFKA, *TABLES, "apply/test_iceberg"),

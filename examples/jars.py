@@ -1,4 +1,7 @@
-"""Jars of Maven artifacts, fetched once below the clone by the Ivy that PySpark brings."""
+"""Jars of Maven artifacts, fetched once below the clone by the Ivy that PySpark brings.
+
+And what the JVM of a short run is told.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,11 @@ REPOSITORY: str | None = None
 SECONDS: Final = 600
 
 KAFKA_BROKER: Final = "org.apache.kafka:kafka_2.13:4.1.0"
+
+# Where it compiles so little, the JVM makes room for a fifth of the code, and long runs have more.
+JAVA: Final = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
+"""Options of the JVM of a short run of Spark, which is mostly compiling."""
+
 CONNECTORS: Final = ("kafka", "delta", "iceberg")
 """What a session may have jars for; fields of `changewire.tested.Release`."""
 

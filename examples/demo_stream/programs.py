@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from examples.demo.screen import indented
-from examples.jars import spark_jars
+from examples.jars import JAVA, spark_jars
 from rich.console import Console
 from rich.markup import escape
 
@@ -89,8 +89,7 @@ class Programs:
 def environment() -> Mapping[str, str]:
     """Return what programs are told: where the jars are, and to compile little."""
     connectors = ",".join(str(jar) for jar in spark_jars("kafka", "delta"))
-    java = "'-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m'"
-    told = f"--jars {connectors} --driver-java-options {java} pyspark-shell"
+    told = f"--jars {connectors} --driver-java-options {shlex.quote(JAVA)} pyspark-shell"
     return {**os.environ, "PYSPARK_SUBMIT_ARGS": told, "PYTHONUNBUFFERED": "1"}
 
 

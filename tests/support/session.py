@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from examples.jars import CONNECTORS, release, spark_jars
+from examples.jars import CONNECTORS, JAVA, release, spark_jars
 
 EXTENSIONS: Final = "spark.sql.extensions"
 
@@ -24,11 +24,7 @@ SETTINGS: Final = {
 """What Delta asks of a session, https://docs.delta.io/latest/quick-start.html, and Iceberg,
 https://iceberg.apache.org/docs/latest/spark-getting-started/."""
 
-QUICK: Final = {
-    # Where it compiles so little, the JVM makes room for a fifth of the code, and tests have more.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
-}
-"""Short runs are mostly compiling."""
+QUICK: Final = {"spark.driver.extraJavaOptions": JAVA}
 
 INTERPRETED = {
     "spark.sql.codegen.wholeStage": "false",

@@ -40,7 +40,7 @@ def local_settings() -> dict[str, str]:
         "spark.sql.shuffle.partitions": cores,
         # Tasks for each look at a table of Delta; its own default, 50, is for large logs.
         "spark.databricks.delta.snapshotPartitions": cores,
-        # A batch that feeds tables has more plans than Spark keeps compiled, which are 100.
+        # A batch that feeds tables may have more plans than Spark keeps compiled, which are 100.
         "spark.sql.codegen.cache.maxEntries": "1000",
         # What Spark gives a worker at once; its own default is 256 MiB.
         "spark.sql.execution.arrow.maxBytesPerBatch": str(BATCH_BYTES),

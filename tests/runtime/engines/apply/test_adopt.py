@@ -80,9 +80,7 @@ def test_rows_that_something_else_adds(spark: SparkSession, tmp_path: Path, many
     deleted = [message("DELETE", 3, TYPES, id=9, name="x", note="y")]
     options: dict[str, Any] = {"format": "dataworks-json", "rows": ROW}
     with patch.object(decisions, "MANY", many):
-        with pytest.raises(
-            Exception, match=r"a row has no _changewire, so something else wrote it"
-        ):
+        with pytest.raises(cws.OutputError, match=r"a row has no _changewire, so something else"):
             landed(spark, lake, deleted, **options)
         assert cws.adopt(spark, table, keys=["id"]) == 1
         landed(spark, lake, **options)

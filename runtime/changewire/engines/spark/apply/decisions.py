@@ -22,7 +22,7 @@ from changewire.engines.spark.apply.decide import (
     output_type,
 )
 from changewire.engines.spark.apply.held import Place, held_rows, held_tombstones
-from changewire.engines.spark.apply.in_order import OTHER, in_order
+from changewire.engines.spark.apply.in_spark import OTHER, decided_in_spark
 from changewire.tables.order import OLDEST, Order
 
 MANY: Final = 20_000
@@ -54,7 +54,7 @@ def decisions(
     """Return what each row becomes; the arguments are those of `merge`."""
     if changes < MANY or floor > OLDEST:
         return _counted(decided_in_python(effects, place, floor, is_new=is_new))
-    first = _counted(in_order(effects, place))
+    first = _counted(decided_in_spark(effects, place))
     if not first.others:
         return first
     keys = first.rows.where(F.col("action") == OTHER).select("key")

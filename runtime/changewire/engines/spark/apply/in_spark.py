@@ -36,7 +36,7 @@ _TRUE: Final = partial(F.lit, True)  # noqa: FBT003 - a value of SQL
 _FALSE: Final = partial(F.lit, False)  # noqa: FBT003
 
 
-def in_order(effects: DataFrame, place: Place) -> DataFrame:
+def decided_in_spark(effects: DataFrame, place: Place) -> DataFrame:
     """Return decisions as `Decide` makes them, one for each key; `OTHER` where it is not simple.
 
     Args:
@@ -75,7 +75,6 @@ def _newest(effects: DataFrame) -> DataFrame:
     )
     sequence, newest = F.col("sequence"), F.col("newest")
     is_whole = F.col("kind").isin(_FULL, DELETE) & sequence.isNotNull()
-    is_stale = F.coalesce(sequence < newest, _FALSE())
     # Of two rows that differ in their text alone, only Python knows whether they are one.
     is_known = F.coalesce(sequence != newest, _TRUE()) | F.col("is_same")
     last = F.max_by(F.struct(*_ORDER, "kind", _AFTER), F.struct(*_ORDER))
@@ -85,7 +84,7 @@ def _newest(effects: DataFrame) -> DataFrame:
         F.bool_or(sequence["major"] < 0).alias("has_loads"),
         F.count_if(F.coalesce(sequence > newest, _TRUE())).alias("changes"),
         F.count_if(sequence == newest).alias("duplicates"),
-        F.count_if(is_stale).alias("stale"),
+        F.count_if(sequence < newest).alias("stale"),
     )
     others = ("are_plain", "has_loads", "changes", "duplicates", "stale")
     return grouped.select("key", "last.*", *others)

@@ -26,7 +26,7 @@ IN_ORDER = placed(
     change("update", 21, 2, old=2, before={"id": 2}, a=2),
     start=10,
 )
-NOT_IN_ORDER = placed(
+OUT_OF_ORDER = placed(
     change(key=0, sequence=2, a=2),  # stale in the table
     change(key=1, sequence=1, a=9),  # stale by a tombstone
     change(key=3, sequence=5, a=5),
@@ -58,7 +58,7 @@ LOADS = placed(
     change(key=0, sequence=-1, a=3),  # the same in the table
     start=60,
 )
-BATCHES = (FIRST, IN_ORDER, NOT_IN_ORDER, LOADS, NOT_IN_ORDER)
+BATCHES = (FIRST, IN_ORDER, OUT_OF_ORDER, LOADS, OUT_OF_ORDER)
 """The last one comes again as it was."""
 
 
@@ -84,14 +84,14 @@ def test_counts_and_rows_are_the_same(spark: SparkSession, tmp_path: Path) -> No
     assert found[0][1] == expected
 
 
-def test_python_decides_on_what_is_not_in_order(spark: SparkSession, tmp_path: Path) -> None:
-    """Where all changes are in order it is not asked; where some are not, only for their keys."""
+def test_python_decides_on_what_is_not_simple(spark: SparkSession, tmp_path: Path) -> None:
+    """Where all changes are simple it is not asked; where some are not, only for their keys."""
     lake = Lake(tmp_path)
     lake.send(FIRST)
     lake.send(IN_ORDER)
     with patch.object(decisions, "decided_in_python", side_effect=AssertionError):
         assert told(spark, lake, 0) == [{"applied": 8}, {"applied": 6}]
-    lake.send(NOT_IN_ORDER)
+    lake.send(OUT_OF_ORDER)
     decided, asked = decisions.decided_in_python, list[set[str]]()
 
     def heard(effects: Any, *arguments: Any, **options: Any) -> Any:
