@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import pyarrow as pa
@@ -48,17 +48,15 @@ class EffectsDecoder(Decoder):
         return found
 
 
-def effect_of(row: Mapping[str, Any], of_message: Callable[[str], dict[str, Any]]) -> Effect:
+def effect_of(row: Mapping[str, Any], values: Mapping[str, Any]) -> Effect:
     """Return an effect that stands in a row of its own, with the place of its change.
 
     Args:
-        row: Columns of `EFFECT`, ``after``, and ``topic``, ``partition``, ``offset`` and
-            ``element``. Its key and identity are left out: who has one row's effects knows them.
-        of_message: Returns the columns of ``after``; None for what is null.
+        row: Columns of `EFFECT`, and ``topic``, ``partition``, ``offset`` and ``element``. The
+            effect gets no key and no identity: its caller groups effects by key.
+        values: Columns of the row after the change; None for what is null.
     """
     kind, sequence = row["kind"], row["sequence"]
-    after = None if kind == "delete" else row["after"]
-    values = {} if after is None else of_message(after)
     if kind == "patch":
         values = {name: _or_unset(values.get(name)) for name in row["names"]}
     return Effect(

@@ -12,6 +12,7 @@ from changewire.changes.pairs import pair_placed
 from changewire.engines.effects import rows_of
 from changewire.tables.effects import effects
 from changewire.tables.order import NOWHERE, Placed, Position
+from changewire.tables.routing import Refusal, apply_failed
 from changewire_messages.change import Change, Sequence, Source
 
 READ: Final = ("source", "key", "before", "after", "sequence", "attributes")
@@ -25,11 +26,13 @@ class Whole(NamedTuple):
 
     Attributes:
         position: Of the row after it.
-        effects: What it does, as columns of `changewire.engines.effects.EFFECT`.
+        effects: What it does, as columns of `changewire.engines.effects.EFFECT`; None if it failed.
+        failure: Why it failed.
     """
 
     position: Position
-    effects: list[dict[str, Any]]
+    effects: list[dict[str, Any]] | None
+    failure: Refusal | None = None
 
 
 def wholes(halves: Iterable[Mapping[str, Any]]) -> Iterator[Whole]:
@@ -43,7 +46,14 @@ def wholes(halves: Iterable[Mapping[str, Any]]) -> Iterator[Whole]:
     changes = ((_position(row), _change(row)) for row in found)
     for position, change in pair_placed(changes, size=len(found) or 1):
         if change.before is not None and change.after is not None:
-            yield Whole(position, rows_of(effects(Placed(change, NOWHERE))))
+            yield _whole(position, change)
+
+
+def _whole(position: Position, change: Change) -> Whole:
+    try:
+        return Whole(position, rows_of(effects(Placed(change, NOWHERE))))
+    except Exception as error:  # noqa: BLE001 - one update must not end the stream
+        return Whole(position, None, apply_failed(error, "", "joining the images of the update"))
 
 
 def _position(row: Mapping[str, Any]) -> Position:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from decimal import Context, Decimal
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from typing import Any, Final
 
 import msgspec
@@ -53,6 +53,7 @@ def _number(value: Any) -> Any:
     number = Decimal(repr(value)) if type(value) is float else value
     if not number.is_finite():
         return value
-    short = number.normalize(Context(prec=len(number.as_tuple().digits)))
+    digits = len(number.as_tuple().digits)
+    short = number.normalize(Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX))
     is_whole = short == short.to_integral_value() and short.adjusted() < _LONGEST
     return int(short) if is_whole else short

@@ -1,7 +1,7 @@
 """Which tables a change goes to."""
 
 from collections.abc import Collection, Mapping
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,18 +13,51 @@ from changewire_messages.change import Source
 Reason = Literal["table-missing", "name-collision", "truncate-without-sequence"]
 """Why a change cannot be applied."""
 
-REFUSALS: Final[Mapping[Reason, tuple[str, str]]] = {
-    "table-missing": ("/source", "the change does not say all that its target is named by"),
-    "name-collision": (
-        "/source",
-        "another table has the name of its target, but for the case of letters",
-    ),
-    "truncate-without-sequence": (
-        "/sequence",
-        "a truncate without a sequence is neither older nor newer",
-    ),
+APPLY_FAILED: Final = "apply-failed"
+"""Code of a change whose application raised an exception that nothing expected."""
+
+
+class Refusal(NamedTuple):
+    """Why a change becomes a dead letter although its message was decoded.
+
+    Attributes:
+        code: Code of the dead letter.
+        pointer: JSON Pointer into the change.
+        message: What is wrong, without values.
+    """
+
+    code: str
+    pointer: str
+    message: str
+
+    @property
+    def text(self) -> str:
+        """The column ``message`` of the dead letter."""
+        return f"{self.code}: {self.pointer}: {self.message}"
+
+
+_MISSING: Final = "the change does not say all that its target is named by"
+_COLLISION: Final = "another table has the name of its target, but for the case of letters"
+_UNORDERED: Final = "a truncate without a sequence is neither older nor newer"
+
+REFUSALS: Final[Mapping[Reason, Refusal]] = {
+    "table-missing": Refusal("table-missing", "/source", _MISSING),
+    "name-collision": Refusal("name-collision", "/source", _COLLISION),
+    "truncate-without-sequence": Refusal("truncate-without-sequence", "/sequence", _UNORDERED),
 }
-"""What of the change each is about, as a JSON Pointer, and what is wrong."""
+"""The refusal for each reason."""
+
+
+def apply_failed(error: Exception, pointer: str, step: str) -> Refusal:
+    """Return the refusal of a change whose application raised an exception.
+
+    Args:
+        error: The exception; only the name of its type is kept, since its text may hold values.
+        pointer: JSON Pointer into the change.
+        step: What was done, such as ``routing``.
+    """
+    return Refusal(APPLY_FAILED, pointer, f"{step} raised {type(error).__name__}")
+
 
 Namespace = tuple[str, str | None]
 """System and database of a source."""
@@ -45,11 +78,6 @@ class Routing(Struct, frozen=True):
 def namespace_of(source: Source) -> Namespace:
     """Return what tables have in common to which a delete without table goes."""
     return source.system, source.database
-
-
-def refusal_text(code: str, pointer: str, message: str) -> str:
-    """Return what a dead letter says of a change that no table takes."""
-    return f"{code}: {pointer}: {message}"
 
 
 def goes_to_all(op: str, source: Source) -> bool:

@@ -8,9 +8,11 @@ from msgspec import Struct, field
 from changewire.tables.effects import DELETE, WRITES
 from changewire.tables.names import Target
 from changewire.tables.routing import (
+    REFUSALS,
     Namespace,
-    Reason,
+    Refusal,
     Routing,
+    apply_failed,
     goes_to_all,
     namespace_of,
     route,
@@ -58,7 +60,7 @@ class Routes(Struct):
     """
 
     targets: dict[Target, list[From]] = field(default_factory=dict)
-    refused: dict[From, Reason] = field(default_factory=dict)
+    refused: dict[From, Refusal] = field(default_factory=dict)
     added: list[tuple[Target, Namespace]] = field(default_factory=list)
 
 
@@ -81,7 +83,7 @@ def _sortable(source: Source) -> list[str]:
 
 
 def routes(ways: Iterable[From], routing: Routing, known: Known) -> Routes:
-    """Find the ways of a batch.
+    """Find the ways of a batch; changes from where routing raises an exception are refused.
 
     Args:
         ways: Where its changes come from, `in_order`.
@@ -89,16 +91,31 @@ def routes(ways: Iterable[From], routing: Routing, known: Known) -> Routes:
         known: Tables that are known; those that are new are added.
     """
     found = Routes()
-    for source, way in ways:
-        namespace = namespace_of(source)
-        targets = route(way, source, routing, known.members.get(namespace, ()))
-        if not targets and not goes_to_all(way, source):
-            found.refused[source, way] = "table-missing"
-        for target in targets:
-            if known.names.get(target.folded, target) != target:
-                found.refused[source, way] = "name-collision"
-                continue
-            if known.add(target, namespace):
-                found.added.append((target, namespace))
-            found.targets.setdefault(target, []).append((source, way))
+    for one in ways:
+        try:
+            targets = _targets(one, routing, known)
+        except Exception as error:  # noqa: BLE001 - one hostile name must not end the stream
+            found.refused[one] = apply_failed(error, "/source", "routing")
+            continue
+        _add(found, one, targets, known)
     return found
+
+
+def _targets(one: From, routing: Routing, known: Known) -> tuple[Target, ...]:
+    source, way = one
+    return route(way, source, routing, known.members.get(namespace_of(source), ()))
+
+
+def _add(found: Routes, one: From, targets: tuple[Target, ...], known: Known) -> None:
+    """Add the targets of changes that come from somewhere, or why there are none."""
+    source, way = one
+    namespace = namespace_of(source)
+    if not targets and not goes_to_all(way, source):
+        found.refused[one] = REFUSALS["table-missing"]
+    for target in targets:
+        if known.names.get(target.folded, target) != target:
+            found.refused[one] = REFUSALS["name-collision"]
+            continue
+        if known.add(target, namespace):
+            found.added.append((target, namespace))
+        found.targets.setdefault(target, []).append(one)

@@ -174,11 +174,11 @@ def merge_all(batches: Iterable[pa.Table], applying: Applying, output: str, told
     """
     with staged(output) as outputs:
         for rows in batches:
-            batch = applying.routed(rows)
-            told.take(batch.rows)
-            for part in batch.rows.to_batches():
+            decided = applying.decided(applying.routed(rows))
+            told.take(decided.batch.rows)
+            for part in decided.batch.rows.to_batches():
                 outputs.write(part)
-            applying.apply(batch)
+            applying.write(decided)
             if told.progress is not None:
                 told.progress(told.counts.messages)
         told.counts.checked()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,7 +16,7 @@ from changewire.engines.halves import READ, wholes
 from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER
 from changewire.tables.apply import TRUNCATE
 from changewire.tables.order import NOWHERE, OLDEST, Order, Position
-from changewire.tables.routing import REFUSALS, Reason, refusal_text
+from changewire.tables.routing import REFUSALS, Refusal
 from changewire.tables.ways import From, way_of
 from changewire_messages.change import Source
 
@@ -105,21 +105,37 @@ def _first(*values: Any) -> Any:
     return next(value for value in values if value is not None)
 
 
-def with_wholes(changes: Sequence[Changed], rows: pa.Table) -> tuple[list[Changed], int]:
+class Joined(NamedTuple):
+    """Changes whose halves of updates were joined.
+
+    Attributes:
+        changes: The changes; one whose halves cannot be joined is as it was.
+        number: How many updates had both halves.
+        failures: Why halves cannot be joined, by the row of the one after the update.
+    """
+
+    changes: list[Changed]
+    number: int
+    failures: dict[int, Refusal]
+
+
+def with_wholes(changes: Sequence[Changed], rows: pa.Table) -> Joined:
     """Return changes of which a row after an update does what it does with the row before it.
 
     Args:
         changes: Changes, and truncates that are applied.
         rows: The batch that they are of.
-
-    Returns:
-        The changes, and how many updates had both halves.
     """
-    found = {whole.position: whole.effects for whole in wholes(_halves(changes, rows))}
-    joined = [
-        replace(change, effects=found.get(change.position, change.effects)) for change in changes
-    ]
-    return joined, len(found)
+    found = {whole.position: whole for whole in wholes(_halves(changes, rows))}
+    joined: list[Changed] = []
+    failures: dict[int, Refusal] = {}
+    for change in changes:
+        whole = found.get(change.position)
+        if whole is not None and whole.failure is not None:
+            failures[change.index] = whole.failure
+        effects = None if whole is None else whole.effects
+        joined.append(change if effects is None else replace(change, effects=effects))
+    return Joined(joined, len(found), failures)
 
 
 def _halves(changes: Iterable[Changed], rows: pa.Table) -> Iterator[dict[str, Any]]:
@@ -156,23 +172,23 @@ def newest_truncate(changes: Iterable[Changed], ways: Collection[From]) -> Order
     return max(orders, default=OLDEST)
 
 
-def refusals(changes: Iterable[Changed], refused: Mapping[From, Reason]) -> dict[int, Reason]:
+def refusals(changes: Iterable[Changed], refused: Mapping[From, Refusal]) -> dict[int, Refusal]:
     """Return why changes cannot be applied, by their rows.
 
     Args:
         changes: Changes, and truncates that are applied.
         refused: Why none can that comes from there.
     """
-    found: dict[int, Reason] = {}
+    found: dict[int, Refusal] = {}
     for change in changes:
         if change.way in refused and (change.has_key or change.is_truncate):
             found[change.index] = refused[change.way]
         elif change.is_truncate and change.sequence is None:
-            found[change.index] = "truncate-without-sequence"
+            found[change.index] = REFUSALS["truncate-without-sequence"]
     return found
 
 
-def as_dead_letters(rows: pa.Table, why: Mapping[int, Reason], format: str) -> pa.Table:
+def as_dead_letters(rows: pa.Table, why: Mapping[int, Refusal], format: str) -> pa.Table:
     """Return decoded rows in which changes that cannot be applied are dead letters.
 
     Args:
@@ -192,14 +208,13 @@ def as_dead_letters(rows: pa.Table, why: Mapping[int, Reason], format: str) -> p
     return rows
 
 
-def _letter(reason: Reason | None, format: str) -> dict[str, str] | None:
-    if reason is None:
+def _letter(refusal: Refusal | None, format: str) -> dict[str, str] | None:
+    if refusal is None:
         return None
-    pointer, message = REFUSALS[reason]
     return {
         "kind": DEAD_LETTER,
         "format": format,
-        "code": reason,
-        "pointer": pointer,
-        "message": refusal_text(reason, pointer, message),
+        "code": refusal.code,
+        "pointer": refusal.pointer,
+        "message": refusal.text,
     }

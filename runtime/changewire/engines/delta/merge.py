@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from typing import Any, Final, NamedTuple
@@ -31,10 +31,26 @@ from changewire.tables.effects import Effect
 from changewire.tables.merge import merged
 from changewire.tables.metadata import COLUMN, metadata_of, state_from
 from changewire.tables.order import OLDEST, Order
+from changewire.tables.routing import Refusal, apply_failed
 from changewire.tables.state import State, joined
 
-Effects = Mapping[str, Sequence[Effect]]
-"""What a batch does to the rows of a table, by their keys as `key_text`."""
+
+class BatchEffect(NamedTuple):
+    """What a change of a batch does to a row.
+
+    Attributes:
+        key: The row's key as `key_text`.
+        effect: What it does.
+        number: Row of the change in the batch; None for a change of an earlier batch.
+    """
+
+    key: str
+    effect: Effect
+    number: int | None
+
+
+Effects = dict[str, list[BatchEffect]]
+"""What a batch does to the rows of a table, by their keys."""
 
 _REMAINS: Final = "remains"
 _CHANGED: Final = pa.schema([*ROWS, pa.field(_REMAINS, pa.bool_())])
@@ -66,13 +82,26 @@ class Decisions(Struct):
         counts: What became of the changes, as `changewire.tables.Result.counts` has it.
         graves: Tombstones to append.
         changed: Rows to write, and keys of rows to remove, with the columns of `_CHANGED`.
+        failures: Why changes cannot be applied, by their rows in the batch.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
     graves: list[dict[str, Any]] = field(default_factory=list)
     changed: list[dict[str, Any]] = field(default_factory=list)
+    failures: dict[int, Refusal] = field(default_factory=dict)
 
-    def take(self, key: str, held: Held, after: State | None) -> None:
+    def decide(self, key: str, held: Held, batch: Sequence[BatchEffect], floor: Order) -> None:
+        """Decide what a row becomes; if that fails, the changes of its key do."""
+        try:
+            effects = [one.effect for one in batch]
+            becomes = merged(held.row, held.grave, effects, floor, self.counts)
+            if becomes is not None:
+                self._take(key, held, becomes.state)
+        except Exception as error:  # noqa: BLE001 - one key must not end the run
+            why = apply_failed(error, "", "deciding on the row")
+            self.failures |= {one.number: why for one in batch if one.number is not None}
+
+    def _take(self, key: str, held: Held, after: State | None) -> None:
         """Take what a row becomes."""
         is_row = after is not None and after.values is not None
         if after is not None:
@@ -86,26 +115,54 @@ class Decisions(Struct):
             self.changed.append({KEY: key, _REMAINS: False})
 
 
-class _Done(NamedTuple):
-    """What an attempt did, and whether nobody wrote meanwhile, or it had nothing to write."""
+class Merge(NamedTuple):
+    """What a batch does to one table.
 
-    counts: Counter[str]
-    is_final: bool
+    Attributes:
+        effects: What it does to rows.
+        target: Folder of the table.
+        truncate: Order of the newest truncate that the batch has for the table.
+    """
+
+    effects: Effects
+    target: str
+    truncate: Order = OLDEST
 
 
-def merge(effects: Effects, target: str, truncate: Order = OLDEST) -> Counter[str]:
-    """Merge effects into a table; done again it changes nothing.
+class DecidedTable(NamedTuple):
+    """What a table becomes.
 
-    What each row becomes is decided on what table and tombstones have. Tombstones are written
-    first. Rows are written as the version after the one that was decided on, or not at all: where
-    another writer came first, everything is decided anew. Memory holds the effects, the rows and
-    tombstones of their keys, and what delta-rs needs to join them with the files that it rewrites;
-    after a truncate also the rows that patches made.
+    Attributes:
+        place: The table, as it was read.
+        decisions: What becomes of it.
+    """
+
+    place: Place
+    decisions: Decisions
+
+
+def decide(merge: Merge) -> DecidedTable:
+    """Decide what each row of a table becomes; the table is made if it is not there.
+
+    Memory holds the effects, the rows and tombstones of their keys, and what delta-rs needs to join
+    them with the files that it rewrites; after a truncate also the rows that patches made.
+
+    Raises:
+        OutputError: The table has other columns, or is not for delta-rs to write.
+    """
+    place = place_of(merge.target)
+    return DecidedTable(place, _decisions(merge, place))
+
+
+def write(merge: Merge, first: DecidedTable) -> Counter[str]:
+    """Write what was decided; done again it changes nothing.
+
+    Tombstones are written first. Rows are written as the version after the one that was decided on,
+    or not at all: if another writer came first, everything is decided anew.
 
     Args:
-        effects: What the batch does.
-        target: Folder of the table; it is made if it is not there.
-        truncate: Order of the newest truncate that the batch has for the table.
+        merge: What the batch does.
+        first: What was decided.
 
     Returns:
         What became of the effects.
@@ -114,53 +171,69 @@ def merge(effects: Effects, target: str, truncate: Order = OLDEST) -> Counter[st
         ConflictError: Other writers did not let it be done.
         OutputError: The table has other columns, or is not for delta-rs to write.
     """
+    decided: DecidedTable | None = first
     counts: Counter[str] | None = None
     for _ in tries():
         try:
-            done = _attempt(effects, place_of(target), truncate)
+            if decided is None or merge.truncate > OLDEST:
+                decided = _after_truncate(merge)
+            is_final = _write(decided)
         except CommitFailedError:
+            decided = None
             continue
-        counts = done.counts if counts is None else counts
-        if done.is_final:
+        counts = decided.decisions.counts if counts is None else counts
+        if is_final:
             return counts
-    raise conflict(target)
+        decided = None
+    raise conflict(merge.target)
 
 
-def _attempt(effects: Effects, place: Place, truncate: Order) -> _Done:
-    """Decide, and write what was decided.
+def _after_truncate(merge: Merge) -> DecidedTable:
+    """Keep the truncate, remove the rows that are older, and decide on the others.
 
     Raises:
         CommitFailedError: Another writer came first.
     """
-    table, graves = place
-    floor = _floor(graves, truncate)
-    if truncate > OLDEST:
+    place = table, graves = place_of(merge.target)
+    if merge.truncate > OLDEST:
+        if merge.truncate > _kept_truncate(graves):
+            set_property(graves, TRUNCATED, order_text(merge.truncate))
         with told(table.table_uri):
-            table.delete(older_than(floor), commit_properties=NEXT_VERSION)
-    decisions = _decisions(effects, table, graves, floor, is_truncated=truncate > OLDEST)
+            table.delete(older_than(_floor(merge, graves)), commit_properties=NEXT_VERSION)
+    return DecidedTable(place, _decisions(merge, place))
+
+
+def _write(decided: DecidedTable) -> bool:
+    """Write what was decided; return whether nothing else was written meanwhile.
+
+    Raises:
+        CommitFailedError: Another writer came first.
+    """
+    (table, graves), decisions = decided
     if not decisions.graves and not decisions.changed:
-        return _Done(decisions.counts, is_final=True)
+        return True
     if decisions.graves:
         bury(decisions.graves, graves)
     if decisions.changed:
         write_rows(decisions.changed, table)
     # Who read one of the tables before this wrote it, and wrote the other one after this read it,
     # has seen nothing of this, and this nothing of it: one of both has to look again.
-    return _Done(decisions.counts, is_final=_is_newest(table) and _is_newest(graves))
+    return _is_newest(table) and _is_newest(graves)
 
 
-def _floor(graves: DeltaTable, truncate: Order) -> Order:
-    """Return the order of the newest truncate; one that is new is kept first."""
-    kept = order_value(graves.metadata().configuration.get(TRUNCATED))
-    if truncate > kept:
-        set_property(graves, TRUNCATED, order_text(truncate))
-    return max(kept, truncate)
+def _kept_truncate(graves: DeltaTable) -> Order:
+    return order_value(graves.metadata().configuration.get(TRUNCATED))
 
 
-def _decisions(
-    effects: Effects, table: DeltaTable, graves: DeltaTable, floor: Order, *, is_truncated: bool
-) -> Decisions:
+def _floor(merge: Merge, graves: DeltaTable) -> Order:
+    """Return the order of the newest truncate."""
+    return max(_kept_truncate(graves), merge.truncate)
+
+
+def _decisions(merge: Merge, place: Place) -> Decisions:
     """Return what each row becomes that effects, or a truncate, concern."""
+    table, graves = place
+    effects, floor = merge.effects, _floor(merge, graves)
     held: dict[str, Held] = {key: Held() for key in effects}
     with _wanted([*effects]) as wanted:
         for row in read(table, _ROWS + _OF_KEYS, wanted=wanted):
@@ -168,16 +241,12 @@ def _decisions(
         for row in read(graves, _TOMBSTONES + _OF_KEYS, wanted=wanted):
             grave, there = state_from(row[COLUMN], None), held[row[KEY]]
             there.grave = grave if there.grave is None else joined(there.grave, grave)
-    for row in read(table, _ROWS + _PATCHED) if is_truncated else ():
+    for row in read(table, _ROWS + _PATCHED) if merge.truncate > OLDEST else ():
         of_key = held.setdefault(row[KEY], Held())
         of_key.row = state_from(row[COLUMN], unpacked(row[ROW]))
     decisions = Decisions()
     for key, found in held.items():
-        becomes = merged(
-            found.row, found.grave, effects.get(key, ()), floor, counts=decisions.counts
-        )
-        if becomes is not None:
-            decisions.take(key, found, becomes.state)
+        decisions.decide(key, found, effects.get(key, ()), floor)
     decisions.counts = +decisions.counts
     return decisions
 

@@ -6,6 +6,7 @@ of values as messages have them, so text may stand for a time, or a number of an
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, time, timedelta
@@ -40,9 +41,16 @@ MESSAGE_SCHEMA: Final = "message-schema"
 """A schema that stands in the messages."""
 
 CHANGE_TEXT: Final = "change-text"
-"""The JSON text of a change's row, whose values were fit into columns of such types before."""
+"""The JSON text of a change's row. A column's type says what its text stands for: numbers that a
+double does not hold, times and bytes are text there."""
+
+KEY_TEXT: Final = "key-text"
+"""The JSON text of a key, from `changewire.tables.keys.key_text`. Its numbers are not rounded:
+two keys must not become one."""
 
 _SINGLE: Final = struct.Struct("f")
+_DECIMAL: Final = re.compile(r"-?\d+(?:\.\d+)?(?:E[+-]?\d+)?", re.ASCII)
+"""Text of a `Decimal` that is a number."""
 
 Reading = Callable[[Any, list[str]], Any]
 """Takes a value and a list that gets leniencies; returns None where it has no reading for it."""
@@ -73,6 +81,16 @@ def _rounded(value: Any, used: list[str]) -> float | None:
     return double
 
 
+def _number(value: Any, used: list[str]) -> float | None:
+    """Return the nearest double of a number, or of the text of a Decimal."""
+    return _rounded(_decimal(value), used)
+
+
+def _decimal(value: Any) -> Any:
+    """Return the Decimal that a text stands for; other values as they are."""
+    return Decimal(value) if type(value) is str and _DECIMAL.fullmatch(value) else value
+
+
 def _text(value: Any, _used: list[str]) -> Any:
     """Return the text that a time of day, a duration and a decimal have in a row of JSON text."""
     return msgspec.to_builtins(value) if type(value) in {time, timedelta, Decimal} else None
@@ -92,7 +110,7 @@ def _date(value: Any, _used: list[str]) -> date | None:
 
 def _single(value: Any, used: list[str]) -> float | None:
     """Return the nearest double that is a single."""
-    double = value if type(value) is float else _rounded(value, used)
+    double = value if type(value) is float else _number(value, used)
     if double is None:
         return None
     try:
@@ -112,7 +130,14 @@ READINGS: Final[Mapping[str, Mapping[type[DataType], Reading]]] = {
         BinaryType: _bytes,
         TimestampType: _time,
         DateType: _date,
-        DoubleType: _rounded,
+        DoubleType: _number,
+        FloatType: _single,
+        StringType: _json_text,
+    },
+    KEY_TEXT: {
+        BinaryType: _bytes,
+        TimestampType: _time,
+        DateType: _date,
         FloatType: _single,
         StringType: _json_text,
     },

@@ -13,6 +13,7 @@ from pyspark.sql.types import StructType
 
 from changewire.engines.spark.apply.decide import (
     EFFECT_ROW,
+    FAILED,
     ROW,
     TABLE_ROW,
     TOMBSTONE,
@@ -21,8 +22,10 @@ from changewire.engines.spark.apply.decide import (
     input_type,
     output_type,
 )
+from changewire.engines.spark.apply.failures import FAILURE, ROW_ID, has_failed
 from changewire.engines.spark.apply.held import Place, held_rows, held_tombstones
 from changewire.engines.spark.apply.in_spark import OTHER, decided_in_spark
+from changewire.engines.spark.apply.shape import NAMED
 from changewire.tables.order import OLDEST, Order
 
 MANY: Final = 20_000
@@ -38,6 +41,7 @@ class Decisions(NamedTuple):
         tombstones: How many tombstones they have.
         changed: How many rows are written or removed.
         counts: What became of the changes.
+        failed: How many effects cannot be applied.
         others: How many keys are not decided yet.
     """
 
@@ -45,32 +49,62 @@ class Decisions(NamedTuple):
     tombstones: int
     changed: int
     counts: Counter[str]
+    failed: int = 0
     others: int = 0
+
+    def failures(self) -> DataFrame:
+        """Return `ROW_ID` and `FAILURE` of the effects of the batch that cannot be applied.
+
+        Deletes that an earlier batch kept have no `ROW_ID`, and are not among them.
+        """
+        is_failed = (F.col("action") == FAILED) & F.col(ROW_ID).isNotNull()
+        return self.rows.where(is_failed).select(ROW_ID, FAILURE)
 
 
 def decisions(
     effects: DataFrame, place: Place, floor: Order, *, is_new: bool, changes: int
 ) -> Decisions:
-    """Return what each row becomes; the arguments are those of `merge`."""
+    """Return what each row becomes.
+
+    Args:
+        effects: Effects as `Shape.fitted` returns them.
+        place: The table.
+        floor: Order of the newest truncate of the table.
+        is_new: Whether the batch brings that truncate.
+        changes: How many changes the batch has, about.
+    """
     if changes < MANY or floor > OLDEST:
         return _counted(decided_in_python(effects, place, floor, is_new=is_new))
-    first = _counted(decided_in_spark(effects, place))
+    fitting = effects.where(~has_failed()) if place.shape.is_typed else effects
+    found = decided_in_spark(fitting, place)
+    if place.shape.is_typed:
+        found = found.unionByName(_failures(effects, place))
+    first = _counted(found)
     if not first.others:
         return first
     keys = first.rows.where(F.col("action") == OTHER).select("key")
-    left = effects.join(keys, "key", "left_semi")
+    left = fitting.join(keys, "key", "left_semi")
     rest = _counted(decided_in_python(left, place, floor, is_new=is_new))
     return Decisions(
         first.rows.unionByName(rest.rows),
         first.tombstones + rest.tombstones,
         first.changed + rest.changed,
         first.counts + rest.counts,
+        first.failed + rest.failed,
     )
+
+
+def _failures(effects: DataFrame, place: Place) -> DataFrame:
+    """Return decisions on the effects that do not fit."""
+    failed = effects.where(has_failed()).select(
+        F.lit(FAILED).alias("action"), "key", ROW_ID, FAILURE
+    )
+    return _with(failed, output_type(place.shape))
 
 
 def decided_in_python(effects: DataFrame, place: Place, floor: Order, *, is_new: bool) -> DataFrame:
     """Return what rows become, decided by `Decide`."""
-    keys = effects.select("key").distinct()
+    keys = effects.where(~has_failed()).groupBy("key").agg(F.first(NAMED).alias(NAMED))
     rows = held_rows(place, keys, is_all=is_new)
     parts = [
         effects.withColumn("origin", F.lit(EFFECT_ROW)),
@@ -111,4 +145,5 @@ def _counted(decided: DataFrame) -> Decisions:
         if group["counts"]:
             counts.update({k: n * group["n"] for k, n in json.loads(group["counts"]).items()})
     removed = sum(group["seen"] for group in found if group["action"] != ROW)
-    return Decisions(rows, number[TOMBSTONE], number[ROW] + removed, counts, number[OTHER])
+    changed = number[ROW] + removed
+    return Decisions(rows, number[TOMBSTONE], changed, counts, number[FAILED], number[OTHER])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple, get_args
 
 from pyspark.sql.types import (
+    ArrayType,
     ByteType,
     DataType,
     DecimalType,
@@ -13,10 +14,13 @@ from pyspark.sql.types import (
     FloatType,
     IntegerType,
     LongType,
+    MapType,
     ShortType,
     StructField,
     StructType,
 )
+
+from changewire.tables.metadata import COLUMN
 
 SchemaEvolution = Literal["add_columns", "strict"]
 SCHEMA_EVOLUTIONS: Final[tuple[str, ...]] = get_args(SchemaEvolution)
@@ -84,6 +88,67 @@ def evolved(
     return Evolved(StructType([*found.values()]), refused)
 
 
+def key_fault(keys: Sequence[str], columns: StructType) -> str | None:
+    """Return why a table cannot name its rows by some columns; None if it can.
+
+    Args:
+        keys: Names of the columns.
+        columns: The table's columns; a key's column that is not there is text.
+    """
+    there = {field.name: field.dataType for field in columns.fields}
+    for number, name in enumerate(keys):
+        if name in there and _has_map(there[name]):
+            return f"column {name!r} is {_text(there[name])}, which cannot be compared"
+        same = _same_but_for_case(name, [*keys[:number], *there])
+        if same is not None:
+            return f"column {name!r} of the key differs from {same!r} in case only"
+        if name.lower() == COLUMN:
+            return f"column {name!r} of the key has the name of the table's own column {COLUMN}"
+    return None
+
+
+def _has_map(kind: DataType) -> bool:
+    """Whether a type is a map, or holds one."""
+    if isinstance(kind, StructType):
+        return any(_has_map(field.dataType) for field in kind.fields)
+    if isinstance(kind, ArrayType):
+        return _has_map(kind.elementType)
+    return isinstance(kind, MapType)
+
+
+def _same_but_for_case(name: str, names: Iterable[str]) -> str | None:
+    folded = name.lower()
+    return next((one for one in names if one != name and one.lower() == folded), None)
+
+
+def _fault(kind: DataType) -> str | None:
+    """Return why no table has a column of a type, or None."""
+    if isinstance(kind, ArrayType):
+        return _fault(kind.elementType)
+    if isinstance(kind, MapType):
+        return _fault(kind.keyType) or _fault(kind.valueType)
+    if not isinstance(kind, StructType):
+        return None
+    if not kind.fields:
+        return "it is a struct without fields"
+    for number, name in enumerate(kind.names):
+        same = _same_but_for_case(name, kind.names[:number])
+        if same is not None:
+            return f"its field {name!r} differs from {same!r} in case only"
+    return next((why for f in kind.fields if (why := _fault(f.dataType)) is not None), None)
+
+
+def _new_fault(found: Iterable[str], field: StructField) -> str | None:
+    """Return why a table with some columns cannot have another one, or None."""
+    if field.name.lower() == COLUMN:
+        return f"column {field.name!r} has the name of the table's own column {COLUMN}"
+    same = _same_but_for_case(field.name, found)
+    if same is not None:
+        return f"column {field.name!r} differs from {same!r} in case only"
+    fault = _fault(field.dataType)
+    return None if fault is None else f"column {field.name!r} cannot be in a table: {fault}"
+
+
 def _take(found: dict[str, StructField], field: StructField, takes: Widens | None) -> str | None:
     """Add a column, or widen it; return why it does not fit.
 
@@ -94,13 +159,12 @@ def _take(found: dict[str, StructField], field: StructField, takes: Widens | Non
     """
     there = found.get(field.name)
     if there is None:
-        same = next((name for name in found if name.lower() == field.name.lower()), None)
-        if same is not None:
-            return f"column {field.name!r} differs from {same!r} in case only"
-        if takes is None:
-            return f"column {field.name!r} {_text(field.dataType)} is not there"
-        found[field.name] = field
-        return None
+        reason = _new_fault(found, field)
+        if reason is None and takes is None:
+            reason = f"column {field.name!r} {_text(field.dataType)} is not there"
+        if reason is None:
+            found[field.name] = field
+        return reason
     wider = joined_type(there.dataType, field.dataType)
     is_new = wider is not None and wider != there.dataType
     if wider is None or (is_new and (takes is None or not takes(there.dataType, wider))):

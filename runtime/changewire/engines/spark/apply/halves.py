@@ -12,9 +12,10 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that everybody k
 from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, StructField, StructType
 
 from changewire.engines.effects import EFFECTS
-from changewire.engines.halves import READ, wholes
+from changewire.engines.halves import READ, Whole, wholes
 from changewire.engines.layout import CHANGE
 from changewire.engines.spark.apply.effects import EFFECT
+from changewire.engines.spark.apply.failures import FAILURE, FAILURE_FIELD
 from changewire.engines.spark.arrow_types import arrow_type
 from changewire.engines.spark.parts import position_columns
 
@@ -30,6 +31,7 @@ _WHOLE: Final = StructType(
         StructField("offset", LongType()),
         StructField("element", IntegerType()),
         StructField(EFFECTS, ArrayType(EFFECT)),
+        FAILURE_FIELD,
     ]
 )
 """Columns of `changewire.engines.halves.Whole`."""
@@ -42,11 +44,13 @@ def with_wholes(rows: DataFrame) -> tuple[DataFrame, int]:
         rows: Decoded rows with effects.
 
     Returns:
-        The rows, and how many updates had both halves.
+        The rows, with `FAILURE` where two halves cannot be joined, and how many updates had both.
     """
     found = _halves(rows).mapInArrow(_wholes, _WHOLE).localCheckpoint(eager=False)
-    place = [field.name for field in _WHOLE.fields if field.name != EFFECTS]
-    those = found.select(F.struct(*place).alias(_PLACE), F.col(EFFECTS).alias(_WITH_BEFORE))
+    place = [name for name in _WHOLE.names if name not in {EFFECTS, FAILURE}]
+    those = found.select(
+        F.struct(*place).alias(_PLACE), F.col(EFFECTS).alias(_WITH_BEFORE), FAILURE
+    )
     joined = rows.withColumn(_PLACE, F.struct(*position_columns())).join(those, _PLACE, "left")
     effects = F.coalesce(_WITH_BEFORE, EFFECTS)
     return joined.withColumn(EFFECTS, effects).drop(_PLACE, _WITH_BEFORE), found.count()
@@ -73,9 +77,14 @@ def _wholes(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     schema = pa.schema([*arrow_type(_WHOLE)])
     rows = chain.from_iterable(batch.to_pylist() for batch in batches)
     groups = (wholes(group) for _, group in groupby(rows, key=_group))
-    found = ({**w.position._asdict(), EFFECTS: w.effects} for w in chain.from_iterable(groups))
+    found = map(_row, chain.from_iterable(groups))
     while some := [*islice(found, _BATCH)]:
         yield pa.RecordBatch.from_pylist(some, schema)
+
+
+def _row(whole: Whole) -> dict[str, Any]:
+    failure = whole.failure and whole.failure._asdict()
+    return {**whole.position._asdict(), EFFECTS: whole.effects, FAILURE: failure}
 
 
 def _group(row: dict[str, Any]) -> tuple[Any, ...]:

@@ -12,11 +12,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 
 from changewire.engines.spark.apply.formats import TableFormat
-from changewire.engines.spark.apply.shape import Shape
+from changewire.engines.spark.apply.shape import CONTENT, NAMED, Shape
 from changewire.tables.metadata import COLUMN
 
 _ROW: Final = "row"
-_KEY: Final = "named"
 
 
 @dataclass(frozen=True)
@@ -42,31 +41,35 @@ class Place:
 
 
 def held_rows(place: Place, keys: DataFrame, *, is_all: bool = False) -> DataFrame | None:
-    """Return ``key``, ``content`` and ``metadata`` of a table's rows; None where there is no table.
+    """Return ``key``, ``named``, ``content`` and ``metadata`` of a table's rows.
 
-    Who does not select ``content`` lets Spark leave the columns of rows unread.
+    Not selecting ``content`` lets Spark skip the columns of rows.
 
     Args:
         place: The table.
-        keys: Has ``key``, each once.
+        keys: Has ``key`` and ``named``, each key once.
         is_all: Whether rows of other keys are returned too.
+
+    Returns:
+        The rows; None if there is no table.
     """
     if place.table is None:
         return None
     shape, row = place.shape, F.col(_ROW)
-    named = keys.select("key", struct_of(shape.key_columns(F.col("key"))).alias(_KEY))
     rows = keys.sparkSession.table(place.table).select(F.struct("*").alias(_ROW))
-    is_same = reduce(and_, (row[name].eqNullSafe(F.col(_KEY)[name]) for name in shape.keys))
-    return rows.join(named, is_same, "left" if is_all else "inner").select(
+    is_same = reduce(and_, (row[name].eqNullSafe(F.col(NAMED)[name]) for name in shape.keys))
+    found = rows.join(keys.select("key", NAMED), is_same, "left" if is_all else "inner")
+    return found.select(
         F.coalesce("key", shape.key_text(row)).alias("key"),
-        shape.content(row).alias("content"),
+        struct_of({name: row[name] for name in shape.keys}).alias(NAMED),
+        shape.content(row).alias(CONTENT),
         row[COLUMN].alias("metadata"),
     )
 
 
 def held_tombstones(place: Place, keys: DataFrame) -> DataFrame:
     """Return ``key`` and ``metadata`` of the tombstones of some keys; a key may have several."""
-    found = keys.sparkSession.table(place.tombstones).join(keys, "key", "left_semi")
+    found = keys.sparkSession.table(place.tombstones).join(keys.select("key"), "key", "left_semi")
     return found.select("key", F.col(COLUMN).alias("metadata"))
 
 

@@ -14,14 +14,23 @@ from typing import Any, Final
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
+from pyspark.sql.types import StructType
 
-from changewire.engines.spark.apply.decide import COUNTS, ROW, TOMBSTONE, output_type
+from changewire.engines.spark.apply.decide import (
+    COUNTS,
+    FAILED,
+    ROW,
+    TOMBSTONE,
+    output_type,
+)
+from changewire.engines.spark.apply.failures import FAILURE, ROW_ID
 from changewire.engines.spark.apply.held import Place, held_rows, held_tombstones
 from changewire.engines.spark.apply.metadata import METADATA, ORDER_FIELDS
-from changewire.engines.spark.apply.shape import Shape
+from changewire.engines.spark.apply.shape import CONTENT, NAMED, Shape
 from changewire.engines.spark.arrow_types import arrow_type
 from changewire.tables.effects import DELETE
 from changewire.tables.metadata import VERSION
+from changewire.tables.routing import apply_failed
 
 OTHER: Final = "other"
 """Action of a key that is not decided here; its row has nothing else."""
@@ -29,7 +38,6 @@ OTHER: Final = "other"
 _FULL: Final = "full"
 _POSITION: Final = ("topic", "partition", "offset", "element")
 _ORDER: Final = ("sequence", *_POSITION)
-_AFTER: Final = "after"
 _DECISIONS: Final = ("applied", "duplicate", "stale")
 
 _TRUE: Final = partial(F.lit, True)  # noqa: FBT003 - a value of SQL
@@ -40,11 +48,11 @@ def decided_in_spark(effects: DataFrame, place: Place) -> DataFrame:
     """Return decisions as `Decide` makes them, one for each key; `OTHER` where it is not simple.
 
     Args:
-        effects: As for `merge`.
+        effects: Effects as `Shape.fitted` returns them, but for those that fail.
         place: The table; it was never truncated.
     """
-    newest = _newest(effects)
-    keys = newest.select("key")
+    newest = _newest(effects, place.shape.compared)
+    keys = newest.select("key", NAMED)
     graves = held_tombstones(place, keys).groupBy("key")
     found = newest.join(graves.agg(F.max(_order("metadata.")).alias("grave")), "key", "left")
     rows = held_rows(place, keys)
@@ -54,19 +62,24 @@ def decided_in_spark(effects: DataFrame, place: Place) -> DataFrame:
         there = rows.select("key", F.col("metadata").alias("seen"), _TRUE().alias("is_there"))
         found = found.join(there, "key", "left")
         found = found.withColumn("is_there", F.coalesce("is_there", _FALSE()))
-    decided = found.withColumn("decision", _decision()).select(*_decided())
-    return decided.mapInArrow(Pack(place.shape), output_type(place.shape))
+    columns = output_type(place.shape)
+    decided = found.withColumn("decision", _decision()).select(*_decided(columns))
+    return decided if place.shape.is_typed else decided.mapInArrow(Pack(place.shape), columns)
 
 
-def _newest(effects: DataFrame) -> DataFrame:
+def _newest(effects: DataFrame, compared: str) -> DataFrame:
     """Return the newest change of each key, and what became of the others of the batch.
 
     A change that stands twice, one behind the other, is a duplicate; the later one stays, as its
     position is the newer one.
+
+    Args:
+        effects: What changes do to rows.
+        compared: `Shape.compared`.
     """
     by_position = Window.partitionBy("key").orderBy(*_POSITION)
     before = by_position.rowsBetween(Window.unboundedPreceding, -1)
-    what = F.struct("sequence", "kind", _AFTER)
+    what = F.struct("sequence", "kind", compared)
     marked = effects.withColumns(
         {
             "newest": F.max("sequence").over(before),
@@ -77,7 +90,7 @@ def _newest(effects: DataFrame) -> DataFrame:
     is_whole = F.col("kind").isin(_FULL, DELETE) & sequence.isNotNull()
     # Of two rows that differ in their text alone, only Python knows whether they are one.
     is_known = F.coalesce(sequence != newest, _TRUE()) | F.col("is_same")
-    last = F.max_by(F.struct(*_ORDER, "kind", _AFTER), F.struct(*_ORDER))
+    last = F.max_by(F.struct(*_ORDER, "kind", NAMED, CONTENT, ROW_ID), F.struct(*_ORDER))
     grouped = marked.groupBy("key").agg(
         last.alias("last"),
         F.bool_and(is_whole & is_known).alias("are_plain"),
@@ -114,8 +127,8 @@ def _decision() -> Column:
     return F.when(is_simple & is_counted, decision)
 
 
-def _decided() -> Iterator[Column]:
-    """Yield the columns of what `Pack` takes."""
+def _decided(columns: StructType) -> Iterator[Column]:
+    """Yield decisions, with the content of effects, as columns of `output_type`."""
     decision, is_delete = F.col("decision"), F.col("kind") == DELETE
     is_applied = decision == "applied"
     order = {field.name: F.col(field.name) for field in ORDER_FIELDS}
@@ -127,12 +140,18 @@ def _decided() -> Iterator[Column]:
         )
     )
     action = F.when(decision.isNull(), OTHER).when(~is_applied, COUNTS)
-    yield action.when(is_delete, TOMBSTONE).otherwise(ROW).alias("action")
-    yield F.col("key")
-    yield F.when(is_applied & ~is_delete, F.col(_AFTER)).alias(_AFTER)
-    yield F.when(is_applied, metadata).alias("metadata")
-    yield F.when(is_applied, F.col("seen")).alias("seen")
-    yield F.when(decision.isNotNull(), _counts()).alias("counts")
+    found = {
+        "action": action.when(is_delete, TOMBSTONE).otherwise(ROW),
+        "key": F.col("key"),
+        NAMED: F.when(is_applied, F.col(NAMED)),
+        CONTENT: F.when(is_applied & ~is_delete, F.col(CONTENT)),
+        "metadata": F.when(is_applied, metadata),
+        "seen": F.when(is_applied, F.col("seen")),
+        "counts": F.when(decision.isNotNull(), _counts()),
+        ROW_ID: F.col(ROW_ID),
+    }
+    nothing = F.lit(None)
+    return (found.get(f.name, nothing).cast(f.dataType).alias(f.name) for f in columns.fields)
 
 
 def _counts() -> Column:
@@ -153,22 +172,34 @@ def _order(prefix: str = "") -> Column:
 
 
 class Pack:
-    """Makes the content of rows of their JSON text; what `mapInArrow` takes. It pickles."""
+    """Makes the content of rows of that of effects; what `mapInArrow` takes. It pickles."""
 
     def __init__(self, shape: Shape) -> None:
         """Remember what rows are."""
         self._shape = shape
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the batches with ``content`` in place of ``after``."""
+        """Yield decisions with rows; those whose rows cannot be made are `FAILED`."""
         schema = pa.schema([*arrow_type(output_type(self._shape))])
         for batch in batches:
             columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-            keys, texts = columns["key"].to_pylist(), columns.pop(_AFTER).to_pylist()
-            contents = [*map(self._content, keys, texts)]
-            columns["content"] = pa.array(contents, schema.field("content").type)
+            pairs = zip(columns["key"].to_pylist(), columns[CONTENT].to_pylist(), strict=True)
+            found = [self._packed(key, content) for key, content in pairs]
+            failures = [failure for _, failure in found]
+            if any(failures):
+                actions = zip(columns["action"].to_pylist(), failures, strict=True)
+                columns["action"] = pa.array([FAILED if why else one for one, why in actions])
+                columns[FAILURE] = pa.array(failures, schema.field(FAILURE).type)
+            contents = [content for content, _ in found]
+            columns[CONTENT] = pa.array(contents, schema.field(CONTENT).type)
             arrays = [columns[name].cast(schema.field(name).type) for name in schema.names]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
-    def _content(self, key: str, text: str | None) -> Any:
-        return None if text is None else self._shape.pack(key, self._shape.of_message(text))
+    def _packed(self, key: str, content: Any) -> tuple[Any, dict[str, str] | None]:
+        """Return the content of a row, or why there is none."""
+        if content is None:
+            return None, None
+        try:
+            return self._shape.pack(key, self._shape.unpack(content)), None
+        except Exception as error:  # noqa: BLE001 - one row must not end the stream
+            return None, apply_failed(error, "/after", "packing the row")._asdict()

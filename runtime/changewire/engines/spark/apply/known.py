@@ -15,12 +15,16 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
 
+from changewire.engines.spark.apply.failures import FAILURE, ROW_ID
 from changewire.tables.names import Target
 from changewire.tables.routing import Namespace
 from changewire.tables.ways import Known
 
 _TABLES: Final = "changewire_tables"
 _DELETES: Final = "changewire_deletes"
+_OF_BATCH: Final = (ROW_ID, FAILURE)
+"""Columns of effects that say something of their batch alone."""
+
 _NOT_THERE: Final = "PATH_NOT_FOUND"
 
 _NAMESPACE: Final = [StructField("system", StringType()), StructField("database", StringType())]
@@ -69,14 +73,15 @@ def keep_deletes(checkpoint: str, batch: int, deletes: DataFrame) -> None:
         batch: Number of the batch.
         deletes: Effects, with the ``source`` of their changes.
     """
-    _write(deletes, checkpoint, _DELETES, batch)
+    _write(deletes.drop(*_OF_BATCH), checkpoint, _DELETES, batch)
 
 
 def kept_deletes(
     spark: SparkSession, checkpoint: str, namespaces: Iterable[Namespace], columns: StructType
 ) -> DataFrame | None:
     """Return kept deletes of some namespaces as effects; None where there are none."""
-    found = _read(spark, checkpoint, _DELETES, columns)
+    kept = StructType([field for field in columns.fields if field.name not in _OF_BATCH])
+    found = _read(spark, checkpoint, _DELETES, kept)
     if found is None:
         return None
     wanted: Any = F.lit(False)  # noqa: FBT003 - a column of this value
@@ -85,7 +90,8 @@ def kept_deletes(
         wanted |= source["system"].eqNullSafe(system) & source["database"].eqNullSafe(
             F.lit(database)
         )
-    return found.where(wanted).drop("batch")
+    nothing = {name: F.lit(None).cast(columns[name].dataType) for name in _OF_BATCH}
+    return found.where(wanted).drop("batch").withColumns(nothing)
 
 
 def _write(rows: DataFrame, checkpoint: str, folder: str, batch: int) -> None:

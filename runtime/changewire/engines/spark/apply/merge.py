@@ -12,9 +12,10 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that everybody k
 from changewire.engines.retries import conflict, tries
 from changewire.engines.spark.apply.decide import ROW, TOMBSTONE
 from changewire.engines.spark.apply.decisions import Decisions, decisions
+from changewire.engines.spark.apply.failures import ROW_ID
 from changewire.engines.spark.apply.held import Place, struct_of
-from changewire.engines.spark.apply.places import truncated
-from changewire.engines.spark.apply.shape import Shape
+from changewire.engines.spark.apply.places import keep_truncated, truncated
+from changewire.engines.spark.apply.shape import CONTENT, NAMED, Shape
 from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.raised import RAISED
 from changewire.tables.metadata import COLUMN
@@ -26,35 +27,75 @@ _SOURCE: Final = "_changewire_source"
 _ROW: Final = "row"
 
 
+class Decided(NamedTuple):
+    """What a table becomes, as it was seen.
+
+    Attributes:
+        made: What each row becomes.
+        kept: Order of the newest truncate that the table had.
+        since: `TableFormat.version` of each table before it was read.
+    """
+
+    made: Decisions
+    kept: Order
+    since: Mapping[str, Any]
+
+
+class Merge(NamedTuple):
+    """What a batch does to one table.
+
+    Attributes:
+        effects: One row for each effect, as `Shape.fitted` returns them.
+        place: The table.
+        truncate: Order of the newest truncate that the batch has for the table.
+        changes: How many changes the batch has, about.
+    """
+
+    effects: DataFrame
+    place: Place
+    truncate: Order = OLDEST
+    changes: int = 0
+
+    def without(self, failures: DataFrame) -> Merge:
+        """Return what the batch does without some of its changes, which have `ROW_ID`."""
+        left = self.effects.join(failures.select(ROW_ID), ROW_ID, "left_anti")
+        return self._replace(effects=left)
+
+
 class _Done(NamedTuple):
     """What an attempt did.
 
     Attributes:
-        counts: What became of the effects.
         is_whole: Whether all of it was written.
-        is_final: Whether it was, and nobody else wrote meanwhile, or it had nothing to write.
+        is_final: Whether it was, and nothing else wrote meanwhile, or it had nothing to write.
     """
 
-    counts: Counter[str]
     is_whole: bool
     is_final: bool
 
 
-def merge(
-    effects: DataFrame, place: Place, truncate: Order = OLDEST, *, changes: int = 0
-) -> Counter[str]:
-    """Merge effects into a table; done again it changes nothing.
+def decide(merge: Merge) -> Decided:
+    """Decide what each row of a table becomes; nothing is written.
 
-    What each row becomes is decided on what table and tombstones have. Tombstones are written
-    first. Rows are written only where they are still those that were decided on. Where another
-    writer came in between, everything is decided anew.
+    Raises:
+        ConflictError: Other writers did not let it be done.
+    """
+    for _ in tries():
+        found = _decided(merge)
+        if found is not None:
+            return found
+    raise conflict(str(merge.place.table))
+
+
+def write(merge: Merge, first: Decided) -> Counter[str]:
+    """Write what was decided; done again it changes nothing.
+
+    Tombstones are written first. Rows are written only if they are still those that were decided
+    on. If another writer came in between, everything is decided anew.
 
     Args:
-        effects: One row for each effect, with the columns of `decide.input_type` but ``origin`` and
-            ``metadata``.
-        place: The table.
-        truncate: Order of the newest truncate that the batch has for the table, which keeps it.
-        changes: How many changes the batch has, about.
+        merge: What the batch does.
+        first: What was decided.
 
     Returns:
         What became of the effects, as `changewire.tables.Result.counts` has it.
@@ -62,43 +103,64 @@ def merge(
     Raises:
         ConflictError: Other writers did not let it be done.
     """
+    place = merge.place
+    decided: Decided | None = first
+    if merge.truncate > OLDEST:
+        keep_truncated(merge.effects.sparkSession, place.tombstones, merge.truncate)
+        decided = None  # the tombstones have another version now
     counts: Counter[str] | None = None
-    for _ in tries():
-        done = _attempt(effects, place, truncate, changes=changes)
-        if done is None:
+    for tried in tries():
+        if tried or decided is None:
+            decided = _decided(merge)
+        if decided is None or (done := _attempt(decided, merge)) is None:
             continue
         if counts is None and done.is_whole:
-            counts = done.counts
+            counts = decided.made.counts
         if done.is_final:
-            return done.counts if counts is None else counts
+            return decided.made.counts if counts is None else counts
     raise conflict(str(place.table))
 
 
-def _attempt(effects: DataFrame, place: Place, truncate: Order, *, changes: int) -> _Done | None:
-    """Decide, and write what was decided; None where another writer came first."""
-    spark, tables = effects.sparkSession, place.format
+def _decided(merge: Merge) -> Decided | None:
+    """Decide; return None if another writer came first."""
+    place, spark = merge.place, merge.effects.sparkSession
     for table in place.both():
-        tables.refresh(spark, table)
-    since = {table: tables.version(spark, table) for table in place.both()}
+        place.format.refresh(spark, table)
+    since = {table: place.format.version(spark, table) for table in place.both()}
     kept = truncated(spark, place.tombstones)
+    floor, is_new = max(kept, merge.truncate), merge.truncate > OLDEST
     try:
-        floor, is_new = max(kept, truncate), truncate > OLDEST
-        made = decisions(effects, place, floor, is_new=is_new, changes=changes)
-        is_whole = _write(made, place, since)
-    except RAISED as error:  # Iceberg's own errors are not wrapped
-        if tables.conflict.search(str(error)) is None:
-            raise
+        made = decisions(merge.effects, place, floor, is_new=is_new, changes=merge.changes)
+    except RAISED as error:
+        _check_conflict(error, place)
+        return None
+    return Decided(made, kept, since)
+
+
+def _attempt(decided: Decided, merge: Merge) -> _Done | None:
+    """Write what was decided; return None if another writer came first."""
+    made, place, spark = decided.made, merge.place, merge.effects.sparkSession
+    try:
+        is_whole = _write(made, place, decided.since)
+    except RAISED as error:
+        _check_conflict(error, place)
         return None
     if not made.tombstones and not made.changed:
-        return _Done(made.counts, is_whole=True, is_final=True)
+        return _Done(is_whole=True, is_final=True)
     # Who read one of the tables before this wrote it, and wrote the other one after this read it,
     # has seen nothing of this, and this nothing of it: one of both has to look again.
     mine = {place.tombstones: made.tombstones > 0, place.table: made.changed > 0}
-    is_alone = truncated(spark, place.tombstones) == kept and all(
-        tables.is_alone(spark, table, version, wrote=mine[table])
-        for table, version in since.items()
+    is_alone = truncated(spark, place.tombstones) == decided.kept and all(
+        place.format.is_alone(spark, table, version, wrote=mine[table])
+        for table, version in decided.since.items()
     )
-    return _Done(made.counts, is_whole, is_final=is_whole and is_alone)
+    return _Done(is_whole, is_final=is_whole and is_alone)
+
+
+def _check_conflict(error: Exception, place: Place) -> None:
+    """Raise an error again that says anything but that another writer came first."""
+    if place.format.conflict.search(str(error)) is None:  # Iceberg's own errors are not wrapped
+        raise error
 
 
 def _write(made: Decisions, place: Place, since: Mapping[str, Any]) -> bool:
@@ -132,7 +194,7 @@ def write_rows(changed: DataFrame, place: Place, *, rows: int, since: Mapping[st
     shape, table = place.shape, place.table
     if table is None:
         return True
-    columns = shape.row_columns(F.col("key"), F.col("content"))
+    columns = shape.row_columns(F.col(NAMED), F.col(CONTENT))
     row = struct_of({**columns, COLUMN: F.col("metadata")}).alias(_ROW)
     remains = (F.col("action") == ROW).alias("remains")
     # Maps do not compare; their text does, and is the same for the same map.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
@@ -15,20 +15,22 @@ from changewire.codec import codec
 from changewire.engines.errors import OutputError
 from changewire.engines.kept import SUFFIX
 from changewire.engines.spark.apply.applying import Applying
-from changewire.engines.spark.apply.evolve import evolved
+from changewire.engines.spark.apply.evolve import evolved, key_fault
 from changewire.engines.spark.apply.metadata import METADATA
 from changewire.engines.spark.apply.places import check_columns, keys_of
-from changewire.engines.spark.apply.refuse import Refusal
-from changewire.engines.spark.apply.routes import SchemaOf, Sources, is_from
+from changewire.engines.spark.apply.refuse import Refused
+from changewire.engines.spark.apply.routes import SchemaOf, Sources, is_from, is_truncate
 from changewire.engines.spark.apply.shape import JsonShape, Shape
 from changewire.engines.spark.apply.typed_shape import TypedShape
+from changewire.engines.spark.raised import RAISED
 from changewire.engines.spark.row_type import row_type
 from changewire.engines.spark.stream.compatible import schema_of
 from changewire.engines.spark.stream.output import Output
 from changewire.engines.spark.types import nullable
 from changewire.tables.metadata import COLUMN
 from changewire.tables.names import Target, beside
-from changewire.tables.ways import WRITE, From
+from changewire.tables.routing import Refusal, apply_failed, goes_to_all
+from changewire.tables.ways import WRITE, From, Routes
 
 _NONE: Final = ""
 """Stands for the fingerprint of messages without a schema."""
@@ -40,23 +42,34 @@ class Plan(NamedTuple):
     Attributes:
         shape: How it has its rows; None where nothing has told its columns or its key yet.
         has_changed: Whether the table is there, and has other columns.
-        refusals: Why changes do not fit it.
+        refusals: Which changes do not fit it.
+        is_usable: Whether any change can be applied to it.
     """
 
     shape: Shape | None
     has_changed: bool
-    refusals: list[Refusal]
+    refusals: list[Refused]
+    is_usable: bool = True
 
 
-def plan(
-    spark: SparkSession, target: Target, ways: list[From], sources: Sources, applying: Applying
-) -> Plan:
-    """Return how a table has its rows after a batch.
+class Plans(NamedTuple):
+    """How the tables of a batch have their rows, and what does not fit them.
+
+    Attributes:
+        tables: How each table has its rows.
+        refusals: Which changes do not fit.
+    """
+
+    tables: dict[Target, Plan]
+    refusals: list[Refused]
+
+
+def plans(spark: SparkSession, found: Routes, sources: Sources, applying: Applying) -> Plans:
+    """Return how the tables of a batch have their rows; those that cannot be planned are left out.
 
     Args:
         spark: The session.
-        target: The table.
-        ways: Where its changes come from.
+        found: Where changes go to; tables that are left out are taken from it.
         sources: Where all changes of the batch come from.
         applying: How changes are applied.
 
@@ -64,6 +77,31 @@ def plan(
         OutputError: A table was not made by changewire, or columns of a type that the user gave do
             not fit it.
     """
+    made = Plans({}, [])
+    for target, ways in [*found.targets.items()]:
+        try:
+            one = plan(spark, target, ways, sources, applying)
+        except OutputError:
+            raise
+        except RAISED:
+            raise
+        except Exception as error:  # noqa: BLE001 - one hostile schema must not end the stream
+            why = apply_failed(error, "/source", "planning the table")
+            refusals = [_from_ways(ways, why)]
+            one = Plan(None, has_changed=False, refusals=refusals, is_usable=False)
+        made.refusals.extend(one.refusals)
+        if one.is_usable:
+            made.tables[target] = one
+        else:
+            del found.targets[target]
+            found.added[:] = [added for added in found.added if added[0] != target]
+    return made
+
+
+def plan(
+    spark: SparkSession, target: Target, ways: list[From], sources: Sources, applying: Applying
+) -> Plan:
+    """Return how a table has its rows after a batch; see `plans`."""
     types, tables = applying.types, applying.tables
     if not types.are_typed:
         return Plan(JsonShape(), has_changed=False, refusals=[])
@@ -85,9 +123,18 @@ def plan(
         kept = [(name, tables.kept(columns)) for name, columns in declared.items()]
         found = evolved(current, kept, types.evolution, tables.widens)
         refusals += _mismatches(used, {**unread, **found.refused})
+    if keys and (fault := key_fault(keys, found.columns)) is not None:
+        refusals = [_from_ways(ways, Refusal("key-mismatch", "/key", fault))]
+        return Plan(None, has_changed=False, refusals=refusals, is_usable=False)
     shape = TypedShape(found.columns, keys) if keys and found.columns.fields else None
     has_changed = current is not None and current.simpleString() != found.columns.simpleString()
     return Plan(shape, has_changed, refusals)
+
+
+def _from_ways(ways: list[From], why: Refusal) -> Refused:
+    """Return that changes from somewhere are refused, but for deletes that have other tables."""
+    alone = [one for one in ways if not goes_to_all(one[1], one[0])]
+    return Refused(is_from(alone) & (F.col("key").isNotNull() | is_truncate()), why)
 
 
 def _without_metadata(table: StructType) -> StructType:
@@ -104,7 +151,7 @@ def _first_keys(ways: list[From], sources: Sources) -> tuple[str, ...] | None:
     return min((names for way in ways for names in sources.keys.get(way, ())), default=None)
 
 
-def _other_keys(ways: list[From], sources: Sources, keys: tuple[str, ...]) -> Iterator[Refusal]:
+def _other_keys(ways: list[From], sources: Sources, keys: tuple[str, ...]) -> Iterator[Refused]:
     """Yield why changes are refused that name rows by other columns."""
     names = F.json_object_keys("key")
     expected = ", ".join(keys)
@@ -112,9 +159,8 @@ def _other_keys(ways: list[From], sources: Sources, keys: tuple[str, ...]) -> It
         if sources.keys.get(way, set()) - {keys}:
             is_other = ~F.array_sort(names).eqNullSafe(F.array(*map(F.lit, keys)))
             where = is_from([way]) & F.col("key").isNotNull() & is_other
-            yield Refusal(
-                where, "key-mismatch", "/key", f"the table's key has the columns {expected}"
-            )
+            text = f"the table's key has the columns {expected}"
+            yield Refused(where, Refusal("key-mismatch", "/key", text))
 
 
 def _declared(
@@ -127,26 +173,36 @@ def _declared(
         if schema.fingerprint is None:
             unread[_NONE] = "the message has no schema"
             continue
-        found = embedded.dialect(reading.format).of(codec(reading.format).decode(schema.message))
         try:
-            declared[schema.fingerprint] = nullable(
-                row_type(
-                    b"" if found is None else found.text,
-                    format=reading.format,
-                    keys=reading.keys,
-                    families=reading.families,
-                )
-            )
+            declared[schema.fingerprint] = _columns(schema.message, reading)
         except ValueError as error:
             unread[schema.fingerprint] = str(error)
+        except Exception as error:  # noqa: BLE001 - one hostile schema must not end the stream
+            unread[schema.fingerprint] = f"reading the schema raised {type(error).__name__}"
     return declared, unread
 
 
-def _mismatches(schemas: list[SchemaOf], reasons: dict[str, str]) -> Iterator[Refusal]:
+def _columns(message: bytes, reading: Reading) -> StructType:
+    """Return the columns that the schema in a message declares.
+
+    Raises:
+        ValueError: There is no schema, or it declares no columns.
+    """
+    found = embedded.dialect(reading.format).of(codec(reading.format).decode(message))
+    columns = row_type(
+        b"" if found is None else found.text,
+        format=reading.format,
+        keys=reading.keys,
+        families=reading.families,
+    )
+    return cast("StructType", nullable(columns))
+
+
+def _mismatches(schemas: list[SchemaOf], reasons: dict[str, str]) -> Iterator[Refused]:
     """Yield why rows are refused whose schemas do not fit."""
     for schema in schemas:
         reason = reasons.get(schema.fingerprint or _NONE)
         if reason is not None and schema.way[1] == WRITE:
             has_it = F.col("schema_fingerprint").eqNullSafe(F.lit(schema.fingerprint))
             where = is_from([schema.way]) & has_it & F.col("after").isNotNull()
-            yield Refusal(where, "schema-mismatch", "/after", reason)
+            yield Refused(where, Refusal("schema-mismatch", "/after", reason))

@@ -130,6 +130,9 @@ class _Replay(TablesWriter):
         # Numbers of batches start at 0, so this is none of the query's.
         return self._write(decoded, BatchId(self.query, time.time_ns()))[1]
 
+    def _check(self, decoded: Decoded, batch: BatchId) -> None:
+        """Check nothing: what cannot be applied stays a dead letter."""
+
     def _land(self, decoded: Decoded, batch: BatchId) -> Counts:
         del batch
         for output in self.outputs:

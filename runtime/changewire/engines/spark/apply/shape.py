@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from changewire.engines.json_rows import COMMENTS, KEY, ROW, packed, unpacked
@@ -14,18 +15,34 @@ from changewire.tables.metadata import COLUMN
 
 _TYPES: Final[Mapping[str, DataType]] = {KEY: StringType(), ROW: StringType(), COLUMN: METADATA}
 
+NAMED: Final = "named"
+"""Column of fitted effects and of decisions: the table's key columns, as a struct."""
+
+CONTENT: Final = "content"
+"""Column of fitted effects and of decisions: the row, in the type that a `Shape` has for it."""
+
 
 class Shape(Protocol):
     """How a table has its rows; it pickles.
 
     Attributes:
         content_type: Type of a row's content while it is decided on.
+        named_type: Columns of the key, as the table has them.
         columns: Columns of the table.
-        keys: Those that name the row.
+        keys: Names of the key's columns.
+        compared: Column of fitted effects that is equal if and only if two rows are.
+        is_typed: Whether rows are columns of a type. Then effects may not fit, and the content of
+            those that do is that of rows.
     """
+
+    compared: str
+    is_typed: bool
 
     @property
     def content_type(self) -> DataType: ...  # noqa: D102 - see above
+
+    @property
+    def named_type(self) -> StructType: ...  # noqa: D102 - see above
 
     @property
     def columns(self) -> StructType: ...  # noqa: D102 - see above
@@ -33,12 +50,12 @@ class Shape(Protocol):
     @property
     def keys(self) -> tuple[str, ...]: ...  # noqa: D102 - see above
 
-    def of_message(self, text: str) -> dict[str, Any]:
-        """Return the columns of a row as a message has it, JSON text; None for what is null."""
+    def fitted(self, effects: DataFrame) -> DataFrame:
+        """Return effects with `NAMED` and `CONTENT`, and `FAILURE` if they do not fit."""
         ...
 
     def unpack(self, content: Any) -> dict[str, Any]:
-        """Return the columns of a row's content; None for what is null."""
+        """Return the columns of a content; None for what is null."""
         ...
 
     def pack(self, key: str, values: Mapping[str, Any]) -> Any:
@@ -54,12 +71,8 @@ class Shape(Protocol):
         """Return the text of a key that no effect has, by the row as a struct of its columns."""
         ...
 
-    def key_columns(self, key: Column) -> dict[str, Column]:
-        """Return the table's columns of a key, by the key's text."""
-        ...
-
-    def row_columns(self, key: Column, content: Column) -> dict[str, Column]:
-        """Return the table's columns but `COLUMN`, by the key's text and the row's content."""
+    def row_columns(self, named: Column, content: Column) -> dict[str, Column]:
+        """Return the table's columns but `COLUMN`, by the key's columns and the row's content."""
         ...
 
     def content(self, row: Column) -> Column:
@@ -77,14 +90,18 @@ class JsonShape:
             for name, text in COMMENTS.items()
         ]
     )
-    keys: tuple[str, ...] = ("key",)
+    keys: tuple[str, ...] = (KEY,)
+    named_type = StructType([StructField(KEY, StringType())])
+    compared = CONTENT
+    is_typed = False
 
-    def of_message(self, text: str) -> dict[str, Any]:
-        """Return the columns of a row, each as the JSON text that it was."""
-        return unpacked(text)
+    def fitted(self, effects: DataFrame) -> DataFrame:
+        """Return effects whose content is the text of ``after``."""
+        columns = {NAMED: F.struct(KEY), CONTENT: F.col("after")}
+        return effects.withColumns(columns).drop("after")
 
     def unpack(self, content: str) -> dict[str, Any]:
-        """Return the same of the column ``row``."""
+        """Return the columns of a row, each as the JSON text that it was."""
         return unpacked(content)
 
     def pack(self, key: str, values: Mapping[str, Any]) -> str:
@@ -93,16 +110,12 @@ class JsonShape:
 
     def key_text(self, row: Column) -> Column:
         """Return the key's text."""
-        return row["key"]
+        return row[KEY]
 
-    def key_columns(self, key: Column) -> dict[str, Column]:
-        """Return the key's text."""
-        return {"key": key}
-
-    def row_columns(self, key: Column, content: Column) -> dict[str, Column]:
+    def row_columns(self, named: Column, content: Column) -> dict[str, Column]:
         """Return both as they are."""
-        return {"key": key, "row": content}
+        return {KEY: named[KEY], ROW: content}
 
     def content(self, row: Column) -> Column:
         """Return the row's text."""
-        return row["row"]
+        return row[ROW]

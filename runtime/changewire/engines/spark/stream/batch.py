@@ -73,12 +73,16 @@ class BatchWriter:
 
     def _write(self, decoded: Decoded, batch: BatchId) -> tuple[Counts, TableCounts]:
         """Write a batch; return its counts, and what became of its changes in tables."""
+        self._check(decoded, batch)
         return self._land(decoded, batch), {}
+
+    def _check(self, decoded: Decoded, batch: BatchId) -> None:
+        """Check that a batch adds up, and has no more dead letters than it may have."""
+        limits.check(self.max_dead_letters, decoded.counts, decoded, batch.number)
 
     def _land(self, decoded: Decoded, batch: BatchId) -> Counts:
         """Write the outputs of a batch."""
         counts = decoded.counts
-        limits.check(self.max_dead_letters, counts, decoded, batch.number)
         for output in self.outputs:
             # The first batch makes the tables, with or without rows.
             if counts.of_kind(output.kind) or batch.number == 0:

@@ -13,8 +13,11 @@ from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER
 from changewire.engines.spark.decode import Decoded
 from changewire.tables.names import is_path
 
-KINDS: Final = {"dead_letters": DEAD_LETTER, "controls": CONTROL, "change_log": CHANGE}
-"""Kind of row of each output, in the order in which a batch is written."""
+KINDS: Final = {"change_log": CHANGE, "controls": CONTROL, "dead_letters": DEAD_LETTER}
+"""Kind of row of each output, in the order in which a batch is written.
+
+Dead letters come last: if a batch that a crash cut off has more of them when it is done again, they
+are in two outputs, and never in none."""
 
 
 @dataclass(frozen=True)
