@@ -6,6 +6,7 @@ import json
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from typing import Any, Final
 
 import msgpack
@@ -20,11 +21,24 @@ VALUES: Final = (
     *("2024-01-02", "2024-01-02T03:04:05Z", "\u00e9\u0000\u2028'\"\\", "x" * 300),
     *([], [1], [None, "a"], {}, {"a": 1}, {"": None}),
 )
-NAMES: Final = ("", "ID", "key", "row", "_changewire", "a b`c;${env:HOME}{x}'", "a.b", "\u00fc", "0")
+NAMES: Final = (
+    "",
+    "ID",
+    "key",
+    "row",
+    "_changewire",
+    "a b`c;${env:HOME}{x}'",
+    "a.b",
+    "\u00fc",
+    "0",
+)
 TYPES: Final = (
     *("LONG", "DOUBLE", "STRING", "DATE", "BYTES", "BOOLEAN", "GEOMETRY"),
     *("int8", "int32", "int64", "float", "double", "string", "bytes", "boolean", "struct", "map"),
 )
+
+FOCUS: Final = frozenset({"after", "before", "bins", "dataColumn", "fields", "key", "primaryKey"})
+"""Members of messages that hold rows, keys and types: four of five changes are made below them."""
 
 _Place = tuple[Any, Any]
 """An object or array, and a name or index in it."""
@@ -37,7 +51,7 @@ def mutated_json(messages: Sequence[bytes], number: int, seed: int) -> Iterator[
     for _ in range(number):
         message = json.loads(json.dumps(draw.choice(parsed)))
         for _ in range(draw.choice((1, 1, 2, 3))):
-            message = _changed(message, draw, _JSON)
+            message = _changed(message, draw, _json_value)
         text = _RAW.sub(lambda found: found[1], json.dumps(message, ensure_ascii=False))
         yield _damaged(text.encode("utf-8", "surrogatepass"), draw)
 
@@ -46,10 +60,20 @@ def mutated_msgpack(messages: Sequence[bytes], number: int, seed: int) -> Iterat
     """Yield MessagePack messages likewise."""
     draw = random.Random(seed)  # noqa: S311 - no secret
     for _ in range(number):
-        message = msgpack.unpackb(draw.choice(messages), strict_map_key=False)
+        message = _unpacked(draw.choice(messages))
         for _ in range(draw.choice((1, 1, 2, 3))):
-            message = _changed(message, draw, _MSGPACK)
+            message = _changed(message, draw, _msgpack_value)
         yield _damaged(msgpack.packb(message, strict_types=False), draw)
+
+
+def _unpacked(message: bytes) -> Any:
+    """Return a message as lists and dictionaries; a map with keys that these lack is pairs."""
+    return msgpack.unpackb(message, strict_map_key=False, object_pairs_hook=_map)
+
+
+def _map(pairs: list[tuple[Any, Any]]) -> Any:
+    is_plain = all(isinstance(key, (str, int, bytes)) for key, _ in pairs)
+    return dict(pairs) if is_plain else [[*pair] for pair in pairs]
 
 
 def _damaged(message: bytes, draw: random.Random) -> bytes:
@@ -68,7 +92,8 @@ def _changed(message: Any, draw: random.Random, values: Callable[[random.Random]
     places = [*_places(message)]
     if not places:
         return values(draw)
-    held, name = draw.choice(places)
+    rows = [place for place, is_row in places if is_row]
+    held, name = draw.choice(rows if rows and draw.randrange(5) else [one for one, _ in places])
     value = held[name]
     what = draw.choice(_OPERATIONS)
     if what == "type" and isinstance(held, dict) and name == "type":
@@ -90,23 +115,23 @@ _OPERATIONS: Final = ("drop", "rename", "add", "type", "text", "text", "value", 
 
 
 def _json_value(draw: random.Random) -> Any:
-    return draw.choice((*VALUES, *(f"@@{number}@@" for number in NUMBERS)))
+    return deepcopy(draw.choice((*VALUES, *(f"@@{number}@@" for number in NUMBERS))))
 
 
 def _msgpack_value(draw: random.Random) -> Any:
-    extensions = (msgpack.ExtType(7, b"\xac\xed"), msgpack.ExtType(-1, bytes(12)), b"\x00\xff")
-    return draw.choice((*VALUES, *extensions, 2**64 - 1, float("nan")))
+    extensions = (
+        msgpack.ExtType(7, b"\xac\xed"),
+        msgpack.Timestamp(253402300799, 999_999_999),
+        b"\x00\xff",
+    )
+    return deepcopy(draw.choice((*VALUES, *extensions, 2**64 - 1, float("nan"))))
 
 
-_JSON: Final = _json_value
-_MSGPACK: Final = _msgpack_value
-
-
-def _places(message: Any) -> Iterator[_Place]:
-    """Yield every member and item of a message."""
+def _places(message: Any, *, is_row: bool = False) -> Iterator[tuple[_Place, bool]]:
+    """Yield every member and item of a message, and whether it is below one of `FOCUS`."""
     if not isinstance(message, (dict, list)):
         return
     names: Any = [*message] if isinstance(message, dict) else range(len(message))
     for name in names:
-        yield message, name
-        yield from _places(message[name])
+        yield (message, name), is_row
+        yield from _places(message[name], is_row=is_row or name in FOCUS)

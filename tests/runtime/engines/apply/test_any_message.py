@@ -1,0 +1,174 @@
+"""No message ends a stream: each is in the tables, or a dead letter."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+from pyspark.sql.types import StringType, StructType
+from tests.runtime.engines.any_messages import (
+    KEYS,
+    Content,
+    Read,
+    as_column,
+    captured,
+    collected,
+    json_key,
+    json_row,
+    mutated,
+    text_of,
+    typed_row,
+)
+from tests.runtime.engines.apply.lake import Lake, lake_in
+
+import changewire as cw
+import changewire.spark as cws
+from changewire.tables import Position
+from changewire.tables.names import safe_name
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FEW, MANY = 150, 5_000
+BATCH = 2_500
+TYPES = {
+    "aerospike-json": "name string, age int, premium boolean, balance double, tags array<string>",
+    "aerospike-msgpack": "name string, age int, at binary, balance float, cents decimal(12, 2)",
+    "dataworks-json": "id long, name string, price double, made timestamp, val decimal(12, 2)",
+    "lindorm-json": "id long, customer long, status string, cents decimal(12, 0), at binary",
+}
+CASES = [
+    ("aerospike-json", "declared", "iceberg"),
+    ("aerospike-msgpack", "json", "delta"),
+    ("dataworks-json", "declared", "delta"),
+    ("dataworks-json", "embedded", "iceberg"),
+    ("lindorm-json", "embedded", "delta"),
+    ("lindorm-json", "json", "iceberg"),
+]
+"""Each format, each kind of rows and each table format, in the pairs that differ most."""
+
+EVERY = [
+    (name, rows, sink)
+    for name in TYPES
+    for rows in ("json", "declared", "embedded")
+    for sink in ("delta", "iceberg")
+    if rows != "embedded" or not name.startswith("aerospike")
+]
+
+
+@pytest.mark.parametrize(("format", "rows", "sink"), CASES)
+def test_a_stream_takes_any_message(
+    spark: SparkSession, tmp_path: Path, format: str, rows: str, sink: str
+) -> None:
+    """Every element is in one output, the query ends well, and tables are as the model says."""
+    messages = [*captured(format), *mutated(format, FEW)]
+    check(spark, lake_in(sink, spark, tmp_path), Read(format, messages), rows)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("format", "rows", "sink"), EVERY)
+def test_a_stream_takes_thousands_of_mutated_messages(
+    spark: SparkSession, tmp_path: Path, format: str, rows: str, sink: str
+) -> None:
+    """The same holds for thousands, in several batches."""
+    messages = [*captured(format), *mutated(format, MANY)]
+    check(spark, lake_in(sink, spark, tmp_path), Read(format, messages), rows)
+
+
+def check(spark: SparkSession, lake: Lake, sent: Read, rows: str) -> None:
+    """Apply messages, and compare outputs and tables with what Python reads of the messages."""
+    for start in range(0, len(sent.messages), BATCH):
+        part = sent.messages[start : start + BATCH]
+        lake.send_records([(value, "topic", 0, start + i) for i, value in enumerate(part)])
+    lines: list[str] = []
+    query = cws.apply_changes(
+        lake.read(spark),
+        format=sent.format,
+        target=lake.template.replace("{table}", "{database}"),  # few tables take less time
+        sink=lake.sink,
+        keys=KEYS.get(sent.format),
+        rows=StructType.fromDDL(TYPES[sent.format]) if rows == "declared" else rows,
+        checkpoint=str(lake.root / "checkpoint"),
+        trigger={"availableNow": True},
+        apply_as_truncates=True,
+        metrics=lines.append,
+        **lake.outputs(),  # type: ignore[arg-type] - three of the arguments are texts
+    )
+    cws.await_end(query)
+    batches = [json.loads(line) for line in lines]
+    places = {name: placed(spark, lake, name) for name in lake.outputs()}
+    for name, count in (("change_log", "changes"), ("dead_letters", "dead_letters")):
+        assert len(places[name]) == len(set(places[name])) == sum(one[count] for one in batches)
+    elements = sorted(place for found in places.values() for place in found)
+    assert elements == [position for position, _ in sent.elements()]
+    dead = set(places["dead_letters"])
+    found = {name: spark.read.format(lake.sink).load(table) for name, table in tables(lake)}
+    if rows == "json":
+        rows_found = {name: json_content(table.collect()) for name, table in found.items()}
+        expected = {
+            name: {key: json_row(row) for key, row in content.items()}
+            for name, content in sent.content(dead, json_key).items()
+        }
+    else:
+        types = {name: table.drop("_changewire").schema for name, table in found.items()}
+        rows_found, expected = typed_contents(sent, dead, found, types)
+    assert not any(one["by_error_code"].get("apply-failed") for one in batches)
+    assert {n: r for n, r in rows_found.items() if r} == {n: r for n, r in expected.items() if r}
+
+
+def placed(spark: SparkSession, lake: Lake, name: str) -> list[Position]:
+    """Return where the elements of an output were read."""
+    output = lake.outputs()[name]
+    found = spark.table(output) if lake.namespace else spark.read.format(lake.sink).load(output)
+    rows = found.select("topic", "partition", "offset", "element").collect()
+    return [Position(*row) for row in rows]
+
+
+def tables(lake: Lake) -> list[tuple[str, str]]:
+    """Return the names of the tables, and where they are."""
+    return [(name, f"{lake.folder}/{name}") for name in lake.tables()]
+
+
+def json_content(rows: list[Any]) -> dict[str, dict[str, Any]]:
+    """Return the rows of a table of JSON text."""
+    return {row["key"]: dict(msgspec.json.decode(row["row"])) for row in rows}
+
+
+def typed_contents(
+    sent: Read, dead: set[Position], found: dict[str, Any], types: dict[str, StructType]
+) -> tuple[Content, Content]:
+    """Return the rows of tables of columns, as they are and as they should be."""
+    names: dict[str, list[str]] = {}
+
+    def key(change: cw.Change, values: dict[str, Any]) -> str:
+        table = safe_name(change.source.database or "")
+        columns = types.get(table, StructType())
+        typed = {name: key_column(columns, name, value) for name, value in values.items()}
+        names.setdefault(table, sorted(values))
+        return text_of(values, typed)
+
+    expected = sent.content(dead, key)
+    as_they_are = {
+        name: {text_of(names[name], row): row for row in map(collected, rows(table))}
+        for name, table in found.items()
+    }
+    return as_they_are, {
+        name: {key: typed_row(row, types[name]) for key, row in content.items()}
+        for name, content in expected.items()
+        if name in types
+    }
+
+
+def key_column(columns: StructType, name: str, value: Any) -> Any:
+    """Return what the column of a key holds; one that no type has is text."""
+    if name not in columns.names:
+        return as_column(value, StringType())
+    return as_column(value, columns[name].dataType, columns[name].metadata)
+
+
+def rows(table: Any) -> list[Any]:
+    """Return the rows of a table, without what they were made by."""
+    return list(table.drop("_changewire").collect())
