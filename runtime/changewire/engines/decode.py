@@ -111,7 +111,7 @@ class Decoder:
         has_keys = "key" in batch.schema.names
         keys = batch.column("key").to_pylist() if has_keys else repeat(None, len(values))
         for value, key in zip(values, keys, strict=True):
-            found = self._elements(value, key)
+            found = self._message(value, key)
             sizes.append(len(found))
             all_found += found
         return Elements(all_found), sizes
@@ -128,7 +128,32 @@ class Decoder:
     def _rows(
         self, batch: pa.RecordBatch, elements: Elements, places: Places | None
     ) -> pa.RecordBatch:
-        return pa.RecordBatch.from_pydict(self._columns(batch, elements, places))
+        try:
+            return pa.RecordBatch.from_pydict(self._columns(batch, elements, places))
+        except Exception:  # noqa: BLE001 - one element must not end the stream
+            isolated = Elements([self._alone(one) for one in elements])
+            return pa.RecordBatch.from_pydict(self._columns(batch, isolated, places))
+
+    def _alone(self, element: ElementRow) -> ElementRow:
+        """Return an element, or the rejection of one that no columns can hold."""
+        try:
+            self._columns(_ONE_RECORD, Elements([element]), None)
+        except Exception as error:  # noqa: BLE001 - as above
+            return self._failed(error), []
+        return element
+
+    def _message(self, value: bytes | None, key: bytes | None) -> list[ElementRow]:
+        """Return what becomes of each element of a message, whatever reading it raises."""
+        try:
+            return self._elements(value, key)
+        except Exception as error:  # noqa: BLE001 - one message must not end the stream
+            return [(self._failed(error), [])]
+
+    def _failed(self, error: Exception) -> Rejection:
+        """Return the rejection of an element that raised what nothing expected."""
+        name = self.reading.format
+        issue = Issue("", "internal-error", "engine", f"no {type(error).__name__}")
+        return rejection(DecodeError(name, [issue]))
 
     def _elements(self, value: bytes | None, key: bytes | None) -> list[ElementRow]:
         """Return what becomes of each element of a message."""
