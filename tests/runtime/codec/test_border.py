@@ -18,7 +18,7 @@ from changewire.codec.family import Family
 from changewire.codec.installed import module_of
 from changewire.explain import readings
 
-SECRET = "a value of the message"
+IN_MESSAGE = "a value of the message"
 
 
 class StrangeError(Exception):
@@ -27,7 +27,7 @@ class StrangeError(Exception):
 
 def strange(*_: object, **__: object) -> Any:
     """Raise it, with a value in its text."""
-    raise StrangeError(SECRET)
+    raise StrangeError(IN_MESSAGE)
 
 
 JSON_WRITE = (
@@ -70,7 +70,7 @@ def is_internal(error: cw.CodecError) -> bool:
     return (
         issue.code == "internal-error"
         and "StrangeError" in issue.expected
-        and SECRET not in shown + repr(issue)
+        and IN_MESSAGE not in shown + repr(issue)
     )
 
 
@@ -94,7 +94,7 @@ def test_a_batch_is_one_rejection(broken: Codec) -> None:
     """`decode_all` returns the refusal in place of the message."""
     (refused,) = broken.decode_all(MESSAGES[broken.format][0])
     assert refused.code == "internal-error"
-    assert SECRET not in repr(refused)
+    assert IN_MESSAGE not in repr(refused)
 
 
 def test_validation_finds_it(broken: Codec) -> None:
@@ -141,12 +141,12 @@ def test_building_a_model_refuses_the_message(format: str, monkeypatch: pytest.M
 
 def test_encoding_refuses_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """An undocumented exception of an encoder is an `EncodeError` of its own code."""
-    for format, (message, _) in MESSAGES.items():
-        model = cw.decode(message, format=format)
+    for name, (message, _) in MESSAGES.items():
+        model = cw.decode(message, format=name)
         with monkeypatch.context() as patch:
             patch.setattr("msgspec.json.Encoder", Broken)
             patch.setattr(msgpack_wire, "Encoder", Broken)
-            codec = Codec(Family(module_of(format)))
+            codec = Codec(Family(module_of(name)))
         with pytest.raises(cw.EncodeError) as refused:
             codec.encode(model)
         assert is_internal(refused.value)
