@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 
@@ -68,13 +69,31 @@ class OpenTag(str):
     __slots__ = ()
 
 
-def repeated(kind: Any) -> Callable[[msgspec.Raw], Any]:
+def repeated(kind: Any, *, exact: bool = False) -> Callable[[msgspec.Raw], Any]:
     """Return a function from JSON text to a model of a type, which is shared by equal texts.
+
+    The function raises `ValueError` or `msgspec.MsgspecError` where the text is no JSON, also
+    within properties that the model does not name.
 
     Args:
         kind: What the text is.
+        exact: Whether numbers that binary64 cannot hold are decimals.
     """
-    return by_text(msgspec.json.Decoder(kind).decode)
+    decode = msgspec.json.Decoder(kind).decode
+    check = msgspec.json.Decoder(float_hook=_decimal if exact else None).decode
+
+    def make(text: bytes) -> Any:
+        check(text)  # the typed decoder skips over names that it does not know, whatever is there
+        return decode(text)
+
+    return by_text(make)
+
+
+def _decimal(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise ValueError("Number out of range") from None
 
 
 def by_text(make: Callable[[bytes], Made]) -> Callable[[msgspec.Raw], Made]:

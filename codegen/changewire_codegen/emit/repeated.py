@@ -60,8 +60,10 @@ def _accessor(definition: Object, prop: Property) -> list[str]:
 
 def readers(family: Family) -> list[str]:
     """Return the functions from text to model, which stand below all classes."""
+    exact = ", exact=True" if family.exact else ""
     return [
-        f"{_reader(definition, prop)}: Callable[[Raw], {_hint(prop)}] = repeated({_hint(prop)})"
+        f"{_reader(definition, prop)}: Callable[[Raw], {_hint(prop)}] ="
+        f" repeated({_hint(prop)}{exact})"
         for definition in family.definitions.values()
         if isinstance(definition, Object)
         for prop in definition.properties

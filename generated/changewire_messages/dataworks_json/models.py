@@ -871,7 +871,7 @@ UpdateBefore: TypeAlias = UpdateBeforeUpdateBefor | UpdateBeforeUpdateBefore
 
 Model: TypeAlias = ColumnType
 
-_message_schema: Callable[[Raw], DataSchema] = repeated(DataSchema)
+_message_schema: Callable[[Raw], DataSchema] = repeated(DataSchema, exact=True)
 
 __all__ = [
     "ColumnType",

@@ -203,7 +203,7 @@ class Message(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only
 
 Model: TypeAlias = ConnectSchema
 
-_message_schema: Callable[[Raw], ConnectSchema | None] = repeated(ConnectSchema | None)
+_message_schema: Callable[[Raw], ConnectSchema | None] = repeated(ConnectSchema | None, exact=True)
 
 __all__ = [
     "ConnectSchema",

@@ -8,6 +8,8 @@ from changewire.changes.adapters import Adapter, Names, adapter, format_of_model
 from changewire.changes.change_row import ChangeRow
 from changewire.changes.options import IMAGES, Digests, Image, NullValue, check_options
 from changewire.changes.values import system_of
+from changewire.codec import DecodeError
+from changewire.codec.border import internal_error
 from changewire_messages.change import Change, Source
 
 __all__ = [
@@ -75,10 +77,18 @@ def change_row(
     """Return the change of a message, for options that `check_options` has seen.
 
     A message of a format without adapter is a control event that holds it.
+
+    Raises:
+        DecodeError: The message contradicts itself.
     """
     kind: Any = type(message)
     name, changes_of = _adapter(kind)
-    found = changes_of(message, record_key, keys, image, families)
+    try:
+        found = changes_of(message, record_key, keys, image, families)
+    except DecodeError:
+        raise
+    except Exception as error:  # noqa: BLE001 - as at the border of the codec
+        raise DecodeError(name, [internal_error(error)]) from None
     if digests != "off":
         _check_digest(found, name, digests)
     return found

@@ -28,8 +28,6 @@ FAILED: Final = "adapter-failed"
 
 Names = Sequence[str] | None
 
-_unpacked: Final = msgspec.msgpack.Decoder().decode
-
 Adapter = Callable[[Any, bytes | None, Names, str, Names], ChangeRow]
 """From a message, the record key, key columns, the image and column families to its change."""
 
@@ -98,7 +96,8 @@ def _landed(format: str) -> Adapter:
         try:
             event = unknown_event(message, system_of(format))
             if encoding_of(format) == "msgpack":
-                event.attributes["message"] = json_form(_unpacked(codec(format).encode(message)))
+                reader = codec(format)
+                event.attributes["message"] = json_form(reader.parsed(reader.encode(message)))
         except REFUSALS as error:
             expected = "a message that a control event can hold"
             raise DecodeError(format, [_failed(expected)]) from error

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import msgspec
 
+from changewire.codec.border import check_data, guarded
 from changewire.codec.encoding import encode_exactly
 from changewire.codec.family import Family, is_model
 from changewire.codec.issues import CodecError, DecodeError, EncodeError, Issue
@@ -18,7 +19,6 @@ from changewire.codec.wire import (
     REFUSALS,
     Data,
     is_data,
-    too_deep,
     unexplained,
     wire_of,
 )
@@ -71,7 +71,7 @@ class Codec:
             return self._read(data)
         except BufferError:
             return self.decode(bytes(cast("memoryview", data)))  # it has gaps
-        except PARSER_ERRORS as error:
+        except Exception as error:  # noqa: BLE001 - the second reader says what it means
             is_unknown = is_unknown_at_root(error)
         return self._decode_again(data, learn=is_unknown)
 
@@ -79,7 +79,7 @@ class Codec:
         """Return the model of a message that needs no second look; UNSET for any other."""
         try:
             return self._decode_as["message"](data)
-        except PARSER_ERRORS:
+        except Exception:  # noqa: BLE001 - whatever the reason is, it needs a second look
             return msgspec.UNSET
 
     def decode_all(self, data: Data) -> list[Any]:
@@ -93,12 +93,13 @@ class Codec:
             return [self._read(data)]
         except BufferError:
             return self.decode_all(bytes(cast("memoryview", data)))  # it has gaps
-        except PARSER_ERRORS as error:
+        except Exception as error:  # noqa: BLE001 - the second reader says what it means
             is_unknown = is_unknown_at_root(error)
-        elements = self._elements(data)
-        if elements is not None:
-            return [self._element(raw, i) for i, raw in enumerate(elements)]
+        check_data(data)
         try:
+            elements = guarded(DecodeError, self.format, self._elements, data)
+            if elements is not None:
+                return [self._element(raw, i) for i, raw in enumerate(elements)]
             return [self._decode_again(data, learn=is_unknown)]
         except DecodeError as error:
             return [rejection(error)]
@@ -109,7 +110,8 @@ class Codec:
         Raises:
             DecodeError: The key is refused, or the format has no keys of its own.
         """
-        return self._second.key(data)
+        check_data(data)
+        return guarded(DecodeError, self.format, self._second.key, data)
 
     def encode(self, model: object) -> bytes:
         """Return the bytes of a message, a key, or a list of either.
@@ -126,12 +128,10 @@ class Codec:
             for read in self._prove_as[role]:
                 if read(data) == model:
                     return data
-        except REFUSALS:
+        except Exception:  # noqa: BLE001, S110 - the exact way says what it means
             pass
-        try:
-            return encode_exactly(model, role, self._family, self._wire, self._second.model)
-        except RecursionError:
-            raise EncodeError(self.format, [too_deep(self._wire.rule)]) from None
+        parts = (model, role, self._family, self._wire, self._second.model)
+        return guarded(EncodeError, self.format, encode_exactly, *parts)
 
     def to_json(self, model: object) -> bytes:
         """Return a message, a key, or a list of either, as JSON text to read.
@@ -143,7 +143,9 @@ class Codec:
         Raises:
             EncodeError: A value has no form in JSON.
         """
-        return self.encode(model) if self._is_json else json_text(model, self.format)
+        if self._is_json:
+            return self.encode(model)
+        return guarded(EncodeError, self.format, json_text, model, self.format)
 
     def from_json(self, text: Data, *, is_key: bool = False) -> Any:
         """Return the model of a message in the JSON text that `to_json` writes.
@@ -159,7 +161,8 @@ class Codec:
             return self.decode_key(text) if is_key else self.decode(text)
         parse = partial(message_of_json, family=self._family, is_key=is_key)
         reader = SecondReader(self._family, self._wire, parse)
-        return reader.key(text) if is_key else reader.message(text)
+        check_data(text)
+        return guarded(DecodeError, self.format, reader.key if is_key else reader.message, text)
 
     def validate(self, data: object, *, closed: bool = False) -> list[Issue]:
         """Return every issue of a message; none where it is valid.
@@ -169,9 +172,12 @@ class Codec:
             closed: Also report properties that the schema does not name.
         """
         try:
-            obj = self._plain(data)
+            return guarded(DecodeError, self.format, self._issues, data, closed)
         except CodecError as error:
             return error.issues
+
+    def _issues(self, data: object, closed: bool) -> list[Issue]:  # noqa: FBT001 - by position
+        obj = self._plain(data)
         role = "batch" if self._family.is_batch(obj) else "message"
         issues = self._family.errors(obj, role, closed=closed)
         if obj is data or issues:
@@ -209,13 +215,19 @@ class Codec:
     def parsed(self, data: Data) -> Any:
         """Return a message as dictionaries and lists; UNSET where the bytes are none."""
         try:
-            return self._parse(data)
+            return guarded(DecodeError, self.format, self._parse, data)
         except DecodeError:
             return msgspec.UNSET
 
     def is_of_it(self, obj: object) -> bool:
-        """Tell whether a parsed message, or the first of a batch, says it is of this format."""
-        return obj is not msgspec.UNSET and self._family.recognises(obj)
+        """Tell whether a parsed message, or the first of a batch, says it is of this format.
+
+        Raises:
+            DecodeError: An exception that nothing expects kept it from being told.
+        """
+        if obj is msgspec.UNSET:
+            return False
+        return guarded(DecodeError, self.format, self._family.recognises, obj)
 
     def _plain(self, data: object) -> Any:
         """Return a message as dictionaries and lists, whatever it was given as."""
@@ -241,9 +253,10 @@ class Codec:
 
     def _decode_again(self, data: Data, *, learn: bool) -> Any:
         """Return the model of what was refused at first, or say what is wrong with it."""
-        model = self._learn(data) if learn else None
+        check_data(data)
+        model = guarded(DecodeError, self.format, self._learn, data) if learn else None
         if model is None:
-            model = self._second.message(data)
+            model = guarded(DecodeError, self.format, self._second.message, data)
         self.second_reads += 1
         return model
 

@@ -7,7 +7,7 @@ from typing import Any
 from changewire.codec.differences import as_sent, first_difference, first_unencodable, misplaced
 from changewire.codec.family import Family
 from changewire.codec.issues import DecodeError, EncodeError
-from changewire.codec.wire import REFUSALS, Wire
+from changewire.codec.wire import REFUSALS, Wire, too_deep
 
 
 def encode_exactly(
@@ -28,8 +28,20 @@ def encode_exactly(
 
     Raises:
         EncodeError: It has no such bytes.
-        RecursionError: It is nested too deep.
     """
+    try:
+        return _encoded(model, role, family, wire, model_of)
+    except RecursionError:
+        raise EncodeError(family.format, [too_deep(wire.rule)]) from None
+
+
+def _encoded(
+    model: object,
+    role: str,
+    family: Family,
+    wire: Wire,
+    model_of: Callable[[Any, str, bytes], Any],
+) -> bytes:
     try:
         encoded = wire.write_all(model)
         obj = wire.parse(encoded)

@@ -16,6 +16,7 @@ CODES: Final[Mapping[str, str]] = {
     "duplicate-key": "Two keys of one map are the same, or cannot be told apart.",
     "empty": "There are no bytes, or nothing but white space.",
     "header-mismatch": "The header of a Kafka record contradicts its reader or the message.",
+    "internal-error": "An exception that changewire does not expect ended the work on the message.",
     "invalid-base64": "Text that stands for bytes is no Base64 text.",
     "invalid-json": "The bytes are no JSON text.",
     "invalid-msgpack": "The bytes are no MessagePack.",
@@ -42,7 +43,6 @@ CODES: Final[Mapping[str, str]] = {
 """Every code that an issue can have, with its meaning."""
 
 _RULE_CODES: Final[Mapping[str, str]] = {
-    "adapter-failed": "The adapter of a format of another package made no change of the message.",
     "additionalProperties": "unknown-property",
     "const": "wrong-value",
     "contentEncoding": "invalid-base64",

@@ -15,8 +15,8 @@ from changewire.codec.wire import PARSER_ERRORS, Data, bytes_of, unexplained
 
 _BYTE = re.compile(r"\(byte (\d+)\)")
 _BLANK: Final = b" \t\r\n"
-# Half of a pair, as an escape: what follows is neither another escape nor the end of the bytes.
-_HALF_PAIR = re.compile(rb"(?<!\\)(?:\\\\)*\\u[dD][89abAB][0-9a-fA-F]{2}[^\\]")
+_NO_JSON: Final = b"\x00" * 16
+"""Bytes that no JSON text has, longer than any part of a text that msgspec reads in one step."""
 _RULE: Final = "json"
 
 
@@ -102,11 +102,13 @@ def parse_json(data: Data, format: str, decode: Callable[[Any], Any]) -> Any:
     except BufferError:
         return parse_json(bytes_of(data), format, decode)
     except PARSER_ERRORS as error:
-        issue, byte_offset = _refusal(bytes_of(data), error)
+        issue, byte_offset = _refusal(bytes_of(data), error, decode)
     raise DecodeError(format, [issue], byte_offset)
 
 
-def _refusal(data: bytes, error: BaseException) -> tuple[Issue, int | None]:
+def _refusal(
+    data: bytes, error: BaseException, decode: Callable[[Any], Any]
+) -> tuple[Issue, int | None]:
     """Say why a parser refused bytes; with the byte offset, where it is known."""
     if not data.strip(_BLANK):
         return Issue("", "empty", _RULE, "one JSON value"), 0
@@ -116,14 +118,40 @@ def _refusal(data: bytes, error: BaseException) -> tuple[Issue, int | None]:
         return Issue("", "invalid-unicode", _RULE, "UTF-8"), _first_not_utf8(data)
     if isinstance(error, (RecursionError, MemoryError)) or "out of range" in str(error):
         return unexplained(error, _RULE), None
-    return _malformed(data, str(error))
+    text = str(error)
+    if "truncated" in text:
+        text = _malformed_inside(data, decode) or text
+    return _malformed(data, text)
+
+
+def _malformed_inside(data: bytes, decode: Callable[[Any], Any]) -> str | None:
+    """Return what is wrong inside of bytes that a parser called cut off; None where nothing is.
+
+    msgspec calls them cut off where fewer bytes follow half of a surrogate pair than the other half
+    has. With bytes behind them that no text has, it fails where they are wrong.
+    """
+    try:
+        decode(data + _NO_JSON)
+    except PARSER_ERRORS as error:
+        text = str(error)
+    else:
+        return None
+    byte = _byte_in(text)
+    # Of a half pair it names the end; a backslash there may be where the other half begins.
+    is_cut = byte is None or data[byte:] in {b"", b"\\"}
+    return None if is_cut else text
+
+
+def _byte_in(text: str) -> int | None:
+    """Return the offset that msgspec names; behind a digit of an escape that is none."""
+    found = _BYTE.search(text)
+    return int(found[1]) - ("unicode escape" in text) if found else None
 
 
 def _malformed(data: bytes, text: str) -> tuple[Issue, int | None]:
     """Say what is no JSON in bytes, of which a parser said something in its own words."""
-    found = _BYTE.search(text)
-    byte = int(found[1]) if found else None
-    if "surrogate" in text or ("truncated" in text and _HALF_PAIR.search(data)):
+    byte = _byte_in(text)
+    if "surrogate" in text:
         return Issue("", "invalid-unicode", _RULE, "whole surrogate pairs"), byte
     if "truncated" in text:
         return Issue("", "truncated", _RULE, "the rest of the message"), len(data)

@@ -135,7 +135,7 @@ def _lossless(
             data = _as_bytes(data)
         try:
             model = decoders[data[place]](data)
-        except LookupError:
+        except (LookupError, ValueError):  # ValueError of a time that datetime does not reach
             raise msgspec.ValidationError from None
         if write(model) != data or (_MINUS_ONE in data and _may_hold_time(data)):
             raise msgspec.ValidationError

@@ -70,7 +70,10 @@ def detect(data: Data) -> str | None:
 
     A message of a known format may still be refused by `decode`.
     """
-    found = _claim(data)
+    try:
+        found = _claim(data)
+    except DecodeError:
+        return None
     return None if found is None else found[0].format
 
 
@@ -133,6 +136,8 @@ def _claimed(data: Data) -> tuple[Codec, Any]:
 
 def _claim(data: Data) -> tuple[Codec, Any] | None:
     """Return the codec of the format that a message says it has, and its model if read at once.
+
+    An exception that nothing expects is a `DecodeError`.
 
     Formats of ours come first: no package that somebody installs changes what becomes of their
     messages. A format whose package cannot be used claims none.

@@ -9,6 +9,7 @@ from changewire.changes.contradictions import contradictions
 from changewire.changes.contradictions import leniencies as leniencies_of
 from changewire.changes.declared import declared
 from changewire.codec import Data, DecodeError, Issue, codec, detect, formats
+from changewire.codec.border import guarded
 from changewire.codec.family import Family
 from changewire.codec.registry import family, usable
 from changewire.codec.wire import Wire, bytes_of, wire_of
@@ -17,6 +18,7 @@ from changewire.explain.schema import NOTHING_KNOWN, schemas
 from changewire.explain.walk import Field, walk
 
 _AROUND: Final = 40
+_UNKNOWN: Final = "unknown"
 
 
 class Stop(Struct, frozen=True):
@@ -54,6 +56,13 @@ class Explanation(Struct, frozen=True, kw_only=True):
     stop: Stop | None
 
 
+class _Parts(NamedTuple):
+    """A format, taken apart: its schemas and its parser are wanted, not its decoder."""
+
+    family: Family
+    wire: Wire
+
+
 def explain(data: Data, format: str | None = None, *, most: int | None = 20) -> Explanation:
     """Return what each field of a message means, and what its value says.
 
@@ -70,9 +79,14 @@ def explain(data: Data, format: str | None = None, *, most: int | None = 20) -> 
     found = format or detect(data)
     parts = _parts(found or _likeliest(data))
     try:
-        message = parts.wire.parse(data)
+        return guarded(DecodeError, found or _UNKNOWN, _explained, data, found, parts, most)
     except DecodeError as error:
         return _unparsed(found, data, error)
+
+
+def _explained(data: Data, found: str | None, parts: _Parts, most: int | None) -> Explanation:
+    """Return what `explain` does, of a message that can be parsed."""
+    message = parts.wire.parse(data)
     if found is None:
         return _unknown(message, most)
     role = "batch" if parts.family.is_batch(message) else "message"
@@ -92,13 +106,6 @@ def explain(data: Data, format: str | None = None, *, most: int | None = 20) -> 
         leniencies=leniencies,
         stop=None,
     )
-
-
-class _Parts(NamedTuple):
-    """A format, taken apart: its schemas and its parser are wanted, not its decoder."""
-
-    family: Family
-    wire: Wire
 
 
 @cache

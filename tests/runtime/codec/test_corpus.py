@@ -22,6 +22,7 @@ ELSEWHERE = {
     "adapter-failed": "found by changes(), in tests/plugins",
     "contradicts-schema": "found by changes(), in tests/runtime/changes",
     "digest-mismatch": "found by changes(), in tests/runtime/changes",
+    "internal-error": "of defects, in test_border.py",
     "invalid-record-key": "found by delete_by_key(), in tests/runtime/changes",
     "duplicate-column": "found by changes(), in tests/runtime/changes",
     "header-mismatch": "of the headers of records, in tests/runtime/kafka",

@@ -13,6 +13,7 @@ DOCS = Path(__file__).parents[3] / "docs"
 
 NO_EXAMPLE = {
     "adapter-failed": "of formats of other packages, in tests/plugins",
+    "internal-error": "of defects, in test_border.py",
     "invalid-time": "no installed format has a time as text",
     "pattern-mismatch": "no installed format has a pattern",
     "rule-broken": "no installed format has a rule between properties",

@@ -1,0 +1,60 @@
+"""The border of the codec: an exception that no library documents becomes a refusal.
+
+Parsers and encoders are called with the bytes of strangers. What they raise beyond their
+documentation refuses one message, and does not end the program.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+from changewire.codec.issues import CodecError, Issue
+from changewire.codec.wire import is_data, unexplained
+
+INTERNAL: Final = "internal-error"
+"""Code of an issue, and its rule."""
+
+Result = TypeVar("Result")
+
+
+def guarded(
+    kind: type[CodecError], format: str, call: Callable[..., Result], *arguments: Any
+) -> Result:
+    """Return what a function returns; any exception but `CodecError` becomes an error of a kind.
+
+    The exception is not the cause of the error: its text may hold values of the message.
+
+    Args:
+        kind: Class of the error.
+        format: Public name of the format.
+        call: The function.
+        arguments: Its arguments.
+
+    Raises:
+        CodecError: The function raised an exception.
+    """
+    try:
+        return call(*arguments)
+    except CodecError:
+        raise
+    except Exception as error:  # noqa: BLE001 - what no library documents
+        issue = internal_error(error)
+    raise kind(format, [issue])
+
+
+def internal_error(error: Exception) -> Issue:
+    """Return the issue of an exception that nothing expects; only its type is named."""
+    if isinstance(error, (RecursionError, MemoryError)):
+        return unexplained(error, INTERNAL)
+    return Issue(
+        "", INTERNAL, INTERNAL, f"no exception of type {type(error).__name__} inside changewire"
+    )
+
+
+def check_data(data: object) -> None:
+    """Check that a message is bytes or text: anything else is a mistake of the caller.
+
+    Raises:
+        TypeError: It is neither.
+    """
+    if not is_data(data):
+        memoryview(data)  # type: ignore[arg-type]
