@@ -16,6 +16,7 @@ from changewire.codec import (
     decode_all_any,
     rejection,
 )
+from changewire.codec.border import internal_error
 from changewire_messages.change import Change, Rejection
 
 Element = tuple[Change | Rejection, list[str]]
@@ -128,6 +129,8 @@ class Reading:
             )
         except DecodeError as error:
             return rejection(error, number), []
+        except Exception as error:  # noqa: BLE001 - one element must not end the others
+            return rejection(DecodeError(reader.format, [internal_error(error)]), number), []
         used = reader.leniencies(model)
         more = change.attributes.get("leniencies")
         return change, used + more if more else used

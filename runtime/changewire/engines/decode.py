@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, repeat
 
@@ -11,6 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from changewire.changes.reading import ElementRow, Reading
+from changewire.codec import DecodeError, rejection
+from changewire.codec.border import internal_error
 from changewire.engines.counts import ConservationError
 from changewire.engines.cuts import BATCH_BYTES, cuts, joined, lengths, parts
 from changewire.engines.layout import (
@@ -53,6 +55,10 @@ class Elements:
 
     def __len__(self) -> int:
         return len(self._found)
+
+    def each(self, function: Callable[[ElementRow], ElementRow]) -> Elements:
+        """Return what a function makes of each element."""
+        return Elements([*map(function, self._found)])
 
     def run(self, start: int, stop: int) -> Elements:
         """Return the elements from one to before another."""
@@ -131,13 +137,13 @@ class Decoder:
         try:
             return pa.RecordBatch.from_pydict(self._columns(batch, elements, places))
         except Exception:  # noqa: BLE001 - one element must not end the stream
-            isolated = Elements([self._alone(one) for one in elements])
+            isolated = elements.each(self._alone)
             return pa.RecordBatch.from_pydict(self._columns(batch, isolated, places))
 
     def _alone(self, element: ElementRow) -> ElementRow:
-        """Return an element, or the rejection of one that no columns can hold."""
+        """Return an element, or the rejection of one that columns cannot hold."""
         try:
-            self._columns(_ONE_RECORD, Elements([element]), None)
+            self._columns(_one_record(), Elements([element]), None)
         except Exception as error:  # noqa: BLE001 - as above
             return self._failed(error), []
         return element
@@ -151,9 +157,7 @@ class Decoder:
 
     def _failed(self, error: Exception) -> Rejection:
         """Return the rejection of an element that raised what nothing expected."""
-        name = self.reading.format
-        issue = Issue("", "internal-error", "engine", f"no {type(error).__name__}")
-        return rejection(DecodeError(name, [issue]))
+        return rejection(DecodeError(self.reading.format, [internal_error(error)]))
 
     def _elements(self, value: bytes | None, key: bytes | None) -> list[ElementRow]:
         """Return what becomes of each element of a message."""
@@ -222,6 +226,10 @@ def decoded_schema() -> pa.Schema:
 
 def _no_records() -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist([], pa.schema(INPUT_COLUMNS))
+
+
+def _one_record() -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist([{}], pa.schema(INPUT_COLUMNS))
 
 
 def _fields(array: pa.StructArray, names: tuple[str, ...]) -> dict[str, pa.Array]:

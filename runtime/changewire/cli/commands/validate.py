@@ -10,16 +10,14 @@ from msgspec import UNSET
 
 from changewire.changes.contradictions import contradictions
 from changewire.changes.contradictions import validate as validate_message
-from changewire.changes.reading import AUTO
 from changewire.cli.ending import GOOD, REFUSED, ending
 from changewire.cli.json_lines import model_on
 from changewire.cli.lines import Lines
 from changewire.cli.notices import notice
-from changewire.cli.options import FoundFormat, Inputs, Json, Shape
+from changewire.cli.options import Format, Inputs, Json, Shape
 from changewire.cli.records import FoundIssue, Place, found_issue, place_of, records
 from changewire.cli.talk import counted
-from changewire.codec import DecodeError, Issue, codec, detect, encoding_of, json_form
-from changewire.codec.registry import unclaimed
+from changewire.codec import Codec, DecodeError, Issue, codec, encoding_of, json_form
 from changewire.report.text import NAME, visible
 
 _SHOWN = 60
@@ -31,7 +29,7 @@ _JSON = (b"{", b"[")
 def validate(
     inputs: Inputs = None,
     *,
-    format: FoundFormat = AUTO,
+    format: Format,
     strict: Annotated[
         bool, typer.Option("--strict", help="Also refuse properties that the schema lacks.")
     ] = False,
@@ -45,13 +43,13 @@ def validate(
 
     Example: changewire validate -f aerospike-json --strict users.jsonl
     """
-    lines = Lines()
+    checker, lines = codec(format), Lines()
     messages = wrong = found = 0
     for record in records(inputs, shape):
         messages += 1
         if record.value is None:
             continue
-        issues = _issues(record.value, format, closed=strict)
+        issues = _issues(record.value, checker, closed=strict)
         wrong += bool(issues)
         found += len(issues)
         place = place_of(record.position)
@@ -66,19 +64,15 @@ def validate(
     return REFUSED if wrong else GOOD
 
 
-def _issues(value: bytes, format: str, *, closed: bool) -> list[Issue]:
-    """Return every issue of a message; of a named format in MessagePack also of its JSON form."""
-    name = detect(value) if format == AUTO else format
-    if name is None:
-        found = unclaimed(value)
-        return found.error.issues + (found.nearest.issues if found.nearest else [])
-    if encoding_of(name) == "json" or not value.startswith(_JSON):
-        return validate_message(value, format=name, closed=closed)
+def _issues(value: bytes, checker: Codec, *, closed: bool) -> list[Issue]:
+    """Return every issue of a message, in MessagePack or in its JSON form as well."""
+    if encoding_of(checker.format) == "json" or not value.startswith(_JSON):
+        return validate_message(value, format=checker.format, closed=closed)
     try:
-        model = model_on(value, codec(name))
+        model = model_on(value, checker)
     except DecodeError as error:
         return error.issues
-    return [] if model is None else contradictions(model, name)
+    return [] if model is None else contradictions(model, checker.format)
 
 
 def _found(issue: Issue, *, shown: bool) -> FoundIssue:
