@@ -84,33 +84,37 @@ class Read:
             for number, (found, _) in enumerate(reading.elements(message)):
                 yield Position("topic", 0, offset, number), found
 
+    def unordered(self, key: Callable[[cw.Change, Any], Any]) -> set[str]:
+        """Return the keys of rows with changes whose order the model does not know."""
+        return {
+            key(found, names)
+            for _, found in self.elements()
+            if isinstance(found, cw.Change) and found.sequence is None
+            for names in (found.key, found.before_key)
+            if names is not None
+        }
+
     def content(self, dead: set[Position], key: Callable[[cw.Change, Any], Any]) -> Content:
-        """Return the rows of every table, without those whose order the model does not know.
+        """Return the rows of every table.
 
         Args:
             dead: Dead letters, which have no part in it.
             key: Returns the key of a change as text, by the change and its key.
         """
         changes: list[Placed] = []
-        unordered: set[str] = set()
         for position, found in self.elements():
             if isinstance(found, cw.Rejection) or position in dead:
                 continue
-            change = _simple(found, key)
-            changes.append(Placed(change, position))
-            if change.key is not None and change.sequence is None:
-                unordered.add(change.key[_KEY])
+            changes.append(Placed(_simple(found, key), position))
         return {
-            safe_name(database): {
-                row.pop(_KEY): row for row in rows.values() if row[_KEY] not in unordered
-            }
-            for database, rows in tables_of(changes, truncates=True).items()
+            table: {row.pop(_KEY): row for row in rows.values()}
+            for table, rows in tables_of(changes, truncates=True).items()
         }
 
 
 def _simple(change: cw.Change, key: Callable[[cw.Change, Any], Any]) -> cw.Change:
     """Return a change of the table of its database, whose key is one text."""
-    source = replace(change.source, table=change.source.database)
+    source = replace(change.source, table=safe_name(change.source.database or ""))
     if change.key is None:
         return replace(change, source=source)
     after = None if change.after is None else {**change.key, **change.after}
@@ -128,7 +132,24 @@ def json_key(change: cw.Change, key: Any) -> str:
 
 def json_row(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row as its JSON text has it."""
-    return dict(msgspec.json.decode(msgspec.json.encode(row), float_hook=Decimal))
+    return dict(msgspec.json.decode(msgspec.json.encode(row)))
+
+
+def json_contents(sent: Read, dead: set[Position]) -> Content:
+    """Return what tables of JSON text should hold."""
+    return {
+        name: {key: json_row(row) for key, row in rows.items()}
+        for name, rows in sent.content(dead, json_key).items()
+    }
+
+
+def without(content: Content, keys: set[str]) -> Content:
+    """Return tables without some rows, and no empty ones."""
+    left = {
+        name: {key: row for key, row in rows.items() if key not in keys}
+        for name, rows in content.items()
+    }
+    return {name: rows for name, rows in left.items() if rows}
 
 
 def as_column(value: Any, kind: Any, metadata: Mapping[str, Any] | None = None) -> Any:
@@ -189,3 +210,16 @@ def _plain(value: Any) -> Any:
 def text_of(names: Iterable[str], row: Mapping[str, Any]) -> str:
     """Return some columns of a row as text."""
     return repr([(name, row.get(name)) for name in sorted(names)])
+
+
+def differences(found: Content, expected: Content) -> list[str]:
+    """Return the first rows in which tables differ from what they should be."""
+    texts: list[str] = []
+    for table in sorted({*found, *expected}):
+        mine, theirs = found.get(table, {}), expected.get(table, {})
+        texts += [
+            f"{table}: {key}: {mine.get(key)!r}, not {theirs.get(key)!r}"
+            for key in sorted({*mine, *theirs})
+            if mine.get(key) != theirs.get(key)
+        ]
+    return texts[:3]

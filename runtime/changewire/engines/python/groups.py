@@ -25,9 +25,6 @@ def _groups(rows: pa.RecordBatch) -> Iterator[dict[str, Any]]:
     """Yield the groups of `Counts.add`."""
     source = rows.column("source")
     parts = dict(zip(source.type.names, source.flatten(), strict=True))
-    hours = pc.floor(
-        pc.divide(rows.column("event_time").cast(pa.int64()), float(_MICROSECONDS_AN_HOUR))
-    )
     table = pa.table(
         {
             "kind": rows.column("kind"),
@@ -35,7 +32,7 @@ def _groups(rows: pa.RecordBatch) -> Iterator[dict[str, Any]]:
             "database": parts["database"],
             "schema": parts["schema"],
             "table": parts["table"],
-            "hour": hours.cast(pa.int64()),
+            "hour": _hours(rows.column("event_time").cast(pa.int64())),
             "code": rows.column("code"),
             "rows": pa.array([1] * len(rows), pa.int64()),
             "messages": pc.equal(rows.column("element"), 0).cast(pa.int64()),
@@ -48,6 +45,16 @@ def _groups(rows: pa.RecordBatch) -> Iterator[dict[str, Any]]:
             **{key: group[key] for key in _KEYS},
             **{name: group[f"{name}_sum"] for name, _ in sums},
         }
+
+
+def _hours(times: pa.Array) -> pa.Array:
+    """Return the hours since the Unix epoch in which times are, which are in microseconds.
+
+    In integers: no double holds the times of the last millennia to the microsecond.
+    """
+    hours = pc.divide(times, _MICROSECONDS_AN_HOUR)  # towards zero
+    is_above = pc.greater(pc.multiply(hours, _MICROSECONDS_AN_HOUR), times)
+    return pc.subtract(hours, is_above.cast(pa.int64()))
 
 
 def _leniencies(rows: pa.RecordBatch) -> dict[str, int]:

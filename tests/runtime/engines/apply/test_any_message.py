@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +14,17 @@ from tests.runtime.engines.any_messages import (
     KEYS,
     Content,
     Read,
+    Rows,
     as_column,
     captured,
     collected,
+    differences,
+    json_contents,
     json_key,
-    json_row,
     mutated,
     text_of,
     typed_row,
+    without,
 )
 from tests.runtime.engines.apply.lake import Lake, lake_in
 
@@ -105,18 +109,10 @@ def check(spark: SparkSession, lake: Lake, sent: Read, rows: str) -> None:
     elements = sorted(place for found in places.values() for place in found)
     assert elements == [position for position, _ in sent.elements()]
     dead = set(places["dead_letters"])
-    found = {name: spark.read.format(lake.sink).load(table) for name, table in tables(lake)}
-    if rows == "json":
-        rows_found = {name: json_content(table.collect()) for name, table in found.items()}
-        expected = {
-            name: {key: json_row(row) for key, row in content.items()}
-            for name, content in sent.content(dead, json_key).items()
-        }
-    else:
-        types = {name: table.drop("_changewire").schema for name, table in found.items()}
-        rows_found, expected = typed_contents(sent, dead, found, types)
+    loaded = {name: spark.read.format(lake.sink).load(table) for name, table in tables(lake)}
+    found, expected = contents(sent, dead, loaded, rows)
     assert not any(one["by_error_code"].get("apply-failed") for one in batches)
-    assert {n: r for n, r in rows_found.items() if r} == {n: r for n, r in expected.items() if r}
+    assert differences(found, expected) == []
 
 
 def placed(spark: SparkSession, lake: Lake, name: str) -> list[Position]:
@@ -132,34 +128,51 @@ def tables(lake: Lake) -> list[tuple[str, str]]:
     return [(name, f"{lake.folder}/{name}") for name in lake.tables()]
 
 
-def json_content(rows: list[Any]) -> dict[str, dict[str, Any]]:
+def contents(
+    sent: Read, dead: set[Position], loaded: dict[str, Any], rows: str
+) -> tuple[Content, Content]:
+    """Return the rows of tables as they are and as they should be, but for those without order."""
+    if rows == "json":
+        key, found = json_key, {name: json_rows(table) for name, table in loaded.items()}
+        expected = json_contents(sent, dead)
+    else:
+        key, found, expected = typed_contents(sent, dead, loaded)
+    unordered = sent.unordered(key)
+    return without(found, unordered), without(expected, unordered)
+
+
+def json_rows(table: Any) -> Rows:
     """Return the rows of a table of JSON text."""
-    return {row["key"]: dict(msgspec.json.decode(row["row"])) for row in rows}
+    return {row["key"]: dict(msgspec.json.decode(row["row"])) for row in table.collect()}
 
 
 def typed_contents(
-    sent: Read, dead: set[Position], found: dict[str, Any], types: dict[str, StructType]
-) -> tuple[Content, Content]:
-    """Return the rows of tables of columns, as they are and as they should be."""
+    sent: Read, dead: set[Position], loaded: dict[str, Any]
+) -> tuple[Callable[..., str], Content, Content]:
+    """Return the text of keys, and the rows of tables of columns: those found, those expected."""
+    types = {name: table.drop("_changewire").schema for name, table in loaded.items()}
     names: dict[str, list[str]] = {}
 
     def key(change: cw.Change, values: dict[str, Any]) -> str:
         table = safe_name(change.source.database or "")
         columns = types.get(table, StructType())
-        typed = {name: key_column(columns, name, value) for name, value in values.items()}
         names.setdefault(table, sorted(values))
-        return text_of(values, typed)
+        return text_of(values, {n: key_column(columns, n, one) for n, one in values.items()})
 
-    expected = sent.content(dead, key)
-    as_they_are = {
-        name: {text_of(names[name], row): row for row in map(collected, rows(table))}
-        for name, table in found.items()
+    content = sent.content(dead, key)
+    found = {
+        name: {text_of(names[name], row): row for row in map(collected, rows_of(table))}
+        for name, table in loaded.items()
     }
-    return as_they_are, {
-        name: {key: typed_row(row, types[name]) for key, row in content.items()}
-        for name, content in expected.items()
-        if name in types
-    }
+    return (
+        key,
+        found,
+        {
+            name: {key: typed_row(row, types[name]) for key, row in rows.items()}
+            for name, rows in content.items()
+            if name in types
+        },
+    )
 
 
 def key_column(columns: StructType, name: str, value: Any) -> Any:
@@ -169,6 +182,6 @@ def key_column(columns: StructType, name: str, value: Any) -> Any:
     return as_column(value, columns[name].dataType, columns[name].metadata)
 
 
-def rows(table: Any) -> list[Any]:
+def rows_of(table: Any) -> list[Any]:
     """Return the rows of a table, without what they were made by."""
     return list(table.drop("_changewire").collect())
