@@ -46,6 +46,10 @@ class Delta:
         """Return columns as they are: Delta has all types of Spark that rows have."""
         return columns
 
+    def fault(self, columns: StructType) -> str | None:  # noqa: ARG002 - it takes any name
+        """Return why a table cannot have some columns; None if it can."""
+        return None
+
     def widens(self, there: DataType, wider: DataType) -> bool:  # noqa: ARG002 - it widens all
         """Whether a column's type can become a wider one."""
         return True

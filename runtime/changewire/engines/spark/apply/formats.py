@@ -34,6 +34,10 @@ class TableFormat(Protocol):
         """Return columns with the types that a table has them as."""
         ...
 
+    def fault(self, columns: StructType) -> str | None:
+        """Return why a table cannot have some columns; None if it can."""
+        ...
+
     def widens(self, there: DataType, wider: DataType) -> bool:
         """Whether a column's type can become another one, which holds all of its values."""
         ...

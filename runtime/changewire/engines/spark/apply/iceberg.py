@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterator
+from operator import itemgetter
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
@@ -44,6 +47,19 @@ class Iceberg:
     def kept(self, columns: StructType) -> StructType:
         """Return columns as Iceberg has them: integers of 8 and 16 bits have 32."""
         return _kept_struct(columns)
+
+    def fault(self, columns: StructType) -> str | None:
+        """Return why a table cannot have some columns; None if it can.
+
+        Parquet files of Iceberg have no empty names, and Iceberg finds columns by the path of their
+        names, joined by dots.
+        """
+        found = [*_paths(columns)]
+        if any(not name for _, name in found):
+            return "a column without a name cannot be in a table of Iceberg"
+        paths = Counter(path for path, _ in found)
+        path, number = max(paths.items(), key=itemgetter(1), default=("", 0))
+        return f"two columns have the path {path!r}" if number > 1 else None
 
     def widens(self, there: DataType, wider: DataType) -> bool:
         """Whether a column's type can become a wider one: the scale of decimals stays.
@@ -106,6 +122,21 @@ def _kept_struct(kind: StructType) -> StructType:
     return StructType(
         [StructField(f.name, _kept(f.dataType), f.nullable, f.metadata) for f in kind.fields]
     )
+
+
+def _paths(kind: DataType, above: str = "") -> Iterator[tuple[str, str]]:
+    """Yield path and name of each column and field of a type, as Iceberg has them."""
+    parts: list[tuple[str, DataType]] = []
+    if isinstance(kind, StructType):
+        parts = [(field.name, field.dataType) for field in kind.fields]
+    elif isinstance(kind, ArrayType):
+        parts = [("element", kind.elementType)]
+    elif isinstance(kind, MapType):
+        parts = [("key", kind.keyType), ("value", kind.valueType)]
+    for name, part in parts:
+        path = f"{above}.{name}" if above else name
+        yield path, name
+        yield from _paths(part, path)
 
 
 def _kept(kind: DataType) -> DataType:

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, cast
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import StringType, StructField, StructType
 
 from changewire.changes import embedded
 from changewire.changes.reading import Reading
@@ -115,15 +115,20 @@ def plan(
     if isinstance(types.rows, StructType):
         given = tables.kept(types.rows)
         found = evolved(current, [(_NONE, given)], types.evolution, tables.widens)
-        if found.refused:
-            raise OutputError(f"{target.name}: {found.refused[_NONE]}")
+        fault = found.refused.get(_NONE) or tables.fault(given)
+        if fault is not None:
+            raise OutputError(f"{target.name}: {fault}")
     else:
         used = [schema for schema in sources.schemas if schema.way in ways]
         declared, unread = _declared(used, types.reading)
-        kept = [(name, tables.kept(columns)) for name, columns in declared.items()]
+        faults = {name: tables.fault(columns) for name, columns in declared.items()}
+        unread |= {name: fault for name, fault in faults.items() if fault is not None}
+        kept = [(name, tables.kept(one)) for name, one in declared.items() if name not in unread]
         found = evolved(current, kept, types.evolution, tables.widens)
         refusals += _mismatches(used, {**unread, **found.refused})
-    if keys and (fault := key_fault(keys, found.columns)) is not None:
+    named = StructType([StructField(name, StringType()) for name in keys or ()])
+    fault = key_fault(keys or (), found.columns) or tables.fault(named)
+    if fault is not None:
         refusals = [_from_ways(ways, Refusal("key-mismatch", "/key", fault))]
         return Plan(None, has_changed=False, refusals=refusals, is_usable=False)
     shape = TypedShape(found.columns, keys) if keys and found.columns.fields else None
