@@ -46,7 +46,8 @@ def _row(random: Random, i: int) -> dict[str, Any]:
 
 def _dataworks(random: Random, i: int) -> dict[str, Any]:
     """Return a message of about 0.8 KB: inserts, updates and deletes."""
-    op, row = random.choice(["INSERT", "UPDATE_AFTER", "DELETE"]), {"dataColumn": _row(random, i)}
+    op, row = random.choice(["INSERT", "UPDATE_AFTER", "DELETE"]), _row(random, i)
+    row = {"dataColumn": {**row, "balance": f"{row['balance']:.2f}"}}  # as decimals are sent
     columns = [{"name": name, "type": kind} for name, (kind, _) in dataworks.COLUMNS.items()]
     source = {"dbType": "MySQL", "dbName": "shop", "tableName": "customers"}
     time = {"eventTime": EVENT + i, "systemTime": EVENT + i + 977, "checkpointTime": EVENT}

@@ -14,11 +14,12 @@ COLUMNS: Mapping[str, tuple[str, str]] = {
     "id": ("LONG", "long"),
     "name": ("STRING", "string"),
     "city": ("STRING", "string"),
-    "balance": ("DOUBLE", "double"),
+    "balance": ("DOUBLE", "string"),
     "is_active": ("BOOLEAN", "boolean"),
     "created_at": ("DATE", "long"),
 }
-"""The columns of the table: their types as DataWorks declares them, and in Spark."""
+"""The columns of the table: their types as DataWorks declares them, and those by which Spark parses
+them. A decimal of the source is declared as DOUBLE and sent as text."""
 
 Columns = Mapping[str, tuple[str, str]]
 

@@ -101,7 +101,10 @@ def newest(parsed: DataFrame) -> DataFrame:
     image = F.coalesce(after, before)
     sequence = F.col("m.payload.sequenceId").cast("long").alias("sequence")
     op = dataworks.word(F.col("m.payload.op")).alias("op")
-    values = dataworks.values(F.col("image"), COLUMNS)
+    values = [
+        column.cast("double").alias(name) if COLUMNS[name][0] == "DOUBLE" else column
+        for name, column in zip(COLUMNS, dataworks.values(F.col("image"), COLUMNS), strict=True)
+    ]
     changes = parsed.select("partition", "offset", op, sequence, image.alias("image"))
     changes = changes.where("op IS NOT NULL AND image IS NOT NULL")
     rows = changes.select("partition", "offset", "op", "sequence", *values)

@@ -40,7 +40,8 @@ _MESSAGE: Final = (
     '"ddl":null}},"version":"0.0.1"}}'
 )
 _ROW: Final = (
-    '{{"dataColumn":{{"id":{id},"name":"Anne {i}","balance":{balance},"created_at":{created}}}}}'
+    '{{"dataColumn":{{"id":{id},"name":"Anne {i}","balance":"{balance:.2f}",'
+    '"created_at":{created}}}}}'
 )
 
 

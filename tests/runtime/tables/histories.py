@@ -106,7 +106,10 @@ def rows(tables: Tables, name: str = "t") -> list[dict[str, Any]]:
 
 
 KEYS = st.integers(1, 3)
-VALUES = st.dictionaries(st.sampled_from("abc"), st.integers(0, 2) | st.none(), max_size=3)
+NUMBERS = st.integers(0, 2) | st.sampled_from(["1.100000", "12345678901234567890.5"])
+"""Numbers, and the text that DataWorks sends for decimals."""
+
+VALUES = st.dictionaries(st.sampled_from("abc"), NUMBERS | st.none(), max_size=3)
 
 
 @st.composite

@@ -27,6 +27,8 @@ from tests.runtime.engines.any_messages import (
     without,
 )
 from tests.runtime.engines.apply.lake import Lake, lake_in
+from tests.runtime.engines.apply.test_convergence import drawn, of_history
+from tests.runtime.engines.apply.test_histories import HISTORIES, message
 
 import changewire as cw
 import changewire.spark as cws
@@ -68,7 +70,7 @@ def test_a_stream_takes_any_message(
     spark: SparkSession, tmp_path: Path, format: str, rows: str, sink: str
 ) -> None:
     """Every element is in one output, the query ends well, and tables are as the model says."""
-    messages = [*captured(format), *mutated(format, FEW)]
+    messages = [*captured(format), *histories(format), *mutated(format, FEW)]
     check(spark, lake_in(sink, spark, tmp_path), Read(format, messages), rows)
 
 
@@ -78,8 +80,20 @@ def test_a_stream_takes_thousands_of_mutated_messages(
     spark: SparkSession, tmp_path: Path, format: str, rows: str, sink: str
 ) -> None:
     """The same holds for thousands, in several batches."""
-    messages = [*captured(format), *mutated(format, MANY)]
+    messages = [*captured(format), *histories(format), *mutated(format, MANY)]
     check(spark, lake_in(sink, spark, tmp_path), Read(format, messages), rows)
+
+
+def histories(format: str) -> list[bytes]:
+    """Return the messages of drawn histories, late and doubled ones among them."""
+    if format != "dataworks-json":
+        return []
+    return [
+        message(of_history(number, placed).change)
+        for number, delivery in enumerate(drawn(HISTORIES, ("full",)))
+        for batch in delivery
+        for placed in batch
+    ]
 
 
 def check(spark: SparkSession, lake: Lake, sent: Read, rows: str) -> None:

@@ -23,7 +23,7 @@ HISTORIES = 20
 TOPICS = ("a", "b")
 PARTITIONS = 2
 SMALLEST, LARGEST = 40, 160
-TYPES = {"id": "STRING", "a": "LONG", "b": "LONG", "c": "LONG"}
+TYPES = {"id": "STRING", "a": "DOUBLE", "b": "DOUBLE", "c": "DOUBLE"}
 
 
 def message(change: cw.Change) -> bytes:
