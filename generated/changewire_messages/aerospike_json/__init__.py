@@ -71,6 +71,6 @@ DIGESTS: Final[Mapping[str, str]] = {
     "Key": "sha256:15735c531be519c316e89044c263cea2120b644706e92f589972a050283fc30c",
     "KeyBatch": "sha256:e6cc9109a5b93745f7f88a8eca3af76a71eefdb49f33baef0c5d16b70d5133d2",
     "Message": "sha256:3fbbd7e451d3d4ecee87438f5e035b3980618c80dbebc49d68736772e07e0a44",
-    "Write": "sha256:1264b273809a72a94d64df0c99e89a1601026696756377d571ebbf20b8d4acac",
+    "Write": "sha256:a4b7f22459a9486caed83dcd651c633b15240ce161de7925c05653ba202f1183",
 }
 """SHA-256 of the canonical schema of each variant, which is in ``schemas/``."""
