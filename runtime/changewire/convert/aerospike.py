@@ -72,7 +72,8 @@ def _write_to_msgpack(model: Any, at: Path, report: Report) -> aerospike_msgpack
     _lose_unknown(model, at, report)
     key = _key_to_msgpack(model.key, at, report)
     bins = bins_to_msgpack(model.bins, (at, "bins"), report)
-    row = aerospike_msgpack.WritePayload(key, *_times(model), bins)
+    gen, exp, lut = _times(model)
+    row = aerospike_msgpack.WritePayload(key, gen, exp, lut, bins)
     return aerospike_msgpack.Write(payload=row)
 
 
