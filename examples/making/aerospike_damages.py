@@ -34,7 +34,7 @@ _DEEP: Final = b"[" * 2000 + b"]" * 2000
 DAMAGES: Final[tuple[tuple[str, Alteration], ...]] = (
     ("truncated", cut(40)),
     ("wrong-type", having(gen="3")),
-    ("missing-property", lacking("lut")),
+    ("missing-property", lacking("bins")),
     ("invalid-base64", having(key=["shop", "users", "not base64 at all!", None])),
     ("unknown-variant", having(msg="upsert")),
     ("invalid-json", replaced(b":12}", b":NaN}")),

@@ -16,6 +16,7 @@ def files() -> dict[str, bytes]:
     orders = [packed(message) for message in with_batches(rng, history(rng, "orders", 150))]
     users = [packed(message) for message in history(rng, "users", 200)]
     users.append(_with((2, 4, 1, 2), 64))  # a flag that the document does not define
+    users.append(_with((2, 0, 3), 1.5))  # a user key that is none of its types
     readings = [legacy(message) for message in history(rng, "readings", 300)]
     whole = [damaged for _, damaged in DAMAGES[:4]]
     broken = [damaged for _, damaged in DAMAGES[4:]]

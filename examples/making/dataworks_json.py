@@ -155,6 +155,14 @@ GOOD: Final[Json] = {
 }
 """What each damage is done to."""
 
+_DELETED: Final[Json] = {
+    "before": _BEFORE,
+    "sequenceId": str(START * 1_000_000),
+    "timestamp": {"eventTime": START},
+    "op": "DELETE",
+    "ddl": None,
+}
+
 DAMAGES: Final[tuple[tuple[str, Alteration], ...]] = (
     ("truncated", cut(30)),
     ("contradicts-schema", having("payload", "after", "dataColumn", ID="7")),
@@ -173,5 +181,16 @@ LENIENT: Final[tuple[tuple[str, Alteration], ...]] = (
     ("after-on-update-before", having("payload", op="UPDATE_BEFOR", before=_BEFORE)),
     ("unknown-property", having(task="sync-7")),
     ("undeclared-column", having("payload", "after", dataColumn={**_ROW, "NOTE": "new"})),
+    ("missing-before", lacking("payload", "before")),
+    ("missing-after", having(payload=_DELETED)),
+    ("missing-sequence-id", lacking("payload", "sequenceId")),
+    ("missing-ddl", lacking("payload", "ddl")),
+    ("missing-data-column", lacking("schema", "dataColumn")),
+    ("missing-primary-key", lacking("schema", "primaryKey")),
+    ("missing-source", having("schema", source=None)),
+    ("missing-db-type", lacking("schema", "source", "dbType")),
+    ("missing-db-name", lacking("schema", "source", "dbName")),
+    ("missing-table-name", lacking("schema", "source", "tableName")),
+    ("empty-name", having("schema", "source", dbName="")),
 )
 """What is accepted though the document does not have it, by the name it is counted under."""

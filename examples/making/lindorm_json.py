@@ -127,6 +127,12 @@ GOOD: Final[Json] = {
 }
 """What each damage is done to."""
 
+_DELETED: Final[Json] = {
+    name: value
+    for name, value in _payload("orders", 20, Event(_ROW, None)).items()
+    if name != "after"
+}
+
 DAMAGES: Final[tuple[tuple[str, Alteration], ...]] = (
     ("truncated", cut(30)),
     ("contradicts-schema", having("payload", "after", cents="990")),
@@ -146,5 +152,12 @@ LENIENT: Final[tuple[tuple[str, Alteration], ...]] = (
     ("before-on-read", having("payload", op="r", before=_ROW)),
     ("unknown-property", having(exported_by="lts-3")),
     ("undeclared-field", having("payload", after={**_ROW, "note": "a new column"})),
+    ("missing-schema", having(schema=None)),
+    ("missing-before", lacking("payload", "before")),
+    ("missing-after", having(payload=_DELETED)),
+    ("missing-version", lacking("payload", "source", "version")),
+    ("missing-db", lacking("payload", "source", "db")),
+    ("unknown-version", having("payload", "source", version="2.7.1")),
+    ("empty-name", having("payload", "source", db="")),
 )
 """What is accepted though the document does not have it, by the name it is counted under."""

@@ -4,6 +4,7 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timezone
+from itertools import islice
 from typing import Final, TypeVar
 
 import pyarrow as pa
@@ -37,7 +38,8 @@ def among(good: Sequence[T], others: Sequence[T]) -> Iterator[T]:
     for number, message in enumerate(good, start=1):
         yield message
         if number % step == 0:
-            yield next(rest)
+            yield from islice(rest, 1)
+    yield from rest
 
 
 def keyed(name: str, values: Iterable[bytes | None]) -> Iterator[Record]:

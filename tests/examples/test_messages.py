@@ -47,10 +47,10 @@ DAMAGES: Mapping[str, list[str]] = {
 """Codes of the damaged messages of each folder."""
 
 MESSAGES = {
-    "aerospike_json": 2576,
-    "aerospike_msgpack": 658,
-    "dataworks_json": 456,
-    "lindorm_json": 303,
+    "aerospike_json": 2578,
+    "aerospike_msgpack": 659,
+    "dataworks_json": 467,
+    "lindorm_json": 310,
     "mixed": 165,
 }
 

@@ -58,7 +58,7 @@ def _says(condition: Node, keyword: str, wanted: Any) -> bool:
         return all(judge.is_valid(value) for value in values)
     if keyword in _TYPES and condition.get("type", "") not in {"", *_TYPES[keyword]}:
         return True
-    if condition.get(keyword) == wanted:
+    if keyword in condition and condition[keyword] == wanted:
         return True
     check = _CHECKS.get(keyword)
     return check is not None and check(condition, wanted)

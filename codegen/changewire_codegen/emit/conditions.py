@@ -6,6 +6,7 @@ compiled twice: over parsed JSON, and over the models built from it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn, Protocol
@@ -14,6 +15,9 @@ from changewire_codegen.errors import SchemaError
 from changewire_codegen.nodes import Alias, Family, Nullable, Object, RefTo, Row, Type
 
 Condition = Mapping[str, Any]
+
+_IS_THERE = re.compile(r"[\w.]+ is not UNSET")
+"""The test that a model has one property."""
 
 
 class View(Protocol):
@@ -72,7 +76,11 @@ def _not(condition: Condition, value: str, view: View) -> str:
         for word, opposite in ((" is ", " is not "), (" in ", " not in ")):
             if test.count(word) == 1:
                 return test.replace(word, opposite)
-    return f"not ({compile_condition(condition, value, view)})"
+    return _negated(compile_condition(condition, value, view))
+
+
+def _negated(test: str) -> str:
+    return test.replace(" is not ", " is ") if _IS_THERE.fullmatch(test) else f"not ({test})"
 
 
 def _any_of(conditions: list[Condition], value: str, view: View) -> str:
@@ -100,7 +108,7 @@ def _where(guard: str, test: str) -> str:
     """Return the test where the guard holds; a keyword says nothing about other values."""
     if test == "True" or guard == "True":
         return test
-    return f"(not ({guard}) or ({test}))"
+    return f"({_negated(guard)} or ({test}))"
 
 
 def _each(members: list[tuple[str, str, View]], conditions: list[Condition]) -> str:
@@ -189,7 +197,7 @@ class ModelView:
             self._refuse(f"a condition names {unknown[0]!r}, which {definition.name} does not have")
         return [
             (
-                "True" if found[n].required else f"{value}.{found[n].name} is not UNSET",
+                "True" if found[n].required else f"{value}.{found[n].attribute} is not UNSET",
                 f"{value}.{found[n].name}",
                 replace(self, type=found[n].type),
             )

@@ -16,6 +16,7 @@ from changewire_codegen.nodes import (
     MapOf,
     Nullable,
     Object,
+    Property,
     RefTo,
     Row,
     TaggedRow,
@@ -39,8 +40,10 @@ def leniencies(family: Family, package: str) -> str:
     writer("from __future__ import annotations")
     writer("from collections.abc import Callable, Mapping")
     writer("from typing import Any")
+    writer("import msgspec")
     writer("from msgspec import UNSET")
     writer(f"from {package}.{family.name} import models")
+    writer(f"from {package}.support import by_text")
     roots = [
         name
         for name in family.variants.values()
@@ -57,6 +60,8 @@ def leniencies(family: Family, package: str) -> str:
             _arms(definition, lenient, writer)
         if isinstance(definition, TaggedRow):
             _tags(definition, lenient, writer)
+    for definition in reached:
+        _texts(definition, lenient, writer)
     _entry(roots, family, writer)
     return writer.text()
 
@@ -149,7 +154,45 @@ def _function(
                     asked if prop.required else f"{expression} is not UNSET and ({asked})",
                     writer,
                 )
-            _walk(held_type(prop), expression, lenient, writer)
+            if prop.repeated and _is_below(held_type(prop), lenient):
+                _count_text(definition, prop, writer)
+            else:
+                _walk(held_type(prop), expression, lenient, writer)
+
+
+def _count_text(definition: Definition, prop: Property, writer: Writer) -> None:
+    """Count what a repeated property needed, which is known of a text that was met before."""
+    text = f"value.{prop.attribute}"
+    use = f"used += {_text_reader(definition, prop)}({text})"
+    if prop.required:
+        writer(use)
+        return
+    with writer.block(f"if {text} is not UNSET:"):
+        writer(use)
+
+
+def _text_reader(definition: Definition, prop: Property) -> str:
+    return f"_{snake(definition.name)}_{prop.name}_uses"
+
+
+def _texts(definition: Definition, lenient: Mapping[str, Definition], writer: Writer) -> None:
+    """Write what counts for the text of each repeated property; after all functions."""
+    for prop in children(definition):
+        kind = held_type(prop)
+        if not prop.repeated or not _is_below(kind, lenient):
+            continue
+        of = kind.of if isinstance(kind, Nullable) else kind
+        assert isinstance(of, RefTo)  # noqa: S101 - the builder refuses other types
+        name = _text_reader(definition, prop)
+        hint = f"models.{of.name}" + (" | None" if isinstance(kind, Nullable) else "")
+        writer()
+        with writer.block(f"def {name}_in(text: bytes) -> list[str]:"):
+            writer("used: list[str] = []")
+            writer(f"value: Any = msgspec.json.decode(text, type={hint})")
+            _walk(kind, "value", lenient, writer)
+            writer("return used")
+        writer()
+        writer(f"{name}: Callable[[msgspec.Raw], list[str]] = by_text({name}_in)")
 
 
 def _use(name: str, condition: str, writer: Writer) -> None:
@@ -180,9 +223,14 @@ def _arms(union: Union, lenient: Mapping[str, Definition], writer: Writer) -> No
     writer("}")
 
 
+def _is_below(kind: Type, lenient: Mapping[str, Definition]) -> bool:
+    """Tell whether a leniency may be used in a value of a type."""
+    return any(name in lenient for name in references(Alias("", "", "", "", kind)))
+
+
 def _walk(kind: Type, expression: str, lenient: Mapping[str, Definition], writer: Writer) -> None:
     """Go on into a value, where a leniency may be used below it."""
-    if not any(name in lenient for name in references(Alias("", "", "", "", kind))):
+    if not _is_below(kind, lenient):
         return
     if isinstance(kind, RefTo) and isinstance(lenient[kind.name], Union):
         _choose(kind.name, expression, writer)

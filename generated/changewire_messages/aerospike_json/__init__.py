@@ -66,11 +66,11 @@ ROLES: Final[Mapping[str, str]] = {
 }
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "Batch": "sha256:5392e7a5d4778bf03c67f96ebf23a0a7ad2f198600fb0d09daa96107a1ea8c7c",
-    "Delete": "sha256:523b1b5f5abbe09c8cf212364c178b6c7ff9cf8a6f4388caf05c3e24236af266",
-    "Key": "sha256:b448acc43f084466f3c21a7d2ff8f27506c4698e2196abbde99f3e53ced3d07d",
-    "KeyBatch": "sha256:e3b843ebca3a57593d0ee85f1771b3407b874208c303f0c1d3a8d46801ca4fd5",
-    "Message": "sha256:ec5957a958eb4974192c30c73b517ad4b403bd0b3ca8a26aedef2158d97cdb3e",
-    "Write": "sha256:f7fff840a498796fbe723f42b974b8b2ba65b79e24a9ccee49247e5408d2e51f",
+    "Batch": "sha256:94760ad5bb292e796acd45f5baa622c8d950f9b5cc0cdcebb16c90afd6d3ca40",
+    "Delete": "sha256:a26da9ba2d02f57773c496d68810e87cd8729396258dd62565e5b6bd168950dc",
+    "Key": "sha256:15735c531be519c316e89044c263cea2120b644706e92f589972a050283fc30c",
+    "KeyBatch": "sha256:e6cc9109a5b93745f7f88a8eca3af76a71eefdb49f33baef0c5d16b70d5133d2",
+    "Message": "sha256:3fbbd7e451d3d4ecee87438f5e035b3980618c80dbebc49d68736772e07e0a44",
+    "Write": "sha256:a4b7f22459a9486caed83dcd651c633b15240ce161de7925c05653ba202f1183",
 }
 """SHA-256 of the canonical schema of each variant, which is in ``schemas/``."""

@@ -91,9 +91,9 @@ def write_array(values: Sequence[models.Write]) -> Structs:
         {
             "msg": column([value.msg for value in values], STRING),
             "key": key_array([value.key for value in values]),
-            "gen": column([value.gen for value in values], INTEGER),
-            "exp": column([value.exp for value in values], INTEGER),
-            "lut": column([value.lut for value in values], INTEGER),
+            "gen": column(known([value.gen for value in values]), INTEGER),
+            "exp": column(known([value.exp for value in values]), INTEGER),
+            "lut": column(known([value.lut for value in values]), INTEGER),
             "bins": lists([value.bins for value in values], _bin_array),
             "_extra": json_texts([value.extra for value in values], nullable=True),
         }

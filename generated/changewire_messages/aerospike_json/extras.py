@@ -74,7 +74,7 @@ def _put_bin(value: Any) -> None:
 
 def _take_write(value: Any, at: Path, extra: dict[str, Any]) -> None:
     at, extra = (), {}
-    if len(value) > 6:
+    if len(value) > 3:
         take_unknown(value, ("msg", "key", "gen", "exp", "lut", "bins"), at, extra)
     for i, item in enumerate(value["bins"]):
         _take_bin(item, ((at, "bins"), i), extra)

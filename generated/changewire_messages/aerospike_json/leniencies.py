@@ -14,6 +14,11 @@ from msgspec import UNSET
 from changewire_messages.aerospike_json import models
 
 
+def _key(value: Any, used: list[str]) -> None:
+    if type(value.user_key) in (int, float) and type(value.user_key) is not int:
+        used.append("float-user-key")
+
+
 def _float_bin(value: Any, used: list[str]) -> None:
     if type(value.value) in (str, bytes):
         used.append("quoted-non-finite")
@@ -24,11 +29,18 @@ def _unknown_bin(value: Any, used: list[str]) -> None:
 
 
 def _write(value: Any, used: list[str]) -> None:
+    if value.gen is UNSET:
+        used.append("missing-gen")
+    if value.exp is UNSET:
+        used.append("missing-exp")
+    if value.lut is UNSET:
+        used.append("missing-lut")
     if value.extra is not UNSET:
         used.append("unknown-property")
-    if type(value.gen) is int and (value.gen >= 65536):
+    _key(value.key, used)
+    if value.gen is not UNSET and (type(value.gen) is int and (value.gen >= 65536)):
         used.append("generation-beyond-16-bits")
-    if type(value.exp) is int and value.exp == -1:
+    if value.exp is not UNSET and (type(value.exp) is int and value.exp == -1):
         used.append("expiry-minus-one")
     for item in value.bins:
         check = _BIN_ARMS.get(type(item))
@@ -37,10 +49,13 @@ def _write(value: Any, used: list[str]) -> None:
 
 
 def _delete(value: Any, used: list[str]) -> None:
+    if value.durable is UNSET:
+        used.append("missing-durable")
     if value.extra is not UNSET:
         used.append("unknown-property")
     if (type(value.key.set) in (str, bytes)) or (value.key.user_key is not None):
         used.append("keys-on-delete")
+    _key(value.key, used)
     if value.gen is not UNSET and (type(value.gen) is int and (value.gen >= 65536)):
         used.append("generation-beyond-16-bits")
     if value.exp is not UNSET and (type(value.exp) is int and value.exp == -1):
@@ -53,6 +68,7 @@ _BIN_ARMS: Mapping[type, Callable[[Any, list[str]], None]] = {
 }
 _CHECKS: Mapping[type, Callable[[Any, list[str]], None]] = {
     models.Delete: _delete,
+    models.Key: _key,
     models.Write: _write,
 }
 

@@ -258,19 +258,19 @@ class Write(
     key: Key
     """Key of the written record."""
 
-    gen: Annotated[int, Meta(ge=0, le=2147483647)] | None
-    """Generation of the record, a counter of its updates that wraps at 16 bits; null or 0
-    where the server did not ship it.
+    gen: Annotated[int, Meta(ge=0, le=2147483647)] | None | UnsetType = UNSET
+    """Generation of the record, a counter of its updates that wraps at 16 bits; absent, null
+    or 0 where the server did not ship it.
     """
 
-    exp: Annotated[int, Meta(ge=-1, le=4294967295)] | None
+    exp: Annotated[int, Meta(ge=-1, le=4294967295)] | None | UnsetType = UNSET
     """Time at which the record expires, in seconds since the Unix epoch; 0 means never, null
-    that the server did not ship it.
+    or absent that the server did not ship it.
     """
 
-    lut: Annotated[int, Meta(ge=0, le=253402300799999)] | None
-    """Time of the last update, in milliseconds since the Unix epoch; null or 0 where the
-    server did not ship it.
+    lut: Annotated[int, Meta(ge=0, le=253402300799999)] | None | UnsetType = UNSET
+    """Time of the last update, in milliseconds since the Unix epoch; absent, null or 0 where
+    the server did not ship it.
     """
 
     bins: list[Bin]

@@ -164,7 +164,7 @@ MESSAGE = StructType(
             LongType(),
             nullable=True,
             metadata={
-                "comment": "Generation of the record, a counter of its updates that wraps at 16 bits; null or 0 where the server did not ship it."
+                "comment": "Generation of the record, a counter of its updates that wraps at 16 bits; absent, null or 0 where the server did not ship it. / Generation of the record, a counter of its updates that wraps at 16 bits; null or 0 where the server did not ship it."
             },
         ),
         StructField(
@@ -172,7 +172,7 @@ MESSAGE = StructType(
             LongType(),
             nullable=True,
             metadata={
-                "comment": "Time at which the record expires, in seconds since the Unix epoch; 0 means never, null that the server did not ship it. / Time at which the record would have expired, in seconds since the Unix epoch; 0 means never."
+                "comment": "Time at which the record expires, in seconds since the Unix epoch; 0 means never, null or absent that the server did not ship it. / Time at which the record would have expired, in seconds since the Unix epoch; 0 means never."
             },
         ),
         StructField(
@@ -180,7 +180,7 @@ MESSAGE = StructType(
             LongType(),
             nullable=True,
             metadata={
-                "comment": "Time of the last update, in milliseconds since the Unix epoch; null or 0 where the server did not ship it."
+                "comment": "Time of the last update, in milliseconds since the Unix epoch; absent, null or 0 where the server did not ship it. / Time of the last update, in milliseconds since the Unix epoch; null or 0 where the server did not ship it."
             },
         ),
         StructField(
@@ -223,7 +223,7 @@ WRITE = StructType(
             LongType(),
             nullable=True,
             metadata={
-                "comment": "Generation of the record, a counter of its updates that wraps at 16 bits; null or 0 where the server did not ship it."
+                "comment": "Generation of the record, a counter of its updates that wraps at 16 bits; absent, null or 0 where the server did not ship it."
             },
         ),
         StructField(
@@ -231,7 +231,7 @@ WRITE = StructType(
             LongType(),
             nullable=True,
             metadata={
-                "comment": "Time at which the record expires, in seconds since the Unix epoch; 0 means never, null that the server did not ship it."
+                "comment": "Time at which the record expires, in seconds since the Unix epoch; 0 means never, null or absent that the server did not ship it."
             },
         ),
         StructField(
@@ -239,7 +239,7 @@ WRITE = StructType(
             LongType(),
             nullable=True,
             metadata={
-                "comment": "Time of the last update, in milliseconds since the Unix epoch; null or 0 where the server did not ship it."
+                "comment": "Time of the last update, in milliseconds since the Unix epoch; absent, null or 0 where the server did not ship it."
             },
         ),
         StructField(

@@ -362,12 +362,13 @@ def write() -> st.SearchStrategy[Any]:
         {
             "msg": st.sampled_from(("write",)),
             "key": key(),
+            "bins": st.lists(bin(), min_size=0, max_size=4),
+        },
+        optional={
             "gen": st.one_of(st.integers(0, 2147483647), st.none()),
             "exp": st.one_of(st.integers(-1, 4294967295), st.none()),
             "lut": st.one_of(st.integers(0, 253402300799999), st.none()),
-            "bins": st.lists(bin(), min_size=0, max_size=4),
         },
-        optional={},
     )
 
 
@@ -389,7 +390,7 @@ def broken_write() -> st.SearchStrategy[Any]:
             | st.integers(253402300800000, 18446744073709551614),
             "bins": drawing.broken_list(bin(), broken_bin(), 0, None),
         },
-        required=("key", "gen", "exp", "lut", "bins"),
+        required=("key", "bins"),
     )
 
 

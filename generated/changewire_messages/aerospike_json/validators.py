@@ -285,8 +285,6 @@ def _write(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
                 out.append((at + "/gen", "maximum", "at most 2147483647", child))
         elif child is not None:
             out.append((at + "/gen", "type", "integer or null", child))
-    else:
-        out.append((at + "/gen", "required", "integer or null", UNSET))
     if "exp" in value:
         child = value["exp"]
         if type(child) is int:
@@ -296,8 +294,6 @@ def _write(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
                 out.append((at + "/exp", "maximum", "at most 4294967295", child))
         elif child is not None:
             out.append((at + "/exp", "type", "integer or null", child))
-    else:
-        out.append((at + "/exp", "required", "integer or null", UNSET))
     if "lut" in value:
         child = value["lut"]
         if type(child) is int:
@@ -307,8 +303,6 @@ def _write(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
                 out.append((at + "/lut", "maximum", "at most 253402300799999", child))
         elif child is not None:
             out.append((at + "/lut", "type", "integer or null", child))
-    else:
-        out.append((at + "/lut", "required", "integer or null", UNSET))
     if "bins" in value:
         child = value["bins"]
         if type(child) is not list:

@@ -56,12 +56,12 @@ ROLES: Final[Mapping[str, str]] = {
 }
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "Batch": "sha256:f996ec19d01fe1f8595293feedbce87e480cbd3611e8af72831b992cdc1219ba",
-    "Delete": "sha256:fcf038523bec724c062f6d2192ce027d48e2674d24242d81a738b17b68164229",
-    "Key": "sha256:539ac66c8709424efe4fd4bd6cd52d4bea213b1b6829e9057b265ed57e862bf0",
-    "KeyBatch": "sha256:335a46a16719630c0ab0a9940cb525b0a008dbcf357b92b34980451e7aa3a242",
-    "LegacyDelete": "sha256:0e6b147370a7d4027eb41e39c25f5561afee2a08c84a191ff75c87c8d93868ba",
-    "Message": "sha256:974d012f81153ea0bb1344c768fe80eba486f7411d1445bd60f8e931008ec68e",
-    "Write": "sha256:3b5ea7764205097b53f1bdd6e5549eafd16a114d2ccac8d5b5a3ed9156ab5efb",
+    "Batch": "sha256:f7a535c872c18b214bfc68eceafc5576d237ce0ee351cdc9c1f5f47e427f6799",
+    "Delete": "sha256:f1509b218bc7e410b1f2132dffbd72403e050ef39eeb47ac366f64cb1c0c4691",
+    "Key": "sha256:17786d842d693ad67edb571d1d8f19ea58450c5008d93797f4ebddccb2abe42b",
+    "KeyBatch": "sha256:c8487a2edff5385148f0a3029ce857f5a3613d4c3b168949f5740364005b0de7",
+    "LegacyDelete": "sha256:fc70d87a0e93d5b03d03979fafd36524b108415b50e54796ae3b0967a87cca0b",
+    "Message": "sha256:4db7037d0b77a63906c2739fe38da28ea489a5d727d138bf570638a58835b703",
+    "Write": "sha256:20704f78f3edbc1deab3da2cadb8dc732a092a2c95684907b8c3d2bb0636c8d9",
 }
 """SHA-256 of the canonical schema of each variant, which is in ``schemas/``."""

@@ -12,6 +12,11 @@ from typing import Any
 from changewire_messages.aerospike_msgpack import models
 
 
+def _key(value: Any, used: list[str]) -> None:
+    if type(value.user_key) in (int, float) and type(value.user_key) is not int:
+        used.append("float-user-key")
+
+
 def _null_bin(value: Any, used: list[str]) -> None:
     used.append("unknown-bin-type")
     if not (type(value.flags) is int and value.flags == 0):
@@ -38,6 +43,7 @@ def _bin(value: Any, used: list[str]) -> None:
 
 
 def _write_payload(value: Any, used: list[str]) -> None:
+    _key(value.key, used)
     if type(value.gen) is int and (value.gen >= 65536):
         used.append("generation-beyond-16-bits")
     if type(value.exp) is int and value.exp == -1:
@@ -53,6 +59,7 @@ def _write(value: Any, used: list[str]) -> None:
 def _delete_payload(value: Any, used: list[str]) -> None:
     if (type(value.key.set) is str) or (value.key.user_key is not None):
         used.append("keys-on-delete")
+    _key(value.key, used)
     if not (type(value.flags) is int and value.flags in (0, 1)):
         used.append("unknown-flags")
     if type(value.gen) is int and (value.gen >= 65536):
@@ -68,6 +75,7 @@ def _delete(value: Any, used: list[str]) -> None:
 def _legacy_delete_payload(value: Any, used: list[str]) -> None:
     if (type(value.key.set) is str) or (value.key.user_key is not None):
         used.append("keys-on-delete")
+    _key(value.key, used)
     if not (type(value.flags) is int and value.flags in (0, 1)):
         used.append("unknown-flags")
 
@@ -96,6 +104,7 @@ _BIN_ARMS: Mapping[int, Callable[[Any, list[str]], None]] = {
 }
 _CHECKS: Mapping[type, Callable[[Any, list[str]], None]] = {
     models.Delete: _delete,
+    models.Key: _key,
     models.LegacyDelete: _legacy_delete,
     models.Write: _write,
 }

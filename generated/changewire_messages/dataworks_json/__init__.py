@@ -89,16 +89,16 @@ EXACT: Final = True
 ROLES: Final[Mapping[str, str]] = {"message": "Message"}
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "Ddl": "sha256:d17acb2b1f8db20feb1e314e2f0b7e202da8307ffe140118d7d8cc3b9e9323ea",
-    "Delete": "sha256:ec57b0ababbfdfb35aaa9221892bd7f1bd9283155a55ff09b36b841393c685f7",
-    "Heartbeat": "sha256:9f7a499816275d8cf1dcc7757697ec1271981676efe5ec1cd712f56d1d092c25",
-    "Insert": "sha256:6a603426b1f04f20c27ee17f2bf08977b12b537e107d227fed1f24fbb1a529f9",
-    "Message": "sha256:900151a4a52476b31bc469db070b8d1488efd5d2a69763e1765d34c28f8bb793",
+    "Ddl": "sha256:fd6087df911c9e15dfaae054306a43f6c2b4c9d20156d71cf58dde77b00b880b",
+    "Delete": "sha256:3ff8d16b558a108e144dfa0fe0658be91636fd6e517b34d6ff31cd8a8c590ede",
+    "Heartbeat": "sha256:38551ea5f4cd6dbc063480dda38f3e57556959b9d2d767b745b2e9e25abaf6bd",
+    "Insert": "sha256:4690f34ef1a0309156a61a442546226f8e16ff6c669859f9da3552404a35a21d",
+    "Message": "sha256:7339709faf7522bb0c6c46c9a25919a78756cf45dab2484c9a9cded5f25725aa",
     "Other": "sha256:9a1d6d91baa71edc082eced9630ccd2ec23be5d6ad7c1f2aebf30085a3278acd",
-    "Query": "sha256:f08b58ffafcfdb45a8b911fda292d1b63fa3db1c988a9c7d7c919d089a78f4c8",
-    "Transaction": "sha256:a4447631fbaf167717ea431923b50b22296407d5478ae489e77c5ae2ed2353b4",
-    "Truncate": "sha256:0afc2af15bafae9b27c67e70392b4316671a0c1669d9effddb9f9208d307999c",
-    "UpdateAfter": "sha256:9cda4a3dbe5f2707ba343793e36644899dfe6c067fb26832c4e3a1de235920ea",
-    "UpdateBefore": "sha256:d8ef3f72bea0a438c520b5fb82df0a07c5f988328765ed9aed4faa5b69e2b810",
+    "Query": "sha256:17ef4c2135cddf7701951c8ded5ffb9e172f99c94042d0ac8fdea09516864fe2",
+    "Transaction": "sha256:c28aef4a120c8fb3e3266f376c5eaf075da1c9d3d7e89e169af9ce0a2d50de47",
+    "Truncate": "sha256:64d105f7ed40891c17dc0a509dce312720b1187419c6387b0f7df5d6ae190376",
+    "UpdateAfter": "sha256:7ee7599bbb079a9076db8d575f06132101d228ac6174bb56f610a8ea9735b57b",
+    "UpdateBefore": "sha256:9d8ae8a297af12eecca8e2d4a46fc6db610a8c0dc71662df29d190a16c65902e",
 }
 """SHA-256 of the canonical schema of each variant, which is in ``schemas/``."""

@@ -9,22 +9,159 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
 from msgspec import UNSET
 
 from changewire_messages.dataworks_json import models
+from changewire_messages.support import by_text
+
+
+def _column_type(value: Any, used: list[str]) -> None:
+    if type(value.name) is str and value.name == "":
+        used.append("empty-name")
+
+
+def _source(value: Any, used: list[str]) -> None:
+    if value.db_type is UNSET or (value.db_type is None):
+        used.append("missing-db-type")
+    if value.db_name is UNSET or (value.db_name is None):
+        used.append("missing-db-name")
+    if value.table_name is UNSET or (value.table_name is None):
+        used.append("missing-table-name")
+    if value.db_name is not UNSET and (type(value.db_name) is str and value.db_name == ""):
+        used.append("empty-name")
+    if value.schema_name is not UNSET and (
+        type(value.schema_name) is str and value.schema_name == ""
+    ):
+        used.append("empty-name")
+    if value.table_name is not UNSET and (type(value.table_name) is str and value.table_name == ""):
+        used.append("empty-name")
+
+
+def _data_schema(value: Any, used: list[str]) -> None:
+    if value.data_column is UNSET:
+        used.append("missing-data-column")
+    if value.primary_key is UNSET:
+        used.append("missing-primary-key")
+    if (value.source is UNSET) or (
+        value.data_column is not UNSET
+        and (value.data_column is UNSET or (type(value.data_column) is list))
+        and (value.source is UNSET or (value.source is None))
+    ):
+        used.append("missing-source")
+    if value.data_column:
+        for item in value.data_column:
+            _column_type(item, used)
+    if value.source:
+        _source(value.source, used)
+
+
+def _ddl_create(value: Any, used: list[str]) -> None:
+    if value.before is UNSET:
+        used.append("missing-before")
+    if value.after is UNSET:
+        used.append("missing-after")
+    if value.sequence_id is UNSET:
+        used.append("missing-sequence-id")
+    if value.ddl is UNSET or (value.ddl is None):
+        used.append("missing-ddl")
+
+
+def _ddl_alter(value: Any, used: list[str]) -> None:
+    if value.before is UNSET:
+        used.append("missing-before")
+    if value.after is UNSET:
+        used.append("missing-after")
+    if value.sequence_id is UNSET:
+        used.append("missing-sequence-id")
+    if value.ddl is UNSET or (value.ddl is None):
+        used.append("missing-ddl")
+
+
+def _ddl_erase(value: Any, used: list[str]) -> None:
+    if value.before is UNSET:
+        used.append("missing-before")
+    if value.after is UNSET:
+        used.append("missing-after")
+    if value.sequence_id is UNSET:
+        used.append("missing-sequence-id")
+    if value.ddl is UNSET or (value.ddl is None):
+        used.append("missing-ddl")
+
+
+def _ddl_rename(value: Any, used: list[str]) -> None:
+    if value.before is UNSET:
+        used.append("missing-before")
+    if value.after is UNSET:
+        used.append("missing-after")
+    if value.sequence_id is UNSET:
+        used.append("missing-sequence-id")
+    if value.ddl is UNSET or (value.ddl is None):
+        used.append("missing-ddl")
+
+
+def _ddl_cindex(value: Any, used: list[str]) -> None:
+    if value.before is UNSET:
+        used.append("missing-before")
+    if value.after is UNSET:
+        used.append("missing-after")
+    if value.sequence_id is UNSET:
+        used.append("missing-sequence-id")
+    if value.ddl is UNSET or (value.ddl is None):
+        used.append("missing-ddl")
+
+
+def _ddl_dindex(value: Any, used: list[str]) -> None:
+    if value.before is UNSET:
+        used.append("missing-before")
+    if value.after is UNSET:
+        used.append("missing-after")
+    if value.sequence_id is UNSET:
+        used.append("missing-sequence-id")
+    if value.ddl is UNSET or (value.ddl is None):
+        used.append("missing-ddl")
 
 
 def _delete(value: Any, used: list[str]) -> None:
+    if value.after is UNSET:
+        used.append("missing-after")
+    if value.sequence_id is UNSET or (value.sequence_id is None):
+        used.append("missing-sequence-id")
+    if value.ddl is UNSET:
+        used.append("missing-ddl")
     if value.after is not UNSET and (value.after is not None):
         used.append("after-on-delete")
 
 
+def _heartbeat(value: Any, used: list[str]) -> None:
+    if value.before is UNSET:
+        used.append("missing-before")
+    if value.after is UNSET:
+        used.append("missing-after")
+    if value.sequence_id is UNSET:
+        used.append("missing-sequence-id")
+    if value.ddl is UNSET:
+        used.append("missing-ddl")
+
+
 def _insert(value: Any, used: list[str]) -> None:
+    if value.before is UNSET:
+        used.append("missing-before")
+    if value.sequence_id is UNSET or (value.sequence_id is None):
+        used.append("missing-sequence-id")
+    if value.ddl is UNSET:
+        used.append("missing-ddl")
     if value.before is not UNSET and (value.before is not None):
         used.append("before-on-insert")
 
 
 def _update_before_update_befor(value: Any, used: list[str]) -> None:
+    if value.after is UNSET:
+        used.append("missing-after")
+    if value.sequence_id is UNSET or (value.sequence_id is None):
+        used.append("missing-sequence-id")
+    if value.ddl is UNSET:
+        used.append("missing-ddl")
     if type(value.op) is str and value.op == "UPDATE_BEFORE":
         used.append("update-before-spelt-out")
     if value.after is not UNSET and (value.after is not None):
@@ -32,10 +169,102 @@ def _update_before_update_befor(value: Any, used: list[str]) -> None:
 
 
 def _update_before_update_before(value: Any, used: list[str]) -> None:
+    if value.after is UNSET:
+        used.append("missing-after")
+    if value.sequence_id is UNSET or (value.sequence_id is None):
+        used.append("missing-sequence-id")
+    if value.ddl is UNSET:
+        used.append("missing-ddl")
     if type(value.op) is str and value.op == "UPDATE_BEFORE":
         used.append("update-before-spelt-out")
     if value.after is not UNSET and (value.after is not None):
         used.append("after-on-update-before")
+
+
+def _update_after(value: Any, used: list[str]) -> None:
+    if value.before is UNSET:
+        used.append("missing-before")
+    if value.sequence_id is UNSET or (value.sequence_id is None):
+        used.append("missing-sequence-id")
+    if value.ddl is UNSET:
+        used.append("missing-ddl")
+
+
+def _truncate(value: Any, used: list[str]) -> None:
+    if value.before is UNSET:
+        used.append("missing-before")
+    if value.after is UNSET:
+        used.append("missing-after")
+    if value.sequence_id is UNSET:
+        used.append("missing-sequence-id")
+    if value.ddl is UNSET:
+        used.append("missing-ddl")
+
+
+def _query(value: Any, used: list[str]) -> None:
+    if value.before is UNSET:
+        used.append("missing-before")
+    if value.after is UNSET:
+        used.append("missing-after")
+    if value.sequence_id is UNSET:
+        used.append("missing-sequence-id")
+    if value.ddl is UNSET:
+        used.append("missing-ddl")
+
+
+def _transaction_begin(value: Any, used: list[str]) -> None:
+    if value.before is UNSET:
+        used.append("missing-before")
+    if value.after is UNSET:
+        used.append("missing-after")
+    if value.sequence_id is UNSET:
+        used.append("missing-sequence-id")
+    if value.ddl is UNSET:
+        used.append("missing-ddl")
+
+
+def _transaction_end(value: Any, used: list[str]) -> None:
+    if value.before is UNSET:
+        used.append("missing-before")
+    if value.after is UNSET:
+        used.append("missing-after")
+    if value.sequence_id is UNSET:
+        used.append("missing-sequence-id")
+    if value.ddl is UNSET:
+        used.append("missing-ddl")
+
+
+def _transaction_gtid(value: Any, used: list[str]) -> None:
+    if value.before is UNSET:
+        used.append("missing-before")
+    if value.after is UNSET:
+        used.append("missing-after")
+    if value.sequence_id is UNSET:
+        used.append("missing-sequence-id")
+    if value.ddl is UNSET:
+        used.append("missing-ddl")
+
+
+def _transaction_xacommit(value: Any, used: list[str]) -> None:
+    if value.before is UNSET:
+        used.append("missing-before")
+    if value.after is UNSET:
+        used.append("missing-after")
+    if value.sequence_id is UNSET:
+        used.append("missing-sequence-id")
+    if value.ddl is UNSET:
+        used.append("missing-ddl")
+
+
+def _transaction_xarollback(value: Any, used: list[str]) -> None:
+    if value.before is UNSET:
+        used.append("missing-before")
+    if value.after is UNSET:
+        used.append("missing-after")
+    if value.sequence_id is UNSET:
+        used.append("missing-sequence-id")
+    if value.ddl is UNSET:
+        used.append("missing-ddl")
 
 
 def _other(value: Any, used: list[str]) -> None:
@@ -45,6 +274,7 @@ def _other(value: Any, used: list[str]) -> None:
 def _message(value: Any, used: list[str]) -> None:
     if value.extra is not UNSET:
         used.append("unknown-property")
+    used += _message_schema_uses(value.schema_text)
     check = _PAYLOAD_ARMS.get(type(value.payload))
     if check is not None:
         check(value.payload, used)
@@ -54,14 +284,43 @@ _PAYLOAD_ARMS: Mapping[type, Callable[[Any, list[str]], None]] = {
     models.Insert: _insert,
     models.UpdateBeforeUpdateBefor: _update_before_update_befor,
     models.UpdateBeforeUpdateBefore: _update_before_update_before,
+    models.UpdateAfter: _update_after,
     models.Delete: _delete,
+    models.Heartbeat: _heartbeat,
+    models.DdlCreate: _ddl_create,
+    models.DdlAlter: _ddl_alter,
+    models.DdlErase: _ddl_erase,
+    models.DdlRename: _ddl_rename,
+    models.DdlCindex: _ddl_cindex,
+    models.DdlDindex: _ddl_dindex,
+    models.Truncate: _truncate,
+    models.Query: _query,
+    models.TransactionBegin: _transaction_begin,
+    models.TransactionEnd: _transaction_end,
+    models.TransactionGtid: _transaction_gtid,
+    models.TransactionXacommit: _transaction_xacommit,
+    models.TransactionXarollback: _transaction_xarollback,
     models.Other: _other,
 }
+
+
+def _message_schema_uses_in(text: bytes) -> list[str]:
+    used: list[str] = []
+    value: Any = msgspec.json.decode(text, type=models.DataSchema)
+    _data_schema(value, used)
+    return used
+
+
+_message_schema_uses: Callable[[msgspec.Raw], list[str]] = by_text(_message_schema_uses_in)
 _CHECKS: Mapping[type, Callable[[Any, list[str]], None]] = {
     models.Delete: _delete,
+    models.Heartbeat: _heartbeat,
     models.Insert: _insert,
     models.Message: _message,
     models.Other: _other,
+    models.Query: _query,
+    models.Truncate: _truncate,
+    models.UpdateAfter: _update_after,
 }
 
 

@@ -46,10 +46,10 @@ ROLES: Final[Mapping[str, str]] = {"message": "Message"}
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
     "ConnectSchema": "sha256:8b947a08f0a1e22db8094b3a7b42337476c730ab9f612df4f348625f88546afd",
-    "Delete": "sha256:1e99a4eaec3d283de15a557a460cac2121c8dc04c6453ae5d0b6aec17b40c458",
-    "Insert": "sha256:cf3d61f1562074fd0dc8098d019b7a0802522ae49074e1d628c53930cba92bf3",
-    "Message": "sha256:0f1e4ca0ac6e464a039743cdec385e8fe22799688adfd17b238ba625ab35df55",
-    "Read": "sha256:c564022a42729c5a1bfd991d5f4deaede7aed6798b1a5415a2e0b1c172b5319c",
-    "Update": "sha256:f094d06a3ed1032e5df8002f0edb81e3c5b699c9410cc9b10c29ecfbd84d7090",
+    "Delete": "sha256:822928f9a750f5c3b8a01bb544e4ee039c2535102ac8c7f92e6ddc8b24370c75",
+    "Insert": "sha256:a9a222510eebddc1f53b301f59ee1af08b14215de9e3a36721b0558a9a4b4935",
+    "Message": "sha256:08df7e5b515d012b992d02a02ec460cd35c0ff90f654ebbf4e721b3c0ebaf9e7",
+    "Read": "sha256:e99ded1f0e98805cb21e61b7fddf51cc8a76c8b96da8895284c4d8bc60929c28",
+    "Update": "sha256:8f0e42e56680c552227c42e933f9f17f145ce529e22e49cef3ac908b421c72c9",
 }
 """SHA-256 of the canonical schema of each variant, which is in ``schemas/``."""

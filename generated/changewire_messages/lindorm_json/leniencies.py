@@ -14,22 +14,59 @@ from msgspec import UNSET
 from changewire_messages.lindorm_json import models
 
 
+def _source(value: Any, used: list[str]) -> None:
+    if value.version is UNSET or (value.version is None):
+        used.append("missing-version")
+    if value.db is UNSET or (value.db is None):
+        used.append("missing-db")
+    if value.version is not UNSET and (
+        type(value.version) in (str, bytes)
+        and not (type(value.version) is str and value.version in ("v1.0", "v2.0"))
+    ):
+        used.append("unknown-version")
+    if value.db is not UNSET and (type(value.db) is str and value.db == ""):
+        used.append("empty-name")
+    if type(value.namespace) is str and value.namespace == "":
+        used.append("empty-name")
+    if type(value.table) is str and value.table == "":
+        used.append("empty-name")
+
+
 def _delete(value: Any, used: list[str]) -> None:
+    if value.before is UNSET or (value.before is None):
+        used.append("missing-before")
+    if value.after is UNSET:
+        used.append("missing-after")
     if value.after is not UNSET and (type(value.after) is dict):
         used.append("after-on-delete")
+    _source(value.source, used)
 
 
 def _insert(value: Any, used: list[str]) -> None:
+    if value.before is UNSET:
+        used.append("missing-before")
     if value.before is not UNSET and (type(value.before) is dict):
         used.append("before-on-insert")
+    _source(value.source, used)
+
+
+def _update(value: Any, used: list[str]) -> None:
+    if value.before is UNSET or (value.before is None):
+        used.append("missing-before")
+    _source(value.source, used)
 
 
 def _read(value: Any, used: list[str]) -> None:
+    if value.before is UNSET:
+        used.append("missing-before")
     if value.before is not UNSET and (type(value.before) is dict):
         used.append("before-on-read")
+    _source(value.source, used)
 
 
 def _message(value: Any, used: list[str]) -> None:
+    if value.schema_text is UNSET or (value.schema is None):
+        used.append("missing-schema")
     if value.extra is not UNSET:
         used.append("unknown-property")
     check = _PAYLOAD_ARMS.get(type(value.payload))
@@ -39,6 +76,7 @@ def _message(value: Any, used: list[str]) -> None:
 
 _PAYLOAD_ARMS: Mapping[type, Callable[[Any, list[str]], None]] = {
     models.Insert: _insert,
+    models.Update: _update,
     models.Delete: _delete,
     models.Read: _read,
 }
@@ -47,6 +85,7 @@ _CHECKS: Mapping[type, Callable[[Any, list[str]], None]] = {
     models.Insert: _insert,
     models.Message: _message,
     models.Read: _read,
+    models.Update: _update,
 }
 
 

@@ -66,7 +66,7 @@ class Source(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=
     """The table of a row, and when the row changed."""
 
     version: str | None | UnsetType = UNSET
-    """Version of the format, or of the database."""
+    """Version of the format, or of the database: v1.0 or v2.0 in the document."""
 
     db: str | None | UnsetType = UNSET
     """Id of the Lindorm instance."""

@@ -98,7 +98,9 @@ _SOURCE = StructType(
             "version",
             StringType(),
             nullable=True,
-            metadata={"comment": "Version of the format, or of the database."},
+            metadata={
+                "comment": "Version of the format, or of the database: v1.0 or v2.0 in the document."
+            },
         ),
         StructField(
             "db", StringType(), nullable=True, metadata={"comment": "Id of the Lindorm instance."}

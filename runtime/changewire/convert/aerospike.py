@@ -22,8 +22,8 @@ def to_json(model: Any, at: Path, report: Report) -> Any:
 def to_msgpack(model: Any, at: Path, report: Report) -> Any:
     """Return a message or a key of the JSON format as one of MessagePack, in its current version.
 
-    In a delete, `gen`, `exp` and `lut` that are absent become nil: both say that the server did not
-    ship them.
+    Where `gen`, `exp` and `lut` are absent they become nil: both say that the server did not ship
+    them.
     """
     return _mapped(_TO_MSGPACK, model, at, report)
 
@@ -72,7 +72,8 @@ def _write_to_msgpack(model: Any, at: Path, report: Report) -> aerospike_msgpack
     _lose_unknown(model, at, report)
     key = _key_to_msgpack(model.key, at, report)
     bins = bins_to_msgpack(model.bins, (at, "bins"), report)
-    row = aerospike_msgpack.WritePayload(key, model.gen, model.exp, model.lut, bins)
+    gen, exp, lut = _times(model)
+    row = aerospike_msgpack.WritePayload(key, gen, exp, lut, bins)
     return aerospike_msgpack.Write(payload=row)
 
 
@@ -82,8 +83,13 @@ def _delete_to_msgpack(model: Any, at: Path, report: Report) -> aerospike_msgpac
         report.lose("durable", (at, "durable"))
     flags = DURABLE if model.durable is True else 0
     key = _key_to_msgpack(model.key, at, report)
-    times = [None if t is UNSET else t for t in (model.gen, model.exp, model.lut)]
-    return aerospike_msgpack.Delete(payload=aerospike_msgpack.DeletePayload(key, flags, *times))
+    row = aerospike_msgpack.DeletePayload(key, flags, *_times(model))
+    return aerospike_msgpack.Delete(payload=row)
+
+
+def _times(model: Any) -> list[int | None]:
+    """Return generation, expiry and time of the last update; None for what is absent."""
+    return [None if t is UNSET else t for t in (model.gen, model.exp, model.lut)]
 
 
 def _lose_unknown(model: Any, at: Path, report: Report) -> None:

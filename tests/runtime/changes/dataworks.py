@@ -31,6 +31,7 @@ def message(op: str, types: Any = None, primary_key: Any = ("id",), **payload: A
         "op": op,
         "sequenceId": str(SEQUENCE),
         "timestamp": {"eventTime": EVENT_TIME},
+        "ddl": None,
         **{place: {"dataColumn": row} for place, row in rows.items()},
         **payload,
     }

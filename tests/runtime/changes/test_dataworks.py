@@ -175,6 +175,7 @@ def test_an_unknown_operation_keeps_all() -> None:
         "sequence_id": 7,
         "scn": "9",
         "timestamp": None,
+        "ddl": None,
     }
     assert (found.sequence, found.event_time) == (None, None)
     assert type(found.attributes["op"]) is str

@@ -58,11 +58,12 @@ PAIRS = [
 
 def same(message: Any) -> Any:
     """Return a JSON message as it comes back: what was absent and means the same is there."""
+    times = {"gen": None, "exp": None, "lut": None}
     if message["msg"] == "delete":
-        return {"gen": None, "exp": None, "lut": None, "durable": False, **message}
+        return {**times, "durable": False, **message}
     bins = [item for item in message["bins"] if item["type"] in WORDS]
     lists = [{"ordered": False, **item} if item["type"] == "list" else item for item in bins]
-    return {**message, "bins": lists}
+    return {**times, **message, "bins": lists}
 
 
 @pytest.mark.parametrize(("item", "word"), PAIRS)
@@ -108,8 +109,11 @@ def test_a_legacy_delete_has_no_times_in_json() -> None:
 
 
 def test_absent_times_become_nil() -> None:
-    """A delete in JSON becomes one of the current version, whatever it lacks."""
+    """A delete or a write in JSON becomes one of the current version, whatever it lacks."""
     assert to_msgpack(text_delete(durable=False)) == packed_delete(0, None, None, None)
+    write = {name: json.loads(text())[name] for name in ("msg", "key", "bins")}
+    row = cw.decode(to_msgpack(json.dumps(write).encode()), format=MSGPACK).payload
+    assert (row.gen, row.exp, row.lut, row.bins) == (None, None, None, [])
 
 
 @modest

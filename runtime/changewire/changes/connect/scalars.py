@@ -28,6 +28,9 @@ BOUNDS: Mapping[str, tuple[type, Any, Any]] = {
 }
 """The Python type of a type's values, with the least and the largest; text has none."""
 
+_MOST_DIGITS: Final = 17
+"""Digits that tell every double from any other (IEEE 754); nothing writes more."""
+
 _NOT_FINITE: Final = frozenset({"NaN", "Infinity", "-Infinity"})
 
 
@@ -122,8 +125,20 @@ def nearest_double(value: int | Decimal) -> float:
 
 
 def is_rounded(double: float, value: int | Decimal) -> bool:
-    """Tell whether the nearest double of a number is neither the number nor has its digits."""
-    return double != value and Decimal(repr(double)) != value
+    """Tell whether the nearest double of a number is neither the number nor has its digits.
+
+    It has them where they are what is written for it: Java writes 4.9E-324 for the least double,
+    and Java before 19 9.999999999999999E22 for 1e23. Python writes fewer digits for both.
+    """
+    if double == value or Decimal(repr(double)) == value:
+        return False
+    return not (type(value) is Decimal and _has_digits(double, value))
+
+
+def _has_digits(double: float, value: Decimal) -> bool:
+    """Tell whether a double, rounded to as many digits as a number has, is that number."""
+    digits = len(value.as_tuple().digits)
+    return 0 < digits <= _MOST_DIGITS and Decimal(f"{double:.{digits - 1}e}") == value
 
 
 SCALARS: Final[Mapping[str, Callable[[Node], Read]]] = {

@@ -1,6 +1,7 @@
 """Values of the types of Kafka Connect: what they become, and what is refused."""
 
 import math
+import sys
 from decimal import Decimal
 from typing import Any
 
@@ -182,6 +183,31 @@ def test_refusals_name_both_places(
 def test_rounding_is_noted(value: Json, typed: float) -> None:
     """A number with more digits than a double has becomes the nearest double, noted."""
     assert read_with_notes({"type": "double"}, value) == (typed, [("rounded-number", "/payload")])
+
+
+@pytest.mark.parametrize(
+    ("text", "typed"),
+    [
+        ("4.9E-324", 5e-324),
+        ("9.999999999999999E22", 1e23),
+        ("2.0E-3", 0.002),
+        ("2.2250738585072014E-308", 2.2250738585072014e-308),
+        ("1.7976931348623157E308", sys.float_info.max),
+        ("0.10000000000000001", 0.1),
+    ],
+)
+def test_the_digits_of_a_double_are_no_rounding(text: str, typed: float) -> None:
+    """A number as Java or C writes the double is that double, however Python would write it."""
+    assert read_with_notes({"type": "double"}, Decimal(text)) == (typed, [])
+
+
+@pytest.mark.parametrize(
+    "text", ["4.9E-325", "3E-324", "1.00000000000000001", "123456789012345678.5"]
+)
+def test_digits_that_the_double_does_not_have_are_a_rounding(text: str) -> None:
+    """A number whose digits no writer gives for the double was rounded."""
+    _, notes = read_with_notes({"type": "double"}, Decimal(text))
+    assert notes == [("rounded-number", "/payload")]
 
 
 @pytest.mark.parametrize(("alias", "type_"), [("float32", "float"), ("float64", "double")])
