@@ -18,7 +18,7 @@ from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
 from changewire.cli.lines import Lines
 from changewire.cli.notices import notice
 from changewire.cli.options import Json, TopicFormat, text_option
-from changewire.cli.quiet import quieten_spark
+from changewire.cli.quiet import quieten_pyspark, quieten_spark
 from changewire.cli.streams import (
     SINKS,
     NullSet,
@@ -80,6 +80,7 @@ def replay(
         apply_as_truncates=apply_as_truncates,
     )
     quieten_spark()
+    quieten_pyspark()
     try:
         letters, marked = stream_job.replay(
             whole(output),

@@ -26,7 +26,7 @@ from changewire.cli.lines import Lines
 from changewire.cli.notices import notice
 from changewire.cli.options import Inputs, Json, Shape, TopicFormat, choice_option
 from changewire.cli.progress import progress
-from changewire.cli.quiet import quieten_spark
+from changewire.cli.quiet import quieten_pyspark, quieten_spark
 from changewire.cli.records import given
 from changewire.cli.streams import (
     Checkpoint,
@@ -211,6 +211,7 @@ def _topics(
 ) -> Outcome:
     from changewire import kafka_job
 
+    quieten_pyspark()
     with progress(_WORKING, as_json=as_json):
         return kafka_job.run_kafka(topics, output, packages=packages, **read)
 
@@ -225,6 +226,7 @@ def _stream(
 ) -> Outcome:
     from changewire import stream_job
 
+    quieten_pyspark()
     with metric_lines(metrics) as lines, told_batches(as_json=as_json) as told:
         return stream_job.run_stream(topics, output, notice=told, metrics=lines, **options)
 
