@@ -14,6 +14,7 @@ from changewire.cli.commands.changes import (
     NullValueOption,
     reading_of,
 )
+from changewire.cli.connectors import connectors
 from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
 from changewire.cli.lines import Lines
 from changewire.cli.notices import notice
@@ -89,10 +90,10 @@ def replay(
             tables=tables or {},
             where=where,
             sink=sink or SINKS[0],
-            packages=packages,
+            packages=connectors(packages, [sink or SINKS[0]], as_json=as_json),
         )
     except JobError as error:
-        notice("error", str(error), as_json=as_json)
+        notice("error", str(error).splitlines(), as_json=as_json)
         return UNABLE
     if as_json:
         Lines().write({"dead_letters": letters, "replayed": marked})

@@ -21,6 +21,7 @@ from changewire.cli.commands.changes import (
     NullValueOption,
     reading_of,
 )
+from changewire.cli.connectors import connectors
 from changewire.cli.ending import GOOD, REFUSED, SIGNALLED, UNABLE, ending
 from changewire.cli.lines import Lines
 from changewire.cli.notices import notice
@@ -181,7 +182,7 @@ def _outcome(job: Callable[[], Outcome], *, as_json: bool) -> Outcome | None:
     try:
         return job()
     except (JobError, ConservationError) as error:
-        notice("error", str(error), as_json=as_json)
+        notice("error", str(error).splitlines(), as_json=as_json)
         return None
 
 
@@ -212,6 +213,7 @@ def _topics(
     from changewire import kafka_job
 
     quieten_pyspark()
+    packages = connectors(packages, ["kafka"], as_json=as_json)
     with progress(_WORKING, as_json=as_json):
         return kafka_job.run_kafka(topics, output, packages=packages, **read)
 
@@ -227,8 +229,12 @@ def _stream(
     from changewire import stream_job
 
     quieten_pyspark()
+    needed = ["kafka", *(name for name in (options["sink"],) if name != "parquet")]
+    packages = connectors(options.pop("packages"), needed, as_json=as_json)
     with metric_lines(metrics) as lines, told_batches(as_json=as_json) as told:
-        return stream_job.run_stream(topics, output, notice=told, metrics=lines, **options)
+        return stream_job.run_stream(
+            topics, output, packages=packages, notice=told, metrics=lines, **options
+        )
 
 
 def _say_counts(outcome: Outcome) -> None:
@@ -255,4 +261,14 @@ def _say_counts(outcome: Outcome) -> None:
         table.add_row("", f"in tables: {did or 'nothing'}")
     console().print(table)
     report = Path(outcome.output, "report.html")
-    say(f"{outcome.seconds:.1f} s with {outcome.engine}; report: {report}")
+    say(f"{outcome.seconds:.1f} s with {outcome.engine}{_times(outcome)}; report: {report}")
+
+
+def _times(outcome: Outcome) -> str:
+    """Return how long start and read took, for an engine that takes a while to start."""
+    if not outcome.start_seconds:
+        return ""
+    return (
+        f": {outcome.start_seconds:.1f} s to start, {outcome.read_seconds:.1f} s to read, "
+        f"{outcome.messages_per_second:,.0f} messages a second"
+    )

@@ -17,6 +17,8 @@ from changewire.version import VERSION
 FILE: Final = "failure.txt"
 """Name of the file with the whole traceback, in the output folder of a run."""
 
+_NOT_STARTED: Final = "[JAVA_GATEWAY_EXITED]"
+
 LENGTH: Final = 1_000_000
 """Characters of the file at most; a plan of Spark in it may be of any length."""
 
@@ -44,6 +46,8 @@ def failure(
     origin = error.__cause__ if isinstance(error.__cause__, PySparkException) else error
     text = full_text(origin)
     sentence = innermost(text).sentence(show_values=show_values).rstrip(".")
+    if _NOT_STARTED in text:
+        sentence += ". Spark says above why it did not start, such as jars that cannot be fetched"
     python = "".join(traceback.format_exception(origin))
     java = text[len(str(origin)) :]
     now = datetime.now(timezone.utc).isoformat(timespec="seconds")
