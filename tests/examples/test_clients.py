@@ -6,10 +6,9 @@ import io
 import runpy
 import socket
 import sys
-from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from confluent_kafka import Producer, SerializingProducer
@@ -54,8 +53,7 @@ def test_a_producer_without_broker_ends_with_two_lines(
     """One says that it waits, one that nothing was sent."""
     (tmp_path / "a.jsonl").write_text("{}\n", encoding="utf-8")
     server = f"{HOST}:{free_port()}"
-    soon: Callable[..., None] = wait_for_broker
-    monkeypatch.setattr(produce, "wait_for_broker", lambda server: soon(server, seconds=0))
+    monkeypatch.setattr(produce, "wait_for_broker", partial(wait_for_broker, seconds=0))
     monkeypatch.setattr(sys, "argv", ["produce", server, "t", str(tmp_path / "a.jsonl")])
     with pytest.raises(SystemExit) as ended:
         produce.main()
@@ -70,8 +68,11 @@ def test_a_service_without_broker_says_one_line(
 ) -> None:
     """The client tries again and again, and says it once."""
     server = f"{HOST}:{free_port()}"
-    flush: Callable[[Any, float], int] = Producer.flush
-    monkeypatch.setattr(SerializingProducer, "flush", lambda self, _: flush(self, 3))
+
+    def flush(producer: SerializingProducer, _: float) -> int:
+        return int(Producer.flush(producer, 3))
+
+    monkeypatch.setattr(SerializingProducer, "flush", flush)
     monkeypatch.setattr(sys, "argv", ["producer.py", server, "t"])
     message = b'{"msg": "delete", "key": ["n", "s", "ZGRkZGRkZGRkZGRkZGRkZGRkZGQ=", null]}\n'
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(message)))

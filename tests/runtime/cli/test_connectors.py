@@ -28,8 +28,17 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     for name in ("PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
-    monkeypatch.setattr(packages, "version", lambda _: RELEASE.pyspark)
+    install(monkeypatch, RELEASE.pyspark)
     return tmp_path
+
+
+def install(monkeypatch: pytest.MonkeyPatch, pyspark: str) -> None:
+    """Let a version of PySpark be the one that is installed."""
+
+    def version(_: str) -> str:
+        return pyspark
+
+    monkeypatch.setattr(packages, "version", version)
 
 
 def fetch(home: Path, *names: str) -> None:
@@ -136,7 +145,7 @@ def test_an_untested_spark_gets_a_sentence(
     monkeypatch: pytest.MonkeyPatch, pyspark: str, needed: tuple[str, ...], names: str
 ) -> None:
     """It names what lacks, the option that mends it, and where to read on."""
-    monkeypatch.setattr(packages, "version", lambda _: pyspark)
+    install(monkeypatch, pyspark)
     begins = f"{names} was tested with Spark {pyspark}: name the coordinates by --packages. "
     with pytest.raises(JobError, match=f"^{begins}Which releases fit this Spark: https://"):
         connectors(None, needed, as_json=False)
@@ -156,7 +165,7 @@ def test_an_untested_spark_ends_a_run_with_the_sentence(
     cli: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The command says it and ends with exit code 2, before Spark is started."""
-    monkeypatch.setattr(packages, "version", lambda _: "4.9.0")
+    install(monkeypatch, "4.9.0")
     source = ("--kafka", "localhost:1", "--subscribe", "t", "-o", tmp_path / "out")
     ended = cli("run", "-f", "aerospike-json", *source)
     assert ended.exit_code == 2
