@@ -199,6 +199,8 @@ def _files(
 
         if "tables" in options:
             return delta_job.run_delta(given(inputs), output, progress=advance, **options)
+        if options["engine"] != "python":
+            quieten_pyspark()
         return job.run(given(inputs), output, progress=advance, notice=shown.say, **options)
 
 
