@@ -14,21 +14,23 @@ from typing import Any
 from confluent_kafka import KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
+from examples.clients import SECONDS, NoBrokerError, settings, wait_for_broker
 
 from changewire.framing import FramingError, Record, expand, read
 from changewire.kafka import ChangewireSerializer, MessageRefusedError
 
 MOST_WAITING = 10_000
-SECONDS = 60
 
 
 def make_topic(server: str, topic: str) -> None:
     """Make a topic of one partition, unless it is there.
 
     Raises:
-        KafkaException: No broker answers, or it refuses.
+        NoBrokerError: No broker answers.
+        KafkaException: It refuses.
     """
-    client = AdminClient({"bootstrap.servers": server})
+    wait_for_broker(server)
+    client = AdminClient(settings(server))
     if topic not in client.list_topics(timeout=SECONDS).topics:
         for made in client.create_topics([NewTopic(topic, 1, 1)]).values():
             made.result()
@@ -63,7 +65,7 @@ def send(server: str, topic: str, records: Iterable[Record]) -> tuple[int, int]:
     Returns:
         How many were sent, and how many more the broker has not confirmed.
     """
-    producer = Producer({"bootstrap.servers": server})
+    producer = Producer(settings(server))
     given = 0
     for record in records:
         producer.produce(topic, record.value, record.key)
@@ -89,7 +91,7 @@ def main() -> None:
             records = checked(records, ChangewireSerializer(given.format), refused.append)
         make_topic(given.server, given.topic)
         sent, unsent = send(given.server, given.topic, records)
-    except (KafkaException, FramingError) as error:
+    except (KafkaException, FramingError, NoBrokerError) as error:
         sys.exit(f"nothing more is sent: {error}")
     for line in refused:
         print(line)

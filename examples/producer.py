@@ -5,16 +5,31 @@ What readers of the topic would refuse is not sent, and said with every reason.
 
 import sys
 
-from confluent_kafka import SerializingProducer
+from confluent_kafka import KafkaError, SerializingProducer
 from confluent_kafka.error import ValueSerializationError
 
 from changewire.kafka import ChangewireSerializer
 
 MOST_WAITING = 10_000
+UNREACHED = {"_ALL_BROKERS_DOWN", "_RESOLVE", "_TRANSPORT"}
 
 server, topic = sys.argv[1:]
+said: set[str] = set()
+
+
+def say_once(error: KafkaError) -> None:
+    """Say each error once; librdkafka's log has lines for each try to reach a broker."""
+    text = f"waiting for broker {server} ..." if error.name() in UNREACHED else error.str()
+    if text not in said:
+        print(text, file=sys.stderr, flush=True)
+    said.add(text)
+
+
 serializer = ChangewireSerializer("aerospike-json", closed=True, header=True)
-producer = SerializingProducer({"bootstrap.servers": server, "value.serializer": serializer})
+quiet = {"log_level": 0, "error_cb": say_once}
+producer = SerializingProducer(
+    {"bootstrap.servers": server, "value.serializer": serializer, **quiet}
+)
 refused = 0
 for number, line in enumerate(sys.stdin.buffer, 1):
     try:

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from confluent_kafka import Consumer, TopicPartition
 from deltalake import DeltaTable
+from examples.clients import settings
 
 import changewire as cw
 from changewire.codec import json_form
@@ -96,7 +97,7 @@ def audit(server: str, topic: str, folder: Path, null_set: str) -> Facts:
 
 def read(server: str, topic: str) -> Iterator[Record]:
     """Yield the records of a topic by their offsets, up to where it ends now."""
-    consumer = Consumer({"bootstrap.servers": server, "group.id": "audit"})
+    consumer = Consumer({**settings(server), "group.id": "audit"})
     whole = TopicPartition(topic, PARTITION, 0)
     _, end = consumer.get_watermark_offsets(whole, timeout=SECONDS)
     consumer.assign([whole])

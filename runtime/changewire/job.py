@@ -79,7 +79,8 @@ def run(
 
     Raises:
         FramingError: An input cannot be read.
-        JobError: The engine cannot run, or the output would replace files that no run wrote.
+        JobError: The engine cannot run, or the output would replace files that no run wrote; or
+            Spark failed, whose traceback is then in ``failure.txt`` in the output.
         ConservationError: The decoded rows do not add up.
         ImportError: A library is missing; its extra is ``cli``, ``spark`` or ``digest``.
         ValueError: There is no such format, image, shape or engine.
@@ -169,13 +170,13 @@ def _in_spark(
     show_values: bool,
 ) -> Outcome:
     """Run the Spark engine; what a worker cannot read is a `FramingError` here as well."""
-    from pyspark.errors import PySparkException
-
     from changewire.engines import spark
+    from changewire.engines.spark.failure import failure
+    from changewire.engines.spark.raised import RAISED
 
     try:
         return spark.run(files, output, reading=reading, shape=shape, show_values=show_values)
-    except PySparkException as error:
+    except RAISED as error:
         # Spark hands on no exception of a worker, only its traceback as text.
         for file in files:
             found = re.search(
@@ -184,7 +185,8 @@ def _in_spark(
             if found:
                 number = int(found[1]) if found[1] else None
                 raise FramingError(file, number, found[2]) from error
-        raise
+        text = failure("the run failed", error, output, {}, show_values=show_values)
+        raise JobError(text) from None
 
 
 def files_of(inputs: Sequence[str]) -> list[str]:

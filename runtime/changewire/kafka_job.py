@@ -42,8 +42,9 @@ def run_kafka(
         show_values: Whether the report's first dead letters show the start of their values.
 
     Raises:
-        JobError: Spark cannot run or cannot read the topics, an option is wrong, or the output
-            would replace files that no run wrote.
+        JobError: Spark cannot run or cannot read the topics, an option is wrong, the read failed,
+            whose traceback is then in ``failure.txt`` in the output, or the output would replace
+            files that no run wrote.
         ConservationError: The decoded rows do not add up.
         ImportError: A library is missing; its extra is ``cli``, ``spark`` or ``digest``.
         ValueError: There is no such format or image.
@@ -54,6 +55,8 @@ def run_kafka(
     check_output(Path(output), [])
     choose("spark", [])
     from changewire.engines import spark
+    from changewire.engines.spark.failure import failure
+    from changewire.engines.spark.raised import RAISED
 
     try:
         outcome = spark.run_kafka(
@@ -61,5 +64,9 @@ def run_kafka(
         )
     except spark.KafkaSourceError as error:
         raise JobError(str(error)) from None
+    except RAISED as error:
+        # Without its cause, which may show options as they are.
+        text = failure("the read failed", error, output, options, show_values=show_values)
+        raise JobError(text) from None
     write(outcome)
     return outcome

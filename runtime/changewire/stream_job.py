@@ -52,7 +52,8 @@ def run_stream(
 
     Raises:
         JobError: Spark cannot run or cannot read the topics, checkpoint or output do not fit, a
-            batch has too many dead letters, or the query failed; its text holds no secret.
+            batch has too many dead letters, or the query failed; its text holds no secret. The
+            traceback of a query that failed is in ``failure.txt`` in the output.
         ConservationError: The rows of a batch do not add up.
         ImportError: A library is missing; its extra is ``cli``, ``spark`` or ``digest``.
     """
@@ -101,15 +102,14 @@ def replay(
         How many dead letters there were, and how many were applied and marked.
 
     Raises:
-        JobError: Spark cannot run, or the tables are not there or do not fit.
+        JobError: Spark cannot run, the tables are not there or do not fit, or the replay failed,
+            whose traceback is then in ``failure.txt`` in the output.
     """
     choose("spark", [])
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-
     from changewire.engines.spark import StreamError, session
     from changewire.engines.spark import replay as replayed
-    from changewire.engines.spark.kafka.errors import reason
+    from changewire.engines.spark.failure import failure
+    from changewire.engines.spark.raised import RAISED
     from changewire.engines.spark.run_stream import places, settings
 
     try:
@@ -118,8 +118,8 @@ def replay(
         found = replayed(spark, checkpoint=checkpoint, where=where, sink=sink, **told)
     except (StreamError, ValueError) as error:
         raise JobError(str(error)) from None
-    except (PySparkException, Py4JError) as error:
-        raise JobError(f"the replay failed: {reason(error, {})}") from None
+    except RAISED as error:
+        raise JobError(failure("the replay failed", error, output, {})) from None
     return found.letters, found.marked
 
 
@@ -132,11 +132,9 @@ def _landed(
     *,
     show_values: bool,
 ) -> Outcome:
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-
     from changewire.engines.spark import KafkaSourceError, StreamError
-    from changewire.engines.spark.kafka.errors import reason
+    from changewire.engines.spark.failure import failure
+    from changewire.engines.spark.raised import RAISED
     from changewire.engines.spark.run_stream import Landing, run_stream
 
     try:
@@ -150,6 +148,7 @@ def _landed(
         )
     except (KafkaSourceError, StreamError, ValueError) as error:
         raise JobError(str(error)) from None
-    except (PySparkException, Py4JError) as error:
+    except RAISED as error:
         # Without its cause, which may show options as they are.
-        raise JobError(f"the query failed: {reason(error, options)}") from None
+        text = failure("the query failed", error, output, options, show_values=show_values)
+        raise JobError(text) from None

@@ -46,6 +46,13 @@ TESTED: Final = (
 )
 """From old to new."""
 
+RELEASES: Final = {
+    "kafka": "https://spark.apache.org/docs/latest/structured-streaming-kafka-integration.html",
+    "iceberg": "https://iceberg.apache.org/multi-engine-support/",
+    "delta": "https://docs.delta.io/latest/releases.html",
+}
+"""Where to read which release of a connector fits which Spark, by the names of `Release`."""
+
 PYTHONS: Final = ("3.10", "3.11", "3.12", "3.13")
 JAVAS: Final = (17,)
 

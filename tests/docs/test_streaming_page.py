@@ -75,8 +75,14 @@ def running(command: str) -> Generator[None]:
     assert (broker.returncode, said) == (0, "Kafka has ended\n")
 
 
-def test_the_connectors_of_the_page_are_those_that_were_run() -> None:
-    """The versions of Spark, of its connector and of Delta are those of one tested release."""
+def test_the_connectors_of_the_page_are_those_that_the_command_takes() -> None:
+    """The page installs a tested Spark, names what was tested with it, and needs no option."""
     text = ROOT.joinpath(PAGE).read_text(encoding="utf-8")
     release = next(one for one in TESTED if f'"pyspark=={one.pyspark}"' in text)
-    assert re.findall(r"--packages (\S+)", text) == [f"{release.kafka},{release.delta}"]
+    assert re.findall(r"`((?:[\w.]+):[\w.-]+:[\d.]+)`", text) == [release.kafka, release.delta]
+    assert re.findall(r"--packages [\w.]+:", text) == []
+
+
+def test_git_ignores_what_the_tour_makes() -> None:
+    """A tour in a clone leaves no files that could be committed."""
+    assert "/tour/" in ROOT.joinpath(".gitignore").read_text(encoding="utf-8").splitlines()

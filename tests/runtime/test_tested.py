@@ -51,6 +51,35 @@ def test_pythons_are_those_of_the_package() -> None:
     assert tuple(found) == PYTHONS
 
 
+PLACES = ("*.md", "docs/**/*.md", "docs/making/*.py", "examples/**/*.py", "examples/*.md")
+COORDINATES = re.compile(
+    r"(?:org\.apache\.spark:spark-sql-kafka|io\.delta:delta-spark|org\.apache\.iceberg:iceberg-spark)"
+    r"[\w.-]*:[\w.]+"
+)
+
+
+def test_pages_and_examples_name_the_tested_connectors() -> None:
+    """No page names a connector in a version that was not run with its Spark."""
+    tested = {jar for row in TESTED for jar in (row.kafka, row.delta, row.iceberg) if jar}
+    files = [
+        path for pattern in PLACES for path in ROOT.glob(pattern) if "_build" not in path.parts
+    ]
+    named = {
+        (path.name, jar)
+        for path in files
+        for jar in COORDINATES.findall(path.read_text(encoding="utf-8"))
+    }
+    assert len({name for name, _ in named}) > 4
+    assert {jar for _, jar in named} <= tested
+
+
+def test_pages_name_packages_by_one_option() -> None:
+    """A page that lets the environment name them would hide that the command has an option."""
+    files = [path for pattern in PLACES[:2] for path in ROOT.glob(pattern)]
+    texts = {path.name: path.read_text(encoding="utf-8") for path in files}
+    assert [n for n, text in texts.items() if "PYSPARK_SUBMIT_ARGS=" in text] == []
+
+
 @pytest.mark.parametrize(
     ("pyspark", "delta"),
     [

@@ -15,7 +15,7 @@ _RAW: Final = re.compile(r'"@@([^"@]+)@@"')
 """Stands for a number in JSON text that no Python number is written as."""
 
 NUMBERS: Final = ("1e400", "-1E-400", "0.1234567890123456789012345", "9223372036854775808", "1.0")
-VALUES: Final = (
+VALUES: Final[tuple[Any, ...]] = (
     *(None, True, False, 0, -1, 7, 2**31, 2**63 - 1, -(2**63), 2.5, 1e308, 5e-324),
     *("", "x", "1004", "1.100000", "-0.10", "1E+400", "0.1234567890123456789", "NaN", "AAE="),
     *("2024-01-02", "2024-01-02T03:04:05Z", "\u00e9\u0000\u2028'\"\\", "x" * 300),

@@ -25,7 +25,8 @@ def notice(
         style: Style of the sentence on a terminal.
     """
     if as_json:
-        Lines(sys.stderr).write({"notice": kind}, *(facts or ({"message": text},)))
+        message = text if isinstance(text, str) else "\n".join(text)
+        Lines(sys.stderr).write({"notice": kind}, *(facts or ({"message": message},)))
     else:
         for line in [text] if isinstance(text, str) else text:
             say(line, style)

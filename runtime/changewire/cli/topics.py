@@ -37,7 +37,8 @@ Packages: TypeAlias = Annotated[
     text_option(
         "--packages",
         metavar="COORDINATES",
-        help="Spark's Kafka connector, as Spark's own option of this name takes it.",
+        help="Connectors that Spark fetches, as its own option of this name takes them; "
+        "those tested with the installed Spark unless given.",
     ),
 ]
 

@@ -60,6 +60,8 @@ class Outcome:
         stream: Totals of a streaming query; None where the run was none.
         tables: What became of changes in tables, as `changewire.tables.Result.counts`; None where
             the run fed none.
+        start_seconds: Seconds of these before the engine began to read: the start of Spark, and
+            the look at brokers and outputs. 0 for an engine that begins at once.
     """
 
     counts: Counts
@@ -71,6 +73,17 @@ class Outcome:
     first_dead_letters: Sequence[Mapping[str, Any]]
     stream: StreamTotals | None = None
     tables: Mapping[str, int] | None = None
+    start_seconds: float = 0.0
+
+    @property
+    def read_seconds(self) -> float:
+        """Seconds that reading, decoding and writing took."""
+        return max(self.seconds - self.start_seconds, 0.0)
+
+    @property
+    def messages_per_second(self) -> float:
+        """Messages by the time to read; the start takes its time however few there are."""
+        return self.counts.messages / max(self.read_seconds, 1e-6)
 
 
 def place_text(row: Mapping[str, Any]) -> str:

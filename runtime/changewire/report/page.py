@@ -42,7 +42,7 @@ def page(report: Mapping[str, Any]) -> str:
         rows=ROWS,
         inputs=report["input"][:_INPUTS],
         more_inputs=max(len(report["input"]) - _INPUTS, 0),
-        duration=duration(report["seconds"]),
+        duration=duration,
         time=time,
         charts={
             "operations": _chart(ranking(list(report["by_operation"].items()))),

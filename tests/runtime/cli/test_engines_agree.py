@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
 ENGINES: tuple[job.Engine, ...] = ("python", "spark")
-MAY_DIFFER = {"engine", "seconds", "messages_per_second", "output"}
+MAY_DIFFER = {"engine", "seconds", "start_seconds", "read_seconds", "messages_per_second", "output"}
 
 
 @pytest.fixture(scope="module")

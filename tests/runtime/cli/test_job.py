@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from tests.samples import FORMAT
 
 from changewire import job
@@ -157,3 +160,39 @@ def test_a_name_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"{}")
     with pytest.raises(FramingError, match="not UTF-8"):
         start(path, tmp_path / "out")
+
+
+def test_a_failure_of_spark_is_a_sentence_and_a_file(
+    mixed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What no sentence of ours explains is the innermost cause, without values."""
+    text = "Job aborted\nTraceback (most recent call last):\n  File x\nKeyError: 'Dora'\n"
+    monkeypatch.setattr("changewire.engines.spark.run", raising(PySparkException(text)))
+    out = tmp_path / "out"
+    with pytest.raises(job.JobError) as caught:
+        job.run([str(mixed)], str(out), format=FORMAT, engine="spark")
+    assert str(caught.value) == (
+        f"the run failed: KeyError: [hidden]. The whole traceback is in {out}/failure.txt"
+    )
+    assert "Dora" in (out / "failure.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kind", [PySparkException, Py4JError])
+def test_a_file_that_a_worker_cannot_read_is_named(
+    kind: type[Exception], mixed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error is the same, whichever class Spark makes of that of the worker."""
+    error = kind(f"Caused by: changewire.framing.FramingError: {mixed}, record 3: it is cut off")
+    monkeypatch.setattr("changewire.engines.spark.run", raising(error))
+    with pytest.raises(FramingError, match=r"record 3 .*: it is cut off") as caught:
+        job.run([str(mixed)], str(tmp_path / "out"), format=FORMAT, engine="spark")
+    assert (caught.value.path, caught.value.number) == (str(mixed), 3)
+
+
+def raising(error: Exception) -> Callable[..., None]:
+    """Return a function that raises an error."""
+
+    def run(*_: object, **__: object) -> None:
+        raise error
+
+    return run

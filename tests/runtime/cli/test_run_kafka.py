@@ -14,11 +14,14 @@ import pyarrow.parquet as pq
 import pytest
 from examples.broker import HOST, free_port
 from examples.jars import spark_jars
-from tests.runtime.cli.conftest import Ended
+from tests.runtime.cli.conftest import Ended, json_lines
 from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
 from tests.support.topics import create, produce
 
+from changewire.engines.spark.kafka.read import no_connector
 from changewire.framing import Position, Record
+from changewire.job import JobError
+from changewire.tested import TESTED
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -141,3 +144,19 @@ def test_doctor_reaches_a_broker(cli: Cli, kafka: str) -> None:
     assert found[f"bootstrap server {kafka}"]["status"] == "ok"
     assert (found["Kafka cluster"]["status"], found["Kafka cluster"]["found"]) == ("ok", "1 broker")
     assert ended.stderr == ""
+
+
+def test_a_missing_connector_is_said_in_lines(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text of several lines is shown as such, with the coordinates on a line to be copied."""
+
+    def lack(*_: object, **__: object) -> None:
+        raise JobError(no_connector(TESTED[0].pyspark))
+
+    monkeypatch.setattr("changewire.kafka_job.run_kafka", lack)
+    command = ("run", "-f", FORMAT, "--kafka", "h:1", "--subscribe", "t", "-o", "out")
+    ended = cli(*command, "--packages", str(TESTED[0].kafka))
+    assert f"  --packages {TESTED[0].kafka}" in ended.stderr.splitlines()
+    assert "`changewire run`" in ended.stderr
+    assert "\\n" not in ended.stderr
+    told = json_lines(cli(*command, "--packages", str(TESTED[0].kafka), "--json").stderr)[-1]
+    assert told == {"notice": "error", "message": no_connector(TESTED[0].pyspark)}

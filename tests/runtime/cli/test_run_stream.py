@@ -160,13 +160,17 @@ def test_a_stream_that_refuses_too_much_ends(run: Callable[..., Ended], tmp_path
 
 
 def test_a_query_that_fails_is_one_sentence(run: Callable[..., Ended], tmp_path: Path) -> None:
-    """What Spark says is told in short, without a traceback, with exit code 2."""
+    """The innermost cause is said, the whole traceback is in a file; exit code 2."""
     (tmp_path / "out" / "controls").mkdir(parents=True)
     (tmp_path / "out" / "controls" / "part-0.parquet").write_text("no Parquet")
     ended = run()
     assert ended.exit_code == 2
+    file = tmp_path / "out" / "failure.txt"
     assert ended.stderr.startswith("the query failed: ")
-    assert "Traceback" not in ended.stderr
+    assert "is not a Parquet file" in ended.stderr
+    assert ended.stderr.endswith(f". The whole traceback is in {file}\n")
+    assert ended.stderr.count("\n") == 1
+    assert "Traceback" in file.read_text("utf-8")
 
 
 def test_a_terminal_shows_one_line() -> None:

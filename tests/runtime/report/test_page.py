@@ -60,6 +60,16 @@ def text(hostile: Outcome) -> str:
     return page(summary(hostile))
 
 
+def test_a_page_shows_the_start_beside_the_read(hostile: Outcome) -> None:
+    """The headline has the time to read; an engine that begins at once has no start to show."""
+    text = page(summary(replace(hostile, seconds=69.0, start_seconds=62.0)))
+    assert "read in 7.0 s: 2 a second. The start of the engine took 1 min 2 s." in text
+    assert "<dd>1 min 9 s: 1 min 2 s to start, 7.0 s to read</dd>" in text
+    at_once = page(summary(hostile))
+    assert "to start" not in at_once
+    assert "The start of the engine" not in at_once
+
+
 def test_only_our_tags_are_there(text: str) -> None:
     """No name opens a tag, an attribute that loads or runs anything, or a comment."""
     reader = Reader(text)

@@ -22,6 +22,8 @@ KEYS = [
     "by_hour",
     "leniencies",
     "seconds",
+    "start_seconds",
+    "read_seconds",
     "messages_per_second",
     "input",
     "format",
@@ -36,6 +38,13 @@ def test_a_report_has_its_keys(hostile: Outcome) -> None:
     report = summary(hostile)
     assert set(KEYS) <= report.keys()
     assert report["messages_per_second"] == round(report["messages"] / 1.5, 1)
+
+
+def test_the_rate_is_by_the_time_to_read(hostile: Outcome) -> None:
+    """The start of an engine stands beside the read, and does not slow it down."""
+    report = summary(replace(hostile, seconds=12.0, start_seconds=10.0))
+    assert (report["seconds"], report["start_seconds"], report["read_seconds"]) == (12.0, 10.0, 2.0)
+    assert report["messages_per_second"] == report["messages"] / 2
 
 
 def test_texts_are_bounded_and_visible(hostile: Outcome) -> None:

@@ -14,11 +14,12 @@ from changewire.cli.commands.changes import (
     NullValueOption,
     reading_of,
 )
+from changewire.cli.connectors import connectors
 from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
 from changewire.cli.lines import Lines
 from changewire.cli.notices import notice
 from changewire.cli.options import Json, TopicFormat, text_option
-from changewire.cli.quiet import quieten_spark
+from changewire.cli.quiet import quieten_pyspark, quieten_spark
 from changewire.cli.streams import (
     SINKS,
     NullSet,
@@ -80,6 +81,7 @@ def replay(
         apply_as_truncates=apply_as_truncates,
     )
     quieten_spark()
+    quieten_pyspark()
     try:
         letters, marked = stream_job.replay(
             whole(output),
@@ -88,10 +90,10 @@ def replay(
             tables=tables or {},
             where=where,
             sink=sink or SINKS[0],
-            packages=packages,
+            packages=connectors(packages, [sink or SINKS[0]], as_json=as_json),
         )
     except JobError as error:
-        notice("error", str(error), as_json=as_json)
+        notice("error", str(error).splitlines(), as_json=as_json)
         return UNABLE
     if as_json:
         Lines().write({"dead_letters": letters, "replayed": marked})

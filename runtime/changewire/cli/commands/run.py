@@ -21,12 +21,13 @@ from changewire.cli.commands.changes import (
     NullValueOption,
     reading_of,
 )
+from changewire.cli.connectors import connectors
 from changewire.cli.ending import GOOD, REFUSED, SIGNALLED, UNABLE, ending
 from changewire.cli.lines import Lines
 from changewire.cli.notices import notice
 from changewire.cli.options import Inputs, Json, Shape, TopicFormat, choice_option
 from changewire.cli.progress import progress
-from changewire.cli.quiet import quieten_spark
+from changewire.cli.quiet import quieten_pyspark, quieten_spark
 from changewire.cli.records import given
 from changewire.cli.streams import (
     Checkpoint,
@@ -181,7 +182,7 @@ def _outcome(job: Callable[[], Outcome], *, as_json: bool) -> Outcome | None:
     try:
         return job()
     except (JobError, ConservationError) as error:
-        notice("error", str(error), as_json=as_json)
+        notice("error", str(error).splitlines(), as_json=as_json)
         return None
 
 
@@ -198,6 +199,8 @@ def _files(
 
         if "tables" in options:
             return delta_job.run_delta(given(inputs), output, progress=advance, **options)
+        if options["engine"] != "python":
+            quieten_pyspark()
         return job.run(given(inputs), output, progress=advance, notice=shown.say, **options)
 
 
@@ -211,6 +214,8 @@ def _topics(
 ) -> Outcome:
     from changewire import kafka_job
 
+    quieten_pyspark()
+    packages = connectors(packages, ["kafka"], as_json=as_json)
     with progress(_WORKING, as_json=as_json):
         return kafka_job.run_kafka(topics, output, packages=packages, **read)
 
@@ -225,8 +230,13 @@ def _stream(
 ) -> Outcome:
     from changewire import stream_job
 
+    quieten_pyspark()
+    needed = ["kafka", *(name for name in (options["sink"],) if name != "parquet")]
+    packages = connectors(options.pop("packages"), needed, as_json=as_json)
     with metric_lines(metrics) as lines, told_batches(as_json=as_json) as told:
-        return stream_job.run_stream(topics, output, notice=told, metrics=lines, **options)
+        return stream_job.run_stream(
+            topics, output, packages=packages, notice=told, metrics=lines, **options
+        )
 
 
 def _say_counts(outcome: Outcome) -> None:
@@ -253,4 +263,14 @@ def _say_counts(outcome: Outcome) -> None:
         table.add_row("", f"in tables: {did or 'nothing'}")
     console().print(table)
     report = Path(outcome.output, "report.html")
-    say(f"{outcome.seconds:.1f} s with {outcome.engine}; report: {report}")
+    say(f"{outcome.seconds:.1f} s with {outcome.engine}{_times(outcome)}; report: {report}")
+
+
+def _times(outcome: Outcome) -> str:
+    """Return how long start and read took, for an engine that takes a while to start."""
+    if not outcome.start_seconds:
+        return ""
+    return (
+        f": {outcome.start_seconds:.1f} s to start, {outcome.read_seconds:.1f} s to read, "
+        f"{outcome.messages_per_second:,.0f} messages a second"
+    )

@@ -39,7 +39,8 @@ def run(
     """
     started = time.perf_counter()
     messages = read_files(session(), inputs, shape=shape)
-    return _written(messages, inputs, output, reading, started, show_values=show_values)
+    times = started, time.perf_counter()
+    return _written(messages, inputs, output, reading, times, show_values=show_values)
 
 
 def run_kafka(
@@ -66,8 +67,9 @@ def run_kafka(
     started = time.perf_counter()
     spark = session({"spark.jars.packages": packages} if packages else None)
     messages = read_kafka(spark, options, streaming=False)
+    times = started, time.perf_counter()
     inputs = [address(options)]
-    return _written(messages, inputs, output, reading, started, show_values=show_values)
+    return _written(messages, inputs, output, reading, times, show_values=show_values)
 
 
 def _written(
@@ -75,10 +77,12 @@ def _written(
     inputs: Sequence[str],
     output: str,
     reading: Reading,
-    started: float,
+    times: tuple[float, float],
     *,
     show_values: bool,
 ) -> Outcome:
+    """Write the tables; `times` are those of the start of the run and of the read."""
+    started, ready = times
     decoded = decode(
         messages,
         format=reading.format,
@@ -97,4 +101,5 @@ def _written(
         engine=f"spark {messages.sparkSession.version}",
         seconds=time.perf_counter() - started,
         first_dead_letters=letters,
+        start_seconds=ready - started,
     )

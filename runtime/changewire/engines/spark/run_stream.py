@@ -101,6 +101,7 @@ def run_stream(
         query = write_stream(decode(messages, **asdict(reading)), **common)
     else:
         query = apply_changes(messages, **asdict(reading), **common, **landing.tables)
+    ready = time.perf_counter()
     heard = await_end(query, progress=totals.committed)
     return Outcome(
         counts=totals.counts,
@@ -112,6 +113,7 @@ def run_stream(
         first_dead_letters=totals.letters,
         stream=totals.stream(None if heard is None else heard.name),
         tables=None if landing.tables is None else dict(sorted(totals.tables.items())),
+        start_seconds=ready - started,
     )
 
 

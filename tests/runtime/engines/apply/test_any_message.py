@@ -102,18 +102,20 @@ def check(spark: SparkSession, lake: Lake, sent: Read, rows: str) -> None:
         part = sent.messages[start : start + BATCH]
         lake.send_records([(value, "topic", 0, start + i) for i, value in enumerate(part)])
     lines: list[str] = []
+    outputs: dict[str, Any] = lake.outputs()
+    kind: Any = StructType.fromDDL(TYPES[sent.format]) if rows == "declared" else rows
     query = cws.apply_changes(
         lake.read(spark),
         format=sent.format,
         target=lake.template.replace("{table}", "{database}"),  # few tables take less time
         sink=lake.sink,
         keys=KEYS.get(sent.format),
-        rows=StructType.fromDDL(TYPES[sent.format]) if rows == "declared" else rows,
+        rows=kind,
         checkpoint=str(lake.root / "checkpoint"),
         trigger={"availableNow": True},
         apply_as_truncates=True,
         metrics=lines.append,
-        **lake.outputs(),  # type: ignore[arg-type] - three of the arguments are texts
+        **outputs,
     )
     cws.await_end(query)
     batches = [json.loads(line) for line in lines]

@@ -94,7 +94,7 @@ def lindorm_message(op: str, ms: int, schema: Any = lindorm.ABSENT, **row: Any) 
 
 MAP = {"type": "map", "keys": {"type": "string"}, "values": {"type": "string"}}
 NESTED = {"type": "struct", "fields": [{"field": n, "type": "string"} for n in ("a", "A")]}
-UNUSABLE = {
+UNUSABLE: dict[str, tuple[list[str], dict[str, Any]]] = {
     "column 'ID' differs from 'id' in case only": (["id"], {"id": "int64", "ID": "int64"}),
     "the table's own column _changewire": (["id"], {"id": "int64", "_changewire": "string"}),
     "its field 'A' differs from 'a' in case only": (["id"], {"id": "int64", "n": NESTED}),

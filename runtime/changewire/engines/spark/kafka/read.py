@@ -9,8 +9,10 @@ from pyspark.sql import DataFrame, SparkSession
 from changewire.engines.spark.kafka.errors import KafkaSourceError, reason
 from changewire.engines.spark.kafka.options import KafkaOptions, checked
 from changewire.engines.spark.kafka.reach import check_reachable
+from changewire.tested import ran_with
 
 _NO_SOURCE: Final = ("Failed to find data source: kafka", "DATA_SOURCE_NOT_FOUND")
+_CONNECTOR: Final = "org.apache.spark:spark-sql-kafka-0-10_2.13"
 _NO_CLASS: Final = ("NoClassDefFoundError", "ClassNotFoundException")
 
 
@@ -55,10 +57,12 @@ def read_kafka(spark: SparkSession, options: KafkaOptions, *, streaming: bool = 
 
 
 def no_connector(version: str) -> str:
-    """Return what to do where a session lacks the connector of its Spark."""
+    """Return what to do where a session lacks the connector of its Spark, in several lines."""
+    tested = ran_with(version)
+    connector = tested.kafka if tested and tested.kafka else f"{_CONNECTOR}:{version}"
     return (
-        "this Spark has no Kafka connector: start it with\n"
-        f"  --packages org.apache.spark:spark-sql-kafka-0-10_2.13:{version}\n"
+        "this Spark has no Kafka connector: give `changewire run`, spark-submit or pyspark\n"
+        f"  --packages {connector}\n"
         "The connector needs the jar spark-token-provider-kafka-0-10_2.13 of the same version, "
         "which --packages fetches too; where a mirror lacks it, that of an earlier 4.x will do."
     )

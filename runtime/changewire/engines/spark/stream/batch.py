@@ -12,6 +12,7 @@ from changewire.engines.counts import Counts
 from changewire.engines.spark.decode import Decoded, RowsAs
 from changewire.engines.spark.stream import limit as limits
 from changewire.engines.spark.stream.interrupted import told_shortly
+from changewire.engines.spark.stream.java_cause import java_cause_named
 from changewire.engines.spark.stream.letters import LettersTopic
 from changewire.engines.spark.stream.output import Output
 from changewire.engines.spark.stream.progress import TableCounts, as_json, as_text
@@ -67,7 +68,7 @@ class BatchWriter:
         """
         started = time.perf_counter()
         batch = BatchId(self.query, number)
-        with told_shortly(), kept(Decoded(rows, self.rows_as)) as decoded:
+        with java_cause_named(), told_shortly(), kept(Decoded(rows, self.rows_as)) as decoded:
             counts, tables = self._write(decoded, batch)
         self._tell(batch, counts, tables, time.perf_counter() - started)
 

@@ -13,7 +13,7 @@ from changewire.engines.spark.raised import RAISED
 from changewire.engines.spark.stream.output import Output
 from changewire.engines.spark.stream.sinks import BATCH, QUERY
 from changewire.engines.spark.types import nullable
-from changewire.tested import ran_with
+from changewire.tested import RELEASES, ran_with
 
 _NOT_THERE: Final = frozenset(
     {
@@ -41,10 +41,6 @@ ICEBERG_SETTINGS: Final = {
 https://iceberg.apache.org/docs/latest/spark-configuration/"""
 
 SETTINGS: Final = {"delta": DELTA_SETTINGS, "iceberg": ICEBERG_SETTINGS}
-_RELEASES: Final = {
-    "delta": "https://docs.delta.io/latest/releases.html",
-    "iceberg": "https://iceberg.apache.org/multi-engine-support/",
-}
 
 
 def check_output(spark: SparkSession, sink: str, output: Output, rows: StructType) -> None:
@@ -104,6 +100,6 @@ def lack(version: str, sink: str) -> str:
     if sink not in SETTINGS:
         return text
     if package is None:
-        return f"{text}; which release of it runs with it is told by {_RELEASES[sink]}"
+        return f"{text}; which release of it runs with it is told by {RELEASES[sink]}"
     settings = " ".join(f"--conf {name}={value}" for name, value in SETTINGS[sink].items())
     return f"{text}; start it with --packages {package} {settings}"

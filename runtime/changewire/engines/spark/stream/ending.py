@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from changewire.engines.errors import (
     OutputError,
     TooManyDeadLettersError,
 )
+from changewire.engines.spark.cause import full_text, innermost
 from changewire.engines.spark.stream.committed import BatchProgress, check, committed
 
 ProgressListener = Callable[[BatchProgress], None]
@@ -36,7 +36,6 @@ _OURS: Final[dict[str, type[Exception]]] = {
         TooManyDeadLettersError,
     )
 }
-_TOLD: Final = re.compile(rf"\b({'|'.join(_OURS)}): ([^\n]*)")
 
 
 def await_end(
@@ -59,21 +58,29 @@ def await_end(
         StreamError: A batch has too many dead letters.
         ConservationError: The decoded rows of a batch do not add up, or are fewer or more than the
             source delivered.
-        StreamingQueryException: Whatever else made the query fail.
+        StreamingQueryException: Whatever else made the query fail. Its text begins with the
+            innermost cause, in which values are hidden; its ``__cause__`` is Spark's own error.
     """
     follow = _Follower(query, progress)
     with _signalled() as heard:
         try:
             _wait(query, heard, follow)
         except StreamingQueryException as error:
-            # Spark hands on no exception of a batch, only its traceback as text.
-            found = _TOLD.search(str(error))
-            if found is None:
-                raise
-            raise _OURS[found[1]](found[2]) from error
+            raise _failure(query, error) from error
         finally:
             query.stop()
     return heard[0] if heard else None
+
+
+def _failure(query: StreamingQuery, error: StreamingQueryException) -> Exception:
+    """Return what to raise: Spark hands on no exception of a batch, only its traceback as text."""
+    cause = innermost(full_text(error))
+    package, _, name = cause.kind.rpartition(".")
+    if package.startswith("changewire.") and name in _OURS:
+        return _OURS[name](cause.message)
+    place = f"query {query.id}, run {query.runId}"
+    text = f"{cause.sentence()}\n{place}; the text of Spark is the cause of this error"
+    return StreamingQueryException(text)
 
 
 class _Follower:

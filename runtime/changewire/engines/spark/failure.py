@@ -1,0 +1,68 @@
+"""What is said of an error of Spark that no sentence of ours explains, and where the rest is."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Final
+
+from pyspark.errors import PySparkException
+
+from changewire.engines.spark.cause import full_text, innermost
+from changewire.engines.spark.kafka.errors import hidden
+from changewire.version import VERSION
+
+FILE: Final = "failure.txt"
+"""Name of the file with the whole traceback, in the output folder of a run."""
+
+_NOT_STARTED: Final = "[JAVA_GATEWAY_EXITED]"
+
+LENGTH: Final = 1_000_000
+"""Characters of the file at most; a plan of Spark in it may be of any length."""
+
+
+def failure(
+    what: str,
+    error: Exception,
+    folder: str,
+    options: Mapping[str, str],
+    *,
+    show_values: bool = False,
+) -> str:
+    """Return what failed and its innermost cause, and write the whole traceback to a file.
+
+    Options that may be secret are hidden in both. Values of messages are hidden in the sentence,
+    and may be in the file, which only its owner can read.
+
+    Args:
+        what: What failed, as a clause.
+        error: An error of PySpark or Py4J.
+        folder: Local folder for the file, which replaces that of an earlier failure.
+        options: Options of Spark's Kafka source.
+        show_values: Whether the sentence shows values.
+    """
+    origin = error.__cause__ if isinstance(error.__cause__, PySparkException) else error
+    text = full_text(origin)
+    sentence = innermost(text).sentence(show_values=show_values).rstrip(".")
+    if _NOT_STARTED in text:
+        sentence += ". Spark says above why it did not start, such as jars that cannot be fetched"
+    python = "".join(traceback.format_exception(origin))
+    java = text[len(str(origin)) :]
+    now = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    content = f"{now} changewire {VERSION}: {what}\n\n{python}{java}"
+    written = _written(Path(folder, FILE), hidden(content, options)[:LENGTH])
+    return f"{what}: {hidden(sentence, options)}. {written}"
+
+
+def _written(file: Path, text: str) -> str:
+    """Write a file, and return a sentence that says where it is."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.unlink(missing_ok=True)
+        file.touch(mode=0o600)
+        file.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        return f"The whole traceback could not be written to {file}: {error.strerror}"
+    return f"The whole traceback is in {file}"
