@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from collections import Counter
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
-from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
+from tests.samples import FORMAT, MIXED_COUNTS, examples, mixed_messages
 
-from changewire.changes.reading import Reading
-from changewire.engines.decode import Decoder, decoded_schema
+from changewire.changes.reading import ElementRow, Reading
+from changewire.engines.decode import Decoder, Elements, decoded_schema
 from changewire.engines.python.batches import batches, to_batch
 from changewire.framing import Position, Record
 
@@ -97,3 +100,44 @@ def test_batches_are_bounded_by_bytes() -> None:
     """Large messages make small batches, so that memory stays flat."""
     large = [Record(None, b"x" * 3_000_000, Position()) for _ in range(7)]
     assert [len(batch) for batch in batches(large)] == [3, 3, 1]
+
+
+class Faulty(Decoder):
+    """Raises for some messages and some elements, as a defect of ours would."""
+
+    def _elements(self, value: bytes | None, key: bytes | None) -> list[ElementRow]:
+        if value == b"bad message":
+            raise ZeroDivisionError(value)
+        return super()._elements(value, key)
+
+    def _columns(self, batch: pa.RecordBatch, elements: Elements, places: Any) -> Any:
+        if any("bad element" in str(change) for change in elements.changes):
+            raise pa.ArrowInvalid("bad element")
+        return super()._columns(batch, elements, places)
+
+
+def test_an_unexpected_exception_concerns_one_element() -> None:
+    """A message that cannot be read and an element that no column can hold are dead letters."""
+    write = {**examples("write")[0], "lut": 5}
+    bad = {**write, "bins": [{"name": "a", "type": "str", "value": "bad element"}]}
+    values = [b"bad message", json.dumps([write, bad, write]).encode(), json.dumps(write).encode()]
+    records = [
+        Record(key=None, value=value, position=Position(topic="t", partition=0, offset=i))
+        for i, value in enumerate(values)
+    ]
+    (rows,) = Faulty(Reading(FORMAT))(to_batch(records))
+    found = [(row["offset"], row["element"], row["kind"]) for row in rows.to_pylist()]
+    assert found == [
+        (0, 0, "dead_letter"),
+        (1, 0, "change"),
+        (1, 1, "dead_letter"),
+        (1, 2, "change"),
+        (2, 0, "change"),
+    ]
+    dead = rows.filter(pc.equal(rows.column("kind"), "dead_letter")).to_pylist()
+    assert {row["code"] for row in dead} == {"internal-error"}
+    assert ["ZeroDivisionError" in dead[0]["message"], "ArrowInvalid" in dead[1]["message"]] == [
+        True
+    ] * 2
+    assert not any("bad" in row["message"] for row in dead)
+    assert [row["value"] for row in dead] == values[:2]
