@@ -8,13 +8,13 @@ import msgspec
 import typer
 from msgspec import UNSET, UnsetType
 
+from changewire.changes.reading import AUTO
 from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
 from changewire.cli.explained import show
 from changewire.cli.lines import Lines, json_text
 from changewire.cli.notices import notice
-from changewire.cli.options import Json, Shape, format_option
+from changewire.cli.options import FoundFormat, Json, Shape
 from changewire.cli.records import STDIN, FoundIssue, found_issue, given, place_of, records
-from changewire.codec import formats
 from changewire.explain import Explanation, Field
 from changewire.explain import explain as explain_message
 from changewire.framing import Record
@@ -61,15 +61,7 @@ def explain(
         ),
     ] = None,
     *,
-    format: Annotated[
-        str | None,
-        format_option(
-            "--format",
-            "-f",
-            of=formats,
-            help="Format of the message; told from the message where not given.",
-        ),
-    ] = None,
+    format: FoundFormat = AUTO,
     number: Annotated[
         int, typer.Option(min=0, metavar="N", help="Number of the message, from 0.")
     ] = 0,
@@ -92,11 +84,12 @@ def explain(
         text = f"{place_of(record.position)}: the record has no value (a tombstone)"
         notice("note", text, as_json=as_json)
         return GOOD
-    found = explain_message(record.value, format, most=None if full else _MOST)
+    name = None if format == AUTO else format
+    found = explain_message(record.value, name, most=None if full else _MOST)
     if as_json:
         Lines().write(place_of(record.position), _explained(found))
     else:
-        show(found, str(place_of(record.position)), full=full, is_told=not format)
+        show(found, str(place_of(record.position)), full=full, is_told=name is None)
     return REFUSED if found.issues else GOOD
 
 
