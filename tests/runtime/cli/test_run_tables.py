@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,11 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 from tests.runtime.cli.conftest import Ended
-from tests.samples import FORMAT, MIXED_COUNTS
+from tests.samples import FORMAT, MIXED_COUNTS, examples
 
 from changewire.engines.kept import SUFFIX
 from changewire.engines.layout import OUTPUTS
+from changewire.tables.counted import COUNTED_OFTEN
 
 Cli = Callable[..., Ended]
 
@@ -62,6 +64,30 @@ def test_files_are_merged_into_tables(
     assert "in tables: " in again.stderr
     assert "duplicate " in again.stderr
     assert lake() == rows
+
+
+def test_more_results_than_changes_are_explained(run: Callable[..., Ended]) -> None:
+    """A delete without a set counts in each table, which is said if it shows; else nothing is."""
+    write = examples("write")[0]
+    digest = write["key"][2]
+    writes = [{**write, "key": ["shop", name, digest, "u"]} for name in ("a", "b")]
+    delete = {"msg": "delete", "key": ["shop", None, digest, None], "lut": write["lut"] + 1}
+    lines = [json.dumps(message).encode() for message in (*writes, delete)]
+    first = run("-", "--null-set", "none", data=lines[0])
+    assert COUNTED_OFTEN not in " ".join(first.stderr.split())
+    ended = run("-", "--null-set", "none", data=b"\n".join(lines))
+    shown = " ".join(ended.stderr.split())
+    assert "3 changes 0 control events 0 dead letters in tables: applied " in shown
+    assert COUNTED_OFTEN in shown
+
+
+def test_all_reasons_of_dead_letters_are_named(run: Callable[..., Ended], mixed: Path) -> None:
+    """The counts behind the reasons add up to the dead letters."""
+    ended = run(mixed, "--null-set", "none", "--engine", "python")
+    reasons = re.findall(r"dead letters \((.*?)\)", " ".join(ended.stderr.split()))
+    counts = [int(reason.split()[1]) for reason in reasons[0].split(", ")]
+    assert len(counts) > 3
+    assert sum(counts) == MIXED_COUNTS["dead_letters"]
 
 
 def test_standard_input_is_merged(run: Callable[..., Ended], good: Path) -> None:
