@@ -22,6 +22,7 @@ from changewire.cli.commands.changes import (
     reading_of,
 )
 from changewire.cli.ending import GOOD, REFUSED, SIGNALLED, UNABLE, ending
+from changewire.cli.file_rows import check_file_rows
 from changewire.cli.lines import Lines
 from changewire.cli.notices import notice
 from changewire.cli.options import Inputs, Json, Shape, TopicFormat, choice_option
@@ -117,6 +118,7 @@ def run(
     """
     reading = reading_of(format, image, keys, families, digests, null_value=null_value)
     topics = kafka_options(inputs, servers, subscribe, options, engine)
+    check_file_rows(topics, rows, schema_evolution)
     tables = table_options(
         target,
         rows=rows,
