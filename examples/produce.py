@@ -8,10 +8,11 @@ standard input.
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from confluent_kafka import KafkaException, Producer
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from examples.clients import SECONDS, NoBrokerError, settings, wait_for_broker
@@ -63,15 +64,20 @@ def send(server: str, topic: str, records: Iterable[Record]) -> tuple[int, int]:
     """Send records, and wait until the broker has them.
 
     Returns:
-        How many were sent, and how many more the broker has not confirmed.
+        How many the broker has confirmed, and how many it refused or has not confirmed.
     """
     producer = Producer(settings(server))
     given = 0
+    failed: Counter[bool] = Counter()
+
+    def delivered(error: KafkaError | None, _: Message) -> None:
+        failed[error is not None] += 1
+
     for record in records:
-        producer.produce(topic, record.value, record.key)
+        producer.produce(topic, record.value, record.key, on_delivery=delivered)
         producer.poll(1 if len(producer) > MOST_WAITING else 0)  # waits for a slower broker
         given += 1
-    unsent = producer.flush(SECONDS)
+    unsent = producer.flush(SECONDS) + failed[True]
     return given - unsent, unsent
 
 

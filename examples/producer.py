@@ -1,20 +1,30 @@
 """A service that sends JSON lines to a topic: python examples/producer.py HOST:PORT TOPIC < lines.
 
-What readers of the topic would refuse is not sent, and said with every reason.
+What readers of the topic would refuse is not sent, and said with every reason. What no broker took
+is said, too. The exit code is 1 if there is any of either.
 """
 
 import sys
+from collections import Counter
 
-from confluent_kafka import KafkaError, SerializingProducer
+from confluent_kafka import KafkaError, Message, SerializingProducer
 from confluent_kafka.error import ValueSerializationError
 
 from changewire.kafka import ChangewireSerializer
 
 MOST_WAITING = 10_000
+SECONDS = 60
 UNREACHED = {"_ALL_BROKERS_DOWN", "_RESOLVE", "_TRANSPORT"}
 
-server, topic = sys.argv[1:]
+undelivered: Counter[str] = Counter()
 said: set[str] = set()
+server, topic = sys.argv[1:]
+
+
+def delivered(error: KafkaError | None, _: Message) -> None:
+    """Count a message that no broker took, by the reason."""
+    if error is not None:
+        undelivered[error.str()] += 1
 
 
 def say_once(error: KafkaError) -> None:
@@ -33,10 +43,13 @@ producer = SerializingProducer(
 refused = 0
 for number, line in enumerate(sys.stdin.buffer, 1):
     try:
-        producer.produce(topic, value=line.strip(), headers=[])
+        producer.produce(topic, value=line.strip(), headers=[], on_delivery=delivered)
     except ValueSerializationError as error:
         refused += 1
         print(f"line {number}: {error.exception}", file=sys.stderr)
     producer.poll(1 if len(producer) > MOST_WAITING else 0)  # waits where the broker is slower
-unsent = producer.flush(60)
-sys.exit(1 if refused or unsent else 0)
+if unsent := producer.flush(SECONDS):
+    undelivered[f"no answer within {SECONDS} seconds"] += unsent
+for reason, count in undelivered.items():
+    print(f"{topic}: {count} not delivered: {reason}", file=sys.stderr)
+sys.exit(1 if refused or undelivered else 0)

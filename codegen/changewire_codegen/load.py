@@ -56,6 +56,9 @@ def family_of(name: str, texts: Mapping[str, bytes]) -> Family:
     documents = {file: _read(f"{name}/{file}", text) for file, text in sorted(texts.items())}
     meta = documents.pop(FAMILY_FILE)
     check_family_file(f"{name}/{FAMILY_FILE}", meta)
+    if not documents:
+        reason = "there is no schema beside it: expected at least one other *.json in the folder"
+        raise SchemaError(f"{name}/{FAMILY_FILE}", "", reason)
     check_family_encoding(f"{name}/{FAMILY_FILE}", meta)
     for file, schema in documents.items():
         check_schema(f"{name}/{file}", schema)

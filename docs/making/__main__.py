@@ -1,21 +1,25 @@
-"""Write the pictures of the documentation anew; ``--check`` only tells whether they are current."""
+"""Write what is made in the documentation anew: pictures, and notes on installing.
+
+``--check`` compares, and writes nothing.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
 
-from docs.making import pictures
+from docs.making import installing, pictures
 
 
 def main() -> int:
-    """Write the pictures, or compare them."""
+    """Write pictures and notes, or compare them."""
     parser = argparse.ArgumentParser(prog=pictures.COMMAND, description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing, compare")
     if not parser.parse_args().check:
         pictures.write()
+        installing.write()
         return 0
-    found = list(pictures.differences())
+    found = [*pictures.differences(), *installing.differences()]
     sys.stderr.writelines(f"{line}\n" for line in found)
     if found:
         sys.stderr.write(f"to write them anew: {pictures.COMMAND}\n")

@@ -42,8 +42,32 @@ def test_the_page_of_the_task_runs(
     told = re.findall(r"^# (aerospike-json, .*)$", blocks(TASK)[0], re.MULTILINE)
     assert capsys.readouterr().out.splitlines() == told
     names["send"]("validated", names["user"])
-    assert names["producer"].flush(30) == 0
+    names["finish"]()
     names.clear()  # the producer, before its broker ends
+
+
+AT_ONCE = '"topic.metadata.propagation.max.ms": 0, "bootstrap.servers":'
+"""Settings by which a missing topic is known to be missing at once."""
+
+
+def test_a_missing_topic_ends_the_program(kafka: str) -> None:
+    """What no broker took is an error, and not only what has no answer."""
+    names: dict[str, Any] = {"server": kafka}
+    for block in blocks("docs/producers.md")[:2]:
+        code = block.replace('"bootstrap.servers":', AT_ONCE).replace('"customers"', '"missing"')
+        with pytest.raises(SystemExit, match=r"not delivered: .*Unknown topic"):
+            exec(code, names)  # noqa: S102 - our own text
+        names["undelivered"].clear()
+
+
+def test_the_task_ends_with_an_error_for_a_missing_topic(kafka: str) -> None:
+    """A service that ends by the function of the page knows that a message was not delivered."""
+    code = "\n".join(blocks(TASK)[:2]).replace('"bootstrap.servers":', AT_ONCE)
+    names: dict[str, Any] = {"servers": kafka}
+    exec(code, names)  # noqa: S102 - our own text
+    names["send"]("missing", names["user"])
+    with pytest.raises(SystemExit, match=r"not delivered: .*Unknown topic"):
+        names["finish"]()
 
 
 def test_options_are_those_of_the_table() -> None:

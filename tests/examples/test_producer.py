@@ -42,3 +42,20 @@ def test_the_producer_sends_what_is_good(kafka: str) -> None:
         found = [consumer.poll(20) for _ in good]
     models = [message.value() for message in found if message is not None]
     assert models == [cw.decode(json.dumps(message)) for message in good]
+
+
+def test_a_missing_topic_gives_one(kafka: str) -> None:
+    """Messages that no broker took are counted by their reason, and the exit code is 1."""
+    at_once = '"topic.metadata.propagation.max.ms": 0, "bootstrap.servers":'
+    program = SCRIPT.read_text(encoding="utf-8").replace('"bootstrap.servers":', at_once)
+    run = subprocess.run(
+        [sys.executable, "-c", program, kafka, "missing"],
+        input="\n".join(json.dumps(message) for message in examples("write")[:1] * 2),
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        timeout=60,
+    )
+    (said,) = (line for line in run.stderr.splitlines() if not line.startswith("%"))
+    assert said == "missing: 2 not delivered: Broker: Unknown topic or partition"
+    assert run.returncode == 1

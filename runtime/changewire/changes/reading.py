@@ -17,6 +17,7 @@ from changewire.codec import (
     rejection,
 )
 from changewire.codec.border import internal_error
+from changewire.codec.unclaimed import UNKNOWN
 from changewire_messages.change import Change, Rejection
 
 Element = tuple[Change | Rejection, list[str]]
@@ -28,8 +29,6 @@ ElementRow = tuple[ChangeRow | Rejection, list[str]]
 AUTO: Final = "auto"
 """In place of a format: each message says which it has, as on a topic that carries several."""
 
-_UNKNOWN: Final = "unknown"
-
 
 @dataclass(frozen=True)
 class Reading:
@@ -38,7 +37,8 @@ class Reading:
     Attributes:
         format: Public name of the format, or `AUTO`. Then each message is read by the format that
             `changewire.detect` finds, formats that have no use for an option leave it aside, and
-            a message that no format claims is refused as ``unknown-variant``.
+            a message that no format claims is refused: as ``unknown-variant``, or with the code of
+            the parser if it begins as a message and cannot be parsed.
         image: What a message holds of its row after a write.
         keys: Columns that name the row, in place of those that the message or its format says.
         families: Column families of an HBase table.
@@ -106,7 +106,7 @@ class Reading:
 
     def _without_value(self, record_key: bytes | None) -> ChangeRow | Rejection:
         if self.null_value == "control" or record_key is None:
-            name = _UNKNOWN if self.format == AUTO else self.format
+            name = UNKNOWN if self.format == AUTO else self.format
             return empty_message(name, null_value=True)
         try:
             return deleted_row(record_key, format=self.format, keys=self.keys)

@@ -1,12 +1,14 @@
 """Which schemas stand in the messages of a topic: how often, from where to where, what changed."""
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any, Final
 
 from msgspec import Struct
 
 from changewire.changes.connect import Difference, SchemaError
 from changewire.changes.embedded import dialect, parsed
+from changewire.changes.schema_places import places
 from changewire.changes.values import EmbeddedSchema
 from changewire.codec import Data, DecodeError, Issue, codec, rejection
 from changewire.framing import Position, Record
@@ -20,6 +22,8 @@ MOST_BYTES: Final = 16 * 1024 * 1024
 
 PLACE: Final = ("timestamp", "topic", "partition", "offset", "path", "number")
 """What tells which of two messages came first: the members of a position, in their weight."""
+
+_PLACES: Final = 10
 
 
 class SchemaUse(Struct):
@@ -36,6 +40,9 @@ class SchemaUse(Struct):
         columns: Types of a row's columns by JSON Pointer, in the words of the schema; in Kafka
             Connect ``?`` follows where null is a value, and nested columns are listed too.
         differences: What it changed of the schema that came before it for the same table.
+        places: JSON Pointers at which it differs from that schema, the first 10 of them, if no
+            column does. None if there is no schema before it, or a column differs; empty if only
+            the order of properties or the spacing of the text is another.
     """
 
     source: Source
@@ -46,6 +53,7 @@ class SchemaUse(Struct):
     text: str
     columns: dict[str, str] = {}
     differences: list[Difference] = []
+    places: list[str] | None = None
 
 
 class Schemas(Struct, frozen=True):
@@ -156,7 +164,8 @@ def schemas(
 ) -> Schemas:
     """Return the schemas that stand in messages, and what each changed of the one before it.
 
-    Two texts are two schemas, even where they say the same; then nothing is different.
+    Two texts are two schemas, even where they have the same columns; `SchemaUse.places` says where
+    they differ then.
 
     Args:
         messages: Records, as `changewire.framing.read` gives them, or values of Kafka records;
@@ -197,6 +206,8 @@ def listed(
         use.columns = use.columns or known.columns(schema)
         if use.source in before:
             use.differences = known.differences(before[use.source], schema)
+            if not use.differences:
+                use.places = list(islice(places(before[use.source], schema), _PLACES))
         before[use.source] = schema
     left_out = messages - without - refused - sum(use.count for use in ordered)
     return Schemas(ordered, messages, without, refused, left_out)

@@ -44,7 +44,13 @@ def _show_version(*, wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(epilog="Exit code: 0 if every message was good, 1 if not, 2 if there was no telling.")
+_EXIT_CODES = (
+    "Exit codes: 0: every message was good; 1: some were not; "
+    "2: bad usage, or the input could not be read."
+)
+
+
+@app.callback(epilog=_EXIT_CODES)
 def _root(
     *,
     version: Annotated[

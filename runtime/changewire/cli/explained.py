@@ -59,7 +59,8 @@ def show(found: Explanation, place: str, *, full: bool, is_told: bool) -> None:
 
 def _headline(found: Explanation, *, is_told: bool) -> str:
     if found.format is None:
-        return "of no known format"
+        nearest = f" (nearest: {found.nearest})" if found.nearest else ""
+        return f"of no known format{nearest}"
     told = " (told from the message)" if is_told else ""
     return f"{found.format}{told}" + (f", {found.variant}" if found.variant else "")
 

@@ -84,15 +84,32 @@ Format: TypeAlias = Annotated[
     ),
 ]
 
+
+def auto_or_formats() -> Sequence[str]:
+    """Return the names that a format can have, and `AUTO`."""
+    return (AUTO, *formats())
+
+
 TopicFormat: TypeAlias = Annotated[
     str,
     format_option(
         "--format",
         "-f",
-        of=lambda: (AUTO, *formats()),
+        of=auto_or_formats,
         help="Format of the messages; auto asks each one, for topics that carry several.",
     ),
 ]
+
+FoundFormat: TypeAlias = Annotated[
+    str,
+    format_option(
+        "--format",
+        "-f",
+        of=auto_or_formats,
+        help="Format of the messages; auto, the default, asks each one.",
+    ),
+]
+"""The format of commands that look at messages: they take that of each unless one is named."""
 
 Shape: TypeAlias = Annotated[
     str,

@@ -10,7 +10,9 @@ import typer
 from msgspec import UNSET, UnsetType
 
 from changewire.cli.notices import notice
+from changewire.cli.talk import counted
 from changewire.codec import CodecError, DecodeError, Issue, rejection
+from changewire.codec.rejections import MOST_REASONS
 from changewire.framing import Position, Record, expand, read
 from changewire.report.text import visible
 from changewire_messages.change import Rejection
@@ -111,7 +113,9 @@ def say_refused(
     found = "" if reason.actual == "nothing" else f", found {reason.actual}"
     at = f" at {refused.pointer}" if refused.pointer else ""
     byte = "" if refused.byte_offset is None else f" at byte {refused.byte_offset}"
-    more = f" (and {len(refused.reasons) - 1} more)" if len(refused.reasons) > 1 else ""
+    others = len(refused.reasons) - 1
+    least = "at least " if len(refused.reasons) == MOST_REASONS else ""
+    more = f" (and {least}{counted(others, 'more issue')})" if others else ""
     place = place_of(position, refused.element)
     text = f"{place}: {refused.code}{at}: expected {reason.expected}{found}{byte}{more}"
     notice("refused", text, place_of(position), refused, as_json=as_json, style="red")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
@@ -45,6 +45,9 @@ BATCHES: Final = (
 
 _STYLES: Final = {"applied": "bold", "refused": "red", "column": "", "end": "bold cyan"}
 
+_NAMES: Final = 10
+"""Names of tables or columns that a sentence has at most."""
+
 Line = tuple[str, str]
 """A line, and the kind of it, a key of `_STYLES`."""
 
@@ -60,6 +63,32 @@ def show(history: History, title: str, *, full: bool) -> None:
     talk = console(on_stdout=True)
     for text, style in _lines(history, title, full=full):
         talk.print(Text(text, _STYLES[style]))
+
+
+def nothing_found(tables: Mapping[str, Sequence[str]], table: str | None) -> str:
+    """Return why a log has no change of a key, in words.
+
+    Args:
+        tables: Key columns of the log's tables, by name.
+        table: The table that was named.
+    """
+    if table is not None and tables and table not in tables:
+        return f"the log has no table {visible(table, NAME)}; it has: {_bounded(list(tables))}"
+    wanted = tables if table is None else {table: tables.get(table, ())}
+    named = [f"{name} ({', '.join(columns)})" for name, columns in wanted.items() if columns]
+    if len(named) > 1:
+        return f"the change log has no change of this key; keys of its tables: {_bounded(named)}"
+    columns = next((columns for columns in wanted.values() if columns), ())
+    keys = f": keys of {visible(table, NAME)} have" if table else ": its keys have"
+    said = f"{keys} {_bounded(columns)}" if columns else ""
+    return f"the change log has no change of this key{said}"
+
+
+def _bounded(names: Sequence[str]) -> str:
+    """Return the first names, and how many others there are."""
+    shown = [visible(name, NAME) for name in names[:_NAMES]]
+    others = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {counted(others, 'other')}" if others else "")
 
 
 def _lines(history: History, title: str, *, full: bool) -> Iterator[Line]:

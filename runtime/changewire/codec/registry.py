@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
+from changewire.codec.border import guarded
 from changewire.codec.codec import Codec
 from changewire.codec.family import Family, first_of
 from changewire.codec.installed import (
@@ -17,7 +18,9 @@ from changewire.codec.installed import (
     others,
     refused,
 )
-from changewire.codec.issues import DecodeError, Issue
+from changewire.codec.issues import DecodeError
+from changewire.codec.unclaimed import UNKNOWN, Unclaimed
+from changewire.codec.unclaimed import unclaimed as unclaimed_by
 from changewire.codec.wire import Data
 from changewire.msgpack_heads import ARRAYS
 from changewire_messages import FORMATS
@@ -81,7 +84,7 @@ def decode_any(data: Data) -> Any:
     """Return the model of a message of any format.
 
     Raises:
-        DecodeError: The message is refused, or says of no format that it has it.
+        DecodeError: The message is refused, or no format claims it; see `unclaimed`.
     """
     reader, model = _claimed(data)
     return reader.decode(data) if model is UNSET else model
@@ -91,7 +94,7 @@ def decode_all_any(data: Data) -> tuple[Codec, list[Any]]:
     """Return the codec of a message of any format, and its elements as `Codec.decode_all` has them.
 
     Raises:
-        DecodeError: The message says of no format that it has it.
+        DecodeError: No format claims the message; see `unclaimed`.
     """
     reader, model = _claimed(data)
     return reader, reader.decode_all(data) if model is UNSET else [model]
@@ -101,9 +104,16 @@ def codec_for(data: Data) -> Codec:
     """Return the codec of the format that a message says it has.
 
     Raises:
-        DecodeError: It says none.
+        DecodeError: No format claims the message; see `unclaimed`.
     """
     return _claimed(data)[0]
+
+
+def unclaimed(data: Data) -> Unclaimed:
+    """Return why no format claims a message, and which one it comes nearest to."""
+    encoding = _encoding(data)
+    alike = [name for name in usable() if encoding_of(name) == encoding]
+    return unclaimed_by(data, formats(), [family(name) for name in alike])
 
 
 @cache
@@ -129,8 +139,7 @@ def _fault(name: str) -> str | None:
 def _claimed(data: Data) -> tuple[Codec, Any]:
     found = _claim(data)
     if found is None:
-        expected = f"a message of {', '.join(formats())}"
-        raise DecodeError("unknown", [Issue("", "unknown-variant", "format", expected)])
+        raise guarded(DecodeError, UNKNOWN, unclaimed, data).error
     return found
 
 

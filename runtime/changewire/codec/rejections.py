@@ -3,7 +3,7 @@
 from changewire.codec.issues import CodecError
 from changewire_messages.change import Reason, Rejection
 
-_REASONS = 100
+MOST_REASONS = 100
 """Reasons that a rejection names at most; a hostile message has as many as it likes."""
 
 
@@ -30,6 +30,6 @@ def rejection(error: CodecError, element: int = 0) -> Rejection:
                 expected=issue.expected,
                 actual=issue.actual_type,
             )
-            for issue in error.issues[:_REASONS]
+            for issue in error.issues[:MOST_REASONS]
         ],
     )

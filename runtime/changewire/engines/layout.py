@@ -57,12 +57,13 @@ CHANGES_TABLE: Final = (
 DEAD_LETTERS_TABLE: Final = (
     *REJECTION_COLUMNS,
     "element",
-    "record_key",
+    "key",
     "value",
     *RECORD_COLUMNS,
     "version",
 )
-"""Columns of the output ``dead_letters``."""
+"""Columns of the output ``dead_letters``, which is decoded again as it is: its ``key`` is the key
+of the Kafka record. In the other outputs ``key`` is that of the row."""
 
 OUTPUTS: Final = {"changes": CHANGE, "controls": CONTROL, "dead_letters": DEAD_LETTER}
 """Folder of each kind of row."""

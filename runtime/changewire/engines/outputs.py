@@ -22,7 +22,8 @@ def output_of(rows: pa.RecordBatch, kind: str) -> pa.RecordBatch:
     chosen = rows.filter(pc.equal(rows.column("kind"), kind))
     if kind == DEAD_LETTER:
         version = pa.array([VERSION] * len(chosen), pa.string())
-        chosen = chosen.append_column("version", version)
+        chosen = chosen.drop_columns("key").append_column("version", version)
+        chosen = chosen.rename_columns({"record_key": "key"})
     return chosen.select(list(table_of(kind)))
 
 

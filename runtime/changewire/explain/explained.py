@@ -8,17 +8,17 @@ from msgspec import UNSET, Struct
 from changewire.changes.contradictions import contradictions
 from changewire.changes.contradictions import leniencies as leniencies_of
 from changewire.changes.declared import declared
-from changewire.codec import Data, DecodeError, Issue, codec, detect, formats
+from changewire.codec import Data, DecodeError, Issue, codec, detect
 from changewire.codec.border import guarded
 from changewire.codec.family import Family
-from changewire.codec.registry import family, usable
+from changewire.codec.registry import family, unclaimed
+from changewire.codec.unclaimed import UNKNOWN
 from changewire.codec.wire import Wire, bytes_of, wire_of
 from changewire.explain.readings import typed_reading
 from changewire.explain.schema import NOTHING_KNOWN, schemas
 from changewire.explain.walk import Field, walk
 
 _AROUND: Final = 40
-_UNKNOWN: Final = "unknown"
 
 
 class Stop(Struct, frozen=True):
@@ -40,10 +40,13 @@ class Explanation(Struct, frozen=True, kw_only=True):
 
     Attributes:
         format: Name of its format; None where it says none.
+        nearest: Name of the format that a message without one comes nearest to: its fields are held
+            against that. None where it has a format, or little in common with any.
         variant: Title of its schema; None where it has none.
         fields: Its fields; none where it cannot be parsed. Each issue stands at its field, one of
             the message as a whole at the first.
-        issues: Every issue of the message.
+        issues: Every issue of the message; of one without a format, that first, and then those by
+            which it is none of the nearest one.
         leniencies: Names of the leniencies that it needed, one for each use.
         stop: Where the parser stopped; None where the message can be parsed, or it does not tell.
     """
@@ -54,6 +57,7 @@ class Explanation(Struct, frozen=True, kw_only=True):
     issues: list[Issue]
     leniencies: list[str]
     stop: Stop | None
+    nearest: str | None = None
 
 
 class _Parts(NamedTuple):
@@ -77,27 +81,32 @@ def explain(data: Data, format: str | None = None, *, most: int | None = 20) -> 
         ValueError: No format has this name.
     """
     found = format or detect(data)
-    parts = _parts(found or _likeliest(data))
+    parts = None if found is None else _parts(found)
     try:
-        return guarded(DecodeError, found or _UNKNOWN, _explained, data, found, parts, most)
+        return guarded(DecodeError, found or UNKNOWN, _explained, data, found, parts, most)
     except DecodeError as error:
         return _unparsed(found, data, error)
 
 
-def _explained(data: Data, found: str | None, parts: _Parts, most: int | None) -> Explanation:
-    """Return what `explain` does, of a message that can be parsed."""
+def _explained(
+    data: Data, found: str | None, parts: _Parts | None, most: int | None
+) -> Explanation:
+    """Return what `explain` does.
+
+    Raises:
+        DecodeError: The message has a format, and cannot be parsed.
+    """
+    if found is None or parts is None:
+        return _unclaimed(data, most)
     message = parts.wire.parse(data)
-    if found is None:
-        return _unknown(message, most)
-    role = "batch" if parts.family.is_batch(message) else "message"
-    fields = list(walk(message, schemas(found)[parts.family.roles[role]], most))
+    fields = _fields(message, found, most)
     issues = codec(found).validate(data)
     leniencies: list[str] = []
     if not issues:
         issues, leniencies = contradictions(data, found), leniencies_of(data, found)
         _declare(fields, message, found)
     _place(fields, issues)
-    variant = fields[0].kind if role == "batch" else _variant(fields)
+    variant = fields[0].kind if parts.family.is_batch(message) else _variant(fields)
     return Explanation(
         format=found,
         variant=variant,
@@ -114,12 +123,11 @@ def _parts(format: str) -> _Parts:
     return _Parts(found, wire_of(found))
 
 
-def _likeliest(data: Data) -> str:
-    """Return a format in whose encoding a message may be: all text begins with ASCII."""
-    start = bytes_of(data)[:1]
-    encoding = "json" if start.isascii() else "msgpack"
-    names = usable()
-    return next((name for name in names if _parts(name).family.encoding == encoding), names[0])
+def _fields(message: object, format: str, most: int | None) -> list[Field]:
+    """Return the fields of a message beside the schema of a format."""
+    found = _parts(format).family
+    role = "batch" if found.is_batch(message) else "message"
+    return list(walk(message, schemas(format)[found.roles[role]], most))
 
 
 def _unparsed(format: str | None, data: Data, error: DecodeError) -> Explanation:
@@ -132,13 +140,25 @@ def _unparsed(format: str | None, data: Data, error: DecodeError) -> Explanation
     )
 
 
-def _unknown(message: object, most: int | None) -> Explanation:
-    """Return the fields of a message of no known format."""
-    fields = list(walk(message, NOTHING_KNOWN, most))
-    issue = Issue("", "unknown-variant", "format", f"a message of {', '.join(formats())}")
-    _place(fields, [issue])
+def _unclaimed(data: Data, most: int | None) -> Explanation:
+    """Return the fields of a message of no known format, beside the schema of the nearest one."""
+    error, message, nearest = unclaimed(data)
+    if message is UNSET:
+        return _unparsed(None, data, error)
+    if nearest is None:
+        name, issues, fields = None, error.issues, list(walk(message, NOTHING_KNOWN, most))
+    else:
+        name, issues = nearest.format, error.issues + nearest.issues
+        fields = _fields(message, name, most)
+    _place(fields, issues)
     return Explanation(
-        format=None, variant=None, fields=fields, issues=[issue], leniencies=[], stop=None
+        format=None,
+        variant=None,
+        fields=fields,
+        issues=issues,
+        leniencies=[],
+        stop=None,
+        nearest=name,
     )
 
 

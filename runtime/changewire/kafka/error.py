@@ -47,7 +47,7 @@ def _text(refusal: CodecError, note: str, *, show_values: bool) -> str:
     issues = refusal.issues
     sentences = [issue.sentence(show_values=show_values) for issue in issues[:_SHOWN]]
     more = len(issues) - len(sentences)
-    rest = [f"and {more} more issues"] if more else []
+    rest = [f"and {more} more issue{'s' if more > 1 else ''}"] if more else []
     place = "" if refusal.byte_offset is None else f" at byte {refusal.byte_offset}"
     head = f"{refusal.format}, {note}" if note else refusal.format
     return f"{head}: {'; '.join([*sentences, *rest])}{place}"

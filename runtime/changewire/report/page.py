@@ -15,7 +15,7 @@ from markupsafe import Markup
 from changewire.codec import CODES
 from changewire.report.charts import ranking, timeline
 from changewire.report.hours import series
-from changewire.tables.counted import COUNTED
+from changewire.tables.counted import COUNTED, COUNTED_OFTEN
 
 ROWS: Final = 100
 """Rows of a table of counts at most; ``report.json`` has them all."""
@@ -39,6 +39,7 @@ def page(report: Mapping[str, Any]) -> str:
         policy=_policy(),
         codes=CODES,
         counted=COUNTED,
+        counted_often=COUNTED_OFTEN,
         rows=ROWS,
         inputs=report["input"][:_INPUTS],
         more_inputs=max(len(report["input"]) - _INPUTS, 0),

@@ -17,3 +17,21 @@ COUNTED: Final[Mapping[str, str]] = {
 }
 """What each name of `Result.counts` means, but for control events and dead letters, which have
 their own."""
+
+COUNTED_OFTEN: Final = (
+    "a delete that names no table counts once for each table, a change that moves a row twice"
+)
+"""Why there may be more of these than changes."""
+
+_EACH: Final = ("applied", "duplicate", "stale", "lone_before_unused", "key_missing")
+"""Names that no other one includes."""
+
+
+def more_than(counts: Mapping[str, int], changes: int) -> bool:
+    """Tell whether more became of changes in tables than there were changes.
+
+    Args:
+        counts: As `Result.counts`.
+        changes: How many changes there were.
+    """
+    return sum(counts.get(name, 0) for name in _EACH) > changes

@@ -117,9 +117,9 @@ def test_a_shape_can_be_named(cli: Cli, tmp_path: Path) -> None:
     ("arguments", "sentence"),
     [
         (("decode", "-f", FORMAT, "missing"), "missing: there is no such file"),
-        (("decode", "-f", "xml"), "'xml' is none of: aerospike-json"),
+        (("decode", "-f", "xml"), "'xml' is none of: auto, aerospike-json"),
         (("decode", "-f", FORMAT, "--shape", "xml"), "'xml' is none of: auto, json-lines"),
-        (("decode",), "--format"),
+        (("encode",), "--format"),
         (("changes", "-f", FORMAT, "--image", "half"), "'half' is none of: full"),
         (("nothing",), "nothing"),
     ],

@@ -71,6 +71,19 @@ def test_a_message_of_no_format_is_shown(cli: Cli, topic: Path) -> None:
     assert ended.exit_code == 1
 
 
+def test_a_misspelt_property_is_shown_beside_the_nearest_format(cli: Cli) -> None:
+    """A message of no format is held against the nearest one, which the error names."""
+    message = {{"msg": "mgs"}.get(name, name): value for name, value in WRITE.items()}
+    ended = cli("explain", data=json.dumps(message).encode())
+    lines = ended.stdout.splitlines()
+    assert lines[0].endswith(f": of no known format (nearest: {FORMAT})")
+    assert lines[2].endswith(f"; nearest: {FORMAT}, 1 issue: /msg missing (unknown-variant)")
+    assert "  ! at /msg: expected one of write, delete, found nothing (missing-property)" in lines
+    assert ended.exit_code == 1
+    (found,) = json_lines(cli("explain", "--json", data=json.dumps(message).encode()).stdout)
+    assert (found["format"], found["nearest"]) == (None, FORMAT)
+
+
 def test_the_fields_as_json(cli: Cli, topic: Path) -> None:
     """With --json the message is one object with a list of fields, in their order."""
     (found,) = json_lines(cli("explain", topic, "--number", "1", "--json").stdout)
@@ -121,10 +134,21 @@ def test_a_tombstone_has_nothing_to_explain(cli: Cli, kcat: Path) -> None:
 
 
 def test_a_number_beyond_the_last_gives_two(cli: Cli, topic: Path) -> None:
-    """Where there is no such message, that is said; the exit code is 2."""
+    """The error says which numbers there are; the exit code is 2."""
     ended = cli("explain", topic, "--number", "9")
     assert (ended.exit_code, ended.stdout) == (2, "")
-    assert "no message 9" in ended.stderr
+    assert ended.stderr == "no message 9: there are 4 messages, 0 to 3\n"
+    one = cli("explain", "--number", "1", data=json.dumps(WRITE).encode())
+    assert one.stderr == "no message 1: there is 1 message, number 0\n"
+
+
+def test_an_empty_input_is_named(cli: Cli, tmp_path: Path) -> None:
+    """An input without messages is an error with its name; the exit code is 2."""
+    ended = cli("explain", data=b"")
+    assert (ended.exit_code, ended.stderr) == (2, "no messages in standard input\n")
+    (tmp_path / "in").write_bytes(b"")
+    shown = cli("explain", tmp_path / "in").stderr.replace("\n", "")
+    assert shown == f"no messages in {tmp_path / 'in'}"
 
 
 def test_standard_input_is_read(cli: Cli) -> None:

@@ -234,7 +234,7 @@ def test_a_stream_feeds_tables(
     assert ended.exit_code == 1
     (told,) = (line["tables"] for line in json_lines(lines.read_text("utf-8")))
     assert told["applied"] > 0
-    assert f"({told['applied']} applied" in ended.stderr
+    assert f"(in tables: {told['applied']} applied" in ended.stderr
     assert report(tmp_path)["tables"] == told
     rows = spark.read.format(sink).load(str(tmp_path / "out" / "lake" / "set"))
     assert rows.columns == ["key", "row", "_changewire"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
+from tests.docs.pages import ROOT
 from tests.runtime.cli.conftest import Ended
-from tests.samples import FORMAT, MIXED_COUNTS
+from tests.samples import FORMAT, MIXED_COUNTS, examples
 
 from changewire.engines.kept import SUFFIX
 from changewire.engines.layout import OUTPUTS
+from changewire.engines.typed_files import BY_STREAM
+from changewire.tables.counted import COUNTED_OFTEN
 
 Cli = Callable[..., Ended]
 
@@ -64,6 +68,30 @@ def test_files_are_merged_into_tables(
     assert lake() == rows
 
 
+def test_more_results_than_changes_are_explained(run: Callable[..., Ended]) -> None:
+    """A delete without a set counts in each table, which is said if it shows; else nothing is."""
+    write = examples("write")[0]
+    digest = write["key"][2]
+    writes = [{**write, "key": ["shop", name, digest, "u"]} for name in ("a", "b")]
+    delete = {"msg": "delete", "key": ["shop", None, digest, None], "lut": write["lut"] + 1}
+    lines = [json.dumps(message).encode() for message in (*writes, delete)]
+    first = run("-", "--null-set", "none", data=lines[0])
+    assert COUNTED_OFTEN not in " ".join(first.stderr.split())
+    ended = run("-", "--null-set", "none", data=b"\n".join(lines))
+    shown = " ".join(ended.stderr.split())
+    assert "3 changes 0 control events 0 dead letters in tables: applied " in shown
+    assert COUNTED_OFTEN in shown
+
+
+def test_all_reasons_of_dead_letters_are_named(run: Callable[..., Ended], mixed: Path) -> None:
+    """The counts behind the reasons add up to the dead letters."""
+    ended = run(mixed, "--null-set", "none", "--engine", "python")
+    reasons = re.findall(r"dead letters \((.*?)\)", " ".join(ended.stderr.split()))
+    counts = [int(reason.split()[1]) for reason in reasons[0].split(", ")]
+    assert len(counts) > 3
+    assert sum(counts) == MIXED_COUNTS["dead_letters"]
+
+
 def test_standard_input_is_merged(run: Callable[..., Ended], good: Path) -> None:
     """Messages of a pipe are merged too, by any engine that is not Spark."""
     ended = run("-", "--null-set", "none", data=good.read_bytes())
@@ -77,8 +105,9 @@ def test_standard_input_is_merged(run: Callable[..., Ended], good: Path) -> None
         (["--engine", "spark"], "--engine spark merges changes of Kafka topics"),
         (["--sink", "iceberg"], "--target needs --sink delta"),
         (["--sink", "parquet"], "--target needs --sink delta"),
-        (["--rows", "embedded"], "tables have --rows json"),
-        (["--schema-evolution", "strict"], "need Spark"),
+        (["--rows", "embedded"], "--rows embedded is for --kafka"),
+        (["--rows", "embedded", "--engine", "spark"], "--rows embedded is for --kafka"),
+        (["--schema-evolution", "strict"], "--schema-evolution is for --kafka"),
         (["--continuous"], "they need --kafka"),
         (["--metrics", "-"], "they need --kafka"),
         (["--max-dead-letters", "1"], "they need --kafka"),
@@ -96,6 +125,21 @@ def test_what_needs_a_stream_or_spark_is_refused(
     assert ended.exit_code == 2
     assert sentence in " ".join(ended.stderr.replace("│", " ").split())
     assert {*tmp_path.iterdir()} == there
+
+
+@pytest.mark.parametrize("more", [[], ["--engine", "spark"], ["--engine", "python"]])
+def test_columns_of_a_type_name_the_way_that_works_for_files(
+    cli: Cli, good: Path, tmp_path: Path, more: list[str]
+) -> None:
+    """One error, with any engine and before other options are missed, says how the docs do it."""
+    output = tmp_path / "out"
+    ended = cli("run", "-f", FORMAT, good, "--output", output, "--rows", "embedded", *more)
+    said = " ".join(ended.stderr.replace("│", " ").split())
+    assert ended.exit_code == 2
+    assert f"For columns of a type put the messages on a topic, or {BY_STREAM}" in said
+    assert "--engine" not in said
+    page = ROOT.joinpath("docs", "how-to", "typed-rows.md").read_text(encoding="utf-8")
+    assert "spark.readStream.text(" in page
 
 
 def test_a_table_that_is_not_ours_is_one_sentence(

@@ -41,6 +41,25 @@ def test_schemas_are_listed_with_what_changed(cli: Cli, topic: Path) -> None:
     assert "4 messages, 2 schemas of 1 table, 0 without schema, 1 refused" in ended.stderr
 
 
+def test_schemas_with_the_same_columns_say_where_they_differ(cli: Cli, tmp_path: Path) -> None:
+    """A schema that changes no column has a line with the places of what it changes."""
+    good = cw.encode(dataworks.message("INSERT", after={}))
+    other = cw.encode(dataworks.message("INSERT", after={}, primary_key=("id", "name")))
+    spaced = good.replace(b'"primaryKey":', b'"primaryKey": ')
+    (tmp_path / "topic.jsonl").write_bytes(b"\n".join([good, other, good, spaced]))
+    lines = cli("schemas", tmp_path / "topic.jsonl").stdout.splitlines()
+    assert [line for line in lines if "=" in line] == [
+        "  = same columns as the schema before it, other values at /primaryKey",
+        "  = same columns as the schema before it, other values at /primaryKey",
+    ]
+    as_json = json_lines(cli("schemas", "--json", tmp_path / "topic.jsonl").stdout)
+    assert [use["places"] for use in as_json] == [None, ["/primaryKey"], ["/primaryKey"]]
+    (tmp_path / "topic.jsonl").write_bytes(b"\n".join([good, spaced]))
+    assert cli("schemas", tmp_path / "topic.jsonl").stdout.splitlines()[-1] == (
+        "  = same columns as the schema before it, other order of properties or spacing"
+    )
+
+
 def test_schemas_as_json(cli: Cli, topic: Path) -> None:
     """With --json a line is a schema, with all that is known of it."""
     first, second = json_lines(cli("schemas", "-f", "dataworks-json", "--json", topic).stdout)

@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -85,7 +85,16 @@ def test_a_key_may_be_given_as_json(
 
 WRONG: dict[str, tuple[list[str], int, str]] = {
     "no such key": (["id=7"], 1, "no change of this key: its keys have id"),
-    "another table": (["id=1", "--table", "shop.orders"], 1, "no change of this key"),
+    "another table": (
+        ["id=1", "--table", "shop.orders"],
+        1,
+        "the log has no table shop.orders; it has: shop.users\n",
+    ),
+    "no such key of a table": (
+        ["id=7", "--table", "shop.users"],
+        1,
+        "no change of this key: keys of shop.users have id\n",
+    ),
     "text is no number": (['{"id": "1"}'], 1, "no change of this key"),
     "no key": (["id"], 2, "column=value"),
     "an empty key": (["{}"], 2, "at least one column"),
@@ -100,6 +109,25 @@ def test_what_is_not_there_is_named(cli: Callable[..., Ended], output: Path, nam
     words, code, text = WRONG[name]
     ended = cli("trace", output, *words)
     assert (ended.exit_code, text in ended.stderr) == (code, True), ended.stderr
+
+
+def test_keys_are_those_of_their_own_table(cli: Callable[..., Ended], tmp_path: Path) -> None:
+    """In a log of several tables each is named with its key columns, and no more than ten."""
+
+    def row(table: str, key: str | None) -> dict[str, Any]:
+        source = {"system": "s", "database": "ns", "schema": None, "table": table}
+        return {"source": source, "key": key, "after": "{}"}
+
+    keys = {"a": '{"id": 1}', "b": '{"order": 1, "line": 2}', "c": None}
+    log = log_of_changes(tmp_path / "log", *(row(name, key) for name, key in keys.items()))
+    said = cli("trace", log, "nr=1").stderr
+    assert "no change of this key; keys of its tables: ns.a (id), ns.b (order, line)" in said
+    assert "keys of ns.b have order, line" in cli("trace", log, "id=1", "--table", "ns.b").stderr
+    assert cli("trace", log, "id=1", "--table", "ns.c").stderr.endswith("of this key\n")
+    many = log_of_changes(tmp_path / "many", *(row(f"t{i}", '{"id": 1}') for i in range(12)))
+    unknown = cli("trace", many, "id=1", "--table", "nosuch").stderr.replace("\n", " ")
+    assert unknown.startswith("the log has no table nosuch; it has: ns.t0, ns.t1, ")
+    assert unknown.endswith(", ns.t9 and 2 others ")
 
 
 def test_what_is_no_change_log_is_refused(cli: Callable[..., Ended], tmp_path: Path) -> None:

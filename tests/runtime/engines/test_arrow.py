@@ -100,6 +100,14 @@ def test_columns_of_kafka_are_kept() -> None:
     assert "other" not in row
 
 
+def test_dead_letters_can_be_decoded_again() -> None:
+    """They have the key, the value and the place of their record, under Kafka's names."""
+    table = pa.table({"value": [b"{"], "key": [b"k"], "topic": ["t"], "offset": [7]})
+    letters = cwa.decode(table, format=FORMAT).dead_letters.read_all()
+    assert letters.column("key").to_pylist() == [b"k"]
+    assert cwa.decode(letters, format=FORMAT).dead_letters.read_all() == letters
+
+
 def test_times_of_clients_are_milliseconds() -> None:
     """Integers are the milliseconds that Kafka clients give; -1 is no time."""
     table = pa.table({"value": MESSAGES[:2], "timestamp": [1617167159548, -1]})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
@@ -14,7 +15,7 @@ from changewire.engines.counts import Counts
 from changewire.engines.outcome import Outcome
 from changewire.report.page import duration, page, reason
 from changewire.report.summary import summary
-from changewire.tables.counted import COUNTED
+from changewire.tables.counted import COUNTED, COUNTED_OFTEN
 
 OURS = {
     *("html", "head", "meta", "title", "style", "body", "main", "header", "section", "div"),
@@ -148,11 +149,30 @@ def test_the_page_shows_conservation(hostile: Outcome) -> None:
     assert equation in " ".join(shown.split())
 
 
+@pytest.mark.parametrize(
+    ("hours", "caption"),
+    [
+        (["2024-01-01 00:00"], "1 hour (UTC)"),
+        (["2024-01-01 00:00", "2024-01-01 02:00"], "3 hours (UTC)"),
+        (["2024-01-01 00:00", "2024-01-31 02:00"], "31 days (UTC); counts by hour"),
+        (["2024-01-01 00:00", "2024-12-01 02:00"], "12 months (UTC); counts by hour"),
+        (["(no time)"], "0 hours (UTC), 5 without a time"),
+    ],
+)
+def test_the_chart_of_times_has_its_own_unit(
+    hostile: Outcome, hours: list[str], caption: str
+) -> None:
+    """The caption counts the steps of the chart, whatever the table below it counts."""
+    counts = Counts(messages=5, by_hour=Counter(dict.fromkeys(hours, 5)))
+    assert f"<summary>{caption}</summary>" in page(summary(replace(hostile, counts=counts)))
+
+
 def test_the_page_says_what_became_of_changes_in_tables(hostile: Outcome) -> None:
     """Each count stands with what it means; a run that fed no table has no such section."""
     text = page(summary(hostile))
     assert "What became of the changes in the tables" in text
     assert COUNTED["applied"] in text
+    assert COUNTED_OFTEN in text
     assert "Nothing." in page(summary(replace(hostile, tables={})))
     assert "in the tables" not in page(summary(replace(hostile, tables=None)))
 

@@ -9,11 +9,11 @@ import typer
 
 from changewire.changes import IMAGES, Digests, Image, NullValue
 from changewire.changes.options import DIGESTS, NULL_VALUES
-from changewire.changes.reading import Reading
+from changewire.changes.reading import AUTO, Reading
 from changewire.cli.ending import GOOD, REFUSED, ending
 from changewire.cli.lines import Lines
 from changewire.cli.notices import notice
-from changewire.cli.options import Inputs, Json, Shape, TopicFormat, choice_option
+from changewire.cli.options import FoundFormat, Inputs, Json, Shape, choice_option
 from changewire.cli.records import place_of, records, say_refused
 from changewire.cli.talk import counted
 from changewire_messages.change import Rejection
@@ -92,7 +92,7 @@ def reading_of(
 def changes(
     inputs: Inputs = None,
     *,
-    format: TopicFormat,
+    format: FoundFormat = AUTO,
     image: ImageOption = "full",
     keys: Keys = None,
     families: Families = None,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 
+from changewire.changes.reading import AUTO
 from changewire.cli.ending import GOOD, REFUSED, ending
 from changewire.cli.lines import Lines
 from changewire.cli.notices import notice
-from changewire.cli.options import Format, Inputs, Json, Shape
+from changewire.cli.options import FoundFormat, Inputs, Json, Shape
 from changewire.cli.records import place_of, records, say_refused
 from changewire.cli.talk import counted
-from changewire.codec import Codec, EncodeError, codec, rejection
+from changewire.codec import Codec, DecodeError, EncodeError, codec, decode_all_any, rejection
 from changewire_messages.change import Rejection
 
 
@@ -23,7 +26,11 @@ class Decoded(msgspec.Struct, frozen=True):
 
 @ending
 def decode(
-    inputs: Inputs = None, *, format: Format, shape: Shape = "auto", as_json: Json = False
+    inputs: Inputs = None,
+    *,
+    format: FoundFormat = AUTO,
+    shape: Shape = "auto",
+    as_json: Json = False,
 ) -> int:
     """Write each element of each message as a line of JSON, with its place and its model.
 
@@ -31,15 +38,14 @@ def decode(
 
     Example: changewire decode -f aerospike-json users.jsonl.gz | jq .message.key
     """
-    reader, lines = codec(format), Lines()
+    lines = Lines()
     good = refused = 0
     for record in records(inputs, shape):
         if record.value is None:
             lines.write(place_of(record.position, 0), Decoded(None, None))
             good += 1
             continue
-        for number, model in enumerate(reader.decode_all(record.value)):
-            found = model if isinstance(model, Rejection) else _decoded(model, reader, number)
+        for number, found in enumerate(_elements(record.value, format)):
             if isinstance(found, Rejection):
                 say_refused(record.position, found, as_json=as_json)
                 refused += 1
@@ -50,6 +56,21 @@ def decode(
     text = f"{counted(good + refused, 'element')}, {refused:,} refused"
     notice("totals", text, totals, as_json=as_json)
     return REFUSED if refused else GOOD
+
+
+def _elements(value: bytes, format: str) -> Iterator[Decoded | Rejection]:
+    """Yield the elements of a message."""
+    try:
+        if format == AUTO:
+            reader, models = decode_all_any(value)
+        else:
+            reader = codec(format)
+            models = reader.decode_all(value)
+    except DecodeError as error:
+        yield rejection(error)
+        return
+    for number, model in enumerate(models):
+        yield model if isinstance(model, Rejection) else _decoded(model, reader, number)
 
 
 def _decoded(model: object, reader: Codec, number: int) -> Decoded | Rejection:

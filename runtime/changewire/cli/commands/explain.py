@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import Annotated
 
 import msgspec
 import typer
 from msgspec import UNSET, UnsetType
 
+from changewire.changes.reading import AUTO
 from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
 from changewire.cli.explained import show
 from changewire.cli.lines import Lines, json_text
 from changewire.cli.notices import notice
-from changewire.cli.options import Json, Shape, format_option
-from changewire.cli.records import FoundIssue, found_issue, place_of, records
-from changewire.codec import formats
+from changewire.cli.options import FoundFormat, Json, Shape
+from changewire.cli.records import STDIN, FoundIssue, found_issue, given, place_of, records
 from changewire.explain import Explanation, Field
 from changewire.explain import explain as explain_message
+from changewire.framing import Record
+from changewire.report.text import visible
 
 _MOST = 20
 
@@ -41,6 +42,7 @@ class Explained(msgspec.Struct, frozen=True):
     """A message as JSON; `issues` are those of all fields, and why it could not be parsed."""
 
     format: str | None
+    nearest: str | None
     variant: str | None
     fields: list[FoundField]
     issues: list[FoundIssue]
@@ -59,15 +61,7 @@ def explain(
         ),
     ] = None,
     *,
-    format: Annotated[
-        str | None,
-        format_option(
-            "--format",
-            "-f",
-            of=formats,
-            help="Format of the message; told from the message where not given.",
-        ),
-    ] = None,
+    format: FoundFormat = AUTO,
     number: Annotated[
         int, typer.Option(min=0, metavar="N", help="Number of the message, from 0.")
     ] = 0,
@@ -81,25 +75,48 @@ def explain(
 
     Example: changewire explain topic.jsonl --number 17
     """
-    record = next(islice(records([input] if input else None, shape), number, None), None)
+    inputs = given([input] if input else None)
+    record, before = _record(inputs, shape, number)
     if record is None:
-        notice("error", f"there is no message {number}: the first is 0", as_json=as_json)
+        notice("error", _missing(inputs[0], number, before), as_json=as_json)
         return UNABLE
     if record.value is None:
         text = f"{place_of(record.position)}: the record has no value (a tombstone)"
         notice("note", text, as_json=as_json)
         return GOOD
-    found = explain_message(record.value, format, most=None if full else _MOST)
+    name = None if format == AUTO else format
+    found = explain_message(record.value, name, most=None if full else _MOST)
     if as_json:
         Lines().write(place_of(record.position), _explained(found))
     else:
-        show(found, str(place_of(record.position)), full=full, is_told=not format)
+        show(found, str(place_of(record.position)), full=full, is_told=name is None)
     return REFUSED if found.issues else GOOD
+
+
+def _record(inputs: list[str], shape: str, number: int) -> tuple[Record | None, int]:
+    """Return a record and its number; without such a record None, and how many there are."""
+    count = 0
+    for record in records(inputs, shape):
+        if count == number:
+            return record, number
+        count += 1
+    return None, count
+
+
+def _missing(input: str, number: int, count: int) -> str:
+    """Return that there is no such message, and which there are."""
+    if count == 0:
+        return f"no messages in {'standard input' if input == STDIN else visible(input)}"
+    numbers = (
+        "is 1 message, number 0" if count == 1 else f"are {count:,} messages, 0 to {count - 1:,}"
+    )
+    return f"no message {number}: there {numbers}"
 
 
 def _explained(found: Explanation) -> Explained:
     return Explained(
         found.format,
+        found.nearest,
         found.variant,
         [_field(field) for field in found.fields],
         [found_issue(issue) for issue in found.issues],

@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
+from changewire.changes.reading import AUTO
 from changewire.cli.commands.changes import Families, Keys, reading_of
 from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
 from changewire.cli.lines import write_data
 from changewire.cli.notices import notice
-from changewire.cli.options import Inputs, Json, Shape, TopicFormat, text_option
+from changewire.cli.options import FoundFormat, Inputs, Json, Shape, text_option
 from changewire.cli.records import records, say_refused
 from changewire.cli.talk import counted
 from changewire.infer import Draft, Observer
@@ -38,7 +39,7 @@ ShowValues = Annotated[
 def infer(
     inputs: Inputs = None,
     *,
-    format: TopicFormat,
+    format: FoundFormat = AUTO,
     table: Table = None,
     title: Title = None,
     out: Out = None,

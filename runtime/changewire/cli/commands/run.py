@@ -23,6 +23,7 @@ from changewire.cli.commands.changes import (
 )
 from changewire.cli.connectors import connectors
 from changewire.cli.ending import GOOD, REFUSED, SIGNALLED, UNABLE, ending
+from changewire.cli.file_rows import check_file_rows
 from changewire.cli.lines import Lines
 from changewire.cli.notices import notice
 from changewire.cli.options import Inputs, Json, Shape, TopicFormat, choice_option
@@ -49,12 +50,12 @@ from changewire.cli.streams import (
 )
 from changewire.cli.talk import console, counted, say
 from changewire.cli.topics import Options, Packages, Servers, Subscribe, kafka_options
+from changewire.tables.counted import COUNTED_OFTEN, more_than
 
 if TYPE_CHECKING:
     from changewire.engines.outcome import Outcome
 
 ENGINES = ("auto", "spark", "python")
-_CODES = 3
 _WORKING = "reading and decoding"
 
 
@@ -118,6 +119,7 @@ def run(
     """
     reading = reading_of(format, image, keys, families, digests, null_value=null_value)
     topics = kafka_options(inputs, servers, subscribe, options, engine)
+    check_file_rows(topics, rows, schema_evolution)
     tables = table_options(
         target,
         rows=rows,
@@ -252,15 +254,15 @@ def _say_counts(outcome: Outcome) -> None:
         (counts.controls, "control events"),
     ):
         table.add_row(f"{number:,}", what)
-    reasons = ", ".join(
-        f"{code} {count:,}" for code, count in counts.by_error_code.most_common(_CODES)
-    )
+    reasons = ", ".join(f"{code} {count:,}" for code, count in counts.by_error_code.most_common())
     style = "red" if counts.dead_letters else ""
     letters = f"dead letters ({reasons})" if reasons else "dead letters"
     table.add_row(Text(f"{counts.dead_letters:,}", style), Text(letters, style))
     if outcome.tables is not None:
         did = ", ".join(f"{name} {number:,}" for name, number in outcome.tables.items())
         table.add_row("", f"in tables: {did or 'nothing'}")
+        if more_than(outcome.tables, counts.changes):
+            table.add_row("", COUNTED_OFTEN)
     console().print(table)
     report = Path(outcome.output, "report.html")
     say(f"{outcome.seconds:.1f} s with {outcome.engine}{_times(outcome)}; report: {report}")

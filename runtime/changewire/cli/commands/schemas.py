@@ -9,11 +9,13 @@ import msgspec
 import typer
 
 from changewire.changes.connect import Difference
+from changewire.changes.reading import AUTO
 from changewire.changes.schemas import Schemas, SchemaUse, Tally
+from changewire.changes.topic_schemas import TopicTally
 from changewire.cli.ending import GOOD, REFUSED, ending
 from changewire.cli.lines import Lines
 from changewire.cli.notices import notice
-from changewire.cli.options import Format, Inputs, Json, Shape
+from changewire.cli.options import FoundFormat, Inputs, Json, Shape
 from changewire.cli.records import Place, place_of, records, say_refused
 from changewire.cli.talk import counted
 from changewire.report.text import visible
@@ -21,6 +23,8 @@ from changewire.tables.names import dotted
 from changewire_messages.change import Source
 
 _SHOWN = 200
+_PLACES = 5
+"""Places that a line names."""
 
 
 class Listed(msgspec.Struct, frozen=True):
@@ -33,6 +37,7 @@ class Listed(msgspec.Struct, frozen=True):
     last: Place
     columns: dict[str, str]
     differences: list[Difference]
+    places: list[str] | None
     schema: str
 
 
@@ -40,7 +45,7 @@ class Listed(msgspec.Struct, frozen=True):
 def schemas(
     inputs: Inputs = None,
     *,
-    format: Format,
+    format: FoundFormat = AUTO,
     as_json: Json = False,
     shape: Shape = "auto",
 ) -> int:
@@ -65,10 +70,10 @@ def schemas(
     return REFUSED if found.refused else GOOD
 
 
-def _tally(format: str) -> Tally:
+def _tally(format: str) -> Tally | TopicTally:
     """Return what counts; a format without schemas is wrong usage."""
     try:
-        return Tally(format)
+        return TopicTally() if format == AUTO else Tally(format)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
 
@@ -76,7 +81,7 @@ def _tally(format: str) -> Tally:
 def _as_json(use: SchemaUse) -> Listed:
     first, last = place_of(use.first), place_of(use.last)
     named = (use.source, use.fingerprint, use.count, first, last)
-    return Listed(*named, use.columns, use.differences, use.text)
+    return Listed(*named, use.columns, use.differences, use.places, use.text)
 
 
 def _as_text(use: SchemaUse) -> Iterator[str]:
@@ -86,9 +91,19 @@ def _as_text(use: SchemaUse) -> Iterator[str]:
     yield f"  {first}" if first == last else f"  {first} to {last}"
     for change in use.differences:
         yield f"  {_SIGNS[change.kind]} {change.path} {_types(change)}"
+    if use.places is not None:
+        yield f"  = same columns as the schema before it, {_elsewhere(use.places)}"
 
 
 _SIGNS = {"added": "+", "removed": "-", "type-changed": "~", "optional-changed": "~"}
+
+
+def _elsewhere(places: list[str]) -> str:
+    """Return where two schemas with the same columns differ."""
+    if not places:
+        return "other order of properties or spacing"
+    more = " and others" if len(places) > _PLACES else ""
+    return f"other values at {', '.join(places[:_PLACES])}{more}"
 
 
 def _types(change: Difference) -> str:

@@ -13,7 +13,7 @@ from changewire.cli.lines import Lines, json_text
 from changewire.cli.notices import notice
 from changewire.cli.options import Json, text_option
 from changewire.cli.talk import counted
-from changewire.cli.traced import VERDICTS, show
+from changewire.cli.traced import VERDICTS, nothing_found, show
 from changewire.report.text import visible
 from changewire_messages.change import Sequence
 
@@ -106,9 +106,7 @@ def trace(
 
     found = _found(log, key, table, controls)
     if found.key is None:
-        columns = f": its keys have {', '.join(found.columns)}" if found.columns else ""
-        text = f"the change log has no change of this key{columns}"
-        notice("error", text, as_json=as_json, style="red")
+        notice("error", nothing_found(found.tables, table), as_json=as_json, style="red")
         return REFUSED
     history = history_of(
         found.key,

@@ -10,14 +10,16 @@ from msgspec import UNSET
 
 from changewire.changes.contradictions import contradictions
 from changewire.changes.contradictions import validate as validate_message
+from changewire.changes.reading import AUTO
 from changewire.cli.ending import GOOD, REFUSED, ending
 from changewire.cli.json_lines import model_on
 from changewire.cli.lines import Lines
 from changewire.cli.notices import notice
-from changewire.cli.options import Format, Inputs, Json, Shape
+from changewire.cli.options import FoundFormat, Inputs, Json, Shape
 from changewire.cli.records import FoundIssue, Place, found_issue, place_of, records
 from changewire.cli.talk import counted
-from changewire.codec import Codec, DecodeError, Issue, codec, encoding_of, json_form
+from changewire.codec import DecodeError, Issue, codec, detect, encoding_of, json_form
+from changewire.codec.registry import unclaimed
 from changewire.report.text import NAME, visible
 
 _SHOWN = 60
@@ -29,7 +31,7 @@ _JSON = (b"{", b"[")
 def validate(
     inputs: Inputs = None,
     *,
-    format: Format,
+    format: FoundFormat = AUTO,
     strict: Annotated[
         bool, typer.Option("--strict", help="Also refuse properties that the schema lacks.")
     ] = False,
@@ -43,13 +45,13 @@ def validate(
 
     Example: changewire validate -f aerospike-json --strict users.jsonl
     """
-    checker, lines = codec(format), Lines()
+    lines = Lines()
     messages = wrong = found = 0
     for record in records(inputs, shape):
         messages += 1
         if record.value is None:
             continue
-        issues = _issues(record.value, checker, closed=strict)
+        issues = _issues(record.value, format, closed=strict)
         wrong += bool(issues)
         found += len(issues)
         place = place_of(record.position)
@@ -64,15 +66,19 @@ def validate(
     return REFUSED if wrong else GOOD
 
 
-def _issues(value: bytes, checker: Codec, *, closed: bool) -> list[Issue]:
-    """Return every issue of a message, in MessagePack or in its JSON form as well."""
-    if encoding_of(checker.format) == "json" or not value.startswith(_JSON):
-        return validate_message(value, format=checker.format, closed=closed)
+def _issues(value: bytes, format: str, *, closed: bool) -> list[Issue]:
+    """Return every issue of a message; of a named format in MessagePack also of its JSON form."""
+    name = detect(value) if format == AUTO else format
+    if name is None:
+        found = unclaimed(value)
+        return found.error.issues + (found.nearest.issues if found.nearest else [])
+    if encoding_of(name) == "json" or not value.startswith(_JSON):
+        return validate_message(value, format=name, closed=closed)
     try:
-        model = model_on(value, checker)
+        model = model_on(value, codec(name))
     except DecodeError as error:
         return error.issues
-    return [] if model is None else contradictions(model, checker.format)
+    return [] if model is None else contradictions(model, name)
 
 
 def _found(issue: Issue, *, shown: bool) -> FoundIssue:

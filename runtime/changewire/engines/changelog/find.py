@@ -12,6 +12,7 @@ from msgspec import Struct
 from changewire.engines.changelog.folders import Folder, Log
 from changewire.engines.changelog.keys import Wanted, parsed
 from changewire.engines.changelog.letters import PLACE, refused
+from changewire.engines.changelog.tables import first_keys
 from changewire.engines.layout import CHANGE_COLUMNS
 from changewire.framing import FramingError
 from changewire.framing import Position as RecordPosition
@@ -60,14 +61,15 @@ class Found(Struct, frozen=True):
         changes: Its changes, and truncates of its table, in the order in which they were read: by
             batch where the log tells it, then by position.
         refused: Why no table took some of these, by their positions.
-        columns: Columns that the log's first key has.
+        tables: Key columns of the log's tables, by `dotted` name; none where no change has a key.
+            Of a log with more than a thousand tables, those that came first.
     """
 
     key: str | None
     table: str | None
     changes: list[Placed]
     refused: dict[Position, str]
-    columns: list[str]
+    tables: dict[str, list[str]]
 
 
 def find(log: Log, wanted: Wanted, table: str | None = None) -> Found:
@@ -85,8 +87,8 @@ def find(log: Log, wanted: Wanted, table: str | None = None) -> Found:
         FramingError: The log cannot be read.
         ImportError: It is a Delta table, and the extra ``delta`` is not installed.
     """
-    columns: list[str] = []
-    logged = [*_changes(log.changes, wanted, columns)]
+    tables: dict[str, list[str]] = {}
+    logged = [*_changes(log.changes, wanted, tables)]
     why: dict[Position, str] = {}
     known = {one.placed.position for one in logged}
     for letter in () if log.dead_letters is None else refused(log.dead_letters, wanted):
@@ -98,7 +100,7 @@ def find(log: Log, wanted: Wanted, table: str | None = None) -> Found:
     sources = {one.source for one in logged if not one.is_for_all}
     names = {dotted(source) for source in sources}
     name = _only(names, "several tables have this key, name one: {}")
-    return Found(key, name, _history(logged, sources, log.controls), why, columns)
+    return Found(key, name, _history(logged, sources, log.controls), why, tables)
 
 
 def _only(found: set[str], otherwise: str) -> str | None:
@@ -121,16 +123,17 @@ def _history(logged: list[_Logged], sources: set[Source], controls: str | None) 
     return [one.placed for one in sorted(kept, key=lambda one: (one.batch, one.placed.position))]
 
 
-def _changes(folder: str, wanted: Wanted, columns: list[str]) -> Iterator[_Logged]:
-    """Yield the changes of a key; note the columns of the log's first one."""
+def _changes(folder: str, wanted: Wanted, tables: dict[str, list[str]]) -> Iterator[_Logged]:
+    """Yield the changes of a key; note the key columns of each table."""
     for batch in _opened(folder).batches({*_NEEDED, _BATCH}):
+        for table, first in first_keys(batch, tables):
+            tables[table] = [] if first is None else [*_row_of(folder, first)]
         chosen: dict[int, str] = {}
         for name in ("key", "before_key"):
             for place, text in enumerate(batch.column(name).to_pylist()):
                 if text is None:
                     continue
                 key = _row_of(folder, text)
-                columns.extend(() if columns else key)
                 if wanted.is_key(key):
                     chosen[place] = key_text(key)
         rows = batch.take(pa.array([*chosen], pa.int64())).to_pylist()

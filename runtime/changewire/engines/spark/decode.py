@@ -83,6 +83,7 @@ class Decoded:
         """Return the rows of one kind, with the columns of its output."""
         found = self.rows.where(F.col("kind") == kind)
         if kind == DEAD_LETTER:
+            found = found.drop("key").withColumnRenamed("record_key", "key")
             found = found.withColumn("version", F.lit(VERSION))
         return found.select(*table_of(kind))
 

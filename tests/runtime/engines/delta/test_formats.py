@@ -120,8 +120,13 @@ def test_messages_come_from_anywhere(tmp_path: Path) -> None:
     """Bytes and tables of Arrow are read as `changewire.arrow` reads them."""
     messages = [message for message in mixed_messages() if message is not None]
     outcome = apply(messages, tmp_path / "bytes")
-    table = pa.table({"value": messages, "topic": ["t"] * len(messages)})
+    keys = [b"k%d" % i for i in range(len(messages))]
+    table = pa.table({"value": messages, "key": keys, "topic": ["t"] * len(messages)})
     again = apply(table, tmp_path / "table")
+    letters = pq.read_table(tmp_path / "table" / "out" / "dead_letters")
+    assert letters.column("key").to_pylist() == [
+        keys[messages.index(value)] for value in letters.column("value").to_pylist()
+    ]
     assert outcome.tables is not None
     assert outcome.tables["applied"] > 0
     assert again.counts.as_dict() == outcome.counts.as_dict()

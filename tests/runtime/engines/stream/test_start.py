@@ -15,6 +15,7 @@ from tests.samples import FORMAT, mixed_messages
 import changewire.spark as cws
 from changewire.engines.spark.stream.compatible import check_output, lack
 from changewire.engines.spark.stream.output import Output
+from changewire.engines.typed_files import BY_STREAM
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -121,7 +122,7 @@ def test_two_outputs_at_one_place_are_refused(spark: SparkSession, tmp_path: Pat
 
 
 def test_a_table_is_no_stream(spark: SparkSession, tmp_path: Path) -> None:
-    """Messages that are no stream are for `write`."""
+    """Messages that are no stream are for `write`; for tables they are read as a stream."""
     made = stream(tmp_path, 1)
     frame = spark.createDataFrame([(mixed_messages()[0],)], "value binary")
 
@@ -129,8 +130,9 @@ def test_a_table_is_no_stream(spark: SparkSession, tmp_path: Path) -> None:
         assert stream.rows.isStreaming
         return cws.decode(frame, format=FORMAT)
 
-    with pytest.raises(ValueError, match="no stream; `write` takes them"):
+    with pytest.raises(ValueError, match=r"no stream: .*write` takes them") as caught:
         made.start(spark, wrap=table)
+    assert str(caught.value).endswith(f"For tables {BY_STREAM}")
 
 
 def test_typed_rows_land_as_columns(spark: SparkSession, tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def as_records(letters: DataFrame, batch: BatchId) -> DataFrame:
     added = F.array(*(_header(name, value) for name, value in texts.items()))
     received = F.coalesce(F.col("headers"), F.array().cast(HEADERS))
     headers = F.concat(received, added).alias("headers")
-    return letters.select(F.col("record_key").alias("key"), "value", headers)
+    return letters.select("key", "value", headers)
 
 
 def _or(name: str, unknown: str) -> Column:

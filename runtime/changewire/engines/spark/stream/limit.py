@@ -48,5 +48,5 @@ def check(limit: Limit | None, counts: Counts, decoded: Decoded, batch: int) -> 
     raise TooManyDeadLettersError(
         f"batch {batch}: {counts.dead_letters} of {counts.elements} elements are dead letters "
         f"({codes}), and max_dead_letters is {limit}. Nothing of the batch was written. "
-        f"The first: {reasons}"
+        f"{len(first)} of them: {reasons}"
     )

@@ -52,15 +52,12 @@ class Output:
     def rows(self, decoded: Decoded) -> DataFrame:
         """Return its rows, with the columns that the output has.
 
-        Dead letters have ``key``, beside ``value`` and Kafka's columns, so that their table can be
-        decoded again as it is; and ``time``, when they were refused.
+        Dead letters have ``time``, when they were refused.
         """
         found = decoded.of_kind(self.kind)
         if self.kind != DEAD_LETTER:
             return found
-        return found.withColumnRenamed("record_key", "key").withColumn(
-            "time", F.current_timestamp()
-        )
+        return found.withColumn("time", F.current_timestamp())
 
     def schema(self, decoded: Decoded) -> StructType:
         """Return the columns of its rows."""

@@ -77,7 +77,8 @@ def committed_as_text(tables: TableCounts, progress: BatchProgress) -> str:
 
 
 def _in_tables(tables: TableCounts) -> str:
-    return f" ({', '.join(f'{n} {name}' for name, n in tables.items())})" if tables else ""
+    did = ", ".join(f"{n} {name}" for name, n in tables.items())
+    return f" (in tables: {did})" if tables else ""
 
 
 def _values(batch: BatchId, counts: Counts, tables: TableCounts, seconds: float) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from changewire.engines.spark.stream.identity import identity
 from changewire.engines.spark.stream.letters import letters_topic
 from changewire.engines.spark.stream.output import KINDS, Output
 from changewire.engines.spark.stream.sinks import SINKS, Sink
+from changewire.engines.typed_files import BY_STREAM
 
 
 def write_stream(
@@ -136,7 +137,10 @@ def _check_arguments(decoded: Decoded, outputs: list[Output], sink: str) -> None
     if sink not in SINKS:
         raise ValueError(f"no sink {sink!r}; there are: {', '.join(SINKS)}")
     if not decoded.rows.isStreaming:
-        raise ValueError("the messages are no stream; `write` takes them")
+        raise ValueError(
+            "the messages are no stream: `changewire.spark.write` takes them, and merges no table. "
+            f"For tables {BY_STREAM}"
+        )
     if sink == "iceberg" and any(output.is_path for output in outputs):
         raise ValueError("tables of iceberg have names, and no paths")
     if len({output.target.rstrip("/") for output in outputs}) < len(outputs):
