@@ -76,6 +76,19 @@ def test_a_key_that_does_not_fit_its_column_is_a_dead_letter(
     assert letters(spark, lake) == [(100, "schema-mismatch", column), (101, "schema-mismatch", key)]
 
 
+def test_a_new_table_has_the_key_of_most_changes(spark: SparkSession, tmp_path: Path) -> None:
+    """One message whose key has other columns does not decide for the others, even as the first."""
+    lake = Lake(tmp_path)
+    odd = json.loads(message("INSERT", 1, TYPES, id=1, val=1))
+    odd["schema"]["primaryKey"] = ["val"]
+    good = [message("INSERT", i, TYPES, id=i, val=i) for i in (2, 3)]
+    batch = [json.dumps(odd).encode(), *good]
+    landed(spark, lake, batch, format="dataworks-json", rows="embedded")
+    assert [row["id"] for row in rows(spark, lake)] == [2, 3]
+    said = "key-mismatch: /key: the table's key has the columns id"
+    assert letters(spark, lake) == [(0, "key-mismatch", said)]
+
+
 def test_keys_of_one_row_are_one_key(spark: SparkSession, tmp_path: Path) -> None:
     """A column of the key that the type lacks is text, so that 5 and "5" name the same row."""
     lake = Lake(tmp_path)

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 
+from changewire.engines.errors import OutputError
 from changewire.engines.retries import conflict, tries
 from changewire.engines.spark.apply.decide import ROW, TOMBSTONE
 from changewire.engines.spark.apply.decisions import Decisions, decisions
@@ -102,6 +103,7 @@ def write(merge: Merge, first: Decided) -> Counter[str]:
 
     Raises:
         ConflictError: Other writers did not let it be done.
+        OutputError: What another writer did makes changes fail that are in the change log by now.
     """
     place = merge.place
     decided: Decided | None = first
@@ -112,6 +114,7 @@ def write(merge: Merge, first: Decided) -> Counter[str]:
     for tried in tries():
         if tried or decided is None:
             decided = _decided(merge)
+        _check_failures(first, decided, place)
         if decided is None or (done := _attempt(decided, merge)) is None:
             continue
         if counts is None and done.is_whole:
@@ -119,6 +122,16 @@ def write(merge: Merge, first: Decided) -> Counter[str]:
         if done.is_final:
             return decided.made.counts if counts is None else counts
     raise conflict(str(place.table))
+
+
+def _check_failures(first: Decided, again: Decided | None, place: Place) -> None:
+    """Check that no more changes fail than before the change log was written."""
+    if again is not None and again.made.failed > first.made.failed:
+        number = again.made.failed - first.made.failed
+        raise OutputError(
+            f"{place.table}: another writer changed it, and {number} changes that could be applied "
+            "before cannot be any more"
+        )
 
 
 def _decided(merge: Merge) -> Decided | None:

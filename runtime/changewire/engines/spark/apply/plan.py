@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple, cast
 
@@ -152,8 +153,14 @@ def _kept_keys(spark: SparkSession, target: Target, applying: Applying) -> tuple
 
 
 def _first_keys(ways: list[From], sources: Sources) -> tuple[str, ...] | None:
-    """Return the columns of the key that a new table gets; None where only truncates come."""
-    return min((names for way in ways for names in sources.keys.get(way, ())), default=None)
+    """Return the columns of the key that a new table gets: those that most changes have.
+
+    None if only truncates come.
+    """
+    found: Counter[tuple[str, ...]] = Counter()
+    for way in ways:
+        found.update(sources.keys.get(way, {}))
+    return max(sorted(found), key=found.__getitem__, default=None)
 
 
 def _other_keys(ways: list[From], sources: Sources, keys: tuple[str, ...]) -> Iterator[Refused]:
@@ -161,7 +168,7 @@ def _other_keys(ways: list[From], sources: Sources, keys: tuple[str, ...]) -> It
     names = F.json_object_keys("key")
     expected = ", ".join(keys)
     for way in ways:
-        if sources.keys.get(way, set()) - {keys}:
+        if {*sources.keys.get(way, ())} - {keys}:
             is_other = ~F.array_sort(names).eqNullSafe(F.array(*map(F.lit, keys)))
             where = is_from([way]) & F.col("key").isNotNull() & is_other
             text = f"the table's key has the columns {expected}"

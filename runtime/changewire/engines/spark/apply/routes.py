@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from operator import itemgetter
 from typing import Any, Final
@@ -29,7 +30,8 @@ class Sources(Struct):
         changes: How many changes there are.
         key_missing: How many have no key; they go nowhere.
         lone_before_unused: How many are a row before an update, alone, that changes nothing.
-        keys: Columns of the keys, by where changes come from, where rows are typed.
+        keys: Columns of the keys, by where changes come from, where rows are typed; and how many
+            changes have them.
         schemas: Likewise what stands in messages, in the order of their first messages.
     """
 
@@ -37,7 +39,7 @@ class Sources(Struct):
     changes: int
     key_missing: int
     lone_before_unused: int
-    keys: dict[From, set[tuple[str, ...]]]
+    keys: dict[From, Counter[tuple[str, ...]]]
     schemas: list[SchemaOf]
 
 
@@ -87,11 +89,11 @@ def sources_of(
 def _sources(groups: list[Row]) -> Sources:
     used = [g for g in groups if g["way"] == TRUNCATE or g["changes"] > g["key_missing"]]
     ways = {_from_row(group) for group in used}
-    keys: dict[From, set[tuple[str, ...]]] = {}
+    keys: dict[From, Counter[tuple[str, ...]]] = {}
     typed = [group for group in used if "has_row" in group]
     for group in typed:
         if group["names"] is not None:
-            keys.setdefault(_from_row(group), set()).add(tuple(group["names"]))
+            keys.setdefault(_from_row(group), Counter())[tuple(group["names"])] += group["changes"]
     schemas = [
         SchemaOf(_from_row(group), group["fingerprint"], bytes(group["message"]))
         for group in sorted(typed, key=itemgetter("first"))
