@@ -34,14 +34,18 @@ class TypedShape:
         return {"_row_json": self._row_json, "keys": self.keys}
 
     @cached_property
-    def content_type(self) -> StructType:
-        """The type of rows."""
+    def _row(self) -> StructType:
         return StructType.fromJson(json.loads(self._row_json))
 
-    @cached_property
+    @property
+    def content_type(self) -> StructType:
+        """The type of rows."""
+        return self._row
+
+    @property
     def named_type(self) -> StructType:
         """The columns of the key."""
-        row = self.content_type
+        row = self._row
         return StructType(
             [
                 row[name] if name in row.names else StructField(name, StringType())
