@@ -63,10 +63,10 @@ def test_a_producer_without_broker_ends_with_two_lines(
     assert capfd.readouterr() == ("", f"waiting for broker {server} ...\n")
 
 
-def test_a_service_without_broker_says_one_line(
+def test_a_service_without_broker_says_two_lines(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The client tries again and again, and says it once."""
+    """The client tries again and again, and says it once; at last it says what was not sent."""
     server = f"{HOST}:{free_port()}"
 
     def flush(producer: SerializingProducer, _: float) -> int:
@@ -79,7 +79,8 @@ def test_a_service_without_broker_says_one_line(
     with pytest.raises(SystemExit) as ended:
         runpy.run_path(str(EXAMPLES / "producer.py"))
     assert ended.value.code == 1
-    assert capfd.readouterr() == ("", f"waiting for broker {server} ...\n")
+    said = f"waiting for broker {server} ...\nt: 1 not delivered: no answer within 60 seconds\n"
+    assert capfd.readouterr() == ("", said)
 
 
 def test_clients_of_the_examples_have_no_log() -> None:

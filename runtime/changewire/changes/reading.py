@@ -11,6 +11,7 @@ from changewire.changes.options import NullValue, check_null_value, check_option
 from changewire.codec import (
     Codec,
     DecodeError,
+    FormatError,
     codec,
     codec_for,
     decode_all_any,
@@ -129,6 +130,8 @@ class Reading:
             )
         except DecodeError as error:
             return rejection(error, number), []
+        except FormatError:  # of all messages of the format
+            raise
         except Exception as error:  # noqa: BLE001 - one element must not end the others
             return rejection(DecodeError(reader.format, [internal_error(error)]), number), []
         used = reader.leniencies(model)

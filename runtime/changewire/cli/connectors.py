@@ -12,7 +12,6 @@ from typing import Final
 from changewire.cli.checks.jars import has_been_fetched, is_in_spark, spark_home
 from changewire.cli.checks.packages import PYSPARK, installed
 from changewire.cli.notices import notice
-from changewire.job import JobError
 from changewire.tested import RELEASES, Release, ran_with
 
 _NAMES: Final = {"kafka": "Kafka connector", "delta": "Delta", "iceberg": "Iceberg"}
@@ -59,6 +58,8 @@ def _tested(pyspark: str, needed: Sequence[str]) -> tuple[Release, str]:
     if tested is None or untested:
         names = " and no ".join(_NAMES[name] for name in untested)
         places = ", ".join(RELEASES[name] for name in untested)
+        from changewire.job import JobError  # loads Arrow
+
         raise JobError(
             f"no {names} was tested with Spark {pyspark}: name the coordinates by --packages. "
             f"Which releases fit this Spark: {places}"

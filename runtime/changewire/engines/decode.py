@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from changewire.changes.reading import ElementRow, Reading
-from changewire.codec import DecodeError, rejection
+from changewire.codec import DecodeError, FormatError, rejection
 from changewire.codec.border import internal_error
 from changewire.engines.counts import ConservationError
 from changewire.engines.cuts import BATCH_BYTES, cuts, joined, lengths, parts
@@ -152,6 +152,8 @@ class Decoder:
         """Return what becomes of each element of a message, whatever reading it raises."""
         try:
             return self._elements(value, key)
+        except FormatError:  # of all messages of the format
+            raise
         except Exception as error:  # noqa: BLE001 - one message must not end the stream
             return [(self._failed(error), [])]
 

@@ -197,7 +197,7 @@ def test_keys_and_leniencies_of_other_formats(spark: SparkSession) -> None:
         "delete",
         '{"id":"7"}',
         '{"id":"7","x":1}',
-        ["after-on-delete", "undeclared-field", "undeclared-field"],
+        ["after-on-delete", "missing-version", "missing-db", *["undeclared-field"] * 2],
     )
     with pytest.raises(ValueError, match="tables have no column families"):
         cws.decode(frame, format="dataworks-json", families=["f"])

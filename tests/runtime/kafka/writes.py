@@ -88,7 +88,7 @@ def _with(place: str, value: Any) -> Callable[[Parsed], Parsed]:
 
 
 def _without(message: Parsed) -> Parsed:
-    return {name: value for name, value in message.items() if name != "gen"}
+    return {name: value for name, value in message.items() if name != "key"}
 
 
 def _packed(message: Parsed) -> bytes:

@@ -58,8 +58,8 @@ def test_an_output_of_another_type_is_refused(landed: Landed, spark: SparkSessio
     with pytest.raises(cws.OutputError) as caught:
         landed.stream.start(spark, rows=kind, checkpoint=str(root / "new"))
     assert str(caught.value) == (
-        "controls: the rows have a column before of type struct<n:bigint>, and "
-        f"{root}/controls has string; change it, or choose another place and checkpoint"
+        "change_log: the rows have a column before of type struct<n:bigint>, and "
+        f"{root}/change_log has string; change it, or choose another place and checkpoint"
     )
 
 
