@@ -109,7 +109,7 @@ class Applying:
             batch = batch.without(failures, self.format)
 
     def write(self, decided: Decided) -> None:
-        """Write what a batch does to its tables; done again it changes nothing.
+        """Write what a batch does to its tables; a retry changes nothing.
 
         Raises:
             ConflictError: Other writers did not let it be done.

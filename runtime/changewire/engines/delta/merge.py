@@ -155,7 +155,7 @@ def decide(merge: Merge) -> DecidedTable:
 
 
 def write(merge: Merge, first: DecidedTable) -> Counter[str]:
-    """Write what was decided; done again it changes nothing.
+    """Write what was decided; a retry changes nothing.
 
     Tombstones are written first. Rows are written as the version after the one that was decided on,
     or not at all: if another writer came first, everything is decided anew.

@@ -45,7 +45,7 @@ class TablesWriter(BatchWriter):
     applying: Applying
 
     def _write(self, decoded: Decoded, batch: BatchId) -> tuple[Counts, TableCounts]:
-        """Write a batch, then merge it; done again it changes nothing.
+        """Write a batch, then merge it; a retry changes nothing.
 
         Everything is decided first. A change that cannot be applied, for whatever reason of its
         own, is a dead letter when the batch is written.

@@ -89,7 +89,7 @@ def decide(merge: Merge) -> Decided:
 
 
 def write(merge: Merge, first: Decided) -> Counter[str]:
-    """Write what was decided; done again it changes nothing.
+    """Write what was decided; a retry changes nothing.
 
     Tombstones are written first. Rows are written only if they are still those that were decided
     on. If another writer came in between, everything is decided anew.

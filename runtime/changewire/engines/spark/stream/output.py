@@ -16,8 +16,8 @@ from changewire.tables.names import is_path
 KINDS: Final = {"change_log": CHANGE, "controls": CONTROL, "dead_letters": DEAD_LETTER}
 """Kind of row of each output, in the order in which a batch is written.
 
-Dead letters come last: if a batch that a crash cut off has more of them when it is done again, they
-are in two outputs, and never in none."""
+Dead letters come last: if a batch that a crash cut off has more of them when it is retried,
+they are in two outputs, and never in none."""
 
 
 @dataclass(frozen=True)
