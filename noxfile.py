@@ -17,10 +17,10 @@ from pathlib import Path
 import nox
 
 nox.needs_version = ">=2025.2.9"
-nox.options.default_venv_backend = "virtualenv"  # comes with nox, and is quicker than venv
+nox.options.default_venv_backend = "uv|virtualenv"  # uv, if it is installed, is much quicker
 nox.options.error_on_missing_interpreters = True
 nox.options.reuse_venv = "yes"
-nox.options.sessions = ["lint", "codegen_check", "typing", "tests", "docs", "build"]
+nox.options.sessions = ["lint", "codegen_check", "typing", "tests", "docs", "build", "pages"]
 
 ROOT = Path(__file__).parent
 PYPROJECT = nox.project.load_toml("pyproject.toml")
@@ -28,6 +28,11 @@ EXTRAS = PYPROJECT["project"]["optional-dependencies"]
 PYTHON_OF_SPHINX = (3, 11)
 SOURCES = {"PYTHONPATH": os.pathsep.join(("codegen", "generated", "runtime"))}
 PINS = "constraints/dev.txt"
+PAGES = ("tests/docs", "tests/examples", "tests/benchmarks")
+"""Tests of pages, pictures, examples and benchmarks."""
+
+# Two processes, each with its own Spark and Kafka where a file of its tests asks for them.
+PROCESSES = ("--numprocesses=2", "--dist=loadfile", "--no-loadscope-reorder", "--durations=20")
 DECODE = ("test_decode", "test_spark_engine", "test_spark_schemas", "test_variant")
 TYPED = ("test_typed_rows", "test_rows_by_json_schema")
 STREAM = ("stream/test_landing", "stream/test_once", "stream/test_start")
@@ -43,6 +48,11 @@ LINES = {
     "connect": ("test_connect",),
 }
 """Lines of Spark, and files of tests of its engine; Spark Connect is that of the first."""
+WITHOUT_EXTRAS = (
+    "import changewire, changewire.tables; "
+    "[getattr(changewire, name) for name in changewire.__all__]"
+)
+"""What works where no extra is installed."""
 REPRODUCIBLE = {"SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", "1767225600")}
 
 
@@ -154,11 +164,17 @@ def typing(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Test the built wheel, with all extras."""
+    """Test the built wheel, with all extras; pages have a session of their own."""
     install_wheel(session, tuple(EXTRAS), ("bench", "tests"))
-    # Two processes, each with its own Spark and Kafka where a file of its tests asks for them.
-    processes = ("--numprocesses=2", "--dist=loadfile", "--no-loadscope-reorder")
-    session.run("pytest", *processes, *session.posargs)
+    chosen = session.posargs or [f"--ignore={folder}" for folder in PAGES]
+    session.run("pytest", *PROCESSES, *chosen)
+
+
+@nox.session
+def pages(session: nox.Session) -> None:
+    """Test pages, pictures, examples and benchmarks: what users read runs."""
+    install_wheel(session, tuple(EXTRAS), ("bench", "tests"))
+    session.run("pytest", *PROCESSES, *(session.posargs or PAGES))
 
 
 @nox.session
@@ -259,7 +275,7 @@ def build(session: nox.Session) -> None:
             session.error(f"{file.name} differs when it is built again: see {again}")
         session.log(f"{file.name}: {digests.pop()}, also from another folder and umask")
     install(session, str(wheel))
-    session.run("python", "-c", "import changewire", silent=True)  # without any extra
+    session.run("python", "-c", WITHOUT_EXTRAS)
 
 
 def build_elsewhere(session: nox.Session, sdist: Path, target: Path) -> None:

@@ -60,8 +60,8 @@ def changes(values: list[bytes], change: Callable[[Any], Any] = cw.changes) -> d
 
 def rows(values: list[bytes]) -> dict[str, Action]:
     """Return what a worker does with messages, up to Arrow columns."""
-    options: Any = {"keys": None, "image": "full", "families": None, "digests": "off"}
-    made = changes(values, partial(change_row, record_key=None, **options))
+    options = cw.DecodeOptions(FORMAT)
+    made = changes(values, partial(change_row, record_key=None, options=options))
     batch = pa.RecordBatch.from_pydict({"value": pa.array(values, pa.binary())})
 
     def build(action: Action) -> object:

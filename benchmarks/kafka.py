@@ -31,14 +31,14 @@ LEAST = 20
 
 THEIRS, UNCHECKED = "confluent-kafka, validate=True", "confluent-kafka, validate=False"
 DICTIONARY, MODEL, DATA = "a dictionary", "a model", "bytes"
-TOLD, ASKED = "told the format", "a header tells it"
+GIVEN, HEADER = "format given", "format from header"
 
 
 def run(*, rounds: int, seconds: float) -> Iterator[Result]:
     """Yield a table for each direction, with a row for each message."""
     for title, make, ours in (
         ("Validate and send", writers, DICTIONARY),
-        ("Receive and validate", readers, TOLD),
+        ("Receive and validate", readers, GIVEN),
     ):
         found = {
             f"{name}, {size} ({len(data)} bytes)": compare(
@@ -69,13 +69,13 @@ def readers(format: str, data: bytes) -> dict[str, Action]:
     """Return what makes objects of bytes, by name; all but the second also validate."""
     theirs, unchecked = (deserializer(format, validate=validate) for validate in (True, False))
     framed = serializer(format, validate=True)(json.loads(data), context())
-    told, asked, headed = ChangewireDeserializer(format), ChangewireDeserializer(), context()
+    given, asked, headed = ChangewireDeserializer(format), ChangewireDeserializer(), context()
     ChangewireSerializer(format, header=True)(data, headed)
     return {
         THEIRS: lambda: theirs(framed, context()),
         UNCHECKED: lambda: unchecked(framed, context()),
-        TOLD: lambda: told(data, context()),
-        ASKED: lambda: asked(data, headed),
+        GIVEN: lambda: given(data, context()),
+        HEADER: lambda: asked(data, headed),
     }
 
 

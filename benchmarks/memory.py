@@ -13,7 +13,7 @@ import psutil
 
 from benchmarks import messages
 from benchmarks.tables import Result
-from changewire.changes.reading import Reading
+from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.python import run as run_engine
 
 _MB = 2**20
@@ -62,7 +62,7 @@ def _samples(pipe: str, folder: str, total: int) -> list[int]:
     outcome = run_engine(
         [pipe],
         str(Path(folder, "out")),
-        reading=Reading(messages.FORMAT),
+        decode_options=DecodeOptions(messages.FORMAT),
         shape="json-lines",
         progress=sample,
     )

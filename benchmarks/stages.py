@@ -16,7 +16,7 @@ from benchmarks.messages import FORMAT
 from benchmarks.tables import Result, timed
 from benchmarks.timing import Action, Timing, compare
 from changewire.changes import change_row
-from changewire.changes.reading import Reading
+from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.decode import PART, Decoder
 
 PARSED = "orjson (parse only)"
@@ -43,11 +43,12 @@ def messages() -> list[bytes]:
 
 def stages(values: list[bytes]) -> dict[str, Action]:
     """Return the stages by name; what a stage makes is kept until the next call, as in a run."""
-    codec, decoder = cw.codec(FORMAT), Decoder(Reading(FORMAT))
+    options = DecodeOptions(FORMAT)
+    codec, decoder = cw.codec(FORMAT), Decoder(options)
     batch = pa.RecordBatch.from_pydict({"value": pa.array(values, pa.binary())})
 
     def row(model: object) -> object:
-        return change_row(model, None, keys=None, image="full", families=None, digests="off")
+        return change_row(model, None, options)
 
     def decode() -> object:
         return [codec.decode(value) for value in values]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 ROOT: Final = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))  # for what the pages are made of, docs/making
+sys.path.insert(0, str(ROOT))  # for docs/making
 
 project = "changewire"
 html_title = project
@@ -46,7 +46,7 @@ def lead_inside(_: Any, __: str, source: list[str]) -> None:
 
 
 def leave_room(app: Any, name: str, source: list[str]) -> None:
-    """Drop patterns of an index that no page has yet: Sphinx would warn of them."""
+    """Drop patterns of an index that match no page yet: Sphinx would warn about them."""
     here = Path(app.srcdir, name).parent
     for pattern in re.findall(r"^[\w./-]+\*$", source[0], re.MULTILINE):
         if name.endswith("index") and not any(here.glob(f"{pattern}.md")):
@@ -67,7 +67,7 @@ def read_fences(_: Any, __: str, ___: str, ____: Any, _____: Any, lines: list[st
 
 
 def setup(app: Any) -> None:
-    """Write the pages and plots that are made of code and figures, and follow links outside."""
+    """Write the pages and plots that are generated from code and figures; follow links outside."""
     from docs.making.pages import write_pages
 
     write_pages(Path(app.srcdir, "made"))

@@ -181,7 +181,7 @@ def listens(server: str) -> bool:
 
 
 def _stop(process: subprocess.Popen[bytes], server: str) -> None:
-    """End the broker as a crash would: nobody needs its data, and it takes no time."""
+    """Kill the broker: its data are not needed, and this takes no time."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.communicate()

@@ -1,6 +1,6 @@
 """Jars of Maven artifacts, fetched once below the clone by the Ivy that PySpark brings.
 
-And what the JVM of a short run is told.
+Also options for the JVM of a short run.
 """
 
 from __future__ import annotations

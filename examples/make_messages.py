@@ -6,21 +6,19 @@ damaged on purpose.
 """
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from examples.making import aerospike_json, aerospike_msgpack, dataworks_json, lindorm_json, mixed
+from changewire_messages import families
 
 ROOT: Final = Path(__file__).resolve().parent
 
 FOLDERS: Final[Mapping[str, Callable[[], dict[str, bytes]]]] = {
-    "aerospike_json": aerospike_json.files,
-    "aerospike_msgpack": aerospike_msgpack.files,
-    "dataworks_json": dataworks_json.files,
-    "lindorm_json": lindorm_json.files,
-    "mixed": mixed.files,
+    folder: import_module(f"examples.making.{folder}").files
+    for folder in (*families.__all__, "mixed")
 }
-"""What makes the files of each folder: their content by name."""
+"""What makes the files of each folder, one for each format: their content by name."""
 
 
 def main() -> None:

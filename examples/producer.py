@@ -1,7 +1,7 @@
 """A service that sends JSON lines to a topic: python examples/producer.py HOST:PORT TOPIC < lines.
 
-What readers of the topic would refuse is not sent, and said with every reason. What no broker took
-is said, too. The exit code is 1 if there is any of either.
+Messages that readers would reject are not sent; standard error has every reason, also for messages
+that were not delivered. The exit code is 1 if there are any.
 """
 
 import sys
@@ -22,13 +22,13 @@ server, topic = sys.argv[1:]
 
 
 def delivered(error: KafkaError | None, _: Message) -> None:
-    """Count a message that no broker took, by the reason."""
+    """Count a message that was not delivered, by the reason."""
     if error is not None:
         undelivered[error.str()] += 1
 
 
 def say_once(error: KafkaError) -> None:
-    """Say each error once; librdkafka's log has lines for each try to reach a broker."""
+    """Print each error once; librdkafka's log repeats it for each attempt to reach a broker."""
     text = f"waiting for broker {server} ..." if error.name() in UNREACHED else error.str()
     if text not in said:
         print(text, file=sys.stderr, flush=True)
@@ -47,7 +47,7 @@ for number, line in enumerate(sys.stdin.buffer, 1):
     except ValueSerializationError as error:
         refused += 1
         print(f"line {number}: {error.exception}", file=sys.stderr)
-    producer.poll(1 if len(producer) > MOST_WAITING else 0)  # waits where the broker is slower
+    producer.poll(1 if len(producer) > MOST_WAITING else 0)  # waits if the broker is slower
 if unsent := producer.flush(SECONDS):
     undelivered[f"no answer within {SECONDS} seconds"] += unsent
 for reason, count in undelivered.items():

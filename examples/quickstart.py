@@ -10,10 +10,10 @@ DATA = (
 message = cw.decode(DATA, format="aerospike-json")  # a typed, frozen model of the message
 print("decoded:", type(message).__name__, message.key.user_key, message.bins[0])
 
-for change in cw.changes(message):  # what it means for a table, alike for every format
+for change in cw.changes(message):  # one kind of change for every format
     print("change:", change.op, change.source.table, change.after, change.event_time)
 
-data = cw.encode(message)  # checked: what is sent is what decode accepts, and means the same
+data = cw.encode(message)  # checked: decode accepts it, and reads the same message
 print("encoded:", cw.decode(data, format="aerospike-json") == message)
 
 damaged = DATA.replace(b'"gen":3', b'"gen":"3"').replace(b'"Ada"', b"7")

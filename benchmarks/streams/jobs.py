@@ -72,7 +72,7 @@ class Job(msgspec.Struct, frozen=True):
     @property
     def log(self) -> str:
         """The change log."""
-        return str(Path(self.folder, "log", "change_log"))
+        return str(Path(self.folder, "log", "changes"))
 
     @property
     def checkpoint(self) -> str:
@@ -84,7 +84,7 @@ class Job(msgspec.Struct, frozen=True):
         """The arguments of `write_stream` and `apply_changes` that name places."""
         log = Path(self.folder, "log")
         others = {name: str(log / name) for name in ("controls", "dead_letters")}
-        return {"change_log": self.log, **others, "checkpoint": self.checkpoint, "trigger": ONCE}
+        return {"changes": self.log, **others, "checkpoint": self.checkpoint, "trigger": ONCE}
 
 
 def messages(job: Job) -> DataFrame:

@@ -39,7 +39,7 @@ _RESOLVE: Mapping[str, Callable[[Definitions], None]] = {
     "json": resolve_unions,
     "msgpack": resolve_row_unions,
 }
-"""How the arms of unions are told apart: by a property, or by a position."""
+"""How the arms of unions are distinguished: by a property, or by a position."""
 
 
 def build_family(folder: str, meta: Mapping[str, Any], documents: Mapping[str, Node]) -> Family:
@@ -65,6 +65,7 @@ def build_family(folder: str, meta: Mapping[str, Any], documents: Mapping[str, N
         name=folder,
         title=meta["title"],
         description=meta["description"],
+        kind=meta.get("kind", "messages"),
         format=meta.get("format"),
         encoding=meta["encoding"],
         exact=meta.get("numbers") == "exact",
@@ -79,7 +80,7 @@ def build_family(folder: str, meta: Mapping[str, Any], documents: Mapping[str, N
 
 
 def _check_names(definitions: Definitions) -> None:
-    """Refuse titles that differ, but become one name where a function is named after them."""
+    """Refuse different titles that would give two functions the same name."""
     taken: dict[str, str] = {}
     for definition in with_arms(definitions.values()):
         name = snake(definition.name)
@@ -106,12 +107,12 @@ def _places(folder: str, documents: Mapping[str, Node]) -> list[tuple[str, str, 
 def _definition(node: Node, place: Place) -> AnyDefinition:
     head = (node["title"], node["description"], place.file, place.pointer)
     if not CLASS_NAME.match(node["title"]):
-        place.refuse(f"the title {node['title']!r} is no class name: use CamelCase")
+        place.refuse(f"the title {node['title']!r} is not a class name: use CamelCase")
     if node["title"] in RESERVED_TITLES:
-        place.refuse(f"the title {node['title']!r} is a name that generated code uses itself")
+        place.refuse(f"the title {node['title']!r} is reserved: generated code uses it itself")
     own = NOTHING if place.pointer else ROOT
     if place.pointer and "if" in node:
-        place.refuse("if and then stand at the root of a file only")
+        place.refuse("if and then are allowed only at the root of a file")
     if node.get("type") == "object" and "properties" in node:
         place.check_keywords(node, own | LENIENT)
         return _object(node, head, place)
@@ -153,7 +154,7 @@ def _open_tag(node: Node) -> Tag | None:
 def _row(node: Node, head: tuple[str, str, str, str], place: Place) -> Row:
     count = len(node["prefixItems"])
     if node["items"] is not False or not node["minItems"] == node["maxItems"] == count:
-        place.refuse(f"a positional array says items: false, minItems: {count}, maxItems: {count}")
+        place.refuse(f"a positional array needs items: false, minItems: {count}, maxItems: {count}")
     titles = [child["title"] for child in node["prefixItems"]]
     if len(set(titles)) < count:
         place.at("prefixItems").refuse("two positions have the same title")
@@ -178,7 +179,9 @@ def _properties(
     for wire, node in children.items():
         below = place.at((steps or {}).get(wire, wire))
         if UNCARRIABLE.search(wire):
-            below.refuse("a property name holds no quotes, backslashes or control characters")
+            below.refuse(
+                "a property name must not contain quotes, backslashes or control characters"
+            )
         prop = Property(
             wire=wire,
             name=python_name(wire),
@@ -202,11 +205,15 @@ def _properties(
 def _check_repeated(prop: Property, place: Place) -> None:
     kind = prop.type.of if isinstance(prop.type, Nullable) else prop.type
     if prop.repeated and not isinstance(kind, RefTo):
-        place.at("x-repeated").refuse("a repeated property is a definition, or null")
+        place.at("x-repeated").refuse(
+            "a repeated property must be a reference to a definition, or null"
+        )
 
 
 def _roles(folder: str, roles: Mapping[str, str], documents: Mapping[str, Node]) -> dict[str, str]:
     for role, stem in roles.items():
         if f"{stem}.json" not in documents:
-            raise SchemaError(f"{folder}/family.json", f"/roles/{role}", f"no file {stem}.json")
+            raise SchemaError(
+                f"{folder}/family.json", f"/roles/{role}", f"there is no file {stem}.json"
+            )
     return {role: documents[f"{stem}.json"]["title"] for role, stem in roles.items()}

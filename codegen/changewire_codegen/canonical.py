@@ -1,4 +1,4 @@
-"""Schema files as they are shipped: self-contained, with every bound written out."""
+"""Schema files as they are shipped: self-contained with every bound, and as they were read."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
-from changewire_codegen.nodes import INT64, Family
+from changewire_codegen.keywords import integer_bounds
+from changewire_codegen.load import FAMILY_FILE
+from changewire_codegen.nodes import Family
 
 Node = Mapping[str, Any]
+
+SOURCE_FILE = "source.json"
+"""Name of the document in a generated package."""
 
 
 def canonical_schemas(family: Family) -> dict[str, str]:
     """Return the text of each canonical schema by file name.
 
-    References lead into the file's own ``$defs``; an integer without bounds gets those of 64 bits.
+    References lead into the file's own ``$defs``; an integer without bounds gets those of its size.
     """
     return {
         file: json.dumps(_canonical(file, family), indent=2, ensure_ascii=False) + "\n"
@@ -75,16 +80,28 @@ def _is_type(node: Node) -> bool:
 
 
 def _bounded(node: dict[str, Any]) -> dict[str, Any]:
-    """Write out the bounds of 64 bits; beside number they hold for integers alone."""
+    """Write out the bounds of an integer; in a union with number they hold for integers only."""
     kinds: list[str] = node["type"] if isinstance(node["type"], list) else [node["type"]]
+    low, high = integer_bounds(node)
     if "number" not in kinds:
-        return {
-            **node,
-            "minimum": node.get("minimum", INT64[0]),
-            "maximum": node.get("maximum", INT64[1]),
-        }
-    low, high = node.pop("minimum", INT64[0]), node.pop("maximum", INT64[1])
+        return {**node, "minimum": low, "maximum": high}
+    node = {key: value for key, value in node.items() if key not in {"minimum", "maximum"}}
     arms: list[Node] = [{"type": "integer", "minimum": low, "maximum": high}]
     arms.append({"type": "number", "not": {"type": "integer"}})
     arms += [{"type": kind} for kind in kinds if kind not in {"integer", "number"}]
     return {**{key: value for key, value in node.items() if key != "type"}, "anyOf": arms}
+
+
+def source_document(family: Family) -> str:
+    """Return the schema files of a family as they were read, one to a line.
+
+    A canonical schema stands for itself. A difference between two states of the schemas is
+    reported by its place in the files that people edit, so these files are shipped as well.
+    """
+    files: Mapping[str, Any] = {FAMILY_FILE: family.meta, **dict(sorted(family.schemas.items()))}
+    lines = [f"{json.dumps(name)}: {_compact(text)}" for name, text in files.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from changewire_codegen.errors import SchemaError
+from changewire_codegen.names import snake
 from changewire_codegen.nodes import (
     Alias,
     Anything,
@@ -30,7 +31,9 @@ from changewire_codegen.order import has_extra, references
 EXTRA = "_extra"
 """Column of the properties that the schema does not name."""
 
-LeafKind = Literal["boolean", "integer", "number", "string", "bytes", "datetime", "json", "text"]
+LeafKind = Literal[
+    "boolean", "int32", "integer", "number", "string", "bytes", "datetime", "json", "text"
+]
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,11 @@ def tables(family: Family) -> list[str]:
     return sorted(
         n for n in set(family.variants.values()) if isinstance(family.definitions[n], kinds)
     )
+
+
+def constant(name: str, family: Family) -> str:
+    """Return the name of the constant for a definition: public if it has a table of its own."""
+    return f"{'' if name in tables(family) else '_'}{snake(name).upper()}"
 
 
 def structs(family: Family) -> list[StructColumn]:
@@ -212,7 +220,7 @@ def _joined(columns: list[Column], *, nested: bool) -> Column:
 def column_of(kind: Type, family: Family, owners: tuple[str, ...]) -> Column:  # noqa: PLR0911 - one for each kind of type
     """Return the column of a type; JSON text for what no column type holds exactly."""
     if isinstance(kind, Scalar):
-        return Leaf(_LEAVES.get(kind.kind, "json")) if kind.enum is None else _enumeration(kind)
+        return _leaf(kind)
     if isinstance(kind, Choice):
         options = [option for option in kind.options if option.kind != "null"]
         return column_of(options[0], family, owners) if len(options) == 1 else JSON
@@ -229,8 +237,10 @@ def column_of(kind: Type, family: Family, owners: tuple[str, ...]) -> Column:  #
     return _reference(kind, family, owners)
 
 
-def _enumeration(scalar: Scalar) -> Leaf:
-    return Leaf("integer" if scalar.kind == "integer" else "string")
+def _leaf(scalar: Scalar) -> Leaf:
+    if scalar.enum is not None:
+        return Leaf("integer" if scalar.kind == "integer" else "string")
+    return Leaf("int32") if scalar.bits == 32 else Leaf(_LEAVES.get(scalar.kind, "json"))  # noqa: PLR2004 - bits
 
 
 def _reference(kind: RefTo, family: Family, owners: tuple[str, ...]) -> Column:
@@ -242,7 +252,7 @@ def _reference(kind: RefTo, family: Family, owners: tuple[str, ...]) -> Column:
 
 
 def reaches(name: str, target: str, family: Family, path: tuple[str, ...] = ()) -> bool:
-    """Tell whether a definition holds the target, itself or at any depth."""
+    """Return whether a definition holds the target, itself or at any depth."""
     for other in references(family.definitions[name]):
         if other == target or (
             other not in path and reaches(other, target, family, (*path, other))

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from changewire_codegen.dialect import DIALECT_PATH
-from changewire_codegen.emit.head import COMMAND
 from changewire_codegen.errors import OutputError, SchemaError
 from changewire_codegen.load import load
 from changewire_codegen.render import render, render_pages
 from changewire_codegen.tree import Package, Pages, Tree, compare_all, write_all
+from changewire_codegen.writer import COMMAND
 
 PACKAGE = "changewire_messages"
 _PACKAGE_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
@@ -24,8 +24,8 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command.
 
     Returns:
-        0; 1 where ``--check`` found a difference; 2 for a bad schema, or where files that the
-        generator did not write would be lost.
+        0; 1 if ``--check`` found a difference; 2 for an invalid schema, or if files would be lost
+        that were not generated.
     """
     options = _parser().parse_args(arguments)
     try:
@@ -52,7 +52,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def _trees(options: argparse.Namespace) -> list[Tree]:
     if not _PACKAGE_NAME.match(options.package):
-        raise SchemaError(options.package, "", "a package name is lower case letters, digits, _")
+        raise SchemaError(
+            options.package, "", "a package name must be lower-case letters, digits and _"
+        )
     families = load(options.schemas)
     return [
         Package(options.out / options.package, render(families, options.package)),
@@ -80,13 +82,11 @@ def _check(options: argparse.Namespace, arguments: Sequence[str]) -> int:
         found.append((f"different: {DIALECT_PATH.as_posix()}", ""))
     found += compare_all(_trees(options))
     if not found:
-        sys.stdout.write("generated files are as the schemas say\n")
+        sys.stdout.write("generated files are up to date\n")
         return 0
     for verdict, diff in found:
         sys.stdout.write(f"{verdict}\n{diff}")
     command = shlex.join([*COMMAND.split(), *(word for word in arguments if word != "--check")])
     files = "file is" if len(found) == 1 else "files are"
-    sys.stdout.write(
-        f"{len(found)} generated {files} not as the schemas say. To mend it: {command}\n"
-    )
+    sys.stdout.write(f"{len(found)} generated {files} out of date. To update: {command}\n")
     return 1

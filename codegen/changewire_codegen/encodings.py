@@ -1,4 +1,4 @@
-"""What an encoding can hold: a keyword that belongs to the other one is refused."""
+"""What an encoding can hold: keywords of the other encoding are refused."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ Node = Mapping[str, Any]
 _FOREIGN: Mapping[str, Mapping[tuple[str, str | None], str]] = {
     "json": {
         ("format", "binary"): "JSON has no bytes: use contentEncoding",
-        ("format", "double"): "JSON does not tell 1.0 from 1: leave it out",
-        ("x-mapKeys", None): "the names of a JSON object are text",
+        ("format", "double"): "JSON does not distinguish 1.0 from 1: leave it out",
+        ("x-mapKeys", None): "the names in a JSON object are always text",
     },
     "msgpack": {
         ("contentEncoding", None): 'MessagePack has bytes: use "format": "binary"',
-        ("format", "date-time"): "the dialect has no times in MessagePack",
-        ("properties", None): "in MessagePack an array with positions holds what has names",
+        ("format", "date-time"): "the dialect has no date-time in MessagePack",
+        ("properties", None): "in MessagePack, use an array with positions instead of properties",
     },
 }
-"""For each encoding the keywords, some with one value, that it has no use for."""
+"""For each encoding the keywords, or single values of them, that do not fit it."""
 
 _BELOW = ("$defs", "properties")
 _IN_ORDER = ("prefixItems", "anyOf", "oneOf")
@@ -30,21 +30,21 @@ _ONE = ("items", "additionalProperties")
 
 
 def check_family_encoding(path: str, meta: Node) -> None:
-    """Refuse what says nothing of a family's encoding.
+    """Refuse a keyword that does not fit the encoding of a family.
 
     Args:
         path: The ``family.json``, relative to the schema folder.
         meta: What it holds.
 
     Raises:
-        SchemaError: It says how numbers are kept, which MessagePack leaves no choice in.
+        SchemaError: It says how numbers are kept, for which MessagePack leaves no choice.
     """
     if meta["encoding"] == "msgpack" and "numbers" in meta:
-        raise SchemaError(path, "/numbers", "a float in MessagePack is binary64 or less")
+        raise SchemaError(path, "/numbers", "a float in MessagePack has at most binary64 precision")
 
 
 def check_encoding(path: str, schema: Node, encoding: str) -> None:
-    """Refuse what the encoding of a family has no use for.
+    """Refuse keywords that do not fit the encoding of a family.
 
     Args:
         path: Schema file, relative to the schema folder.
@@ -59,7 +59,7 @@ def check_encoding(path: str, schema: Node, encoding: str) -> None:
             if keyword in node and value in (None, node[keyword]):
                 raise SchemaError(path, f"{pointer}/{escape_pointer(keyword)}", reason)
         if encoding == "msgpack" and _is_map(node) and "x-mapKeys" not in node:
-            raise SchemaError(path, pointer, 'in MessagePack a map says "x-mapKeys": "any"')
+            raise SchemaError(path, pointer, 'in MessagePack a map needs "x-mapKeys": "any"')
 
 
 def _is_map(node: Node) -> bool:

@@ -23,7 +23,7 @@ def check_examples(path: str, schema: Mapping[str, Any], encoding: str) -> None:
         encoding: That of the family.
 
     Raises:
-        SchemaError: In MessagePack an example is no hex text, or not of one value.
+        SchemaError: In MessagePack an example is not hex text, or not of one value.
     """
     for i, example in enumerate(schema["examples"] if encoding == "msgpack" else ()):
         reason = _unreadable(example)
@@ -32,15 +32,15 @@ def check_examples(path: str, schema: Mapping[str, Any], encoding: str) -> None:
 
 
 def _unreadable(example: Any) -> str | None:
-    """Return what is wrong with an example; None where it can be read."""
+    """Return what is wrong with an example; None if it can be read."""
     try:
         bytes.fromhex(example)
     except (TypeError, ValueError):
-        return "an example in MessagePack is hex text: two digits for each byte"
+        return "an example in MessagePack must be hex text: two digits for each byte"
     try:
         parsed_example(example)
     except (TypeError, ValueError, msgpack.UnpackException):
-        return "an example in MessagePack stands for one value, and for nothing behind it"
+        return "an example in MessagePack must be exactly one value, with nothing after it"
     return None
 
 

@@ -1,9 +1,11 @@
-"""Which keywords have a meaning at a place: one that has none is refused, never ignored."""
+"""Which keywords have a meaning at a place: any other keyword is refused, never ignored."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+
+from changewire_codegen.nodes import INT32, INT64
 
 Node = Mapping[str, Any]
 
@@ -19,6 +21,9 @@ BINARY = "binary"
 DOUBLE = "double"
 """The format of a number that is written as a float, whatever its value."""
 
+BITS32 = "int32"
+"""The format of an integer of 32 bits."""
+
 _TYPES: Mapping[str, frozenset[str]] = {
     "null": frozenset(),
     "string": frozenset({"minLength", "maxLength", "pattern", "not"}),
@@ -31,13 +36,20 @@ _TYPES: Mapping[str, frozenset[str]] = {
 _BYTES = frozenset({"x-minBytes", "x-maxBytes"})
 _FORMATS: Mapping[tuple[str, str | None], frozenset[str]] = {
     ("string", BINARY): _BYTES | {"format"},
+    ("integer", BITS32): frozenset({"format", "minimum", "maximum"}),
     ("string", DATE_TIME): frozenset({"format"}),
     ("number", DOUBLE): frozenset({"format"}),
 }
 
 
+def integer_bounds(node: Node) -> tuple[int, int]:
+    """Return the smallest and the largest integer that a node allows."""
+    low, high = INT32 if node.get("format") == BITS32 else INT64
+    return node.get("minimum", low), node.get("maximum", high)
+
+
 def meaningless(node: Node, place: frozenset[str]) -> str | None:
-    """Return a keyword of a node that says nothing there; None where all do.
+    """Return a keyword of a node that has no meaning there; None if all have one.
 
     Args:
         node: A node that has passed the metaschema.

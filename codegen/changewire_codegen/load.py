@@ -27,7 +27,7 @@ def load(folder: Path) -> list[Family]:
         folder: Holds one folder for each family, with a ``family.json`` and its schema files.
 
     Raises:
-        SchemaError: A file is no JSON, or is outside the dialect.
+        SchemaError: A file is not JSON, or is outside the dialect.
     """
     paths = sorted(folder.glob(f"*/{FAMILY_FILE}"))
     if not paths:
@@ -49,10 +49,14 @@ def family_of(name: str, texts: Mapping[str, bytes]) -> Family:
         texts: What each file holds, by file name; one of them is ``family.json``.
 
     Raises:
-        SchemaError: A file is no JSON, or is outside the dialect.
+        SchemaError: A file is not JSON, or is outside the dialect.
     """
     if not FOLDER_NAME.match(name) or keyword.iskeyword(name):
-        raise SchemaError(name, "", "a folder of schemas is named a-z, 0-9, _: it is imported")
+        raise SchemaError(
+            name,
+            "",
+            "a folder of schemas must be named with a-z, 0-9 and _, because it is imported",
+        )
     documents = {file: _read(f"{name}/{file}", text) for file, text in sorted(texts.items())}
     meta = documents.pop(FAMILY_FILE)
     check_family_file(f"{name}/{FAMILY_FILE}", meta)
@@ -81,18 +85,18 @@ def parsed(text: bytes) -> object:
     """Return what JSON text says.
 
     Raises:
-        ValueError: It is no JSON, or a property stands twice in one object.
+        ValueError: It is no JSON, or a property occurs twice in one object.
         RecursionError: It is nested too deeply.
     """
     return json.loads(text, object_pairs_hook=_unique)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse a property that stands twice: one of the two would be lost."""
+    """Refuse a property that occurs twice: one of the two would be lost."""
     result = dict(pairs)
     if len(result) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        message = f"the property {twice!r} stands twice in one object"
+        message = f"the property {twice!r} occurs twice in one object"
         raise ValueError(message)
     return result

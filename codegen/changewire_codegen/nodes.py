@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 
@@ -11,7 +11,11 @@ def _nothing() -> dict[str, Mapping[str, Any]]:
     return {}
 
 
+INT32 = (-(2**31), 2**31 - 1)
 INT64 = (-(2**63), 2**63 - 1)
+
+OPEN_TAG = "@open"
+"""Tag of an open arm inside a struct; on the wire there is the unknown tag itself."""
 
 Kind = Literal[
     "null", "boolean", "integer", "number", "double", "string", "bytes", "binary", "datetime"
@@ -26,7 +30,8 @@ class Scalar:
     themselves, and a number that is written as a float.
 
     Attributes:
-        excluded: Integers that it is none of; only the tag of an open arm has such.
+        excluded: Integers that it must not be; only the tag of an open arm has any.
+        bits: Size of an integer as a column.
     """
 
     kind: Kind
@@ -37,6 +42,7 @@ class Scalar:
     pattern: str | None = None
     enum: tuple[str | int, ...] | None = None
     excluded: tuple[int, ...] = ()
+    bits: Literal[32, 64] = 64
 
 
 @dataclass(frozen=True)
@@ -115,7 +121,7 @@ class Property:
 
 @dataclass(frozen=True)
 class Tag:
-    """The property that tells the arms of a union apart.
+    """The property that distinguishes the arms of a union.
 
     Attributes:
         wire: Name of the property.
@@ -146,7 +152,7 @@ class Definition:
 
 @dataclass(frozen=True)
 class Rule:
-    """A root-level if/then: where ``condition`` holds, ``consequence`` must hold."""
+    """A root-level if/then: if ``condition`` holds, ``consequence`` must hold."""
 
     condition: Mapping[str, Any]
     consequence: Mapping[str, Any]
@@ -172,13 +178,13 @@ class Row(Definition):
 
 @dataclass(frozen=True)
 class TaggedRow(Row):
-    """Several arrays with the same positions as one model: the tag says what the others hold.
+    """Several arrays with the same positions as one model: the tag decides what they hold.
 
     Attributes:
         positions: What all arms allow at each position.
-        tag: Index of the position that tells the arms apart.
+        tag: Index of the position that distinguishes the arms.
         arms: The arrays; they are no models of their own.
-        tags: Values of the tag in each arm; none in the open arm, which takes all others.
+        tags: Values of the tag in each arm; empty for the open arm, which takes all others.
     """
 
     tag: int = 0
@@ -187,7 +193,7 @@ class TaggedRow(Row):
 
     @property
     def open_arm(self) -> Row | None:
-        """The arm that takes what no other knows; None where there is none."""
+        """The arm that takes what no other arm knows; None if there is none."""
         return next((a for a, t in zip(self.arms, self.tags, strict=True) if not t), None)
 
 
@@ -198,8 +204,8 @@ class RowUnion(Definition):
     Attributes:
         arms: Names of the arrays; all have the same number of positions.
         tags: Indices of the positions that hold a constant in each arm.
-        nested: Index of a position whose number of positions tells apart what the tags do not;
-            None where they tell all.
+        nested: Index of a position whose length distinguishes arms that have the same tags; None
+            if the tags suffice.
         keys: For each arm the values of its tags, in their order.
     """
 
@@ -214,7 +220,7 @@ class Union(Definition):
     """One of several tagged objects.
 
     Attributes:
-        tag: The property that tells the arms apart.
+        tag: The property that distinguishes the arms.
         tags: The value of each arm; None for the open arm, which takes what no other knows.
     """
 
@@ -224,18 +230,31 @@ class Union(Definition):
 
     @property
     def open_arm(self) -> str | None:
-        """Name of the open arm; None where the union is closed."""
+        """Name of the open arm; None if the union is closed."""
         return next((a for a, t in zip(self.arms, self.tags, strict=True) if t is None), None)
 
 
 @dataclass(frozen=True)
 class Alias(Definition):
-    """A named type that is no object of its own."""
+    """A named type that is not an object of its own."""
 
     type: Type
 
 
 AnyDefinition = Object | Row | RowUnion | Union | Alias
+
+
+def with_references(kind: Type, change: Callable[[RefTo], Type]) -> Type:
+    """Return a type in which each reference, at any depth, is replaced by a function."""
+    if isinstance(kind, RefTo):
+        return change(kind)
+    if isinstance(kind, Nullable):
+        return replace(kind, of=with_references(kind.of, change))
+    if isinstance(kind, ArrayOf):
+        return replace(kind, items=with_references(kind.items, change))
+    if isinstance(kind, MapOf):
+        return replace(kind, values=with_references(kind.values, change))
+    return kind
 
 
 def with_arms(definitions: Iterable[AnyDefinition]) -> Iterator[AnyDefinition]:
@@ -252,12 +271,14 @@ class Family:
 
     Attributes:
         name: Folder of the schemas, and name of the generated package.
-        format: Public name of the wire format; None for a family that is no wire format.
+        kind: Whether the schemas describe messages, or rows of tables: these get models and column
+            types alone, and any of their columns may be NULL.
+        format: Public name of the wire format; None for a family that is not a wire format.
         encoding: How the messages are written.
         exact: Whether numbers that binary64 cannot hold are kept as decimals.
         roles: Definition for each part that a Kafka record can play.
         differences: In what real messages differ from their document, in Markdown.
-        more: Where to read on, in Markdown; empty where the family file does not say.
+        more: Where to read on, in Markdown; empty if the family file does not say.
         definitions: By name; every definition stands after those it refers to.
         meta: The parsed ``family.json``.
         schemas: The parsed schema files by file name.
@@ -267,6 +288,7 @@ class Family:
     name: str
     title: str
     description: str
+    kind: Literal["messages", "tables"]
     format: str | None
     encoding: Literal["json", "msgpack"]
     exact: bool

@@ -1,13 +1,15 @@
-"""Definitions in the order in which Python can read them."""
+"""How definitions relate: their order in Python, what they refer to, what messages hold."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from changewire_codegen.errors import SchemaError
 from changewire_codegen.nodes import (
     Alias,
     AnyDefinition,
+    Anything,
     ArrayOf,
     Family,
     MapOf,
@@ -15,10 +17,12 @@ from changewire_codegen.nodes import (
     Object,
     Property,
     RefTo,
+    Row,
     RowUnion,
     TaggedRow,
     Type,
     Union,
+    with_references,
 )
 
 Definitions = dict[str, AnyDefinition]
@@ -53,10 +57,13 @@ def references(definition: AnyDefinition) -> list[str]:
 
 
 def parsed_apart(family: Family) -> set[str]:
-    """Return the definitions that stand below repeated properties only.
+    """Return the definitions that are used below repeated properties only.
 
-    A message keeps their text, so their models let unknown properties pass and lose nothing.
+    A message keeps their text, so their models let unknown properties pass and lose nothing. The
+    models of rows let them pass as well: a newer version may have added a column.
     """
+    if family.kind == "tables":
+        return set(family.definitions)
     starts = [
         name
         for definition in family.definitions.values()
@@ -71,7 +78,7 @@ def parsed_apart(family: Family) -> set[str]:
 
 
 def held_type(prop: Property) -> Type:
-    """Return the type of a property, nullable where it may be absent."""
+    """Return the type of a property, nullable if it may be absent."""
     is_there = prop.required or isinstance(prop.type, Nullable)
     return prop.type if is_there else Nullable(prop.type)
 
@@ -83,15 +90,17 @@ def held_by_messages(family: Family) -> set[str]:
 
 
 def has_extra(definition: AnyDefinition, family: Family) -> bool:
-    """Tell whether a model keeps the properties that its schema does not name."""
+    """Return whether a model keeps the properties that its schema does not name."""
     return isinstance(definition, Object) and definition.name in messages(family)
 
 
 def messages(family: Family) -> set[str]:
     """Return what stands at the root of a message: of a batch, that of each element.
 
-    A family that is no wire format has a message in each of its files.
+    A family that is not a wire format has a message in each of its files, if not a table.
     """
+    if family.kind == "tables":
+        return set()
     found: set[str] = set()
     todo = list(family.roles.values() or family.variants.values())
     while todo:
@@ -152,3 +161,30 @@ def _visit(name: str, path: tuple[str, ...], definitions: Definitions, done: Def
     read_at_once = isinstance(definition, (Alias, RowUnion, Union))
     if not read_at_once or all(other in done for other in references(definition)):
         done[name] = definition
+
+
+def unconstrained(family: Family) -> set[str]:
+    """Return the names of the definitions that accept any value."""
+    return {
+        name
+        for name, definition in family.definitions.items()
+        if isinstance(definition, Alias) and definition.type == Anything()
+    }
+
+
+def without(names: set[str], definition: AnyDefinition) -> AnyDefinition:
+    """Return a definition in which references to unconstrained definitions accept any value."""
+
+    def change(reference: RefTo) -> Type:
+        return Anything() if reference.name in names else reference
+
+    def changed(properties: tuple[Property, ...]) -> tuple[Property, ...]:
+        return tuple(replace(p, type=with_references(p.type, change)) for p in properties)
+
+    if isinstance(definition, Object):
+        return replace(definition, properties=changed(definition.properties))
+    if isinstance(definition, Row):
+        return replace(definition, positions=changed(definition.positions))
+    if isinstance(definition, Alias):
+        return replace(definition, type=with_references(definition.type, change))
+    return definition

@@ -1,7 +1,8 @@
-"""Schemas of somebody else to a project that can be installed, whose formats the runtime finds."""
+"""Schemas of users to a project that can be installed, and whose formats the runtime finds."""
 
 from __future__ import annotations
 
+import json
 import keyword
 import re
 import sys
@@ -9,12 +10,18 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final
 
-from changewire_codegen.emit.project_file import project_file
 from changewire_codegen.errors import SchemaError
 from changewire_codegen.load import FAMILY_FILE, load
 from changewire_codegen.nodes import Alias, Family, RowUnion
 from changewire_codegen.render import render, render_pages
-from changewire_codegen.tree import Package, Pages, ProjectFile, compare_all, write_all
+from changewire_codegen.tree import (
+    PROJECT_MARK,
+    Package,
+    Pages,
+    ProjectFile,
+    compare_all,
+    write_all,
+)
 
 BESIDE: Final = "changewire_messages"
 """The generated package whose shared modules a project uses: the one of the runtime."""
@@ -29,7 +36,7 @@ _HIDDEN: Final = frozenset(
         *sys.stdlib_module_names,
     }
 )
-"""Names that a package cannot have: it would hide one that it needs, or take another's folder."""
+"""Names that a package cannot have: it would hide a package that it needs, or use its folder."""
 
 
 def project(
@@ -51,11 +58,11 @@ def project(
         version: Version of the package, in the form of PEP 440.
         requires: Distributions that it needs.
         taken: Names that its formats cannot have.
-        check: Whether to compare alone.
+        check: Whether to compare only.
 
     Returns:
-        (verdict and path, diff) of each file that was not as the schemas say; where nothing is to
-        be checked alone, it is now.
+        (verdict and path, diff) of each file that was out of date. Without ``check`` all files
+        are up to date afterwards.
 
     Raises:
         SchemaError: A schema is outside the dialect, or a name cannot be used.
@@ -65,7 +72,7 @@ def project(
     _check_folders(schemas)
     families = load(schemas)
     _check_formats(families, taken)
-    text = project_file(families, package, version=version, requires=requires)
+    text = _project_file(families, package, version=version, requires=requires)
     trees = (
         Package(out / package, render(families, package, beside=BESIDE)),
         Pages(out / "docs", render_pages(families)),
@@ -79,35 +86,75 @@ def project(
 
 def _check_names(package: str, version: str) -> None:
     if not _PACKAGE.match(package) or keyword.iskeyword(package) or package in _HIDDEN:
-        reason = "a package name is lower case letters, digits, _, and no name of another package"
+        reason = "a package name must be lower-case letters, digits and _, and not taken"
         raise SchemaError(package, "", reason)
     if not _VERSION.match(version):
-        raise SchemaError(version, "", "a version is numbers with dots between, as in PEP 440")
+        raise SchemaError(version, "", "a version must have the form of PEP 440, such as 1.2.0")
 
 
 def _check_folders(schemas: Path) -> None:
-    """Refuse a folder of schemas that would be passed over."""
+    """Refuse a folder of schemas that would be ignored."""
     for path in sorted(schemas.glob("*/*.json")):
         if not path.with_name(FAMILY_FILE).exists():
-            reason = f"a folder of schemas has a {FAMILY_FILE}"
+            reason = f"a folder of schemas must have a {FAMILY_FILE}"
             raise SchemaError(path.parent.name, "", reason)
 
 
 def _check_formats(families: Sequence[Family], taken: Collection[str]) -> None:
-    """Refuse formats that nobody could ask for, or that cannot be read."""
+    """Refuse formats with an unusable name, and formats that cannot be read."""
     known = set(taken)
     for family in families:
         file = f"{family.name}/{FAMILY_FILE}"
         if family.format is None:
             continue
         if family.format in known or not _FORMAT.match(family.format):
-            reason = f"the name {family.format!r} is taken, or no name of a format"
+            reason = f"the name {family.format!r} is taken, or is not a valid name of a format"
             raise SchemaError(file, "/format", reason)
         known.add(family.format)
         message = family.definitions[family.roles["message"]]
         if isinstance(message, Alias):
-            reason = "a message is an object, or a union of objects"
+            reason = "a message must be an object, or a union of objects"
             raise SchemaError(file, "/roles/message", reason)
         if family.encoding == "msgpack" and not isinstance(message, RowUnion):
-            reason = "a message in MessagePack is a union of arrays"
+            reason = "a message in MessagePack must be a union of arrays"
             raise SchemaError(file, "/roles/message", reason)
+
+
+def _project_file(
+    families: Sequence[Family], package: str, *, version: str, requires: Sequence[str]
+) -> str:
+    """Return the text of the file.
+
+    Args:
+        families: What the package holds.
+        package: Its import name.
+        version: Its version.
+        requires: Distributions that it needs, as in ``dependencies``.
+    """
+    lines = [
+        PROJECT_MARK,
+        "",
+        "[build-system]",
+        'requires = ["hatchling>=1.27"]',
+        'build-backend = "hatchling.build"',
+        "",
+        "[project]",
+        f"name = {_text(package.replace('_', '-'))}",
+        f"version = {_text(version)}",
+        'description = "Messages and rows as their schemas describe them, for changewire"',
+        'requires-python = ">=3.10"',
+        'classifiers = ["Private :: Do Not Upload"]',
+        f"dependencies = [{', '.join(map(_text, requires))}]",
+        "",
+    ]
+    named = [family for family in families if family.format]
+    if named:
+        lines.append('[project.entry-points."changewire.formats"]')
+        lines += [f"{_text(str(f.format))} = {_text(f'{package}.{f.name}')}" for f in named]
+        lines.append("")
+    lines += ["[tool.hatch.build.targets.wheel]", f"packages = [{_text(package)}]", ""]
+    return "\n".join(lines)
+
+
+def _text(name: str) -> str:
+    return json.dumps(name)

@@ -1,25 +1,32 @@
-"""Families to the text of every generated file: a pure function."""
+"""Families to the text of every generated file."""
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
-from changewire_codegen.canonical import canonical_schemas
-from changewire_codegen.emit.arrow import arrow
+from changewire_codegen.canonical import SOURCE_FILE, canonical_schemas, source_document
+from changewire_codegen.emit.arrow import arrow, arrow_types
 from changewire_codegen.emit.dispatch import dispatch
 from changewire_codegen.emit.extras import extras
 from changewire_codegen.emit.leniencies import leniencies
 from changewire_codegen.emit.models import models
-from changewire_codegen.emit.package import family_init, package_init
+from changewire_codegen.emit.package import (
+    families_module,
+    family_init,
+    modules_of,
+    own_modules,
+    package_init,
+)
 from changewire_codegen.emit.page import page
-from changewire_codegen.emit.rows import rows
-from changewire_codegen.emit.shared import modules_of, own_modules
-from changewire_codegen.emit.spark import spark
+from changewire_codegen.emit.spark import rows, spark
 from changewire_codegen.emit.strategies import strategies
 from changewire_codegen.emit.validators import validators
-from changewire_codegen.formatting import formatted
 from changewire_codegen.nodes import Family
-from changewire_codegen.sources import SOURCE_FILE, source_document
 
 Emitter = Callable[[Family, str], str]
 
@@ -35,6 +42,14 @@ EMITTERS: Mapping[str, Emitter] = {
 }
 """The modules of a family."""
 
+OF_TABLES: Mapping[str, Emitter] = {
+    "__init__.py": family_init,
+    "arrow.py": arrow_types,
+    "models.py": models,
+    "spark.py": spark,
+}
+"""The modules of a family of tables."""
+
 OF_ENCODING: Mapping[str, Mapping[str, Emitter]] = {
     "json": {},
     "msgpack": {"dispatch.py": dispatch},
@@ -42,7 +57,12 @@ OF_ENCODING: Mapping[str, Mapping[str, Emitter]] = {
 """The modules that only a family of an encoding has."""
 
 OF_ROWS: Mapping[str, Emitter] = {"rows.py": rows}
-"""The modules of a family that is no wire format, in a package that is used by the runtime."""
+"""The modules of a family that is not a wire format, in a package that is used by the runtime."""
+
+# Neither the configuration nor the folders of whoever runs the generator may change what it writes.
+RULES = ["--isolated", "--no-cache", "--quiet", "--config=line-length=100", "--config=exclude=[]"]
+TARGET = ["--config=target-version='py310'", "--config=src=[]"]
+FIXES = "F401,I001,UP034,E701,Q"
 
 
 def render(
@@ -60,9 +80,10 @@ def render(
     """
     shared = own_modules(package) if beside is None else modules_of(beside)
     sources = {"__init__.py": package_init(families, package), **shared}
+    if beside is None:
+        sources["families.py"] = families_module(families, package)
     for family in families:
-        more = OF_ROWS if beside and family.format is None else {}
-        for name, emit in {**EMITTERS, **OF_ENCODING[family.encoding], **more}.items():
+        for name, emit in _emitters(family, beside).items():
             sources[f"{family.name}/{name}"] = emit(family, package)
     files = {"py.typed": "", **formatted(sources, package)}
     for family in families:
@@ -75,3 +96,39 @@ def render(
 def render_pages(families: Sequence[Family]) -> dict[str, str]:
     """Return the reference page of each family, by file name."""
     return {f"{family.name}.md": page(family) for family in families}
+
+
+def _emitters(family: Family, beside: str | None) -> Mapping[str, Emitter]:
+    if family.kind == "tables":
+        return OF_TABLES
+    more = OF_ROWS if beside and family.format is None else {}
+    return {**EMITTERS, **OF_ENCODING[family.encoding], **more}
+
+
+def formatted(sources: Mapping[str, str], package: str) -> dict[str, str]:
+    """Return modules with unused imports gone, imports sorted, and formatted.
+
+    Args:
+        sources: Text of each module by its path.
+        package: Import name of the package that they are part of.
+
+    Raises:
+        RuntimeError: ruff refused a module; its message is the text.
+    """
+    own = f"--config=lint.isort.known-first-party={json.dumps([package])}"
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in sources.items():
+            path = Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text.encode())
+        # One run for all modules: starting ruff takes longer than its work.
+        _ruff("check", *RULES, *TARGET, own, "--fix", "--exit-zero", f"--select={FIXES}", folder)
+        _ruff("format", *RULES, *TARGET, folder)
+        return {name: Path(folder, name).read_bytes().decode() for name in sources}
+
+
+def _ruff(*arguments: str) -> None:
+    command = [sys.executable, "-m", "ruff", *arguments]
+    done = subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - our own command line
+    if done.returncode:
+        raise RuntimeError(done.stderr.decode(errors="replace"))

@@ -29,6 +29,7 @@ _META: Final = {"title": "Rows", "description": "Rows of one table.", "encoding"
 
 _TYPES: Final[Mapping[LeafKind, str]] = {
     "boolean": "boolean",
+    "int32": "integer",
     "integer": "long",
     "number": "double",
     "string": "string",

@@ -1,4 +1,4 @@
-"""Unions of positional arrays: what tells their arms apart."""
+"""Unions of positional arrays: what distinguishes their arms."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from changewire_codegen.nodes import (
     TaggedRow,
     Type,
     Union,
+    with_references,
 )
 from changewire_codegen.order import references
 
@@ -31,14 +32,14 @@ Definitions = dict[str, AnyDefinition]
 
 
 def resolve_row_unions(definitions: Definitions) -> None:
-    """Give every union of arrays what tells its arms apart.
+    """Find for every union of arrays what distinguishes its arms.
 
     At the root of a file the arms stay models of their own, which the reader of a message chooses
     from before it decodes. In ``$defs`` they become one model: msgspec decodes no union of arrays
-    that it would have to tell apart by a position behind the first.
+    that it would have to distinguish by a position after the first.
 
     Raises:
-        SchemaError: The arms of a union cannot be told apart, or are used without it.
+        SchemaError: The arms of a union cannot be distinguished, or are used without it.
     """
     for union in [d for d in definitions.values() if isinstance(d, Union)]:
         arms = [_arm(union, name, definitions) for name in union.arms]
@@ -54,9 +55,9 @@ def resolve_row_unions(definitions: Definitions) -> None:
 def _arm(union: Union, name: str, definitions: Definitions) -> Row:
     arm = definitions.get(name)
     if not isinstance(arm, Row) or isinstance(arm, TaggedRow):
-        _refuse(union, f"ambiguous union: {name} is no array with positions of its own")
+        _refuse(union, f"ambiguous union: {name} is not an array with its own positions")
     if union.pointer and not arm.pointer:
-        _refuse(union, f"{name} is a message of its own: the arms of this union are $defs")
+        _refuse(union, f"{name} is a message of its own: the arms of this union must be in $defs")
     return arm
 
 
@@ -65,9 +66,11 @@ def _merged(union: Union, arms: list[Row], definitions: Definitions) -> TaggedRo
     names = [prop.wire for prop in arms[0].positions]
     for arm in arms[1:]:
         if [prop.wire for prop in arm.positions] != names:
-            _refuse(union, f"ambiguous union: {arm.name} has other positions than {arms[0].name}")
+            _refuse(
+                union, f"ambiguous union: {arm.name} has different positions from {arms[0].name}"
+            )
     columns = list(zip(*(arm.positions for arm in arms), strict=True))
-    found = [i for i, column in enumerate(columns) if _tells_apart(column)]
+    found = [i for i, column in enumerate(columns) if _is_tag(column)]
     if len(found) != 1:
         _refuse(union, f"ambiguous union: the arms need exactly {_ASKED}")
     tag = found[0]
@@ -87,11 +90,13 @@ def _merged(union: Union, arms: list[Row], definitions: Definitions) -> TaggedRo
     return TaggedRow(*head, positions, tag=tag, arms=plain, tags=tags)
 
 
-_ASKED = "one position in common that is a const or an enum of integers, other ones in each"
+_ASKED = (
+    "one position in common that is a const or an enum of integers, with different values in each"
+)
 
 
 def _integers(kind: Type) -> tuple[int, ...] | None:
-    """Return the integers that a position may be; none in an open arm, None where it is no tag."""
+    """Return the integers that a position may be; none in an open arm; None if not a tag."""
     if not isinstance(kind, Scalar) or kind.kind != "integer":
         return None
     if kind.excluded:
@@ -99,7 +104,7 @@ def _integers(kind: Type) -> tuple[int, ...] | None:
     return None if kind.enum is None else tuple(int(value) for value in kind.enum)
 
 
-def _tells_apart(column: tuple[Property, ...]) -> bool:
+def _is_tag(column: tuple[Property, ...]) -> bool:
     tags = [_integers(prop.type) for prop in column]
     known = [tag for tag in tags if tag is not None]
     values = list(chain.from_iterable(known))
@@ -114,7 +119,7 @@ def _check_open_arms(arms: list[Row], tag: int, known: tuple[int, ...]) -> None:
     for arm in opened:
         kind = arm.positions[tag].type
         if isinstance(kind, Scalar) and sorted(kind.excluded) != list(known):
-            reason = f"an open arm excludes the tags of the other arms, which are {list(known)}"
+            reason = f"an open arm must exclude the tags of the other arms, which are {list(known)}"
             raise SchemaError(arm.file, f"{arm.positions[tag].pointer}/not/enum", reason)
 
 
@@ -131,7 +136,7 @@ def _joined(kinds: list[Type]) -> Type:
 
 def _position(i: int, column: tuple[Property, ...], kind: Type, tag: str) -> Property:
     texts = {prop.description for prop in column}
-    text = column[0].description if len(texts) == 1 else f"What it is, `{tag}` says."
+    text = column[0].description if len(texts) == 1 else f"`{tag}` says what it is."
     return replace(column[0], type=kind, description=text, leniencies={}, pointer=f"/positions/{i}")
 
 
@@ -141,25 +146,24 @@ def _plain(arm: Row, differing: set[int], definitions: Definitions) -> Row:
     for i in differing:
         own[i] = replace(own[i], type=_resolved(own[i].type, definitions))
         if not _is_testable(own[i].type):
-            reason = "the arms differ here: it may be a scalar, or hold any values"
+            reason = (
+                "the arms differ here, so this must be a scalar, or a list or map of any values"
+            )
             raise SchemaError(arm.file, own[i].pointer, reason)
     return replace(arm, positions=tuple(own))
 
 
-def _resolved(kind: Type, definitions: Definitions, seen: tuple[str, ...] = ()) -> Type:
-    """Return a type without references to other types that have but a name."""
-    if isinstance(kind, RefTo):
-        definition = definitions.get(kind.name)
-        if not isinstance(definition, Alias) or kind.name in seen:
-            return kind
-        return _resolved(definition.type, definitions, (*seen, kind.name))
-    if isinstance(kind, Nullable):
-        return replace(kind, of=_resolved(kind.of, definitions, seen))
-    if isinstance(kind, ArrayOf):
-        return replace(kind, items=_resolved(kind.items, definitions, seen))
-    if isinstance(kind, MapOf):
-        return replace(kind, values=_resolved(kind.values, definitions, seen))
-    return kind
+def _resolved(kind: Type, definitions: Definitions, path: tuple[str, ...] = ()) -> Type:
+    """Return a type in which references to named types are replaced by these types."""
+
+    def resolve(reference: RefTo) -> Type:
+        name = reference.name
+        definition = definitions.get(name)
+        if not isinstance(definition, Alias) or name in path:
+            return reference
+        return _resolved(definition.type, definitions, (*path, name))
+
+    return with_references(kind, resolve)
 
 
 def _is_testable(kind: Type) -> bool:
@@ -178,7 +182,7 @@ def _separate(union: Union, arms: list[Row], definitions: Definitions) -> RowUni
         _refuse(union, "ambiguous union: the arms need the same number of positions")
     columns = list(zip(*(arm.positions for arm in arms), strict=True))
     if any(_integers(prop.type) == () for column in columns for prop in column):
-        _refuse(union, "ambiguous union: only a union in $defs has an open arm")
+        _refuse(union, "ambiguous union: only a union in $defs may have an open arm")
     tags = tuple(i for i, column in enumerate(columns) if all(_integers(p.type) for p in column))
     keys = tuple(
         tuple(product(*(_integers(arm.positions[i].type) or () for i in tags))) for arm in arms
@@ -193,16 +197,16 @@ def _separate(union: Union, arms: list[Row], definitions: Definitions) -> RowUni
 def _nested(
     union: Union, arms: list[Row], keys: tuple[tuple[tuple[int, ...], ...], ...], all_: Definitions
 ) -> int:
-    """Return the position whose length tells apart the arms that have the same constants."""
+    """Return the position whose length distinguishes arms with the same constants."""
     for i in range(len(arms[0].positions)):
         lengths = [_length(arm.positions[i].type, all_) for arm in arms]
-        told = [(key, n) for own, n in zip(keys, lengths, strict=True) for key in own]
-        if None not in lengths and len(set(told)) == len(told):
+        pairs = [(key, n) for own, n in zip(keys, lengths, strict=True) for key in own]
+        if None not in lengths and len(set(pairs)) == len(pairs):
             return i
     return _refuse(
         union,
         "ambiguous union: arms with the same constants need a position that holds an array of "
-        "another length in each",
+        "a different length in each",
     )
 
 
@@ -212,7 +216,7 @@ def _length(kind: Type, definitions: Definitions) -> int | None:
 
 
 def check_rows(definitions: Definitions) -> None:
-    """Refuse arrays that refer to what no array can hold, or exclude what nobody tells apart."""
+    """Refuse references that an array cannot hold, and exclusions but at the tag of an open arm."""
     for definition in definitions.values():
         for name in references(definition):
             _check_reference(definition, name, definitions)
@@ -221,26 +225,26 @@ def check_rows(definitions: Definitions) -> None:
             tag = definition.tag if isinstance(definition, TaggedRow) else None
             for i, prop in enumerate(arm.positions):
                 if i != tag and isinstance(prop.type, Scalar) and prop.type.excluded:
-                    reason = "only the tag of an open arm has a 'not'"
+                    reason = "only the tag of an open arm may have a 'not'"
                     raise SchemaError(arm.file, f"{prop.pointer}/not", reason)
 
 
 def _check_reference(definition: AnyDefinition, name: str, definitions: Definitions) -> None:
     reason = None
     if name not in definitions:
-        reason = f"{name} is an arm: refer to its union"
+        reason = f"{name} is an arm: refer to its union instead"
     elif isinstance(definition, Row) and _is_messages(name, definitions):
-        reason = f"{name} is a union of messages: an array holds none"
+        reason = f"{name} is a union of messages: an array cannot hold messages"
     if reason is not None:
         raise SchemaError(definition.file, definition.pointer, reason)
 
 
-def _is_messages(name: str, definitions: Definitions, seen: tuple[str, ...] = ()) -> bool:
-    """Tell whether a name stands for a union of messages, or for a list of them."""
+def _is_messages(name: str, definitions: Definitions, path: tuple[str, ...] = ()) -> bool:
+    """Return whether a name is that of a union of messages, or of a list of them."""
     definition = definitions.get(name)
-    if isinstance(definition, RowUnion) or not isinstance(definition, Alias) or name in seen:
+    if isinstance(definition, RowUnion) or not isinstance(definition, Alias) or name in path:
         return isinstance(definition, RowUnion)
-    return any(_is_messages(n, definitions, (*seen, name)) for n in references(definition))
+    return any(_is_messages(n, definitions, (*path, name)) for n in references(definition))
 
 
 def _refuse(union: Union, reason: str) -> NoReturn:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 from changewire_codegen.errors import SchemaError
-from changewire_codegen.keywords import BINARY, DATE_TIME, DOUBLE, meaningless
+from changewire_codegen.keywords import (
+    BINARY,
+    BITS32,
+    DATE_TIME,
+    DOUBLE,
+    integer_bounds,
+    meaningless,
+)
 from changewire_codegen.names import escape_pointer
 from changewire_codegen.nodes import (
-    INT64,
     Anything,
     ArrayOf,
     Choice,
@@ -24,8 +30,8 @@ from changewire_codegen.nodes import (
 
 Node = Mapping[str, Any]
 
-LOOSE = "a double, text beside bytes, and a map by any key stand at a position of an array only"
-"""Why a type that takes more than a name in its annotation is refused elsewhere."""
+LOOSE = "only a position of an array may be a double, text next to bytes, or a map with any keys"
+"""Reason for refusing a type that msgspec has no annotation for."""
 
 ON_THE_WIRE = {"bytes": "string", "datetime": "string"}
 _PYTHON_KINDS: Mapping[type, Kind] = {str: "string", int: "integer"}
@@ -81,7 +87,7 @@ def build_type(node: Node, place: Place, own: frozenset[str] = frozenset()) -> T
         own: Keywords that have a meaning there beside the type.
 
     Raises:
-        SchemaError: The node is an anonymous object, an ambiguous union, or no type at all.
+        SchemaError: The node is an anonymous object, an ambiguous union, or not a type.
     """
     place.check_keywords(node, own)
     if "$ref" in node:
@@ -105,7 +111,7 @@ def _single(node: Node, name: str, place: Place) -> Type:
         if "prefixItems" in node:
             place.refuse("a positional array needs a title in $defs")
         if node.get("items") is False:
-            place.at("items").refuse("items: false stands behind prefixItems only")
+            place.at("items").refuse("items: false is allowed only next to prefixItems")
         items = _below(node.get("items", {}), place.at("items"))
         return ArrayOf(items, node.get("minItems"), node.get("maxItems"))
     if name == "object":
@@ -124,9 +130,9 @@ def _below(node: Node, place: Place) -> Type:
 
 
 def is_loose(kind: Type) -> bool:
-    """Tell whether msgspec has no type for the values of a scalar, and for no others.
+    """Return whether msgspec has no type for exactly the values of a scalar.
 
-    It reads an integer as a float, and takes no type that is text and bytes.
+    It reads an integer as a float, and has no type that is text or bytes.
     """
     options = kind.options if isinstance(kind, Choice) else (kind,)
     kinds = {option.kind for option in options if isinstance(option, Scalar)}
@@ -134,7 +140,7 @@ def is_loose(kind: Type) -> bool:
 
 
 def is_by_any_key(kind: Type) -> bool:
-    """Tell whether a type has a map whose keys need not be text, at any depth."""
+    """Return whether a type has a map whose keys need not be text, at any depth."""
     if isinstance(kind, MapOf):
         return kind.any_keys or is_by_any_key(kind.values)
     if isinstance(kind, ArrayOf):
@@ -156,8 +162,10 @@ def _scalar(node: Node, name: str, place: Place) -> Scalar:
             pattern=node.get("pattern"),
         )
     if name == "integer":
-        bounds = (node.get("minimum", INT64[0]), node.get("maximum", INT64[1]))
-        return Scalar("integer", *bounds, excluded=tuple(node.get("not", {}).get("enum", ())))
+        low, high = integer_bounds(node)
+        excluded = tuple(node.get("not", {}).get("enum", ()))
+        bits: Literal[32, 64] = 32 if form == BITS32 else 64
+        return Scalar("integer", low, high, excluded=excluded, bits=bits)
     if name == "number":
         return Scalar("number", node.get("minimum"), node.get("maximum"))
     return Scalar(_PLAIN[name])
@@ -167,7 +175,7 @@ def _check_pattern(pattern: str, place: Place) -> None:
     try:
         re.compile(pattern)
     except re.error as error:
-        place.at("pattern").refuse(f"no regular expression: {error}")
+        place.at("pattern").refuse(f"not a regular expression: {error}")
 
 
 def _enumeration(node: Node, place: Place) -> Scalar:
@@ -175,14 +183,14 @@ def _enumeration(node: Node, place: Place) -> Scalar:
     kinds: set[Kind | None] = {_PYTHON_KINDS.get(type(value)) for value in values}
     kind = kinds.pop()
     if kind is None or kinds:
-        place.refuse("the values of an enum are all strings or all integers")
+        place.refuse("the values of an enum must be all strings or all integers")
     if node.get("type", kind) != kind:
         place.at("type").refuse(f"the values are of type {kind!r}")
     return Scalar(kind, enum=values)
 
 
 def _join(arms: list[Type], place: Place) -> Type:
-    """Return the union of several types, which JSON alone must be able to tell apart."""
+    """Return the union of several types, which must be distinguishable by JSON type."""
     scalars = [arm for arm in arms if isinstance(arm, Scalar)]
     others = [arm for arm in arms if not isinstance(arm, Scalar)]
     words = [ON_THE_WIRE.get(scalar.kind, scalar.kind) for scalar in scalars]

@@ -1,4 +1,4 @@
-"""Which property tells the arms of a union apart."""
+"""Which property distinguishes the arms of a union."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def resolve_unions(definitions: Definitions) -> None:
     own name.
 
     Raises:
-        SchemaError: The arms of a union cannot be told apart, or one has no union.
+        SchemaError: The arms of a union cannot be distinguished, or an arm has no union.
     """
     for union in [d for d in definitions.values() if isinstance(d, Union)]:
         arms = [_arm(union, name, definitions) for name in union.arms]
@@ -34,19 +34,19 @@ def resolve_unions(definitions: Definitions) -> None:
 
 
 def _check_lone_arms(definitions: Definitions) -> None:
-    """Refuse an object that leaves values to the arms of a union, and stands in none."""
+    """Refuse an object that leaves values to other arms, but is not an arm of a union."""
     opened = {union.open_arm for union in definitions.values() if isinstance(union, Union)}
     for name, found in definitions.items():
         tag = found.tag if isinstance(found, Object) else None
         if tag is not None and tag.value is None and name not in opened:
             pointer = f"{found.pointer}/properties/{escape_pointer(tag.wire)}/not"
-            raise SchemaError(found.file, pointer, "only the tag of an open arm has a 'not'")
+            raise SchemaError(found.file, pointer, "only the tag of an open arm may have a 'not'")
 
 
 def _arm(union: Union, name: str, definitions: Definitions) -> Object:
     arm = definitions[name]
     if not isinstance(arm, Object):
-        _refuse(union, f"ambiguous union: {name} is no object with properties")
+        _refuse(union, f"ambiguous union: {name} is not an object with properties")
     return arm
 
 
@@ -119,7 +119,7 @@ def _check_open_arm(union: AnyDefinition, definitions: Definitions) -> None:
     known = {tag for tag in union.tags if tag is not None}
     if isinstance(arm, Object) and arm.tag is not None and set(arm.tag.known) != known:
         pointer = f"{arm.pointer}/properties/{arm.tag.wire}/not/enum"
-        reason = f"an open arm excludes the tags of the other arms, which are {sorted(known)}"
+        reason = f"an open arm must exclude the tags of the other arms, which are {sorted(known)}"
         raise SchemaError(arm.file, pointer, reason)
 
 

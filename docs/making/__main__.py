@@ -1,4 +1,4 @@
-"""Write what is made in the documentation anew: pictures, and notes on installing.
+"""Write the generated parts of the documentation: pictures, and notes on installing.
 
 ``--check`` compares, and writes nothing.
 """
@@ -22,7 +22,7 @@ def main() -> int:
     found = [*pictures.differences(), *installing.differences()]
     sys.stderr.writelines(f"{line}\n" for line in found)
     if found:
-        sys.stderr.write(f"to write them anew: {pictures.COMMAND}\n")
+        sys.stderr.write(f"to write them again: {pictures.COMMAND}\n")
     return bool(found)
 
 

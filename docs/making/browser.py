@@ -1,4 +1,4 @@
-"""Look at the built site in Chromium: search, the width of a phone, complaints of scripts."""
+"""Check the built site in Chromium: search, the width of a phone, errors of scripts."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ PHONE: Final = {"width": 390, "height": 844}
 DESK: Final = {"width": 1280, "height": 900}
 
 SOUGHT: Final = {"UPDATE_BEFOR": "formats/dataworks_json", "apply_changes": "applying"}
-"""What is sought, and a page that must be among those that are found."""
+"""Search words, and a page that each must find."""
 
 SHOWN: Final = (
     *("index", "tutorial/first-table", "how-to/typed-rows", "how-to/validate-in-a-producer"),
     *("how-to/regenerate", "tables", "made/commands", "made/measured", "reference/python"),
     *("formats/dataworks_json", "cli", "performance"),
 )
-"""Pages whose pictures are kept for people to look at."""
+"""Pages whose screenshots are kept for people to look at."""
 
 _LEFT: Final = "net::ERR_ABORTED"
-"""What Chromium says of a request that was under way when the page was left."""
+"""What Chromium reports for a request that was running when the page was left."""
 
 _WIDER: Final = """() => {
   const page = document.documentElement;
@@ -39,14 +39,14 @@ _WIDER: Final = """() => {
 
 
 class _Quiet(SimpleHTTPRequestHandler):
-    """Serves files and says nothing."""
+    """Serves files without a log."""
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
+        """Write no log."""
 
 
 def main() -> int:
-    """Print what is wrong with the site; return 1 if anything is."""
+    """Print the problems of the site; return 1 if there are any."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
         sys.stderr.write("no Chromium was found: on Debian, apt-get install chromium\n")
@@ -77,7 +77,7 @@ def _served() -> Generator[str, None, None]:
 
 
 def _pages(browser: Any, address: str) -> Iterator[str]:
-    """Yield what is wrong with each page, on a phone and on a desk."""
+    """Yield the problems of each page, on a phone and on a desktop."""
     for width, size in (("phone", PHONE), ("desk", DESK)):
         page, heard = _listened(browser, size)
         for path in sorted(SITE.rglob("*.html")):
@@ -95,7 +95,7 @@ def _pages(browser: Any, address: str) -> Iterator[str]:
 
 
 def _searches(browser: Any, address: str) -> Iterator[str]:
-    """Yield each word that search does not find where it stands."""
+    """Yield each word that the search does not find on its page."""
     page, heard = _listened(browser, DESK)
     for word, wanted in SOUGHT.items():
         page.goto(f"{address}/search.html?q={word}")
@@ -109,7 +109,7 @@ def _searches(browser: Any, address: str) -> Iterator[str]:
 
 
 def _listened(browser: Any, size: dict[str, int]) -> tuple[Any, list[str]]:
-    """Return a page of a size, and a list that gets what its scripts and requests complain of."""
+    """Return a page of a size, and a list of the errors of its scripts and requests."""
     page = browser.new_page(viewport=size)
     heard: list[str] = []
 

@@ -14,17 +14,17 @@ _EXAMPLE: Final = "Example: "
 
 
 def page() -> str:
-    """Return the page: each command with its help, its example, and what it takes."""
+    """Return the page: each command with its help, its example, its arguments and options."""
     head = (
         "# Commands and their options\n\n"
-        "What `changewire COMMAND --help` says, made from the program itself.\n"
-        "[The command line](../cli.md) tells it with examples.\n"
+        "Look up the options of each command, as `changewire COMMAND --help` shows them.\n"
+        "[The command line](../cli.md) explains the commands with examples.\n"
     )
     return head + "".join(f"\n{_section(name, command)}" for name, command in commands())
 
 
 def commands() -> Iterator[tuple[str, Any]]:
-    """Yield each command of the program, and those below it, by what one types."""
+    """Yield each command of the program and its subcommands, with the words to type."""
     yield from _below("", typer.main.get_command(app))
 
 
@@ -46,7 +46,7 @@ def _section(name: str, command: Any) -> str:
 
 
 def taken(command: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what a command takes, each with the words that one types for it."""
+    """Yield the arguments and options of a command, each with the words to type."""
     for each in command.params:
         if each.param_type_name == "argument":
             yield each.metavar or each.name.upper(), each
@@ -56,8 +56,8 @@ def taken(command: Any) -> Iterator[tuple[str, Any]]:
 
 
 def default(parameter: Any) -> str:
-    """Return what holds where a parameter is not given; that it must be, if it must."""
+    """Return the default of a parameter, or that it is required."""
     if parameter.required:
-        return "must be given"
+        return "required"
     value = parameter.default
     return "" if value in (None, False, "", 0, []) else f"`{value}`"

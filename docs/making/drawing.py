@@ -1,4 +1,4 @@
-"""A history as a picture: what arrives, what becomes of it, and the table after it."""
+"""A history as a picture: the changes, their results, and the table after them."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def picture(history: History) -> str:
     """Return a history as SVG."""
     found = list(steps(history))
     height = _HEAD + _ROW * len(found) + 8
-    told = "; ".join(f"{_what(s)[0]}: {', '.join(s.verdicts)}" for s in found)
+    summary = "; ".join(f"{_what(s)[0]}: {', '.join(s.verdicts)}" for s in found)
     size = f'viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}"'
     font = 'font-family="system-ui, -apple-system, Segoe UI, sans-serif" font-size="14"'
     body = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" {font}>',
-        f"<title>{escape(told)}</title>",
+        f"<title>{escape(summary)}</title>",
         f'<rect width="{_WIDTH}" height="{height}" rx="8" fill="{_PAPER}"/>',
         *_head(height),
     ]
@@ -69,14 +69,14 @@ def _what(step: Step) -> tuple[str, str]:
 
 
 def _telling(verdicts: Sequence[str]) -> str:
-    """Return the verdict that tells most of a change that is counted under several."""
+    """Return the most informative verdict of a change that has several."""
     return next((v for v in verdicts if v not in {"applied", "stale"}), verdicts[-1])
 
 
 def _rows(step: Step, top: int) -> Iterator[str]:
     """Yield a box for each row, and a dashed one for each tombstone."""
     boxes = [(f"{key}: {_columns(row)}", False) for key, row in step.rows.items()]
-    boxes += [(f"{key} † {sequence}", True) for key, sequence in step.graves.items()]
+    boxes += [(f"{key} † {sequence}", True) for key, sequence in step.tombstones.items()]
     if step.floor:
         boxes.append((f"all † {step.floor}", True))
     width = (_WIDTH - _TABLE - 12 - _GAP * (len(boxes) - 1)) / len(boxes)

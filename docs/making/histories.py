@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import changewire as cw
-from changewire.tables import Placed, Position, Routing, Tables, apply_changes, template_of
+from changewire.tables import (
+    ChangePosition,
+    MemoryTables,
+    PositionedChange,
+    Routing,
+    apply_changes,
+    template_of,
+)
 
 PAGE: Final = Path(__file__).parents[1] / "tables.md"
 
@@ -34,20 +41,20 @@ class History(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One change of a history, and what is there after it.
+    """One change of a history, and the table after it.
 
     Attributes:
         cells: The change, as the page has it.
-        verdicts: What became of it.
+        verdicts: Its results.
         rows: Rows of the table by their key.
-        graves: Tombstones by their key, each with the sequence of its delete.
+        tombstones: Tombstones by their key, each with the sequence of its delete.
         floor: Sequence of the table's truncate; empty without one.
     """
 
     cells: dict[str, str]
     verdicts: Sequence[str]
     rows: dict[int, dict[str, Any]]
-    graves: dict[int, str]
+    tombstones: dict[int, str]
     floor: str
 
 
@@ -101,16 +108,16 @@ def _columns(cell: str) -> dict[str, Any]:
 
 def steps(history: History) -> Iterator[Step]:
     """Apply a history one change after the other; yield what each did."""
-    tables = Tables()
+    tables = MemoryTables()
     for offset, cells in enumerate(history.changes):
-        placed = Placed(change(cells), Position("topic", 0, offset, 0))
+        placed = PositionedChange(change(cells), ChangePosition("topic", 0, offset, 0))
         result = apply_changes(tables, [placed], _ROUTING, _NOW, apply_as_truncates=True)
         verdicts = [name.replace("_", " ") for name in result.counts]
         (table,) = tables.tables.values()
         rows = {row["id"]: row for row in sorted(table.content(), key=lambda row: row["id"])}
         graves = {
             grave.key["id"]: _sequence(grave.state.order.sequence)
-            for grave in table.graves.values()
+            for grave in table.tombstones.values()
         }
         yield Step(cells, verdicts, rows, graves, _sequence(table.truncated.sequence))
 

@@ -12,5 +12,5 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def cell(text: str) -> str:
-    """Return plain text as it stands in a cell."""
+    """Return plain text, escaped for a cell."""
     return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")

@@ -1,4 +1,4 @@
-"""The page of options: each by its name, wherever it is taken."""
+"""The page of options: each by its name, with the commands and functions that have it."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _PYTHON: Final[dict[str, Callable[..., Any]]] = {
     "ChangewireSerializer": cwk.ChangewireSerializer,
     "ChangewireDeserializer": cwk.ChangewireDeserializer,
 }
-"""Functions with options; those of Spark are told in pages with tables of their own."""
+"""Functions with options; those of Spark have tables on pages of their own."""
 
 
 def page() -> str:
     """Return the page: options of commands, then those of functions."""
     return (
         "# Options by name\n\n"
-        "Which commands and functions take an option. Where both do, it is the same option.\n"
-        "Those of `changewire.spark` have tables in [From a topic to tables](../applying.md) and\n"
-        "[Landing a stream](../landing.md), those of Spark's source in\n"
-        "[The Kafka source](../kafka-source.md).\n\n## Of commands\n\n"
+        "Look up which commands and functions have an option. An option of both has one meaning.\n"
+        "[From a topic to tables](../applying.md) and [Landing a stream](../landing.md) list the\n"
+        "options of `changewire.spark`, and [The Kafka source](../kafka-source.md) those of\n"
+        "Spark's source.\n\n## Options of commands\n\n"
         + table(("option", "meaning", "default", "commands"), _of_commands())
-        + "\n## Of functions\n\n"
+        + "\n## Options of functions\n\n"
         + table(("option", "default", "functions"), _of_functions())
     )
 
@@ -60,4 +60,4 @@ def _of_functions() -> Iterator[tuple[str, str, str]]:
                 value = "" if each.default is Parameter.empty else f"`{each.default!r}`"
                 where[f"`{each.name}`", value].append(f"`{name}`")
     for (option, value), names in sorted(where.items()):
-        yield option, value or "must be given", ", ".join(names)
+        yield option, value or "required", ", ".join(names)

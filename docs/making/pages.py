@@ -1,4 +1,4 @@
-"""Writes what is made while the site is built."""
+"""Writes the pages that are generated while the site is built."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PAGES: Final[Mapping[str, Callable[[], str]]] = {
 
 
 def write_pages(folder: Path) -> None:
-    """Write the made pages and plots into a folder, and leave those alone that are as they were."""
+    """Write the generated pages and plots into a folder; unchanged ones are not touched."""
     folder.mkdir(exist_ok=True)
     for name, make in _PAGES.items():
         _write(folder / name, make())

@@ -21,7 +21,7 @@ def pictures() -> dict[str, str]:
 
 
 def write(folder: Path = FOLDER) -> None:
-    """Write the pictures, and remove those that are none any more."""
+    """Write the pictures, and remove those that are no longer made."""
     folder.mkdir(exist_ok=True)
     made = pictures()
     for path in folder.glob("*.svg"):

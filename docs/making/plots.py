@@ -26,19 +26,19 @@ _WIDTH, _BAR, _TITLE = 560, 22, 46
 _SETTINGS: Final[Any] = {"font.size": 11, "svg.fonttype": "none", "svg.hashsalt": "changewire"}
 
 _TITLES: Final = {
-    "codec.json": "Aerospike JSON beside parsers, validators and model libraries",
-    "formats.json": "Every format beside the bare parser of its encoding",
-    "stream.json": "From Kafka to Delta beside jobs written by hand",
+    "codec.json": "Aerospike JSON compared with parsers, validators and model libraries",
+    "formats.json": "Every format compared with the bare parser of its encoding",
+    "stream.json": "From Kafka to Delta compared with hand-written jobs",
 }
 
 
 def page() -> str:
-    """Return the page that shows the plots, with where and when each was measured."""
+    """Return the page of the plots, with the place and time of each measurement."""
     text = (
         "# Benchmarks in pictures\n\n"
-        "How many times as long each takes as the first bar of its group, on a logarithmic scale;\n"
-        "blue is changewire. [Performance](../performance.md) tells what is compared with\n"
-        "what, where the time goes, and has the figures of Spark.\n"
+        "Each bar shows how many times as long a program takes as the first of its group, on a\n"
+        "logarithmic scale; blue is changewire. [Performance](../performance.md) explains the\n"
+        "comparisons and where the time goes, and has the figures of Spark.\n"
         "The plots are drawn from the files in `benchmarks/results/` while the site is built;\n"
         "`python -m benchmarks --only formats --json benchmarks/results/formats.json` writes one.\n"
     )
@@ -65,8 +65,8 @@ def _section(path: Path) -> str:
     load = f"{found['load_before']} before, {found['load_after']} after"
     return (
         f"\n## {_TITLES[path.name]}\n\n![Bars of ratios](bench-{path.stem}.svg)\n\n"
-        f"{found['machine']}. Programs that wanted a core (load of the last minute): {load}.\n"
-        "Beyond the number of cores the times are too long, and ratios less certain.\n"
+        f"{found['machine']}. Load of the last minute: {load}.\n"
+        "If the load exceeds the number of cores, times are too long, and ratios less certain.\n"
     )
 
 

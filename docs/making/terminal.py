@@ -1,4 +1,4 @@
-"""A picture of the terminal: what the program shows of example messages, with its colours."""
+"""A picture of the terminal: the output of the program for an example message, with colours."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from rich.text import Text
 from changewire.cli.app import app
 
 COMMAND: Final = "explain examples/aerospike_json/users.jsonl --number 95"
-"""What is typed behind the name of the program; nothing in the answer changes from run to run."""
+"""The arguments of the program; its output is the same in every run."""
 
 _ROOT: Final = Path(__file__).parents[2]
 _COLUMNS: Final = 136
 _TERMINAL: Final = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "COLUMNS": str(_COLUMNS)}
 _IN_THE_WAY: Final = ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "LINES")
 _FONTS: Final = re.compile(r" *@font-face \{.*?\}\n", re.DOTALL)
-"""The fonts of rich's frame come from the network; readers have one of their own."""
+"""The fonts of rich's frame, which would be loaded from the network."""
 
 
 class _Screen(io.TextIOWrapper):
-    """Takes what is written to a terminal."""
+    """A terminal that keeps what is written to it."""
 
     def isatty(self) -> bool:
-        """Tell that colours are welcome."""
+        """Return True, so that colours are written."""
         return True
 
 
@@ -44,7 +44,7 @@ def picture() -> str:
 
 
 def screen() -> str:
-    """Return what the command shows on a terminal, with its escape sequences."""
+    """Return the output of the command on a terminal, with its escape sequences."""
     shown = io.BytesIO()
     screen = _Screen(shown, encoding="utf-8", write_through=True)
     with _environment(_TERMINAL), redirect_stdout(screen), redirect_stderr(screen):
@@ -56,7 +56,7 @@ def screen() -> str:
 
 @contextmanager
 def _environment(values: Mapping[str, str]) -> Generator[None, None, None]:
-    """Set variables for a while, and take those away that colours depend on."""
+    """Set variables for a while, and remove those on which colours depend."""
     kept = dict(os.environ)
     os.environ.update(values)
     for name in _IN_THE_WAY:

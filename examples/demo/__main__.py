@@ -23,7 +23,7 @@ _WIDTH: Final = 100
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run the main job on the examples of each format and show what came of it."""
+    """Run the main job on the examples of each format and show the results."""
     output = Path(arguments[0]) if arguments else OUTPUT
     output.mkdir(parents=True, exist_ok=True)
     console = Console(highlight=False)
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str]) -> None:
 
 @contextmanager
 def stderr_to(path: Path) -> Generator[None, None, None]:
-    """Keep what Spark's JVM says while it starts in a file: Python cannot stop it from talking."""
+    """Redirect the start-up messages of Spark's JVM to a file: Python cannot suppress them."""
     sys.stderr.flush()
     kept = os.dup(2)
     with path.open("wb") as log:

@@ -1,4 +1,4 @@
-"""The middle of the screen: one change of each format in full, beside its message."""
+"""The middle of the screen: one complete change of each format, with its message."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -20,7 +20,7 @@ _CHOICES: Final[Mapping[str, tuple[str, Callable[[Row], bool]]]] = {
         lambda row: row["before_key"] is not None and "numeric-text" in row["leniencies"],
     ),
     "lindorm_json": (
-        "an update, typed by the schema in the message",
+        "an update, typed by its embedded schema",
         lambda row: row["op"] == "update" and row["schema_fingerprint"] and row["key"],
     ),
 }
@@ -33,7 +33,7 @@ _END: Final = 444
 
 def show(console: Console, outcomes: Mapping[str, Outcome]) -> None:
     """Show the messages and their changes."""
-    title(console, "One change of each format in full")
+    title(console, "One complete change of each format")
     for folder, (what, fits) in _CHOICES.items():
         outcome = outcomes[folder]
         row = next(filter(fits, rows_of(outcome, "changes")))
@@ -44,7 +44,7 @@ def show(console: Console, outcomes: Mapping[str, Outcome]) -> None:
 
 
 def _message(row: Row) -> str:
-    """Return the message that a change came in; of a long one the beginning and the end."""
+    """Return the message of a change; only the beginning and the end of a long one."""
     value = record_of(row).value or b""
     try:
         text = value.decode()
@@ -54,7 +54,7 @@ def _message(row: Row) -> str:
 
 
 def _show_change(console: Console, row: Row) -> None:
-    """Print one change, a property a line; those that are null are left out."""
+    """Print one change, a property a line, without the properties that are null."""
     properties = Table.grid(padding=(0, 2))
     properties.add_column(no_wrap=True, style="cyan")
     properties.add_column(overflow="fold")

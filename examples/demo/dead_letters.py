@@ -12,7 +12,7 @@ from changewire.engines.outcome import Outcome
 
 
 def show(console: Console, outcomes: Mapping[str, Outcome]) -> None:
-    """Show how many there are for each reason, with the first one."""
+    """Show the number of dead letters for each reason, with the first one."""
     title(console, "Dead letters by reason")
     letters = [row for outcome in outcomes.values() for row in rows_of(outcome, "dead_letters")]
     counts = Counter(letter["code"] for letter in letters)
@@ -21,7 +21,7 @@ def show(console: Console, outcomes: Mapping[str, Outcome]) -> None:
         first = next(letter for letter in letters if letter["code"] == code)
         table.add_row(str(count), Text(code, style="red"), Text(_sentence(first)))
     console.print(table)
-    indented(console, "Each keeps its message and its place, so it can be mended and read again.")
+    indented(console, "Each keeps its message and its position, so it can be fixed and read again.")
 
 
 def _sentence(letter: Row) -> str:

@@ -1,4 +1,4 @@
-"""The mixed topic: the first message of each format, and what becomes of it."""
+"""The mixed topic: the first message of each format, and its result."""
 
 from typing import Final
 
@@ -17,9 +17,9 @@ _SHOWN: Final = 24
 
 
 def show(console: Console, outcome: Outcome) -> None:
-    """Show one record of each format, and one of none."""
+    """Show one record of each format, and one of no format."""
     title(console, "One topic, every format")
-    table = grid(">Offset", "Begins with", "Format", "Is")
+    table = grid(">Offset", "Begins with", "Format", "Result")
     rows = sorted((row for name in OUTPUTS for row in rows_of(outcome, name)), key=place_order)
     seen = set[str | None]()
     for row in rows:
@@ -31,11 +31,11 @@ def show(console: Console, outcome: Outcome) -> None:
         begin = Text(ascii(value[:_SHOWN])[2:-1], style="dim")
         table.add_row(str(row["offset"]), begin, found or "none", Text(_fate(row)))
     console.print(table)
-    indented(console, "No format was named: each message was read by the one that it says it has.")
+    indented(console, "No format was named: it was detected for each message.")
 
 
 def _fate(row: Row) -> str:
-    """Return in words what a row says of its message."""
+    """Describe the result of a message in words."""
     if "code" in row:
         return f"dead letter: {row['code']}"
     return f"{row['op']} of {table_name(row['source'])}"

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pyarrow.parquet as pq
 
-from changewire.changes.reading import AUTO
+from changewire.changes.decode_options import AUTO
 from changewire.engines.outcome import Outcome
 from changewire.engines.outputs import place_order
 from changewire.framing import Record, read

@@ -1,4 +1,4 @@
-"""Top and end of the screen: what happened in all, and what to try next."""
+"""Top and end of the screen: the totals, and what to try next."""
 
 import os
 import sys
@@ -20,15 +20,15 @@ _NUMBERS: Final = ("messages", "elements", "changes", "controls", "dead_letters"
 
 
 def show(console: Console, outcomes: Mapping[str, Outcome], notes: Sequence[str]) -> None:
-    """Say in a sentence what has happened, and show that nothing was lost."""
+    """Summarize the run in a sentence, and show that nothing was lost."""
     total = Counter[str]()
     for outcome in outcomes.values():
         total.update({name: getattr(outcome.counts, name) for name in _NUMBERS})
     files = sum(1 for folder in outcomes for _ in (INPUTS / folder).iterdir())
     sentence = (
-        f"changewire read {total['messages']:,} messages that Aerospike, DataWorks and Lindorm put "
-        f"on Kafka, from {files} files, checked every one against its schema, and wrote tables of "
-        "the changes."
+        f"changewire read {total['messages']:,} messages that Aerospike, DataWorks and Lindorm "
+        f"write to Kafka, from {files} files, checked every one against its schema, and wrote "
+        "tables of the changes."
     )
     console.print("", Text(sentence, style="bold"), "", sep="\n")
     equation = (
@@ -39,7 +39,7 @@ def show(console: Console, outcomes: Mapping[str, Outcome], notes: Sequence[str]
     engine = next(iter(outcomes.values())).engine.capitalize()
     seconds = sum(outcome.seconds for outcome in outcomes.values())
     note = (
-        "Every element of a message or batch ends as one of the three; this was checked before "
+        "Every element of a message or batch becomes one of the three; this was checked before "
         f"the tables were written. {engine}, {seconds:.1f} seconds."
     )
     indented(console, note, "dim")
@@ -49,8 +49,8 @@ def show(console: Console, outcomes: Mapping[str, Outcome], notes: Sequence[str]
 
 
 def _show_table(console: Console, outcomes: Mapping[str, Outcome]) -> None:
-    """Show what became of the messages of each format, and what had to be tolerated."""
-    title(console, "What came out")
+    """Show the results for each format, and the tolerated deviations."""
+    title(console, "Results by format")
     table = grid("Format", *(f">{name.capitalize().replace('_', ' ')}" for name in _NUMBERS))
     used = Counter[str]()
     for outcome in outcomes.values():
@@ -60,13 +60,13 @@ def _show_table(console: Console, outcomes: Mapping[str, Outcome]) -> None:
         used += counts.leniencies
     console.print(table)
     uses = ", ".join(f"{name} {count:,}" for name, count in used.most_common())
-    note = f"Tolerated and counted, as real messages differ from the document: {uses}."
+    note = f"Tolerated and counted, because real messages differ from the document: {uses}."
     indented(console, note)
 
 
 def show_next(console: Console, output: Path) -> None:
-    """Say where everything lies and what to try next."""
-    title(console, "Where it lies, and what to try next")
+    """Show where the output is, and what to try next."""
+    title(console, "Where to find the output, and what to try next")
     lies = Table.grid(padding=(0, 2))
     lies.add_column()
     lies.add_column(overflow="fold")
@@ -85,7 +85,7 @@ def show_next(console: Console, output: Path) -> None:
 
 
 def _programs() -> str:
-    """Return where programs lie; nothing where they are not below the working directory.
+    """Return the folder of the programs; an empty text if it is not below the working directory.
 
     The environment that nox makes is not on the path of whoever reads the screen.
     """

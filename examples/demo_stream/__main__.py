@@ -1,4 +1,4 @@
-"""Do on the spot what docs/streaming.md tells: from a broker to a live table, with a kill amid it.
+"""Run the steps of docs/streaming.md: from a broker to a live table, with a killed driver.
 
 ``nox -s demo_stream`` runs this, or ``python -m examples.demo_stream [FOLDER]`` where changewire is
 installed with its extras ``cli``, ``spark``, ``kafka`` and ``delta``. All parts are real: a Kafka
@@ -36,7 +36,7 @@ NO_SET: Final = {
     "lut": 1767225606000,
     "bins": [{"name": "name", "type": "str", "value": "Dora"}],
 }
-"""A good message that does not say which table it is for."""
+"""A valid message that does not name its table."""
 
 _WIDTH: Final = 100
 
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str]) -> int:
     started = time.monotonic()
     try:
         title(console, "A broker, Spark and its connectors")
-        indented(console, "Jars are fetched once, into build/jars.")
+        indented(console, "Jars are downloaded once, into build/jars.")
         programs = Programs(console, folder)
         with broker(folder / "kafka") as server:
             indented(console, f"Kafka listens on {server}.")
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def steps(console: Console, programs: Programs, server: str, folder: Path) -> int:
-    """Do what a person does; return how many messages were committed when the driver was killed."""
+    """Run the commands of the page; return how many messages the killed driver had committed."""
     produce = f"python -m examples.produce {server} {TOPIC}"
     tables = (
         f"--format aerospike-json --target {folder}/tables/{{table}} "
@@ -72,23 +72,23 @@ def steps(console: Console, programs: Programs, server: str, folder: Path) -> in
     )
     run = f"changewire run --kafka {server} --subscribe {TOPIC} {tables} --output {folder}/log"
 
-    title(console, "A producer sends what is good, and a query makes a table of it")
+    title(console, "A producer sends the valid messages, and a query builds a table from them")
     programs.run(f"{produce} {MESSAGES}/users.jsonl")
     programs.run(run, shown=6)
 
-    title(console, "Another producer checks nothing, and the driver is killed amid its messages")
+    title(console, "Another producer checks nothing, and the driver is killed while it reads")
     no_set, metrics = folder / "no_set.jsonl", folder / "metrics.jsonl"
     no_set.write_text(json.dumps(NO_SET), encoding="utf-8")
     programs.run(f"{produce} --unchecked {MESSAGES}/orders.jsonl.gz {no_set}")
     limits = f"--option maxOffsetsPerTrigger={BATCH} --metrics {metrics}"
     ended = programs.run_and_kill(f"{run} {limits}", metrics)
     committed = sum(int(json.loads(line)["messages"]) for line in ended.lines)
-    indented(console, f"Ended by signal {-ended.code}, {committed} messages behind the first run.")
+    indented(console, f"Ended by signal {-ended.code}, {committed} messages after the first run.")
 
-    title(console, "Started again, it goes on behind the last batch that was committed")
+    title(console, "After a restart it continues after the last committed batch")
     programs.run(run, shown=6)
 
-    title(console, "A dead letter is replayed, now that its table is told")
+    title(console, "A dead letter is replayed, now that its table is named")
     where = "--where \"code = 'table-missing'\""
     programs.run(f"changewire replay {folder}/log {tables} --null-set {NULL_SET} {where}")
     return committed

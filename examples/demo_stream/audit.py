@@ -19,7 +19,14 @@ from examples.clients import settings
 import changewire as cw
 from changewire.codec import json_form
 from changewire.framing import Position, Record
-from changewire.tables import Placed, Routing, Tables, apply_changes, position_of, template_of
+from changewire.tables import (
+    MemoryTables,
+    PositionedChange,
+    Routing,
+    apply_changes,
+    position_of,
+    template_of,
+)
 
 FORMAT: Final = "aerospike-json"
 PARTITION: Final = 0
@@ -110,10 +117,10 @@ def read(server: str, topic: str) -> Iterator[Record]:
         consumer.close()
 
 
-def elements_of(records: Iterable[Record]) -> tuple[set[Place], list[Placed]]:
+def elements_of(records: Iterable[Record]) -> tuple[set[Place], list[PositionedChange]]:
     """Return the place of every element of some records, and the changes that they mean."""
     places: set[Place] = set()
-    changes: list[Placed] = []
+    changes: list[PositionedChange] = []
     for record in records:
         places.add((record.position.offset or 0, 0))  # an empty batch is an element itself
         for number, found in enumerate(cw.decode_all(record.value or b"", format=FORMAT)):
@@ -121,13 +128,13 @@ def elements_of(records: Iterable[Record]) -> tuple[set[Place], list[Placed]]:
             if not isinstance(found, cw.Rejection):
                 at = position_of(record.position, number)
                 with suppress(cw.DecodeError):  # a message that contradicts itself
-                    changes += [Placed(change, at) for change in cw.changes(found)]
+                    changes += [PositionedChange(change, at) for change in cw.changes(found)]
     return places, changes
 
 
-def meant(changes: Iterable[Placed], null_set: str) -> Content:
+def meant(changes: Iterable[PositionedChange], null_set: str) -> Content:
     """Return the rows that changes leave in each table, by key, as JSON has them."""
-    tables = Tables()
+    tables = MemoryTables()
     routing = Routing(template_of("/{table}"), null_set)  # a path, whose names have no quotes
     apply_changes(tables, changes, routing, datetime.now(timezone.utc))
     return {

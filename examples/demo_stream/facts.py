@@ -1,4 +1,4 @@
-"""The end of the screen: what is there, counted anew from the topic and the tables."""
+"""The end of the screen: everything counted again, from the topic and the tables."""
 
 from examples.demo.screen import grid, indented, title
 from examples.demo_stream.audit import Facts
@@ -14,7 +14,7 @@ def show(console: Console, found: Facts, killed: int, seconds: float) -> None:
         killed: Messages that were committed of the second run when its driver was killed.
         seconds: How long all of it took.
     """
-    title(console, "Counted anew, from the topic and the files of the tables")
+    title(console, "Counted again, from the topic and the files of the tables")
     table = grid(">", "")
     for number, what in (
         (found.messages, "messages in the topic"),
@@ -22,18 +22,18 @@ def show(console: Console, found: Facts, killed: int, seconds: float) -> None:
         (found.changes, "changes in the change log"),
         (found.controls, "control events"),
         (found.dead_letters, "dead letters"),
-        (found.replayed, "dead letters that were replayed, and are changes now"),
+        (found.replayed, "dead letters that were replayed and are changes now"),
         (found.rows, "rows in the tables"),
         (killed, "messages were committed by the driver that was killed"),
         (found.lost, "lost"),
-        (found.double, "double"),
-        (found.wrong_rows, "rows that differ from what the messages mean"),
+        (found.double, "duplicates"),
+        (found.wrong_rows, "rows that differ from the result of the messages"),
     ):
         table.add_row(f"{number:,}", what)
     console.print(table)
     verdict = (
-        "[green]Nothing is lost, nothing is there twice, every row is the right one.[/]"
+        "[green]Nothing is lost, nothing is duplicated, every row is correct.[/]"
         if found.are_good
-        else "[red]That should not be: elements are lost or double, or rows are wrong.[/]"
+        else "[red]Error: elements are lost or duplicated, or rows are wrong.[/]"
     )
     indented(console, f"{verdict} {seconds:.0f} seconds.")

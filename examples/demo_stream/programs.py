@@ -87,10 +87,10 @@ class Programs:
 
 
 def environment() -> Mapping[str, str]:
-    """Return what programs are told: where the jars are, and to compile little."""
+    """Return the environment of the programs: where the jars are, and to compile little."""
     connectors = ",".join(str(jar) for jar in spark_jars("kafka", "delta"))
-    told = f"--jars {connectors} --driver-java-options {shlex.quote(JAVA)} pyspark-shell"
-    return {**os.environ, "PYSPARK_SUBMIT_ARGS": told, "PYTHONUNBUFFERED": "1"}
+    submit = f"--jars {connectors} --driver-java-options {shlex.quote(JAVA)} pyspark-shell"
+    return {**os.environ, "PYSPARK_SUBMIT_ARGS": submit, "PYTHONUNBUFFERED": "1"}
 
 
 def words(command: str) -> list[str]:

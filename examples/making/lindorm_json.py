@@ -158,6 +158,7 @@ LENIENT: Final[tuple[tuple[str, Alteration], ...]] = (
     ("missing-version", lacking("payload", "source", "version")),
     ("missing-db", lacking("payload", "source", "db")),
     ("unknown-version", having("payload", "source", version="2.7.1")),
+    ("unknown-db", having("payload", "source", db="orders cluster")),
     ("empty-name", having("payload", "source", db="")),
 )
 """What is accepted though the document does not have it, by the name it is counted under."""

@@ -26,6 +26,7 @@ Structs: TypeAlias = pa.StructArray
 Build: TypeAlias = Callable[[list[Any]], Array]
 
 BOOLEAN: Any = untyped.bool_()
+INT32: Any = untyped.int32()
 INTEGER: Any = untyped.int64()
 NUMBER: Any = untyped.float64()
 STRING: Any = untyped.string()
@@ -61,7 +62,7 @@ _json_lines = msgspec.json.Encoder(enc_hook=_unknown).encode_lines
 
 
 def json_texts(values: Sequence[object], *, nullable: bool = False) -> Array:
-    """Return values as JSON text; NULL for UNSET, and for None where ``nullable``.
+    """Return values as JSON text; NULL for UNSET, and for None if ``nullable``.
 
     Bytes become Base64 text, times ISO 8601 text, decimals text with every digit.
     """
@@ -84,7 +85,7 @@ def _with_nulls(texts: Array, is_there: list[bool]) -> Array:
 
 
 def exact_texts(values: Sequence[object], *, nullable: bool = False) -> Array:
-    """Return MessagePack values as JSON text, in the form of `exact_form`; NULL as in `json_texts`."""
+    """Return MessagePack values as JSON text as `exact_form` has it; NULL as in `json_texts`."""
     return json_texts(list(map(exact_form, values)), nullable=nullable)
 
 
@@ -101,7 +102,7 @@ def nulls(size: int, kind: object) -> Array:
 
 
 def spread(values: Sequence[Any], build: Build) -> Array:
-    """Return the array of values of which some are None, for a builder that takes no None."""
+    """Return an array of values, some of which are None, from a builder that takes no None."""
     present = [value for value in values if value is not None]
     array = build(present)
     if len(present) == len(values):

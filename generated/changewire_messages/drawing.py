@@ -157,7 +157,7 @@ def broken_row(valid: Strategy, spoilt: Mapping[int, Strategy]) -> Strategy:
 
 
 def not_as_long(values: Strategy, lengths: Sequence[int]) -> Strategy:
-    """Draw from a strategy what is no array of one of these lengths."""
+    """Draw from a strategy what is not an array of one of these lengths."""
     return values.filter(lambda value: type(value) is not list or len(value) not in lengths)
 
 
@@ -179,9 +179,9 @@ def broken_list(
 
 def broken_map(values: Strategy, spoilt: Strategy) -> Strategy:
     """Draw no object, or one with a spoilt value."""
-    good = st.dictionaries(st.text(), values, max_size=2)
+    valid = st.dictionaries(st.text(), values, max_size=2)
     entry = st.tuples(st.text(), spoilt)
-    return not_of("object") | st.tuples(good, entry).map(
+    return not_of("object") | st.tuples(valid, entry).map(
         lambda pair: {**pair[0], pair[1][0]: pair[1][1]}
     )
 

@@ -20,6 +20,9 @@ Issue: TypeAlias = tuple[str, str, str, Any]
 Path: TypeAlias = tuple[Any, ...]
 """Where a value stands: empty at the root, otherwise the path of its parent and the last step."""
 
+INT64_MIN = -(2**63)
+INT64_MAX = 2**63 - 1
+
 Made = TypeVar("Made")
 
 _MOST_BYTES = 65536
@@ -33,7 +36,7 @@ _DATETIME = re.compile(
 class Extra(Mapping[str, Any]):
     """The properties of a message that its schema does not name, by JSON Pointer (RFC 6901).
 
-    Read-only. A message holds one only where it has such properties; encoding puts them back.
+    Read-only. A message holds one only if it has such properties; encoding puts them back.
     """
 
     __slots__ = ("_values",)
@@ -72,7 +75,7 @@ class OpenTag(str):
 def repeated(kind: Any, *, exact: bool = False) -> Callable[[msgspec.Raw], Any]:
     """Return a function from JSON text to a model of a type, which is shared by equal texts.
 
-    The function raises `ValueError` or `msgspec.MsgspecError` where the text is no JSON, also
+    The function raises `ValueError` or `msgspec.MsgspecError` if the text is not JSON, also
     within properties that the model does not name.
 
     Args:
@@ -135,8 +138,15 @@ def as_text(value: object) -> msgspec.Raw:
     return msgspec.Raw(_write(value))
 
 
+def beyond_int64(at: str, value: int) -> Issue:
+    """Return the issue of an integer that takes more than 64 bits."""
+    if value < 0:
+        return at, "minimum", f"at least {INT64_MIN}", value
+    return at, "maximum", f"at most {INT64_MAX}", value
+
+
 def bytes_length(text: str) -> int:
-    """Return the number of bytes that Base64 text stands for; -1 where it is no Base64 text.
+    """Return the number of bytes that Base64 text stands for; -1 if it is not Base64 text.
 
     The alphabet and the padding are those of RFC 4648, section 4; unused bits are ignored.
     """
@@ -146,7 +156,7 @@ def bytes_length(text: str) -> int:
 
 
 def is_datetime(text: str) -> bool:
-    """Tell whether text is a date and time with an offset (RFC 3339)."""
+    """Return whether text is a date and time with an offset (RFC 3339)."""
     if not _DATETIME.match(text):
         return False
     try:

@@ -9,47 +9,53 @@ for change in cw.changes(message):
 ```
 """
 
-from typing import Any
+from __future__ import annotations
 
-from changewire.changes import changes
-from changewire.changes.aerospike_digest import digest
-from changewire.changes.connect import Difference
-from changewire.changes.contradictions import contradictions, validate
-from changewire.changes.null_values import delete_by_key
-from changewire.changes.pairs import pair
-from changewire.changes.rows import row
-from changewire.changes.schemas import Schemas, SchemaUse, schemas
-from changewire.codec import (
-    CODES,
-    Codec,
-    CodecError,
-    Data,
-    DecodeError,
-    EncodeError,
-    FormatError,
-    Issue,
-    codec,
-    codec_of,
-    decode_all_any,
-    decode_any,
-    detect,
-    formats,
-)
-from changewire.convert import Version, convert, convert_key, in_version
-from changewire.explain import Explanation, Field, explain
-from changewire.infer import Draft, infer
-from changewire_messages import aerospike_json, aerospike_msgpack, dataworks_json, lindorm_json
-from changewire_messages.change import Change, Reason, Rejection, Sequence, Source
-from changewire_messages.support import Extra
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
 
-__version__ = "0.1.0"
+from changewire.version import VERSION
+from changewire_messages import FORMATS
+
+if TYPE_CHECKING:
+    from changewire.changes import Adapter, DecodeOptions, changes, delete_by_key
+    from changewire.changes.aerospike_digest import digest
+    from changewire.changes.connect import Difference
+    from changewire.changes.contradictions import validate
+    from changewire.changes.pairs import pair
+    from changewire.changes.rows import row
+    from changewire.changes.schemas import Schemas, SchemaUse, schemas
+    from changewire.codec import (
+        CODES,
+        Codec,
+        CodecError,
+        DecodeError,
+        EncodeError,
+        FormatError,
+        Issue,
+        codec,
+        detect,
+        formats,
+    )
+    from changewire.convert import convert, convert_key
+    from changewire.explain import Explanation, Field, explain
+    from changewire.infer import Draft, infer
+    from changewire.messages import decode, decode_all, decode_key, encode, leniencies
+    from changewire_messages import families as _families
+    from changewire_messages.change import Change, Reason, Rejection, Sequence, Source
+    from changewire_messages.families import *  # noqa: F403 - the package of each format
+    from changewire_messages.support import Extra
 
 __all__ = [
     "CODES",
+    "Adapter",
     "Change",
     "Codec",
     "CodecError",
     "DecodeError",
+    "DecodeOptions",
     "Difference",
     "Draft",
     "EncodeError",
@@ -65,13 +71,10 @@ __all__ = [
     "Sequence",
     "Source",
     "__version__",
-    "aerospike_json",
-    "aerospike_msgpack",
     "changes",
     "codec",
     "convert",
     "convert_key",
-    "dataworks_json",
     "decode",
     "decode_all",
     "decode_key",
@@ -83,61 +86,65 @@ __all__ = [
     "formats",
     "infer",
     "leniencies",
-    "lindorm_json",
     "pair",
     "row",
     "schemas",
     "validate",
 ]
+_FAMILIES: Final = tuple(package.rpartition(".")[2] for package in FORMATS.values())
+if TYPE_CHECKING:
+    __all__ += _families.__all__
+else:
+    __all__ += list(_FAMILIES)
+
+__version__: Final = VERSION
+
+_MODULES: Final = {
+    "changewire.changes": ("Adapter", "DecodeOptions", "changes", "delete_by_key"),
+    "changewire.changes.aerospike_digest": ("digest",),
+    "changewire.changes.connect": ("Difference",),
+    "changewire.changes.contradictions": ("validate",),
+    "changewire.changes.pairs": ("pair",),
+    "changewire.changes.rows": ("row",),
+    "changewire.changes.schemas": ("SchemaUse", "Schemas", "schemas"),
+    "changewire.codec": (
+        *("CODES", "Codec", "CodecError", "DecodeError", "EncodeError", "FormatError", "Issue"),
+        *("codec", "detect", "formats"),
+    ),
+    "changewire.convert": ("convert", "convert_key"),
+    "changewire.explain": ("Explanation", "Field", "explain"),
+    "changewire.infer": ("Draft", "infer"),
+    "changewire.messages": ("decode", "decode_all", "decode_key", "encode", "leniencies"),
+    "changewire_messages.change": ("Change", "Reason", "Rejection", "Sequence", "Source"),
+    "changewire_messages.support": ("Extra",),
+}
+"""Names that are imported with their module when they are first used."""
+
+_MODULE_OF: Final = {name: module for module, names in _MODULES.items() for name in names}
 
 
-def decode(data: Data, *, format: str | None = None) -> Any:
-    """Return the model of one message; see `Codec.decode`.
+class _Package(ModuleType):
+    """A package whose public names win over its subpackages of the same name, like ``codec``."""
 
-    Without a format, the one is taken that the message says it has (`detect`); a message that says
-    none is refused as ``unknown-variant``.
-    """
-    return decode_any(data) if format is None else codec(format).decode(data)
-
-
-def decode_all(data: Data, *, format: str | None = None) -> list[Any]:
-    """Return the elements of a message that may be a batch; see `Codec.decode_all`.
-
-    Without a format, the one is taken that the message says it has, as in `decode`.
-
-    Raises:
-        DecodeError: There is no format, and the message says none.
-    """
-    return decode_all_any(data)[1] if format is None else codec(format).decode_all(data)
+    def __setattr__(self, name: str, value: object) -> None:
+        """Set an attribute, unless the import system would put a subpackage over a public name."""
+        if not (isinstance(value, ModuleType) and name in _MODULE_OF):
+            super().__setattr__(name, value)
 
 
-def decode_key(data: Data, *, format: str) -> Any:
-    """Return the model of a Kafka record key; see `Codec.decode_key`."""
-    return codec(format).decode_key(data)
+sys.modules[__name__].__class__ = _Package
 
 
-def encode(model: object, *, version: Version = "current", declared: bool = False) -> bytes:
-    """Return the bytes of a model, or of a list of models; see `Codec.encode`.
-
-    Args:
-        model: The model or models.
-        version: ``legacy``, of ``aerospike-msgpack`` only, writes what connectors before 4.0.0 did:
-            deletes of two parts. ``current`` writes each model as it is.
-        declared: Also refuse a model with values of other types than it declares for them, or that
-            contradicts itself otherwise, as `validate` does.
-
-    Raises:
-        EncodeError: A model cannot be written, or the legacy version has no place for all of it.
-        ValueError: The format has no such version.
-    """
-    coder = codec_of(model)
-    data = coder.encode(in_version(model, version))
-    issues = contradictions(data, coder.format) if declared else []
-    if issues:
-        raise EncodeError(coder.format, issues)
-    return data
+def __getattr__(name: str) -> Any:
+    if name in _FAMILIES:
+        value: Any = import_module(f"changewire_messages.{name}")
+    elif name in _MODULE_OF:
+        value = getattr(import_module(_MODULE_OF[name]), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value  # the next use is as quick as that of any name
+    return value
 
 
-def leniencies(model: object) -> list[str]:
-    """Return the names of the leniencies that a message needed; see `Codec.leniencies`."""
-    return codec_of(model).leniencies(model)
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

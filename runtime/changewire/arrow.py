@@ -1,4 +1,4 @@
-"""Changewire for who reads Arrow: pandas, Polars and DuckDB, without a JVM.
+"""Changewire for users of Arrow: pandas, Polars and DuckDB, without a JVM.
 
 ```python
 import changewire.arrow as cwa
@@ -12,15 +12,9 @@ changes, controls, dead_letters, counts = decoded.tables()
 from __future__ import annotations
 
 try:
-    from changewire.engines.arrow import (
-        ArrowStream,
-        Decoded,
-        Messages,
-        RowsAs,
-        Stream,
-        Tables,
-        decode,
-    )
+    from changewire.engines.arrow.decode import RowsAs, decode
+    from changewire.engines.arrow.decoded import Decoded, Stream, Tables
+    from changewire.engines.arrow.messages import ArrowStream, Messages
 except ImportError as error:
     raise ImportError('changewire.arrow needs pyarrow: pip install "changewire[arrow]"') from error
 

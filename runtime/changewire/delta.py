@@ -23,7 +23,7 @@ except ImportError as error:
         'changewire.delta needs deltalake: pip install "changewire[delta]"'
     ) from error
 
-from changewire.engines.arrow import Messages
+from changewire.engines.arrow.messages import Messages
 from changewire.engines.errors import ConflictError, KeysMissingError, OutputError, StreamError
 from changewire.engines.outcome import Outcome
 

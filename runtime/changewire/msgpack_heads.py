@@ -1,4 +1,4 @@
-"""First bytes of MessagePack values, by which their types are told."""
+"""First bytes of MessagePack values, which determine their types."""
 
 from typing import Final
 

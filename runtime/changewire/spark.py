@@ -12,36 +12,28 @@ cws.write(decoded, "/lake/customers")
 
 from __future__ import annotations
 
+from changewire.engines.errors import (
+    CheckpointError,
+    ConflictError,
+    KeysMissingError,
+    OutputError,
+    StreamError,
+    TooManyDeadLettersError,
+)
+from changewire.engines.options import KafkaOptions
+
 try:
-    from changewire.engines.spark import (
-        CheckpointError,
-        ConflictError,
-        Decoded,
-        KafkaOptions,
-        KafkaSourceError,
-        KeysMissingError,
-        OutputError,
-        Replayed,
-        RowsAs,
-        RowSchema,
-        StreamError,
-        TooManyDeadLettersError,
-        adopt,
-        apply_changes,
-        await_end,
-        decode,
-        pipelines,
-        read_files,
-        read_kafka,
-        replay,
-        row_type,
-        run,
-        schemas,
-        session,
-        vacuum,
-        write,
-        write_stream,
-    )
+    from changewire.engines.spark.apply import Replayed, adopt, apply_changes, replay, vacuum
+    from changewire.engines.spark.decode import Decoded, RowsAs, decode
+    from changewire.engines.spark.kafka.errors import KafkaSourceError
+    from changewire.engines.spark.kafka.read import read_kafka
+    from changewire.engines.spark.row_type import RowSchema, row_type
+    from changewire.engines.spark.run import read_files, run
+    from changewire.engines.spark.schemas import schemas
+    from changewire.engines.spark.session import session
+    from changewire.engines.spark.stream.ending import await_end
+    from changewire.engines.spark.stream.query import write_stream
+    from changewire.engines.spark.write import write
 except ImportError as error:
     raise ImportError('changewire.spark needs PySpark: pip install "changewire[spark]"') from error
 
@@ -62,7 +54,6 @@ __all__ = [
     "apply_changes",
     "await_end",
     "decode",
-    "pipelines",
     "read_files",
     "read_kafka",
     "replay",

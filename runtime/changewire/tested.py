@@ -42,7 +42,7 @@ TESTED: Final = (
         "the connector ran with spark-token-provider-kafka-0-10_2.13:4.0.0",
         "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0",
     ),
-    Release("4.3.0", None, None, None, "decoding files, and AUTO CDC"),
+    Release("4.3.0", None, None, None, "decoding files"),
 )
 """From old to new."""
 

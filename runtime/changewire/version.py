@@ -1,4 +1,4 @@
-"""The version of this distribution."""
+"""The version of this distribution, which its metadata is made of."""
 
 from typing import Final
 

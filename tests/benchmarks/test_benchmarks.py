@@ -88,10 +88,10 @@ def test_serializers_of_clients_do_the_same_work(name: str) -> None:
 
 def test_a_rate_is_that_of_the_peer() -> None:
     """The table tells the least rate of all messages, and whether it is enough."""
-    timings = {kafka.THEIRS: Timing((42e-6,)), kafka.TOLD: Timing((2e-6,))}
-    slower = {**timings, kafka.TOLD: Timing((3e-6,))}
-    assert kafka.table("T", {"a": timings}, kafka.TOLD).target.endswith("found 21: reached.")
-    found = kafka.table("T", {"a": timings, "b": slower}, kafka.TOLD)
+    timings = {kafka.THEIRS: Timing((42e-6,)), kafka.GIVEN: Timing((2e-6,))}
+    slower = {**timings, kafka.GIVEN: Timing((3e-6,))}
+    assert kafka.table("T", {"a": timings}, kafka.GIVEN).target.endswith("found 21: reached.")
+    found = kafka.table("T", {"a": timings, "b": slower}, kafka.GIVEN)
     assert found.target.endswith("found 14: missed.")
     assert found.rows[0] == ("a", "42.0", "2.0", "21 (21-21)")
 

@@ -12,7 +12,7 @@ from tests.runtime.tables.model import tables_of
 
 import changewire as cw
 from changewire.framing import Record
-from changewire.tables import Placed, position_of
+from changewire.tables import PositionedChange, position_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,7 +42,7 @@ def outcome(spark: SparkSession, job: Job, sent: Iterable[Record]) -> Outcome:
     changes, refused = expected(sent)
     double = lost = rows = 0
     logged = {place for place, _ in changes}
-    for name, wanted in (("change_log", logged), ("dead_letters", refused)):
+    for name, wanted in (("changes", logged), ("dead_letters", refused)):
         found = Counter(
             (row["partition"], row["offset"])
             for row in spark.read.format(job.sink).load(job.outputs[name]).collect()
@@ -53,9 +53,9 @@ def outcome(spark: SparkSession, job: Job, sent: Iterable[Record]) -> Outcome:
     return Outcome(rows, lost, double, _wrong(spark, job, [placed for _, placed in changes]))
 
 
-def expected(sent: Iterable[Record]) -> tuple[list[tuple[Element, Placed]], set[Element]]:
+def expected(sent: Iterable[Record]) -> tuple[list[tuple[Element, PositionedChange]], set[Element]]:
     """Return the changes that messages mean, and the places of those that are none."""
-    changes: list[tuple[Element, Placed]] = []
+    changes: list[tuple[Element, PositionedChange]] = []
     refused: set[Element] = set()
     for record in sent:
         at = record.position
@@ -65,11 +65,11 @@ def expected(sent: Iterable[Record]) -> tuple[list[tuple[Element, Placed]], set[
         except cw.DecodeError:
             refused.add(place)
         else:
-            changes.append((place, Placed(change, position_of(at, 0))))
+            changes.append((place, PositionedChange(change, position_of(at, 0))))
     return changes, refused
 
 
-def _wrong(spark: SparkSession, job: Job, changes: list[Placed]) -> int:
+def _wrong(spark: SparkSession, job: Job, changes: list[PositionedChange]) -> int:
     wrong = 0
     for table, rows in tables_of(changes).items():
         wanted = {msgspec.json.encode(dict(key)): row for key, row in rows.items()}

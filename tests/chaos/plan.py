@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-NAMES = ("change_log", "controls", "dead_letters")
+NAMES = ("changes", "controls", "dead_letters")
 
 
 class Job(msgspec.Struct, frozen=True):

@@ -34,7 +34,10 @@ def variants(family: str) -> dict[str, str]:
     return {path.stem: msgspec.json.decode(path.read_bytes())["title"] for path in files}
 
 
-VARIANTS = [(name, title) for name in CASE_NAMES for title in variants(name).values()]
+VARIANTS = [
+    (name, title) for name in CASE_NAMES if name != "tables" for title in variants(name).values()
+]
+"""The messages of all cases; rows of tables are not messages."""
 
 
 def errors(family: str, variant: str, obj: object, *, closed: bool = False) -> list[Any]:

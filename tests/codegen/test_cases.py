@@ -50,6 +50,7 @@ SHOWN = {
     "rows": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
     "rules": ("models.py", "validators.py", "strategies.py"),
     "scalars": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
+    "tables": ("__init__.py", "models.py", "arrow.py", "spark.py", "page.md"),
     "tagged_rows": (
         "models.py",
         "validators.py",

@@ -87,7 +87,7 @@ def test_check_tells_missing_unexpected_and_different(
     arguments = options(tmp_path, schemas)
     assert main(arguments) == 0
     assert main([*arguments, "--check"]) == 0
-    assert capsys.readouterr().out == "generated files are as the schemas say\n"
+    assert capsys.readouterr().out == "generated files are up to date\n"
     package = tmp_path / "out" / "mine"
     (package / "rows" / "models.py").unlink()
     (package / "rows" / "more.py").touch()
@@ -102,7 +102,7 @@ def test_check_tells_missing_unexpected_and_different(
     assert f"different: {package.as_posix()}/scalars/spark.py" in lines
     assert f"missing: {tmp_path.as_posix()}/pages/rows.md" in lines
     assert "-changed = 1" in lines
-    assert lines[-1].startswith("4 generated files are not as the schemas say. To mend it: ")
+    assert lines[-1].startswith("4 generated files are out of date. To update: ")
     assert lines[-1].endswith(" ".join([COMMAND, *arguments]))
     assert main(arguments) == 0
     assert main([*arguments, "--check"]) == 0
@@ -127,7 +127,7 @@ def test_family_that_is_gone_takes_its_files_along(tmp_path: Path, schemas: Path
 def test_folder_of_somebody_else_is_not_touched(
     init: str | None, tmp_path: Path, schemas: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A folder that holds files and is no generated package keeps every one of them."""
+    """A folder that has files and is not a generated package keeps every one of them."""
     package = tmp_path / "out" / "mine"
     package.mkdir(parents=True)
     (package / "thesis.txt").write_text("years of work", encoding="utf-8")
@@ -137,7 +137,7 @@ def test_folder_of_somebody_else_is_not_touched(
     assert main(options(tmp_path, schemas)) == 2
     assert _bytes(tmp_path) == before
     error = capsys.readouterr().err
-    assert f"{package.as_posix()}: this folder holds files and is no generated package" in error
+    assert f"{package.as_posix()}: this folder has files, but is not a generated package" in error
 
 
 def test_pages_of_somebody_else_stay(

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 from jsonschema import Draft202012Validator
-from tests.codegen.helpers import decode
+from tests.codegen.helpers import ROOT, decode
 from tests.support.ids import shown
 
 from changewire_codegen.emit.conditions import ModelView, WireView, compile_condition
@@ -180,3 +180,11 @@ def test_words_for_types_name_type_and_definition(families: dict[str, Family]) -
     assert type_words(ArrayOf(RefTo("Point")), family) == "array"
     choice = Choice((Scalar("bytes"), Scalar("integer"), Scalar("null")))
     assert type_words(choice, family) == "Base64 text or integer or null"
+
+
+def test_only_the_entry_point_leads_to_the_comparison_of_schemas() -> None:
+    """The generator does not import ``compat``, which imports it."""
+    folder = ROOT / "codegen" / "changewire_codegen"
+    files = [path for path in folder.rglob("*.py") if path.parent.name != "compat"]
+    texts = {path.name: path.read_text("utf-8") for path in files}
+    assert [name for name, text in texts.items() if "changewire_codegen.compat" in text] == []

@@ -50,14 +50,14 @@ def test_folder_without_families_is_refused(tmp_path: Path) -> None:
 def test_package_name_is_checked(package: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A package name is never a path, nor code."""
     assert main(["--schemas", str(CASES), "--package", package, "--out", "/nonexistent"]) == 2
-    assert "a package name is lower case letters" in capsys.readouterr().err
+    assert "a package name must be lower-case letters" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["my-family", "Family", 'x"""', "class", "2nd"])
 def test_folder_name_is_checked(name: str, tmp_path: Path) -> None:
     """A family is imported by the name of its folder."""
     shutil.copytree(CASES / "scalars", tmp_path / name)
-    with pytest.raises(SchemaError, match="a folder of schemas is named"):
+    with pytest.raises(SchemaError, match="a folder of schemas must be named"):
         load(tmp_path)
 
 

@@ -51,6 +51,7 @@ MAP = {"type": "map", "keyType": "string", "valueType": "double", "valueContains
     [
         ({"type": "boolean"}, "boolean"),
         ({"type": "integer"}, "long"),
+        ({"type": "integer", "format": "int32"}, "integer"),
         ({"type": "number"}, "double"),
         ({"type": ["string", "null"]}, "string"),
         ({"enum": ["a", "b"]}, "string"),

@@ -21,9 +21,9 @@ def page(format: str) -> str:
 
 <!-- Written by `{COMMAND}`. Do not edit. -->
 
-A message of each kind of [{format}](../formats/{folder}.md), and the change that it
-becomes; its properties that are null are left out.
-[Change events](../change-events.md) tells the rules.
+See here which change each kind of [{format}](../formats/{folder}.md) message becomes.
+Properties that are null are left out.
+[Change events](../change-events.md) explains the rules.
 """
     return head + "".join(_section(name, path) for name, path in chosen(format).items())
 

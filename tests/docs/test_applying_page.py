@@ -29,12 +29,12 @@ def test_the_page_runs(
     query, replay, vacuum = blocks("docs/applying.md")
     exec(query, names)  # noqa: S102 - our own text
     assert "9 changes" in capsys.readouterr().out
-    log = spark.read.format("delta").load(str(tmp_path / "ops" / "change_log"))
-    assert log.count() == made.expected()["change_log"].total()
+    log = spark.read.format("delta").load(str(tmp_path / "ops" / "changes"))
+    assert log.count() == made.expected()["changes"].total()
     table = str(tmp_path / "test" / "no_set")
     assert spark.read.format("delta").load(table).columns == ["key", "row", "_changewire"]
     exec(replay, names)  # noqa: S102 - our own text
     assert names["replayed"][:2] == (1, 0)  # still refused
     exec(vacuum, names)  # noqa: S102 - our own text
-    graves = spark.read.format("delta").load(f"{table}__tombstones")
-    assert graves.columns == ["key", "_changewire", "since"]
+    tombstones = spark.read.format("delta").load(f"{table}__tombstones")
+    assert tombstones.columns == ["key", "_changewire", "since"]

@@ -30,7 +30,6 @@ RUN_BY: Final[Mapping[tuple[str, str], str]] = {
     ("README.md", "sh"): "tests/docs/test_readme.py",
     ("docs/applying.md", "python"): "tests/docs/test_applying_page.py",
     ("docs/arrow.md", "python"): "tests/docs/test_arrow_page.py",
-    ("docs/auto-cdc.md", "python"): "tests/docs/test_auto_cdc_page.py",
     ("docs/change-events.md", "python"): DOCUMENTS,
     ("docs/cli.md", "python"): "tests/docs/test_cli_page.py",
     ("docs/compatibility.md", "console"): "tests/docs/test_compatibility_page.py",
@@ -38,6 +37,7 @@ RUN_BY: Final[Mapping[tuple[str, str], str]] = {
     ("docs/delta.md", "console"): "tests/docs/test_delta_page.py",
     ("docs/delta.md", "python"): "tests/docs/test_delta_page.py",
     ("docs/errors.md", "python"): DOCUMENTS,
+    ("docs/index.md", "python"): "tests/docs/test_words.py",
     **{
         (f"docs/how-to/{page}.md", language): TASKS
         for page, languages in {

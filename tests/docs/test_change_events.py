@@ -7,8 +7,8 @@ from tests.runtime.changes.dataworks import change as dataworks_change
 from tests.runtime.changes.lindorm import change as lindorm_change
 from tests.runtime.changes.lindorm import declared
 
+from changewire.changes.aerospike_digest import MISMATCH
 from changewire.changes.connect import NOTES
-from changewire.changes.digest_check import MISMATCH
 
 PAGE = Path(__file__).parents[2] / "docs" / "change-events.md"
 TEXT = PAGE.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md, "A message has changed", followed word by word on a copy of the repository."""
+"""CONTRIBUTING.md, a changed message and a new format, followed on a copy of the repository."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-import changewire
-import changewire_codegen
 from changewire.cli.app import app
 
 ROOT = Path(__file__).parents[2]
-COPIED = ("docs", "examples", "generated", "schemas", "tests")
+COPIED = ("codegen", "docs", "examples", "generated", "runtime", "schemas", "tests")
 FAMILY = "lindorm_json"
 CORPUS, PAGES = "tests/runtime/codec/test_corpus.py", "tests/docs/test_change_pages.py"
+ALL = ("tests/runtime/codec/test_round_trip.py", "tests/runtime/codec/test_verdicts.py")
+"""Tests that hold for every format."""
 
 ADDED = {
     "description": "Time at which the message was written, in microseconds since the Unix epoch.",
@@ -39,9 +39,8 @@ class Copy:
     folder: Path
 
     def python(self, *words: str, **environment: str) -> str:
-        """Run Python in the copy, with what it generates and our other packages."""
-        packages = [Path(str(package.__file__)).parents[1] for package in OURS]
-        path = os.pathsep.join(map(str, [self.folder / "generated", *packages]))
+        """Run Python in the copy, with its own packages."""
+        path = os.pathsep.join(str(self.folder / root) for root in ROOTS)
         ended = subprocess.run(
             [sys.executable, *words],
             cwd=self.folder,
@@ -65,15 +64,29 @@ class Copy:
         edit(document)
         path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", "utf-8")
 
+    def changed(self) -> set[str]:
+        """Return the files that are not as they were committed, but for those that are made."""
+        done = subprocess.run(
+            ["git", "status", "--porcelain", "--untracked-files=all"],  # noqa: S607
+            cwd=self.folder,
+            check=True,
+            capture_output=True,
+        )
+        paths = {line[3:] for line in done.stdout.decode().splitlines()}
+        return {path for path in paths if not path.startswith(MADE)}
 
-OURS = (changewire, changewire_codegen)
+
+ROOTS = ("codegen", "generated", "runtime")
+MADE = ("generated/", "docs/formats/")
+"""Files that the generator writes."""
+
 WHO = ("AUTHOR", "COMMITTER")
 
 
-def steps() -> list[str]:
-    """Return the numbered steps of the section, each as one line."""
+def steps(title: str) -> list[str]:
+    """Return the numbered steps of a section, each as one line."""
     text = ROOT.joinpath("CONTRIBUTING.md").read_text(encoding="utf-8")
-    section = text.split("## A message has changed\n")[1].split("\n## ")[0]
+    section = text.split(f"## {title}\n")[1].split("\n## ")[0]
     return [" ".join(step.split()) for step in re.split(r"^\d\. ", section, flags=re.MULTILINE)[1:]]
 
 
@@ -125,9 +138,8 @@ assert "ts_us" in str(arrow.insert_array([message.payload]).type)
 
 
 def leave_the_adapter(copy: Copy) -> None:
-    """The property means nothing for a table: no line is written by hand."""
-    adapters = copy.folder / "runtime"
-    assert not adapters.exists()
+    """The property means nothing for a table: no line of the runtime is written."""
+    assert not {path for path in copy.changed() if path.startswith("runtime/")}
 
 
 def add_to_the_corpus(copy: Copy) -> None:
@@ -186,23 +198,122 @@ def message(**more: object) -> dict[str, Any]:
     return found
 
 
+@pytest.fixture
+def copy(tmp_path: Path) -> Copy:
+    """Make a copy of the repository, committed as it is."""
+    found = Copy(tmp_path / "copy")
+    ignored = shutil.ignore_patterns("__pycache__", "_build", "made", "*.egg-info")
+    for name in COPIED:
+        shutil.copytree(ROOT / name, found.folder / name, ignore=ignored)
+    shutil.copy(ROOT / "pyproject.toml", found.folder)
+    found.folder.joinpath(".gitignore").write_text("__pycache__/\n", "utf-8")
+    found.git("init", "--quiet")
+    found.git("add", ".")
+    found.git("commit", "--quiet", "--message", "Before")
+    return found
+
+
 @pytest.mark.usefixtures("generator")
 def test_a_message_changes_by_the_steps_of_the_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    copy: Copy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who does what the page says has models, checks, pages and texts of the new message."""
-    copy = Copy(tmp_path / "copy")
-    for name in COPIED:
-        shutil.copytree(
-            ROOT / name,
-            copy.folder / name,
-            ignore=shutil.ignore_patterns("__pycache__", "_build", "made"),
-        )
-    shutil.copy(ROOT / "pyproject.toml", copy.folder)
-    copy.git("init", "--quiet")
-    copy.git("add", "schemas")
-    copy.git("commit", "--quiet", "--message", "Before")
     monkeypatch.chdir(copy.folder)
-    for step, (do, named) in zip(steps(), STEPS.items(), strict=True):
+    for step, (do, named) in zip(steps("A message has changed"), STEPS.items(), strict=True):
         assert commands(step) == named
         do(copy)
+
+
+DOOR = {
+    "family.json": {
+        "title": "Doors",
+        "description": "What the doors of a building send.",
+        "format": "door-json",
+        "encoding": "json",
+        "roles": {"message": "passage"},
+    },
+    "passage.json": {
+        "title": "Passage",
+        "description": "A person went through a door.",
+        "type": "object",
+        "properties": {
+            "door": {"description": "Number of the door.", "type": "integer"},
+            "badges": {"description": "Who went through.", "type": "array", "items": {}},
+        },
+        "required": ["door", "badges"],
+        "examples": [{"door": 7, "badges": [1]}],
+    },
+}
+"""The schemas of a made-up format."""
+
+DOOR_ADAPTER = '''"""Messages of doors to changes: a passage is a row."""
+
+from typing import Any
+
+from changewire.changes.adapters import Adapter
+from changewire.changes.change_row import ChangeRow
+from changewire.changes.decode_options import DecodeOptions
+from changewire_messages.change import Source
+
+
+def door_changes(message: Any, _record_key: bytes | None, options: DecodeOptions) -> ChangeRow:
+    """Return the change that a passage is."""
+    return ChangeRow(
+        op="insert",
+        source=Source(system="building", database=None, schema=None, table="doors"),
+        key={"door": message.door},
+        after={"door": message.door, "badges": message.badges},
+        attributes={"image": options.image},
+    )
+
+
+ADAPTER = Adapter("building", door_changes, {"image"})
+'''
+
+READ_DOOR = """
+import changewire as cw
+data = b'{"door": 7, "badges": [1]}'
+assert cw.detect(data) == "door-json" and "door-json" in cw.formats()
+(change,) = cw.changes(cw.decode(data, format="door-json"), image="patch")
+assert (change.op, change.key, change.source.system) == ("insert", {"door": 7}, "building")
+assert type(cw.decode(data)) is cw.door_json.Passage
+try:
+    cw.DecodeOptions("door-json", keys=["door"])
+except ValueError as error:
+    assert "keys does not apply to door-json" in str(error)
+else:
+    raise AssertionError("an option that the adapter does not name is accepted")
+"""
+
+
+def test_a_new_format_is_schemas_one_module_and_one_row(copy: Copy) -> None:
+    """No other file of the repository is edited until its messages are changes, and are tested."""
+    assert "`BUILT_IN`" in steps("A new format")[2]
+    for name, schema in DOOR.items():
+        path = copy.folder / "schemas" / "door_json" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(schema, indent=2) + "\n", "utf-8")
+    copy.python("-m", "changewire_codegen")
+    changes = copy.folder / "runtime" / "changewire" / "changes"
+    changes.joinpath("door.py").write_text(DOOR_ADAPTER, "utf-8")
+    row = '    "door-json": "changewire.changes.door:ADAPTER",\n    "lindorm-json"'
+    table = changes.joinpath("adapters.py")
+    table.write_text(table.read_text("utf-8").replace('    "lindorm-json"', row), "utf-8")
+    copy.python("-c", READ_DOOR)
+    corpus = "tests/corpus/door_json"
+    for kind, badges in (("valid", [1]), ("invalid", 1)):
+        path = copy.folder / corpus / kind / "message-passage.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps({"door": 7, "badges": badges}), "utf-8")
+    every_format = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "door", CORPUS, *ALL)
+    copy.python(*every_format, CHANGEWIRE_UPDATE_CORPUS="1")
+    assert copy.changed() == {
+        "schemas/door_json/family.json",
+        "schemas/door_json/passage.json",
+        "runtime/changewire/changes/adapters.py",
+        "runtime/changewire/changes/door.py",
+        f"{corpus}/valid/message-passage.json",
+        f"{corpus}/valid/message-passage.model.txt",
+        f"{corpus}/invalid/message-passage.json",
+        f"{corpus}/invalid/message-passage.error.txt",
+    }

@@ -44,10 +44,10 @@ def copy(folder: Path, text: str) -> Path:
 
 
 def test_a_page_without_its_note_is_named(tmp_path: Path) -> None:
-    """A new page is told, and gets the note behind the block that holds the command."""
+    """A new page is reported, and gets the note behind the block that holds the command."""
     page = copy(tmp_path, "# A\n\n```sh\npip install -q changewire\n\ntrue\n```\n\nMore.\n")
-    (told,) = installing.differences(tmp_path)
-    assert told.startswith("docs/how-to/page.md: ")
+    (difference,) = installing.differences(tmp_path)
+    assert difference.startswith("docs/how-to/page.md: ")
     installing.write(tmp_path)
     text = page.read_text(encoding="utf-8")
     assert text.startswith(

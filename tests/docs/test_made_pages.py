@@ -34,7 +34,7 @@ def test_the_page_of_python_has_every_name() -> None:
 
 def test_options_are_listed_by_name() -> None:
     """Every option of every command has a row that names the command; functions have theirs."""
-    of_commands, of_functions = options.page().split("\n## Of functions\n")
+    of_commands, of_functions = options.page().split("\n## Options of functions\n")
     for name, command in commands.commands():
         for called, each in commands.taken(command):
             rows = [row for row in of_commands.splitlines() if row.startswith(f"| `{each.opts[0]}")]

@@ -15,7 +15,7 @@ from tests.plugins.installing import forget, install
 from typer.testing import CliRunner
 
 import changewire as cw
-from changewire.changes.reading import Reading
+from changewire.changes.decode_options import DecodeOptions
 from changewire.cli.app import app
 
 PAGE = Path(__file__).parents[2] / "docs" / "own-formats.md"
@@ -57,9 +57,9 @@ def test_the_page_runs(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use, adapter = blocks("python")
     names: dict[str, Any] = {}
     exec(use, names)  # noqa: S102 - our own text
-    with pytest.raises(ValueError, match="nobody says"):
+    with pytest.raises(ValueError, match="has no adapter"):
         cw.changes(names["event"])
-    ((event, _),) = Reading("shop-json").elements(names["data"])
+    ((event, _),) = DecodeOptions("shop-json").elements(names["data"])
     assert isinstance(event, cw.Change)
     assert (event.op, event.attributes["message"]["order"]) == ("other", 7)
     module = ModuleType(ADAPTER)

@@ -12,14 +12,14 @@ def test_committed_pictures_are_current() -> None:
     assert not list(differences()), COMMAND
 
 
-def test_what_differs_is_told(tmp_path: Path) -> None:
-    """A picture that somebody edited, removed or added is named; writing mends all three."""
+def test_differences_are_reported(tmp_path: Path) -> None:
+    """A picture that was edited, removed or added is named; writing restores all three."""
     write(tmp_path)
     first, second, *_ = sorted(pictures())
     (tmp_path / first).write_text("<svg/>", encoding="utf-8")
     (tmp_path / second).rename(tmp_path / "other.svg")
-    told = [line.partition(": ")[2] for line in differences(tmp_path)]
-    assert sorted(told) == ["left over", "missing", "not as it is made today"]
+    reported = [line.partition(": ")[2] for line in differences(tmp_path)]
+    assert sorted(reported) == ["left over", "missing", "not as it is made today"]
     write(tmp_path)
     assert not list(differences(tmp_path))
 

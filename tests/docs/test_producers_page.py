@@ -37,11 +37,11 @@ def test_the_page_runs(kafka: str, capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_page_of_the_task_runs(
     kafka: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The serializer takes what is good and tells what is not; the producer sends it."""
+    """The serializer accepts a valid message and reports an invalid one; the producer sends it."""
     create(kafka, "validated")
     names = run_page(TASK, tmp_path, {"servers": kafka})
-    told = re.findall(r"^# (aerospike-json, .*)$", blocks(TASK)[0], re.MULTILINE)
-    assert capsys.readouterr().out.splitlines() == told
+    expected = re.findall(r"^# (aerospike-json, .*)$", blocks(TASK)[0], re.MULTILINE)
+    assert capsys.readouterr().out.splitlines() == expected
     names["send"]("validated", names["user"])
     names["finish"]()
     names.clear()  # the producer, before its broker ends
@@ -52,7 +52,7 @@ AT_ONCE = '"topic.metadata.propagation.max.ms": 0, "bootstrap.servers":'
 
 
 def test_a_missing_topic_ends_the_program(kafka: str) -> None:
-    """What no broker took is an error: at the end, or at once if the client knows by then."""
+    """An undelivered message is an error: at the end, or at once if the client knows by then."""
     names: dict[str, Any] = {"server": kafka}
     for block in blocks("docs/producers.md")[:2]:
         code = block.replace('"bootstrap.servers":', AT_ONCE).replace('"customers"', '"missing"')
@@ -85,6 +85,6 @@ def test_links_lead_somewhere() -> None:
         file, _, place = link.partition("#")
         text = (PAGE.parent / file).read_text(encoding="utf-8") if file else TEXT
         headings = [
-            h.lower().replace(" ", "-") for h in re.findall(r"^## (.+)$", text, re.MULTILINE)
+            h.lower().replace(" ", "-") for h in re.findall(r"^#+ (.+)$", text, re.MULTILINE)
         ]
         assert not place or place in headings

@@ -13,7 +13,7 @@ from tests.runtime.changes import dataworks
 from tests.samples import mixed_messages
 
 import changewire as cw
-from changewire.changes.connect.notes import ROUNDED_NUMBER
+from changewire.changes.connect.reads import ROUNDED_NUMBER
 from changewire.engines.spark.variant import NUMBER_AS_TEXT, ROW_AS_TEXT
 
 PAGE = Path(__file__).parents[2] / "docs" / "spark.md"

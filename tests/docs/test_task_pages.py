@@ -41,7 +41,7 @@ def test_a_new_topic(tmp_path: Path) -> None:
 
 
 def test_dead_letters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The message of the tutorial is found, told of as the page says, and mended."""
+    """The message of the tutorial is found, reported as the page says, and fixed."""
     text = blocks(TUTORIAL, "sh")[0]
     lines = re.findall(r"^\{.*\}$", text, re.MULTILINE)
     (tmp_path / "topic.jsonl").write_text("\n".join(lines), encoding="utf-8")

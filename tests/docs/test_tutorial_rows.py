@@ -52,7 +52,7 @@ def finish(excerpt: str) -> None:
     draft: dict[str, Any] = json.loads(SCHEMA.read_bytes())
     for name, column in json.loads(f"{{{excerpt}}}").items():
         assert draft["properties"][name] == column
-    text = re.sub(r"To be written: [^\"]+", "It is told.", SCHEMA.read_text(encoding="utf-8"))
+    text = re.sub(r"To be written: [^\"]+", "A description.", SCHEMA.read_text(encoding="utf-8"))
     SCHEMA.write_text(text, encoding="utf-8")
 
 
@@ -98,7 +98,7 @@ def test_who_follows_the_page_has_typed_rows(folder: Path) -> None:
         DO[language](text, names)
     check_rows(names["customers"], names["decoded"])
     page = folder.joinpath("shop-tables", "docs", "shop.md").read_text(encoding="utf-8")
-    assert "| `credit` | `credit` | string or null | yes | It is told. |" in page
+    assert "| `credit` | `credit` | string or null | yes | A description. |" in page
 
 
 def check_rows(customers: list[Any], decoded: Any) -> None:

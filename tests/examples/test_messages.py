@@ -27,7 +27,7 @@ from msgspec import UNSET
 from tests.variants import variant_of, variants
 
 import changewire as cw
-from changewire.changes.reading import AUTO, Reading
+from changewire.changes.decode_options import AUTO, DecodeOptions
 from changewire.engines.outcome import Outcome
 from changewire.engines.python import run
 from changewire.framing import expand, read
@@ -50,7 +50,7 @@ MESSAGES = {
     "aerospike_json": 2578,
     "aerospike_msgpack": 659,
     "dataworks_json": 467,
-    "lindorm_json": 310,
+    "lindorm_json": 311,
     "mixed": 165,
 }
 
@@ -66,7 +66,7 @@ def run_examples(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Outco
         folder: run(
             expand([str(ROOT / folder)]),
             str(output / folder),
-            reading=Reading(FORMATS.get(folder, AUTO)),
+            decode_options=DecodeOptions(FORMATS.get(folder, AUTO)),
         )
         for folder in FOLDERS
     }

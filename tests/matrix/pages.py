@@ -11,6 +11,7 @@ def check_page(subject: Subject) -> None:
     name = f"{subject.form.folder}.md"
     reference, changes = (sections(f"{folder}/{name}") for folder in ("formats", "changes"))
     assert reference["Document and reality"].count("\n- ") > 1
+    assert subject.variants.keys() <= reference.keys() & changes.keys()
     for variant in subject.variants:
         own = reference[variant]
         (heading,) = re.findall(r"^\| (?:property|position) \|.*$", own, re.MULTILINE)

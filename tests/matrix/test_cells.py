@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from tests.matrix.checks import CHECKS
+from tests.matrix.flaws import flawed
 from tests.matrix.subject import Subject
 
 import changewire as cw
@@ -23,7 +24,7 @@ def subject_of(name: str) -> Subject:
 
 @pytest.mark.parametrize(("name", "check"), CELLS)
 def test_cell(name: str, check: str, request: pytest.FixtureRequest) -> None:
-    """The format has the property, as the docstring of its check tells."""
+    """The format has the property, as the docstring of its check says."""
     session: tuple[Any, ...] = (request.getfixturevalue("spark"),) if check == "spark" else ()
     CHECKS[check](subject_of(name), *session)
 
@@ -34,8 +35,8 @@ def test_the_matrix_has_every_format() -> None:
 
 
 @pytest.mark.parametrize("check", CHECKS)
-def test_a_format_without_the_property_fails(check: str) -> None:
-    """Nothing is skipped: a format of which there is no more than the name fails each check."""
-    session = (None,) if check == "spark" else ()
-    with pytest.raises(KeyError):
-        CHECKS[check](Subject("only-a-name"), *session)
+def test_a_flawed_format_fails(check: str, request: pytest.FixtureRequest) -> None:
+    """Each check can fail: a format with one flaw does not have the property."""
+    session: tuple[Any, ...] = (request.getfixturevalue("spark"),) if check == "spark" else ()
+    with pytest.raises(AssertionError):
+        CHECKS[check](flawed(check), *session)

@@ -18,7 +18,6 @@ PUBLIC: Final = {
     "changewire.job": "changewire.job",
     "changewire.kafka": "changewire.kafka",
     "changewire.spark": "changewire.spark",
-    "changewire.spark.pipelines": "changewire.engines.spark.pipelines",
     "changewire.tables": "changewire.tables",
 }
 """What users import, and the module that holds it; its ``__all__`` says which names are public."""

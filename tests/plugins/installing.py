@@ -23,8 +23,7 @@ def install(site: Path, name: str, groups: Mapping[str, Mapping[str, str]]) -> N
 
 
 LOOKED_UP = {
-    "changewire.changes": ("_adapter",),
-    "changewire.changes.adapters": ("adapter", "format_of_model"),
+    "changewire.changes.adapters": ("_change_of", "adapter", "format_of_model"),
     "changewire.codec.installed": ("_entry_points", "format_of", "module_of"),
     "changewire.codec.registry": ("_codec_of_module", "_others", "usable"),
 }

@@ -1,8 +1,7 @@
-"""What messages of the shop mean for tables: an adapter as somebody else writes it."""
+"""What messages of the shop mean for tables: adapters as another package defines them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import Any
 
@@ -13,10 +12,7 @@ import changewire as cw
 SOURCE = cw.Source(system="shop", database="shop", schema=None, table="orders")
 
 
-def change(
-    message: Any, record_key: bytes | None, keys: Sequence[str] | None, image: str
-) -> cw.Change:
-    """Return the change that a message stands for."""
+def _change(message: Any, record_key: bytes | None, options: cw.DecodeOptions) -> cw.Change:
     order = message.order
     if order < 0:
         issue = cw.Issue("/order", "out-of-range", "order", "an order that there is", order)
@@ -25,7 +21,7 @@ def change(
     return cw.Change(
         op="upsert" if is_placed else "delete",
         source=SOURCE,
-        key=dict.fromkeys(keys or ["order"], order),
+        key=dict.fromkeys(options.keys or ["order"], order),
         before_key=None,
         before=None,
         after={"order": order, "total": message.total} if is_placed else None,
@@ -33,25 +29,53 @@ def change(
         sequence=cw.Sequence(major=order, minor=0),
         ddl=None,
         schema_fingerprint=None,
-        attributes={"image": image, "record_key": record_key},
+        attributes={"image": options.image, "record_key": record_key},
     )
 
 
-def failing(message: Any, *_told: object) -> cw.Change:
+def _failing(message: Any, *_ignored: object) -> cw.Change:
     """Fail with a value of the message in the text."""
     raise KeyError(message.order)
 
 
-def nothing(*_told: object) -> None:
-    """Return what is no change."""
+def _nothing(*_ignored: object) -> Any:
+    """Return no change."""
 
 
-def wrong(message: Any, *told: Any) -> cw.Change:
-    """Return a change whose operation nobody knows."""
-    found: Any = change(message, *told)
+def _wrong(message: Any, *others: Any) -> cw.Change:
+    """Return a change with an unknown operation."""
+    found: Any = _change(message, *others)
     return replace(found, op="invented")  # type: ignore[no-any-return]
 
 
-def unwritable(message: Any, *told: Any) -> cw.Change:
+def _unwritable(message: Any, *others: Any) -> cw.Change:
     """Return a change with a value that no table holds."""
-    return replace(change(message, *told), after={"a": object()})
+    return replace(_change(message, *others), after={"a": object()})
+
+
+def _delete(record_key: bytes, options: cw.DecodeOptions) -> cw.Change:
+    """Return the delete of the order whose number is the key of a record."""
+    if not record_key.isdigit():
+        issue = cw.Issue("", "wrong-value", "key", "the number of an order", record_key)
+        raise cw.DecodeError(options.format, [issue])
+    return cw.Change(
+        op="delete",
+        source=SOURCE,
+        key={"order": int(record_key)},
+        before_key=None,
+        before=None,
+        after=None,
+        event_time=None,
+        sequence=None,
+        ddl=None,
+        schema_fingerprint=None,
+        attributes={"null_value": True},
+    )
+
+
+change = cw.Adapter("shop", _change, {"image", "keys"}, delete_by_key=_delete)
+deaf = cw.Adapter("shop", _change, reasons={"keys": "orders have numbers"})
+failing = cw.Adapter("shop", _failing)
+nothing = cw.Adapter("shop", _nothing)
+wrong = cw.Adapter("shop", _wrong)
+unwritable = cw.Adapter("shop", _unwritable)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -12,7 +13,7 @@ from tests.plugins.shop import FORMAT
 from tests.plugins.test_formats import BATCH, DROPPED, PLACED
 
 import changewire as cw
-from changewire.changes.reading import Reading
+from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.python import run
 
 GROUP = "changewire.adapters"
@@ -33,7 +34,7 @@ def adapt(installed: Path) -> Adapt:
 
 
 def test_an_adapter_makes_changes(adapt: Adapt) -> None:
-    """It gets message, record key, key columns and image, and its change is that of the message."""
+    """It gets message, record key and options, and its change is that of the message."""
     adapt("change")
     (change,) = cw.changes(cw.decode(PLACED), b"k", keys=["id"], image="patch")
     assert (change.op, change.key, change.after) == (
@@ -42,7 +43,7 @@ def test_an_adapter_makes_changes(adapt: Adapt) -> None:
         {"order": 1, "total": 1.5},
     )
     assert change.attributes == {"image": "patch", "record_key": b"k"}
-    ((deleted, used),) = Reading(FORMAT).elements(DROPPED)
+    ((deleted, used),) = DecodeOptions(FORMAT).elements(DROPPED)
     assert isinstance(deleted, cw.Change)
     assert (deleted.op, used) == ("delete", ["unknown-property"])
     assert cw.validate(PLACED, format=FORMAT) == []
@@ -51,7 +52,7 @@ def test_an_adapter_makes_changes(adapt: Adapt) -> None:
 def test_an_adapter_may_refuse(adapt: Adapt) -> None:
     """A DecodeError of an adapter is the error of the message, with its own code."""
     adapt("change")
-    ((refused, _),) = Reading(FORMAT).elements(b'{"kind":"dropped","order":-1}')
+    ((refused, _),) = DecodeOptions(FORMAT).elements(b'{"kind":"dropped","order":-1}')
     assert isinstance(refused, cw.Rejection)
     assert (refused.code, refused.pointer) == ("out-of-range", "/order")
 
@@ -69,7 +70,7 @@ def test_an_adapter_that_fails_loses_no_message(name: str, expected: str, adapt:
     """What it makes that is no change refuses the message; no value of it is told."""
     adapt(name)
     secret = b'{"kind":"placed","order":4711,"total":0.5}'
-    ((refused, _),) = Reading(FORMAT).elements(secret)
+    ((refused, _),) = DecodeOptions(FORMAT).elements(secret)
     assert isinstance(refused, cw.Rejection)
     assert refused.code == "adapter-failed"
     assert refused.reasons[0].expected.startswith(expected)
@@ -79,23 +80,25 @@ def test_an_adapter_that_fails_loses_no_message(name: str, expected: str, adapt:
 @pytest.mark.usefixtures("installed")
 def test_without_an_adapter_a_message_still_lands() -> None:
     """Who asks for changes is told that there are none; landing keeps the message as an event."""
-    with pytest.raises(ValueError, match=r"messages of store-json .* changewire\.adapters"):
+    with pytest.raises(ValueError, match=r"store-json has no adapter: .* changewire\.adapters"):
         cw.changes(cw.decode(PLACED))
     assert cw.validate(PLACED, format=FORMAT) == []
-    ((event, used),) = Reading(FORMAT).elements(DROPPED)
+    ((event, used),) = DecodeOptions(FORMAT).elements(DROPPED)
     assert isinstance(event, cw.Change)
     assert (event.op, event.source.system, used) == ("other", "store", ["unknown-property"])
     message = event.attributes["message"]
     assert message == {"kind": "dropped", "order": 2, "@extra": {"/new": True}}
 
 
-@pytest.mark.parametrize("target", ["no_such_module:f", "json:nothing", "json:__name__"])
+@pytest.mark.parametrize(
+    "target", ["no_such_module:f", "json:nothing", "json:__name__", "json:loads"]
+)
 def test_an_adapter_that_cannot_be_loaded_is_named(target: str, installed: Path) -> None:
     """It stops who reads the format: all its messages would be lost for one reason."""
     install(installed, "adapter", {GROUP: {FORMAT: target}})
     forget()
     with pytest.raises(cw.FormatError, match="the adapter of 'store-json'"):
-        Reading(FORMAT).elements(PLACED)
+        DecodeOptions(FORMAT).elements(PLACED)
 
 
 def test_two_adapters_are_none(installed: Path) -> None:
@@ -107,14 +110,66 @@ def test_two_adapters_are_none(installed: Path) -> None:
         cw.changes(cw.decode(PLACED))
 
 
-@pytest.mark.usefixtures("installed")
-def test_options_of_our_formats_alone_are_refused() -> None:
-    """An option that means nothing for the format is an error, as it is for ours."""
-    with pytest.raises(ValueError, match="digests does not apply to store-json"):
-        Reading(FORMAT, digests="count")
-    with pytest.raises(ValueError, match="families does not apply to store-json"):
-        Reading(FORMAT, families=["f"])
-    Reading(FORMAT, keys=["order"], image="patch")
+OTHER_THAN_DEFAULT: dict[str, Any] = {
+    "image": "patch",
+    "keys": ["order"],
+    "families": ["f"],
+    "digests": "count",
+    "null_value": "delete",
+}
+"""A value of each option that is not its default."""
+
+
+@pytest.mark.parametrize("option", OTHER_THAN_DEFAULT)
+@pytest.mark.parametrize(
+    ("name", "heeded"),
+    [("change", {"image", "keys", "null_value"}), ("deaf", set[str]()), (None, set[str]())],
+)
+def test_an_option_that_an_adapter_does_not_name_is_refused(
+    name: str | None, heeded: set[str], option: str, adapt: Adapt
+) -> None:
+    """No option is ignored in silence: without an adapter that heeds it, it is an error."""
+    if name is not None:
+        adapt(name)
+    options = {option: OTHER_THAN_DEFAULT[option]}
+    if option in heeded:
+        DecodeOptions(FORMAT, **options)
+        return
+    with pytest.raises(ValueError, match=f"{option} does not apply to store-json: .+"):
+        DecodeOptions(FORMAT, **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("change", "does not name this"), ("deaf", "orders have numbers"), (None, "no adapter")],
+)
+def test_the_error_of_an_option_says_why(name: str | None, reason: str, adapt: Adapt) -> None:
+    """An adapter may give its reason; otherwise the error names what is missing."""
+    if name is not None:
+        adapt(name)
+    option: dict[str, Any] = {"keys": ["id"]} if name == "deaf" else {"families": ["f"]}
+    with pytest.raises(ValueError, match=reason):
+        DecodeOptions(FORMAT, **option)
+
+
+def test_an_adapter_makes_deletes_of_records_without_value(adapt: Adapt) -> None:
+    """Its function gets the key of the record; a key that it refuses is a dead letter."""
+    adapt("change")
+    options = DecodeOptions(FORMAT, null_value="delete")
+    (((gone, _),), ((refused, _),)) = (options.elements(None, key) for key in (b"7", b"x"))
+    assert isinstance(gone, cw.Change)
+    assert (gone.op, gone.key) == ("delete", {"order": 7})
+    assert gone == cw.delete_by_key(b"7", format=FORMAT)
+    assert isinstance(refused, cw.Rejection)
+    assert refused.code == "invalid-record-key"
+
+
+def test_the_system_of_a_format_is_named_by_its_adapter(adapt: Adapt) -> None:
+    """Empty messages are of that system, whatever the format is called."""
+    adapt("change")
+    ((empty, _),) = DecodeOptions(FORMAT).elements(None)
+    assert isinstance(empty, cw.Change)
+    assert (empty.op, empty.source.system) == ("empty", "shop")
 
 
 @pytest.mark.parametrize(("name", "kinds"), [("change", (3, 0, 3)), (None, (0, 3, 3))])
@@ -127,7 +182,7 @@ def test_every_message_is_counted(
     lines = [PLACED, BATCH, b"{", b'{"kind":"dropped","order":"x"}']
     (tmp_path / "in.jsonl").write_bytes(b"\n".join(lines))
     out = tmp_path / "out"
-    outcome = run([str(tmp_path / "in.jsonl")], str(out), reading=Reading(FORMAT))
+    outcome = run([str(tmp_path / "in.jsonl")], str(out), decode_options=DecodeOptions(FORMAT))
     counts = outcome.counts
     assert (counts.changes, counts.controls, counts.dead_letters) == kinds
     assert counts.elements == sum(kinds)

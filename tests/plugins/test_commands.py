@@ -76,7 +76,7 @@ def test_a_package_is_made_and_checked(cli: Cli, tmp_path: Path) -> None:
     assert ended.exit_code == 1
     assert f"different: {(out / PACKAGE / 'rows' / 'models.py').as_posix()}" in ended.stdout
     assert f"missing: {(out / 'pyproject.toml').as_posix()}" in ended.stdout
-    assert "2 files are not as the schemas say; to mend it: changewire " in ended.stderr
+    assert "2 files are not as the schemas say; to update them: changewire " in ended.stderr
 
 
 @pytest.mark.usefixtures("generator")
@@ -85,13 +85,13 @@ def test_a_package_is_made_and_checked(cli: Cli, tmp_path: Path) -> None:
     [
         (("aerospike-json", PACKAGE, "1"), "the name 'aerospike-json' is taken"),
         (("auto", PACKAGE, "1"), "the name 'auto' is taken"),
-        (("a\n", PACKAGE, "1"), "is taken, or no name of a format"),
-        ((FORMAT, "json", "1"), "no name of another package"),
-        ((FORMAT, "changewire", "1"), "no name of another package"),
-        ((FORMAT, "class", "1"), "no name of another package"),
-        ((FORMAT, "a.b", "1"), "no name of another package"),
-        ((FORMAT, "../up", "1"), "no name of another package"),
-        ((FORMAT, PACKAGE, '1"\nx = "'), "a version is numbers"),
+        (("a\n", PACKAGE, "1"), "is taken, or is not a valid name of a format"),
+        ((FORMAT, "json", "1"), "and not taken"),
+        ((FORMAT, "changewire", "1"), "and not taken"),
+        ((FORMAT, "class", "1"), "and not taken"),
+        ((FORMAT, "a.b", "1"), "and not taken"),
+        ((FORMAT, "../up", "1"), "and not taken"),
+        ((FORMAT, PACKAGE, '1"\nx = "'), "a version must have the form of PEP 440"),
     ],
 )
 def test_names_that_nobody_could_use_are_refused(

@@ -12,7 +12,7 @@ from tests.plugins.installing import PACKAGE, forget, install
 from tests.plugins.shop import FORMAT
 
 import changewire as cw
-from changewire.changes.reading import Reading
+from changewire.changes.decode_options import DecodeOptions
 from changewire.codec.registry import unusable
 from changewire.kafka import ChangewireDeserializer, ChangewireSerializer
 
@@ -49,7 +49,7 @@ def test_messages_in_messagepack_are_read_and_written() -> None:
     message = cw.decode(PUT)
     assert cw.detect(PUT) == "row-union"
     assert cw.encode(message) == PUT
-    ((event, _),) = Reading("row-union").elements(PUT)
+    ((event, _),) = DecodeOptions("row-union").elements(PUT)
     assert isinstance(event, cw.Change)
     assert event.attributes == {"message": [0, True, ["a"]]}
 
@@ -93,7 +93,7 @@ def test_a_worker_gets_the_format_by_its_name(installed: Path, made: Path) -> No
 
     program = (
         "import pickle, pyarrow as pa\n"
-        f"decoder = pickle.loads({pickle.dumps(Decoder(Reading(FORMAT)))!r})\n"
+        f"decoder = pickle.loads({pickle.dumps(Decoder(DecodeOptions(FORMAT)))!r})\n"
         f"values = pa.array([{PLACED!r}, {BATCH!r}, None, b'x'])\n"
         "for batch in decoder(pa.RecordBatch.from_pydict({'value': values})):\n"
         "    print(*batch.column('kind').to_pylist())\n"

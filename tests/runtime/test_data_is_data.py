@@ -11,7 +11,7 @@ from tests.runtime.test_imports import root_of
 RUNS_TEXT = {"__import__", "compile", "eval", "exec"}
 READS_OBJECTS = {"ctypes", "dill", "marshal", "pickle", "shelve", "yaml"}
 REACHES_OUT = {"asyncio", "ftplib", "http", "requests", "smtplib", "socket", "subprocess", "urllib"}
-KNOWN = {("changewire/engines/servers.py", "socket"), ("changewire/job.py", "subprocess")}
+KNOWN = {("changewire/engines/servers.py", "socket"), ("changewire/jobs/checks.py", "subprocess")}
 """Which module connects to the servers that it was given, and which asks Java for its version."""
 
 

@@ -110,6 +110,28 @@ def digest_of(user: str) -> bytes:
     return cw.digest("users", user)
 
 
+def landed(message: Any, record_key: bytes | None, options: cw.DecodeOptions) -> cw.Change:
+    """Return the change of a message of another package's format."""
+    table = cw.Source(system="shop", database=options.format, schema=None, table=options.image)
+    return cw.Change(
+        op="upsert",
+        source=table,
+        key={"id": message.id},
+        before_key=None,
+        before=None,
+        after={"key": record_key, **dict.fromkeys(options.keys or ())},
+        event_time=None,
+        sequence=cw.Sequence(major=1, minor=0),
+        ddl=None,
+        schema_fingerprint=None,
+        attributes={},
+    )
+
+
+ADAPTER: cw.Adapter = cw.Adapter("shop", landed, {"keys"}, {"image": "events are whole rows"})
+"""What an entry point of the group changewire.adapters names."""
+
+
 def job(path: str) -> int:
     """Run the main job; return how many elements were refused."""
     try:

@@ -10,8 +10,7 @@ from pyspark.sql.types import StructType
 
 import changewire as cw
 import changewire.spark as cws
-from changewire.changes.reading import Reading
-from changewire.spark import pipelines
+from changewire.changes.decode_options import DecodeOptions
 
 ROWS: cws.RowsAs = "variant"
 SCHEMA: cws.RowSchema = {"title": "User", "type": "object", "properties": {}}
@@ -37,14 +36,13 @@ def batch(inputs: list[str], output: str) -> int:
 
 def job(inputs: list[str], output: str) -> float:
     """Do what the command `run` does in Spark; return the seconds that it took."""
-    return cws.run(inputs, output, reading=Reading("auto")).seconds
+    return cws.run(inputs, output, decode_options=DecodeOptions("auto")).seconds
 
 
 def typed() -> StructType:
     """Return the columns of a user's rows."""
     row: StructType = cws.row_type(SCHEMA)
-    source: pipelines.AutoCdc = pipelines.auto_cdc(row, ["id"])
-    return source.rows
+    return row
 
 
 def landed(spark: SparkSession, lake: Path) -> str:
@@ -55,7 +53,7 @@ def landed(spark: SparkSession, lake: Path) -> str:
         raise SystemExit(str(error)) from error
     query = cws.write_stream(
         cws.decode(messages, format="aerospike-json"),
-        change_log=str(lake / "change_log"),
+        changes=str(lake / "changes"),
         controls=str(lake / "controls"),
         dead_letters=str(lake / "dead_letters"),
         checkpoint=str(lake / "checkpoint"),
@@ -71,12 +69,12 @@ def landed(spark: SparkSession, lake: Path) -> str:
 def merged(messages: DataFrame, lake: Path, since: datetime) -> int:
     """Merge changes into tables, apply dead letters again, and forget old tombstones."""
     spark, target = messages.sparkSession, str(lake / "{table}")
-    change_log, controls, dead_letters, checkpoint = map(str, (lake / f"{i}" for i in range(4)))
+    changes, controls, dead_letters, checkpoint = map(str, (lake / f"{i}" for i in range(4)))
     query = cws.apply_changes(
         messages,
         format="auto",
         target=target,
-        change_log=change_log,
+        changes=changes,
         controls=controls,
         dead_letters=dead_letters,
         checkpoint=checkpoint,
@@ -86,7 +84,7 @@ def merged(messages: DataFrame, lake: Path, since: datetime) -> int:
         spark,
         format="auto",
         target=target,
-        change_log=change_log,
+        changes=changes,
         controls=controls,
         dead_letters=dead_letters,
         checkpoint=checkpoint,

@@ -7,11 +7,11 @@ from datetime import datetime, timedelta, timezone
 import changewire as cw
 from changewire.framing import Position as Place
 from changewire.tables import (
-    Placed,
-    Position,
+    ChangePosition,
+    MemoryTables,
+    PositionedChange,
     Result,
     Routing,
-    Tables,
     Target,
     apply_changes,
     metadata_of,
@@ -26,12 +26,12 @@ from changewire.tables import (
 
 def applied(changes: list[cw.Change], topic: str) -> dict[str, int]:
     """Return how many changes had which effect, and how many tombstones are forgotten."""
-    tables, now = Tables(), datetime.now(timezone.utc)
+    tables, now = MemoryTables(), datetime.now(timezone.utc)
     routing = Routing(template_of("lake.{database}.{table}"))
-    batch: list[Placed] = []
+    batch: list[PositionedChange] = []
     for offset, change in enumerate(changes):
-        position: Position = position_of(Place(topic=topic, partition=0, offset=offset))
-        batch.append(Placed(change, position))
+        position: ChangePosition = position_of(Place(topic=topic, partition=0, offset=offset))
+        batch.append(PositionedChange(change, position))
     result: Result = apply_changes(tables, batch, routing, now)
     forgotten: int = vacuum(tables, now - timedelta(days=7))
     return {**result.counts, "forgotten": forgotten}

@@ -1,4 +1,4 @@
-"""The arms of a union by what tells them apart."""
+"""The arms of a union by what distinguishes them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from changewire_codegen.compat.shapes import shapes, values
 from changewire_codegen.nodes import AnyDefinition, RowUnion, TaggedRow, Union
 
 Tag: TypeAlias = tuple[Step, ...]
-"""The properties or positions that tell arms apart; one, or those of messages in MessagePack."""
+"""The properties or positions that distinguish arms; one, or those of messages in MessagePack."""
 
 Key: TypeAlias = tuple[object, ...]
-"""The values of an arm at its tag, and the length of the array that tells apart what is left."""
+"""The values of an arm at its tag, and the length of the array that distinguishes the rest."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Arms:
     """A union, or an object that stands for a union of itself.
 
     Attributes:
-        tag: What tells the arms apart; none where there is one arm alone.
-        nested: Position whose length tells apart what the tag does not.
+        tag: What distinguishes the arms; none if there is a single arm.
+        nested: Position whose length distinguishes what the tag does not.
         known: The arms by their values.
         opened: The arm that takes what no other knows.
     """
@@ -40,7 +40,7 @@ def arms_of(at: At, other: Arms | None = None) -> Arms:
 
     Args:
         at: A ``oneOf``, or an object or array, which is one arm.
-        other: The union to compare with: what stands for itself is told apart as its arms are.
+        other: The union to compare with: what stands for itself is distinguished like its arms.
     """
     if "oneOf" not in at.node:
         tag, nested = (other.tag, other.nested) if other is not None else ((), None)
@@ -85,7 +85,7 @@ def _sorted(nodes: list[At], tag: Tag, nested: int | None) -> Arms:
 
 
 def _keys(arm: At, tag: Tag, nested: int | None) -> Iterator[Key]:
-    """Yield the values by which an arm is chosen; none where it takes what is left."""
+    """Yield the values by which an arm is chosen; none if it takes what is left."""
     listed = [values(node.node) if (node := child(arm, step)) else [] for step in tag]
     for key in product(*listed):
         yield (*key, None if nested is None else _length(arm, nested))
@@ -97,7 +97,7 @@ def _length(arm: At, position: int) -> int:
 
 
 def child(at: At, step: Step) -> At | None:
-    """Return what a node says of a property or position; None where it says nothing."""
+    """Return what a node says of a property or position; None if it says nothing."""
     kind, where = step
     keyword: str = "properties" if kind == "name" else "prefixItems"
     known: Any = at.node.get(keyword, {})

@@ -21,7 +21,7 @@ def diff(old: str, new: str, *, witnesses: bool = True) -> Iterator[dict[str, An
     Each has ``rule``, ``file``, ``pointer``, ``gone`` (the place is one of the old schemas),
     ``text``, ``readers`` and ``writers`` (the verdicts), and ``witnesses``: for each side that
     loses messages ``schema`` (a file) and ``message`` (JSON text, in MessagePack hex text) of one
-    that shows it, or null where none was found.
+    that shows it, or null if none was found.
 
     Args:
         old: ``installed``, a folder or file of schemas, or a git revision.

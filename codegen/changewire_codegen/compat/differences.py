@@ -17,13 +17,21 @@ from changewire_codegen.nodes import Family
 MISSING: Final = UNSET
 """Stands for a value that is not there."""
 
+_TEXTS: Final = ("$schema", "$id", "$comment", "description", "examples")
+
+_NAMES: Final = {
+    "title": "title-changed",
+    "$ref": "reference-changed",
+    "x-repeated": "repeated-changed",
+}
+
 
 @dataclass(frozen=True)
 class Loss:
     """Values that one side's schemas allow and the other side's refuse.
 
     Attributes:
-        condition: What they have in common, as a condition of the dialect; None where it is not
+        condition: What they have in common, as a condition of the dialect; None if it is not
             known.
         values: Some that may be lost, to search for a message that shows it.
         step: From the value at the place of the difference to the one that is lost, if that is in
@@ -111,9 +119,9 @@ class Comparison:
 
     Attributes:
         compare: Compares a pair of nodes within this comparison.
-        old: The old family; None where it is new as a whole.
+        old: The old family; None if it is new as a whole.
         files: Old and new schema file of the message that is being compared.
-        seen: Pairs that have been compared, and how; a definition may hold itself.
+        compared: Pairs that have been compared, and how; a definition may hold itself.
         visited: Places of old and new nodes that have been compared in full.
         found: By rule, place and words, in the order of finding.
     """
@@ -121,7 +129,7 @@ class Comparison:
     compare: Callable[[Comparison, Pair], None]
     old: Family | None = None
     files: tuple[str, str] = ("", "")
-    seen: set[object] = field(default_factory=set)
+    compared: set[object] = field(default_factory=set)
     visited: set[object] = field(default_factory=set)
     found: dict[object, Found] = field(default_factory=dict)
 
@@ -183,3 +191,38 @@ def _verdict(rule: str, side: Side, pair: Pair, loss: Loss) -> Verdict:
 
 def _words(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def compare_annotations(found: Comparison, pair: Pair) -> None:
+    """Compare the keywords of two nodes that refuse no message."""
+    if pair.sides != SIDES or not pair.texts:
+        return
+    for keyword in _TEXTS:
+        if pair.old.node.get(keyword) != pair.new.node.get(keyword):
+            found.add("text-changed", pair, _place(pair, keyword))
+    for keyword, rule in _NAMES.items():
+        old, new = (at.node.get(keyword) for at in (pair.old, pair.new))
+        if old != new and (keyword == "x-repeated" or (old and new)):
+            found.add(rule, pair, _place(pair, keyword), (old, new))
+    _compare_leniencies(found, pair)
+
+
+def _compare_leniencies(found: Comparison, pair: Pair) -> None:
+    old, new = (_leniencies(at) for at in (pair.old, pair.new))
+    for name in sorted(old | new):
+        place = _place(pair, "x-leniency")
+        if name not in new:
+            found.add("leniency-removed", pair, place, (name, ""))
+        elif name not in old:
+            found.add("leniency-added", pair, place, ("", name))
+        elif old[name] != new[name]:
+            found.add("leniency-changed", pair, place, (name, name))
+
+
+def _leniencies(at: At) -> dict[str, Any]:
+    return dict(at.node.get("x-leniency", {}))
+
+
+def _place(pair: Pair, keyword: str) -> tuple[At, str]:
+    """Return the place of a keyword in the new schemas, or where it was in the old ones."""
+    return (pair.new if keyword in pair.new.node else pair.old), f"/{keyword}"

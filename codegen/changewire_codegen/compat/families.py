@@ -12,7 +12,7 @@ from changewire_codegen.compat.walk import compare
 from changewire_codegen.load import FAMILY_FILE
 from changewire_codegen.nodes import Family
 
-_TEXTS: Final = ("title", "description", "differences", "more")
+_TEXTS: Final = ("title", "description", "differences", "kind", "more")
 
 
 @dataclass(frozen=True)

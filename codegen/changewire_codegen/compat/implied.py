@@ -12,6 +12,7 @@ from changewire_codegen.compat.places import Node, Step, Trace
 _TYPES: Final[Mapping[str, frozenset[str]]] = {
     "minimum": frozenset({"integer", "number"}),
     "maximum": frozenset({"integer", "number"}),
+    "pattern": frozenset({"string"}),
     "required": frozenset({"object"}),
     "properties": frozenset({"object"}),
     "prefixItems": frozenset({"array"}),
@@ -20,10 +21,10 @@ _TYPES: Final[Mapping[str, frozenset[str]]] = {
 
 
 def is_lenient(condition: Node | None, trace: Trace) -> bool:
-    """Tell whether a leniency of the schema counts every value that satisfies a condition.
+    """Return whether a leniency of the schema counts every value that satisfies a condition.
 
     Args:
-        condition: What the values have in common; None where no condition says it.
+        condition: What the values have in common; None if no condition says it.
         trace: The way to them, down to the node that describes them.
     """
     for at, step in reversed(trace):
@@ -45,7 +46,7 @@ def _above(condition: Node | None, step: Step) -> Node | None:
 
 
 def _implies(condition: Node | None, other: Node) -> bool:
-    """Tell, if need be too cautiously, whether what satisfies a condition satisfies another."""
+    """Return, if need be too cautiously, whether what satisfies a condition satisfies another."""
     return not other or (
         condition is not None and all(_says(condition, key, other[key]) for key in other)
     )

@@ -54,7 +54,7 @@ _BOUNDS: Final[Mapping[str, str]] = {
 
 
 def is_lower_bound(keyword: str) -> bool:
-    """Tell whether a keyword says how small a value may be; otherwise it says how great."""
+    """Return whether a keyword says how small a value may be; otherwise it says how great."""
     return "min" in keyword
 
 
@@ -73,7 +73,9 @@ RULES: Final[Mapping[str, Rule]] = {
     "family-added": Rule(("title",), *_NOTHING, "messages of a new kind: {new}"),
     "family-removed": Rule(("title",), *_NARROWER, "messages of this kind are gone: {old}"),
     "family-text-changed": Rule(
-        ("title", "description", "differences", "more"), *_NOTHING, "the text for people changed"
+        ("title", "description", "differences", "kind", "more"),
+        *_NOTHING,
+        "the text for people changed",
     ),
     "format-name-changed": Rule(("format",), *_OTHER, "the format was called {old}, is {new}"),
     "encoding-changed": Rule(
@@ -123,7 +125,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "arm-unnamed": Rule(("oneOf", "not"), *_NOTHING, "the open arm {new} takes what {old} took"),
     "open-arm-added": Rule(("oneOf", "not"), *_WIDER, "unknown kinds are taken by {new}"),
     "open-arm-removed": Rule(("oneOf", "not"), *_NARROWER, "unknown kinds were taken by {old}"),
-    "tag-changed": Rule(("oneOf",), *_OTHER, "arms were told apart by {old}, are by {new}"),
+    "tag-changed": Rule(("oneOf",), *_OTHER, "arms were distinguished by {old}, are by {new}"),
     "rule-added": Rule(("if", "then"), *_NARROWER, "a rule between properties: {new}"),
     "rule-removed": Rule(("if", "then"), *_WIDER, "the rule between properties is gone: {old}"),
     "rule-changed": Rule(

@@ -13,7 +13,7 @@ from changewire_codegen.compat.differences import Comparison, Loss, Losses, Pair
 from changewire_codegen.compat.places import At
 from changewire_codegen.compat.rules import Side, is_lower_bound
 from changewire_codegen.compat.shapes import values
-from changewire_codegen.nodes import INT64
+from changewire_codegen.keywords import integer_bounds
 
 _LONGEST: Final = 100_000
 """Of the texts and bytes that are made to show what a bound refuses."""
@@ -58,8 +58,8 @@ def compare_bound(
         found: Takes the difference.
         pair: The nodes.
         keyword: The bound's.
-        bounds: What was and what is; infinite where there is none.
-        lost: Tells what the values between a looser and a tighter bound are, given the keyword,
+        bounds: What was and what is; infinite if there is none.
+        lost: Says what the values between a looser and a tighter bound are, given the keyword,
             both and the node that allows them.
     """
     old, new = bounds
@@ -88,14 +88,15 @@ def _plain_bound(at: At, keyword: str) -> float:
 
 
 def _bound(at: At, keyword: str) -> float:
-    """Return a bound of numbers: that of 64 bits for integers, none for a number."""
+    """Return a bound of numbers: that of its size for an integer, none for a number."""
     lower = is_lower_bound(keyword)
     listed = values(at.node)
     if listed:
         edge: float = min(listed) if lower else max(listed)
         return edge
-    default = INT64[not lower] if at.node["type"] == "integer" else _NO_BOUND[lower]
-    bound: float = at.node.get(keyword, default)
+    if at.node["type"] == "integer":
+        return integer_bounds(at.node)[not lower]
+    bound: float = at.node.get(keyword, _NO_BOUND[lower])
     return bound
 
 
@@ -190,7 +191,7 @@ _TEXTS: Final = ("", " ", "a", "A", "0", "-", "a b", "\u00e9", "text", "1.5")
 
 
 def _fits(at: At, pattern: str | None) -> bool:
-    """Tell whether a node lists its values, all of which match a pattern of the other side."""
+    """Return whether a node lists its values, all of which match a pattern of the other side."""
     listed = values(at.node)
     return bool(listed) and (
         pattern is None or all(re.search(f"{pattern[:-1]}\\Z", value) for value in listed)

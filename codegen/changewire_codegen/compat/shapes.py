@@ -101,7 +101,7 @@ def _type_of_values(node: Mapping[str, Any]) -> str | None:
 
 
 def values(node: Mapping[str, Any]) -> list[Any]:
-    """Return the values that a node lists; none where it lists none."""
+    """Return the values that a node lists; none if it lists none."""
     return [node["const"]] if "const" in node else list(node.get("enum", ()))
 
 

@@ -11,10 +11,10 @@ from importlib.resources import files
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, NoReturn
 
+from changewire_codegen.canonical import SOURCE_FILE
 from changewire_codegen.errors import SchemaError
 from changewire_codegen.load import FAMILY_FILE, family_of, load, load_family, parsed
 from changewire_codegen.nodes import Family
-from changewire_codegen.sources import SOURCE_FILE
 
 INSTALLED: Final = "installed"
 """Stands for the schemas from which the installed package was generated."""

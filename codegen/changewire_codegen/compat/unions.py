@@ -7,11 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from changewire_codegen.compat.arms import Arms, Key, Tag, arms_of, child, chosen, condition_of
-from changewire_codegen.compat.differences import Comparison, Loss, Losses, Pair
+from changewire_codegen.compat.differences import (
+    Comparison,
+    Loss,
+    Losses,
+    Pair,
+    compare_annotations,
+)
 from changewire_codegen.compat.places import At
 from changewire_codegen.compat.rules import Side
 from changewire_codegen.compat.samples import sample
-from changewire_codegen.compat.texts import compare_annotations
 
 CompareArm = Callable[[Comparison, Pair, Tag], None]
 
@@ -88,7 +93,7 @@ def _compare_opened(both: _Both) -> None:
 
 
 def _one_sided(both: _Both, side: Side, rule: str, arm: At, key: Key | None) -> None:
-    """Note an arm whose messages nobody takes on the other side."""
+    """Note an arm whose messages the other side does not accept."""
     tag = both.old.tag
     condition = None if key is None else condition_of(tag, key)
     loss = Loss(condition, tuple(_samples(arm, tag, key or _UNKNOWN)))

@@ -15,12 +15,11 @@ from changewire_codegen.compat.containers import (
     object_as_map,
     row_as_list,
 )
-from changewire_codegen.compat.differences import Comparison, Loss, Pair
+from changewire_codegen.compat.differences import Comparison, Loss, Pair, compare_annotations
 from changewire_codegen.compat.rules import Side
 from changewire_codegen.compat.samples import typical
 from changewire_codegen.compat.scalars import compare_bytes, compare_numbers, compare_texts
 from changewire_codegen.compat.shapes import TAKES, WORDS, Shape, shapes
-from changewire_codegen.compat.texts import compare_annotations
 from changewire_codegen.errors import SchemaError
 
 Comparator = Callable[[Comparison, Pair], None]
@@ -67,10 +66,10 @@ _JSON_TYPES: Final[Mapping[str, str]] = {
 def compare(found: Comparison, pair: Pair) -> None:
     """Compare what two nodes say of the same value, and all that is in it."""
     key = (pair.old.place, pair.new.place, pair.sides, pair.texts, _leniencies(pair))
-    if key in found.seen:
+    if key in found.compared:
         return
-    found.seen.add(key)
-    if len(found.seen) > _MOST_PAIRS:
+    found.compared.add(key)
+    if len(found.compared) > _MOST_PAIRS:
         raise SchemaError(*pair.new.place, "too many ways lead here to compare them all")
     found.visit(pair)
     compare_annotations(found, pair)
@@ -108,7 +107,7 @@ def _one_side(
 
 
 def _has_integers(pair: Pair, side: Side) -> bool:
-    """Tell whether integers stand beside numbers, with bounds of their own."""
+    """Return whether integers stand beside numbers, with bounds of their own."""
     return "integer" in shapes(pair.old if side == "readers" else pair.new)
 
 

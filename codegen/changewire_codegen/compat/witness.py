@@ -20,7 +20,7 @@ from changewire_codegen.compat.samples import TooLargeError, sample
 from changewire_codegen.names import escape_pointer
 
 Judges: TypeAlias = Mapping[Side, Judge | None]
-"""By whose schemas the messages of each side are written; none where a family came or went."""
+"""By whose schemas the messages of each side are written; none if a family came or went."""
 
 MOST_TRIES: Final = 2000
 """Of messages made from examples and samples."""
@@ -45,7 +45,7 @@ class Witness:
 
 
 def find_witness(found: Found, side: Side, judges: Judges, *, drawn: bool = True) -> Witness | None:
-    """Look for a message that a difference makes a side lose; None where the search ends.
+    """Look for a message that a difference makes a side lose; None if the search ends.
 
     Tried are the examples of the schema, then examples and small messages with a value at the place
     of the difference that the other side may refuse, then what the generated strategy draws, where
@@ -78,7 +78,7 @@ class _Search:
     path: tuple[Step, ...]
 
     def is_lost(self, message: object) -> bool:
-        """Tell whether the writer's schemas allow a message that the reader's refuse there."""
+        """Return whether the writer's schemas allow a message that the reader's refuse there."""
         if self.writer.issues(message, self.file, closed=True):
             return False
         if self.reader is None or self.readers_file not in self.reader.family.schemas:
@@ -190,7 +190,7 @@ _HAS_NAMES: Final = frozenset({"properties", "prefixItems"})
 
 
 def _is_large(at: At) -> bool:
-    """Tell whether drawing would take long: already the smallest message is large."""
+    """Return whether drawing would take long: already the smallest message is large."""
     try:
         sample(at)
     except TooLargeError:

@@ -1,4 +1,4 @@
-"""``arrow.py`` of a family: straight-line builders from models to Arrow columns."""
+"""``arrow.py`` of a family: builders from models to Arrow columns, or the types of tables."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from changewire_codegen.columns import (
     ListColumn,
     MapColumn,
     StructColumn,
+    constant,
     fields_of,
     structs,
     tables,
 )
-from changewire_codegen.emit.head import module_docstring
 from changewire_codegen.names import snake
 from changewire_codegen.nodes import Family
-from changewire_codegen.writer import Writer
+from changewire_codegen.writer import Writer, module_docstring
 
 _TYPES: Mapping[LeafKind, str] = {
     "boolean": "BOOLEAN",
+    "int32": "INT32",
     "integer": "INTEGER",
     "number": "NUMBER",
     "string": "STRING",
@@ -57,6 +58,35 @@ def arrow(family: Family, package: str) -> str:
         writer()
         _builder(struct, family, writer)
     return writer.text()
+
+
+def arrow_types(family: Family, package: str) -> str:
+    """Return the source of the module for a family of tables, unformatted."""
+    writer = Writer()
+    writer(module_docstring("Arrow types", family))
+    writer("from __future__ import annotations")
+    writer("from typing import Final")
+    writer("import pyarrow as pa")
+    writer(f"from {package}.columns import {', '.join(_TYPES.values())}")
+    writer(f"__all__ = {[constant(name, family) for name in tables(family)]!r}")
+    for struct in structs(family):
+        writer()
+        with writer.block(f"{constant(struct.name, family)}: Final = pa.struct(["):
+            for field in fields_of(struct, family):
+                writer(f"pa.field({field.name!r}, {_type(field.column, family)}),")
+        writer("])")
+        writer.docstring(family.definitions[struct.name].description)
+    return writer.text()
+
+
+def _type(column: Column, family: Family) -> str:
+    if isinstance(column, Leaf):
+        return _TYPES.get(column.kind, "STRING")
+    if isinstance(column, ListColumn):
+        return f"pa.list_({_type(column.items, family)})"
+    if isinstance(column, MapColumn):
+        return f"pa.map_(STRING, {_type(column.values, family)})"
+    return constant(column.name, family)
 
 
 def _function(name: str, family: Family) -> str:

@@ -37,7 +37,7 @@ _EXACT: Mapping[Kind, str] = {
 
 
 def row_checks(row: Row, family: Family) -> list[str]:
-    """Return the ``__post_init__`` of an array; empty where the annotations say all."""
+    """Return the ``__post_init__`` of an array; empty if the annotations say all."""
     refused = [f"not {_test(p.type, f'self.{p.name}')}" for p in row.positions if is_loose(p.type)]
     if isinstance(row, TaggedRow) and _differing(row) and not _is_checked_in_lists(row, family):
         refused.append(_tagged(row, "self"))
@@ -75,7 +75,7 @@ def _item(kind: Type, family: Family) -> TaggedRow | None:
 
 
 def _is_checked_in_lists(row: TaggedRow, family: Family) -> bool:
-    """Tell whether an array stands in lists of other arrays only: they check it."""
+    """Return whether an array stands in lists of other arrays only: they check it."""
     lists = [
         prop.type.of if isinstance(prop.type, Nullable) else prop.type
         for owner in family.definitions.values()

@@ -37,12 +37,17 @@ class View(Protocol):
 
 
 def compile_condition(condition: Condition, value: str, view: View) -> str:
-    """Return an expression that is true where ``value`` satisfies the condition."""
+    """Return an expression that is true if ``value`` satisfies the condition."""
     tests = [_KEYWORDS[keyword](argument, value, view) for keyword, argument in condition.items()]
     if condition.get("type") in {"integer", "number"}:
         guard = f"type({value}) not in (int, float) or "
         tests = [test.replace(guard, "") for test in tests]
     return " and ".join(test for test in tests if test != "True") or "True"
+
+
+def exact(pattern: str) -> str:
+    """Return the literal of a pattern whose end is the end of the text, not a newline before it."""
+    return repr(f"{pattern[:-1]}\\Z")
 
 
 def _type(name: str, value: str, view: View) -> str:
@@ -68,6 +73,10 @@ def _minimum(bound: float, value: str, _: View) -> str:
 
 def _maximum(bound: float, value: str, _: View) -> str:
     return f"(type({value}) not in (int, float) or {value} <= {bound!r})"
+
+
+def _pattern(pattern: str, value: str, _: View) -> str:
+    return f"(type({value}) is not str or re.search({exact(pattern)}, {value}) is not None)"
 
 
 def _not(condition: Condition, value: str, view: View) -> str:
@@ -126,6 +135,7 @@ _KEYWORDS: Mapping[str, Any] = {
     "enum": _enum,
     "minimum": _minimum,
     "maximum": _maximum,
+    "pattern": _pattern,
     "not": _not,
     "anyOf": _any_of,
     "required": _required,
@@ -190,7 +200,7 @@ class ModelView:
         """Look properties up by attribute; an absent one is UNSET."""
         definition = self._definition()
         if not isinstance(definition, Object):
-            self._refuse("a condition on properties is about an object with properties")
+            self._refuse("a condition on properties needs an object with properties")
         found = {p.wire: p for p in definition.properties}
         unknown = sorted(set(names) - set(found))
         if unknown:

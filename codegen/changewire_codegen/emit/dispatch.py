@@ -1,13 +1,12 @@
-"""``dispatch.py`` of a family in MessagePack: which model a message is, told before decoding it."""
+"""``dispatch.py`` of a family in MessagePack: the model of a message, chosen before decoding."""
 
 from __future__ import annotations
 
 import msgspec
 
-from changewire_codegen.emit.head import UNTYPED, module_docstring
 from changewire_codegen.emit.row_validators import nested_length, row_arms, tuple_of
 from changewire_codegen.nodes import Family, Row, RowUnion
-from changewire_codegen.writer import Writer
+from changewire_codegen.writer import UNTYPED, Writer, module_docstring
 
 _FIXED_ARRAY = 15
 """Most elements of an array whose header is one byte."""
@@ -42,13 +41,13 @@ def dispatch(family: Family, package: str) -> str:
 
 
 def _message(family: Family) -> RowUnion | None:
-    """Return the union of messages; None where a message is no union of arrays."""
+    """Return the union of messages; None if a message is not a union of arrays."""
     definition = family.definitions.get(family.roles.get("message", ""))
     return definition if isinstance(definition, RowUnion) else None
 
 
 def _prefixes(union: RowUnion, family: Family) -> dict[bytes, str]:
-    """Return the arms by their first bytes, as far as these tell them apart."""
+    """Return the arms by their first bytes, as far as these differ."""
     found: list[tuple[bytes, str]] = []
     for arm, keys in zip(row_arms(union, family), union.keys, strict=True):
         found += [(_prefix(arm, key, union, family), arm.name) for key in keys]
@@ -82,7 +81,7 @@ def _arm_of(union: RowUnion | None, family: Family, writer: Writer) -> None:
     writer()
     with writer.block("def arm_of(obj: object) -> type[msgspec.Struct] | None:"):
         writer.docstring(
-            "Return the model of a parsed message; None where it has the constants of none.",
+            "Return the model of a parsed message; None if no model has its constants.",
             "obj: The message as msgspec parses it without a type.",
         )
         if union is None:

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from changewire_codegen.emit.head import UNTYPED, module_docstring
-from changewire_codegen.emit.lower import OPEN_TAG
 from changewire_codegen.names import inner, snake
 from changewire_codegen.nodes import (
+    OPEN_TAG,
     Alias,
     AnyDefinition,
     ArrayOf,
@@ -27,7 +26,7 @@ from changewire_codegen.nodes import (
     Union,
 )
 from changewire_codegen.order import has_extra, held_by_messages, held_type, references
-from changewire_codegen.writer import Writer
+from changewire_codegen.writer import UNTYPED, Writer, module_docstring
 
 Definition = AnyDefinition
 ARMS = {
@@ -76,7 +75,7 @@ def _reaching(family: Family, start: Callable[[Definition], bool]) -> set[str]:
 
 
 def _is_put_back(definition: Definition, family: Family) -> bool:
-    """Tell whether encoding has something to put back into an object itself."""
+    """Return whether encoding has something to put back into an object itself."""
     if not isinstance(definition, Object):
         return False
     is_open = definition.tag is not None and definition.tag.value is None
@@ -96,7 +95,7 @@ def _entry(family: Family, names: Mapping[str, set[str]], writer: Writer) -> Non
     with writer.block("def take_out(obj: object, variant: str) -> None:"):
         writer.docstring(
             "Move what a model of the variant does not know to where it is kept, in place.",
-            "obj: A parsed message. Where it is no valid one, any exception may be raised.",
+            "obj: A parsed message. Where it is not valid, any exception may be raised.",
         )
         with writer.block("if variant in _TAKE:"):
             writer("_TAKE[variant](obj, (), {})")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from changewire_codegen.emit.conditions import ModelView, compile_condition
-from changewire_codegen.emit.head import UNTYPED, module_docstring
 from changewire_codegen.emit.lenient import called, children, chosen_arms, lenient_names
 from changewire_codegen.names import inner, snake
 from changewire_codegen.nodes import (
@@ -24,7 +23,7 @@ from changewire_codegen.nodes import (
     Union,
 )
 from changewire_codegen.order import has_extra, held_type, references
-from changewire_codegen.writer import Writer
+from changewire_codegen.writer import UNTYPED, Writer, module_docstring
 
 Definition = AnyDefinition
 
@@ -38,6 +37,7 @@ def leniencies(family: Family, package: str) -> str:
     writer(module_docstring("Leniencies", family))
     writer(UNTYPED)
     writer("from __future__ import annotations")
+    writer("import re")
     writer("from collections.abc import Callable, Mapping")
     writer("from typing import Any")
     writer("import msgspec")
@@ -224,7 +224,7 @@ def _arms(union: Union, lenient: Mapping[str, Definition], writer: Writer) -> No
 
 
 def _is_below(kind: Type, lenient: Mapping[str, Definition]) -> bool:
-    """Tell whether a leniency may be used in a value of a type."""
+    """Return whether a leniency may be used in a value of a type."""
     return any(name in lenient for name in references(Alias("", "", "", "", kind)))
 
 

@@ -30,7 +30,7 @@ def named_leniencies(family: Family) -> dict[str, list[str]]:
 
 
 def children(definition: AnyDefinition) -> tuple[Property, ...]:
-    """Return the properties or positions of a definition; none where it has neither."""
+    """Return the properties or positions of a definition; none if it has neither."""
     if isinstance(definition, Object):
         return definition.properties
     return definition.positions if isinstance(definition, Row) else ()
@@ -53,7 +53,7 @@ def lenient_names(family: Family) -> set[str]:
 
 
 def _is_lenient(definition: AnyDefinition) -> bool:
-    """Tell whether a definition itself, or one of its children, has a leniency."""
+    """Return whether a definition itself, or one of its children, has a leniency."""
     own = isinstance(definition, (Object, Row)) and definition.leniencies
     return bool(own) or any(prop.leniencies for prop in children(definition))
 

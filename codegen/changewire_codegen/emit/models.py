@@ -1,45 +1,25 @@
-"""``models.py`` of a family: msgspec structs, by datamodel-code-generator."""
+"""``models.py`` of a family: msgspec structs, one for each object and each positional array."""
 
 from __future__ import annotations
 
-import json
-import warnings
-from collections import defaultdict
-from pathlib import Path
-from typing import Any
-
-from datamodel_code_generator import (
-    InputFileType,
-    LiteralType,
-    PythonVersion,
-    generate,
-)
-from datamodel_code_generator.enums import DataModelType
-from datamodel_code_generator.format import DatetimeClassType
-
 from changewire_codegen.emit.checks import check_tables, row_checks
-from changewire_codegen.emit.head import module_docstring
-from changewire_codegen.emit.lower import OPEN_TAG, exact_hint, lower, neutral_name
-from changewire_codegen.emit.repeated import class_tail, readers, repeated_row
-from changewire_codegen.nodes import Family, Object, Property, Row, Scalar
+from changewire_codegen.emit.hints import hint
+from changewire_codegen.emit.repeated import class_tail, readers
+from changewire_codegen.nodes import (
+    OPEN_TAG,
+    Alias,
+    AnyDefinition,
+    Family,
+    Object,
+    Property,
+    Row,
+    Scalar,
+)
 from changewire_codegen.order import has_extra, parsed_apart
-from changewire_codegen.writer import quoted_docstring
+from changewire_codegen.writer import Writer, module_docstring, quoted_docstring
 
-TEMPLATES = Path(__file__).with_name("templates")
-IMPORTS = [
-    *("typing.Annotated", "typing.Any", "typing.ClassVar", "typing.Literal"),
-    *(
-        "collections.abc.Callable",
-        "collections.abc.Mapping",
-        "msgspec.Raw",
-        "msgspec.Meta",
-        "msgspec.UNSET",
-        "msgspec.UnsetType",
-        "msgspec.field",
-    ),
-]
-SUPPORT = ("Extra", "OpenTag", "constructor_call", "repeated")
-TEXT_WIDTH = 92
+_TEXT_WIDTH = 92
+_EXTRA = "Properties that the schema does not name, by JSON Pointer; unset if there are none."
 
 
 def models(family: Family, package: str) -> str:
@@ -49,117 +29,106 @@ def models(family: Family, package: str) -> str:
         family: What to emit.
         package: Import name of the generated package.
     """
-    structs = [d for d in family.definitions.values() if isinstance(d, (Object, Row))]
-    tail = "\n".join([*readers(family), *check_tables(family)])
-    body = _generate(lower(family), {d.name: _class_data(d, family) for d in structs}, package)
-    names = sorted(family.definitions)
-    exported = ",\n    ".join(map(repr, names))
-    public = f"__all__ = [\n    {exported},\n]"
-    return f"{module_docstring('Messages', family)}\n{body}\n\n{tail}\n\n{public}\n"
+    writer = Writer()
+    writer(module_docstring("Messages", family))
+    writer("from __future__ import annotations")
+    writer("import re")
+    writer("from collections.abc import Callable, Mapping")
+    writer("from datetime import datetime")
+    writer("from typing import Annotated, Any, ClassVar, Literal, TypeAlias")
+    writer("from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field")
+    writer(f"from {package}.support import Extra, OpenTag, constructor_call, repeated")
+    for definition in family.definitions.values():
+        writer()
+        _define(definition, family, writer)
+    for line in ["", *readers(family), *check_tables(family)]:
+        writer(line)
+    writer(f"__all__ = {sorted(family.definitions)!r}")
+    return writer.text()
 
 
-def _generate(schema: dict[str, Any], data: dict[str, Any], package: str) -> str:
-    """Call datamodel-code-generator; nothing else of this project sees it."""
-    with warnings.catch_warnings():
-        # Of a union of messages in MessagePack, whose reader chooses the arm before it decodes.
-        warnings.filterwarnings("ignore", message="msgspec cannot decode the union")
-        return _generated(schema, data, package)
+def _define(definition: AnyDefinition, family: Family, writer: Writer) -> None:
+    if isinstance(definition, (Object, Row)):
+        _class(definition, family, writer)
+        return
+    kind = hint(definition.type) if isinstance(definition, Alias) else " | ".join(definition.arms)
+    writer(f"{definition.name}: TypeAlias = {kind}")
+    _docstring(definition.description, writer)
 
 
-def _generated(schema: dict[str, Any], data: dict[str, Any], package: str) -> str:
-    output = generate(
-        json.dumps(schema),
-        input_file_type=InputFileType.JsonSchema,
-        output_model_type=DataModelType.MsgspecStruct,
-        target_python_version=PythonVersion.PY_310,
-        output_datetime_class=DatetimeClassType.Datetime,
-        enum_field_as_literal=LiteralType.All,
-        use_annotated=True,
-        use_msgspec_tagged_unions=True,
-        strict_refs=True,
-        allow_remote_refs=False,
-        disable_timestamp=True,
-        formatters=[],
-        custom_file_header="#",
-        custom_template_dir=TEMPLATES,
-        extra_template_data=defaultdict(dict, data),
-        additional_imports=[*IMPORTS, *(f"{package}.support.{name}" for name in SUPPORT)],
-    )
-    return str(output).removeprefix("#\n")
+def _class(definition: Object | Row, family: Family, writer: Writer) -> None:
+    options = "".join(f", {name}={value}" for name, value in _options(definition, family).items())
+    with writer.block(f"class {definition.name}(Struct{options}):"):
+        _docstring(definition.description, writer)
+        if isinstance(definition, Object):
+            for prop in definition.properties:
+                _property(prop, definition, writer)
+            tail = class_tail(definition, family)
+        else:
+            for position in definition.positions:
+                default = _default(position, definition)
+                value = "" if default is None else f" = {default}"
+                writer()
+                writer(f"{position.name}: {hint(position.type)}{value}")
+                _docstring(position.description, writer)
+            tail = row_checks(definition, family)
+        if has_extra(definition, family):
+            writer()
+            writer('extra: Extra | UnsetType = field(name="@extra", default=UNSET)')
+            _docstring(_EXTRA, writer)
+        for line in tail:
+            writer(line)
 
 
-def _class_data(definition: Object | Row, family: Family) -> dict[str, Any]:
-    """Return what the template needs to know of one class."""
-    children = definition.properties if isinstance(definition, Object) else definition.positions
-    tag = definition.tag if isinstance(definition, Object) else None
+def _options(definition: Object | Row, family: Family) -> dict[str, object]:
     options: dict[str, object] = {"frozen": True, "gc": False}
     options["forbid_unknown_fields"] = definition.name not in parsed_apart(family)
     if isinstance(definition, Row):
         options["array_like"] = True
-    if isinstance(definition, Object) or _defaults(definition):
-        options["kw_only"] = True
-    if tag is not None:
-        options["tag_field"] = repr(tag.wire)
-        options["tag"] = repr(OPEN_TAG if tag.value is None else tag.value)
-    rows = [_row(i, child, definition) for i, child in enumerate(children)]
-    if has_extra(definition, family):
-        rows.append(_EXTRA)
-    return {
-        "options": options,
-        "doc": quoted_docstring((definition.description,), TEXT_WIDTH),
-        "rows": rows,
-        "tail": class_tail(definition, family)
-        if isinstance(definition, Object)
-        else row_checks(definition, family),
-    }
+        if any(_default(position, definition) for position in definition.positions):
+            options["kw_only"] = True
+        return options
+    options["kw_only"] = True
+    if definition.tag is not None:
+        options["tag_field"] = repr(definition.tag.wire)
+        options["tag"] = repr(definition.tag.value or OPEN_TAG)
+    return options
 
 
-def _defaults(row: Row) -> dict[str, str]:
-    """Return the constant of each position that has one.
+def _default(position: Property, row: Row) -> str | None:
+    """Return the constant of a position, if it has one.
 
     The last position gets none: a default would let a shorter array pass.
     """
-    found: dict[str, str] = {}
-    for prop in row.positions[:-1]:
-        values = prop.type.enum if isinstance(prop.type, Scalar) else None
-        if values is not None and len(values) == 1:
-            found[prop.wire] = repr(values[0])
-    return found
+    values = position.type.enum if isinstance(position.type, Scalar) else None
+    if values is None or len(values) != 1 or position is row.positions[-1]:
+        return None
+    return repr(values[0])
 
 
-_EXTRA = {
-    "name": "extra",
-    "hint": "Extra | UnsetType",
-    "value": 'field(name="@extra", default=UNSET)',
-    "doc": quoted_docstring(
-        ("Properties that the schema does not name, by JSON Pointer; unset where there are none.",),
-        TEXT_WIDTH,
-    ),
-}
-
-
-def _row(index: int, prop: Property, owner: Object | Row) -> dict[str, Any]:
-    tag = owner.tag if isinstance(owner, Object) else None
-    doc = quoted_docstring((prop.description,), TEXT_WIDTH)
-    row: dict[str, Any] = {"name": prop.name, "key": neutral_name(index), "doc": doc}
-    if prop.repeated:
-        return repeated_row(prop, row)
+def _property(prop: Property, owner: Object, writer: Writer) -> None:
+    """Write the field of a property."""
+    tag = owner.tag
+    writer()
     if tag is not None and prop.wire == tag.wire:
         if tag.value is None:
-            return {**row, "hint": "OpenTag", "value": f"field(name={'@' + tag.wire!r})"}
-        return {**row, "hint": f"ClassVar[Literal[{tag.value!r}]]", "value": repr(tag.value)}
-    if isinstance(owner, Row):
-        default = _defaults(owner).get(prop.wire)
-        row |= {} if default is None else {"value": default}
-    hint = exact_hint(prop.type)
-    if hint is not None:
-        row["hint"] = hint if prop.required else f"{hint} | UnsetType"
-    renamed = isinstance(owner, Object) and prop.name != prop.wire
-    arguments = [f"name={prop.wire!r}"] if renamed else []
-    if not prop.required:
-        arguments.append("default=UNSET")
-    if renamed:
-        row["value"] = f"field({', '.join(arguments)})"
-    elif not prop.required:
-        row["value"] = "UNSET"
-    return row
+            writer(f"{prop.name}: OpenTag = field(name={'@' + tag.wire!r})")
+        else:
+            writer(f"{prop.name}: ClassVar[Literal[{tag.value!r}]] = {tag.value!r}")
+        _docstring(prop.description, writer)
+        return
+    annotation = "Raw" if prop.repeated else hint(prop.type)
+    renamed = [f"name={prop.wire!r}"] if prop.attribute != prop.wire else []
+    if prop.required:
+        value = f" = field({renamed[0]})" if renamed else ""
+    else:
+        annotation += " | UnsetType"
+        value = f" = field({renamed[0]}, default=UNSET)" if renamed else " = UNSET"
+    writer(f"{prop.attribute}: {annotation}{value}")
+    text = f"The JSON text of `{prop.name}`, as it was received."
+    _docstring(text if prop.repeated else prop.description, writer)
+
+
+def _docstring(text: str, writer: Writer) -> None:
+    for line in quoted_docstring((text,), _TEXT_WIDTH):
+        writer(line)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from changewire_codegen.emit.head import COMMAND
 from changewire_codegen.emit.lenient import named_leniencies
-from changewire_codegen.emit.row_page import row_union_lines, tag_lines
+from changewire_codegen.emit.row_validators import nested_length, row_arms
 from changewire_codegen.emit.scalars import type_words
 from changewire_codegen.examples import example_lines
 from changewire_codegen.nodes import (
@@ -17,6 +16,7 @@ from changewire_codegen.nodes import (
     TaggedRow,
     Union,
 )
+from changewire_codegen.writer import COMMAND
 
 
 def page(family: Family) -> str:
@@ -70,12 +70,12 @@ def _leniencies(family: Family) -> list[str]:
 def _definition(definition: AnyDefinition, family: Family, stem: str | None) -> list[str]:
     lines = [f"## {definition.name}", "", _text(definition.description), ""]
     if isinstance(definition, Union):
-        lines += [f"Told apart by `{definition.tag}`:", ""]
+        lines += [f"Distinguished by `{definition.tag}`:", ""]
         pairs = zip(definition.arms, definition.tags, strict=True)
         lines += [f"- {_tag(tag)}: [{arm}](#{arm.lower()})" for arm, tag in pairs]
         lines.append("")
     elif isinstance(definition, RowUnion):
-        lines += ["Told apart by:", "", *_table(row_union_lines(definition, family))]
+        lines += ["Distinguished by:", "", *_table(row_union_lines(definition, family))]
     elif isinstance(definition, Alias):
         lines += [f"Type: {type_words(definition.type, family)}.", ""]
     else:
@@ -126,3 +126,37 @@ def _markdown(text: str) -> str:
 def _text(text: str) -> str:
     """Return schema text as Markdown text: no markup of HTML, one line."""
     return " ".join(text.replace("&", "&amp;").replace("<", "&lt;").split())
+
+
+def row_union_lines(union: RowUnion, family: Family) -> list[list[str]]:
+    """Return the rows of a table: the constants of each arm, and the length of an inner array."""
+    arms = row_arms(union, family)
+    names = [arms[0].positions[i].wire for i in union.tags]
+    head = [*names, "model"]
+    if union.nested is not None:
+        head.insert(-1, f"positions of `{arms[0].positions[union.nested].wire}`")
+    rows = [head, ["---"] * len(head)]
+    for arm, keys in zip(arms, union.keys, strict=True):
+        for key in keys:
+            inner = [] if union.nested is None else [str(nested_length(arm, union, family))]
+            rows.append(
+                [*(f"`{tag}`" for tag in key), *inner, f"[{arm.name}](#{arm.name.lower()})"]
+            )
+    return rows
+
+
+def tag_lines(row: TaggedRow, family: Family) -> list[list[str]]:
+    """Return the rows of a table: what the other positions hold for each value of the tag."""
+    others = [i for i in range(len(row.positions)) if i != row.tag and _differs(row, i)]
+    tag = row.positions[row.tag].wire
+    head = [f"`{tag}`", *(f"`{row.positions[i].wire}`" for i in others), "meaning"]
+    rows = [head, ["---"] * len(head)]
+    for arm, tags in zip(row.arms, row.tags, strict=True):
+        shown = ", ".join(f"`{value}`" for value in tags) or "anything else"
+        kinds = [type_words(arm.positions[i].type, family) for i in others]
+        rows.append([shown, *kinds, arm.description])
+    return rows
+
+
+def _differs(row: TaggedRow, i: int) -> bool:
+    return any(arm.positions[i].type != row.positions[i].type for arm in row.arms)

@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from changewire_codegen.emit.conditions import model_rules
 from changewire_codegen.names import snake
 from changewire_codegen.nodes import Family, Nullable, Object, Property, RefTo
 from changewire_codegen.writer import quoted_docstring
 
 _WIDTH = 88
-
-
-def repeated_row(prop: Property, row: dict[str, Any]) -> dict[str, Any]:
-    """Return what the template needs to know of the field that holds the text."""
-    text = f"The JSON text of `{prop.name}`, as it was received."
-    arguments = f"name={prop.wire!r}" + ("" if prop.required else ", default=UNSET")
-    return {
-        **row,
-        "name": prop.attribute,
-        "doc": quoted_docstring((text,), _WIDTH),
-        "hint": "Raw" if prop.required else "Raw | UnsetType",
-        "value": f"field({arguments})",
-    }
 
 
 def class_tail(definition: Object, family: Family) -> list[str]:

@@ -36,7 +36,7 @@ def broken_tagged_row(row: TaggedRow, names: tuple[str, list[str]], writer: Writ
 def broken_row_union(
     union: RowUnion, family: Family, spoil: Spoil, function: Callable[[str], str], writer: Writer
 ) -> None:
-    """Write the strategies of an array that is no arm: by its constants, or by what they say."""
+    """Write the strategies of arrays that are not an arm: by their constants, or the rest."""
     with writer.block("return st.one_of("):
         for arm in row_arms(union, family):
             others = _other_lengths(arm, union, family)

@@ -1,4 +1,4 @@
-"""Checks of unions of arrays: which arm an array is, and what is wrong where it is none."""
+"""Checks of unions of arrays: which arm an array is, and what is wrong if it is not one."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def tag_table(row: TaggedRow, writer: Writer) -> None:
 
 
 def row_union(union: RowUnion, family: Family, writer: Writer) -> None:
-    """Write the check of an array that constants, and the length of an inner array, tell apart."""
+    """Write the check of a union whose arms differ in constants, or in an inner length."""
     arms = row_arms(union, family)
     with writer.block(f"def {signature(union.name)}:"):
         refuse_length(len(arms[0].positions), writer)
@@ -84,7 +84,7 @@ def key_table(union: RowUnion, family: Family, writer: Writer) -> None:
 
 
 def nested_length(arm: Row, union: RowUnion, family: Family) -> int:
-    """Return the number of positions of the inner array of an arm; 0 where no arm has one."""
+    """Return the number of positions of the inner array of an arm; 0 if no arm has one."""
     kind = None if union.nested is None else arm.positions[union.nested].type
     inner = family.definitions[kind.name] if isinstance(kind, RefTo) else None
     return len(inner.positions) if isinstance(inner, Row) else 0

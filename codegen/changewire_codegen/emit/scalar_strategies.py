@@ -1,11 +1,11 @@
-"""Strategies for scalars, and for what is none."""
+"""Strategies for scalars, and for values that are not valid."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 
-from changewire_codegen.emit.scalars import exact
+from changewire_codegen.emit.conditions import exact
 from changewire_codegen.nodes import INT64, Choice, Kind, Scalar
 from changewire_codegen.types import ON_THE_WIRE
 
@@ -52,7 +52,7 @@ def draw_scalar(scalar: Scalar) -> str:
 
 
 def spoil_scalars(kind: Scalar | Choice, encoding: str) -> str:
-    """Return the strategy for values that are no such scalar, in what the encoding can hold."""
+    """Return the strategy for other values than such a scalar, as far as the encoding has them."""
     options = kind.options if isinstance(kind, Choice) else (kind,)
     words = [ON_THE_WIRE.get(option.kind, option.kind) for option in options]
     parts = [f"drawing.not_of({', '.join(map(repr, words))})"]
@@ -64,7 +64,7 @@ def spoil_scalars(kind: Scalar | Choice, encoding: str) -> str:
 
 
 def none_of(value: str, known: Sequence[str | int]) -> str:
-    """Return the test that a value is none of those that are known."""
+    """Return the test that a value is not among the known ones."""
     return f"{value} != {known[0]!r}" if len(known) == 1 else f"{value} not in {tuple(known)!r}"
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from changewire_codegen.emit.conditions import WIRE_TYPES
+from dataclasses import replace
+
+from changewire_codegen.emit.conditions import WIRE_TYPES, exact
 from changewire_codegen.nodes import (
+    INT64,
     Alias,
     Anything,
     ArrayOf,
@@ -22,17 +25,21 @@ from changewire_codegen.types import ON_THE_WIRE
 Check = tuple[str, str, str]
 """The test for a violation, the keyword that is broken, and what the keyword asks for."""
 
+BEYOND = "int64"
+"""Stands for the keyword where an integer may have 64 bits, and no more."""
+
+SIZE = "size"
+"""Variable for the number of bytes that Base64 text stands for; -1 if it is not such text."""
+
+ALTERNATIVES = frozenset({BEYOND, "maximum", "maxLength", "x-minBytes", "x-maxBytes"})
+"""Checks that cannot fail together with the one before them, or that make no sense then."""
+
 _WORDS = {
     "binary": "bytes",
     "bytes": "Base64 text",
     "datetime": "date-time text",
     "double": "float",
 }
-
-
-def exact(pattern: str) -> str:
-    """Return the literal of a pattern whose end is the end of the text, not a newline before it."""
-    return repr(f"{pattern[:-1]}\\Z")
 
 
 def type_test(scalar: Scalar, value: str) -> str:
@@ -82,6 +89,22 @@ def scalar_checks(scalar: Scalar, value: str) -> list[Check]:
     return [*_bounds(scalar, value), *_text_checks(scalar, value)]
 
 
+def wire_checks(scalar: Scalar, value: str) -> list[Check]:
+    """Return the checks of `scalar_checks`, with the bounds of 64 bits as one check, `BEYOND`."""
+    if scalar.kind != "integer" or scalar.enum is not None:
+        return scalar_checks(scalar, value)
+    own = replace(
+        scalar,
+        minimum=None if scalar.minimum == INT64[0] else scalar.minimum,
+        maximum=None if scalar.maximum == INT64[1] else scalar.maximum,
+    )
+    checks = scalar_checks(own, value)
+    if own != scalar:
+        test = f"not INT64_MIN <= {value} <= INT64_MAX"
+        checks.insert(len(_bounds(own, value)), (test, BEYOND, ""))
+    return checks
+
+
 def _enumeration(values: tuple[str | int, ...], value: str) -> Check:
     if len(values) == 1:
         return (f"{value} != {values[0]!r}", "const", str(values[0]))
@@ -112,22 +135,20 @@ def _text_checks(scalar: Scalar, value: str) -> list[Check]:
 
 
 def _bytes_checks(scalar: Scalar, value: str) -> list[Check]:
-    is_text = scalar.kind == "bytes"
-    size = f"bytes_length({value})" if is_text else f"len({value})"
+    """Return the checks of bytes; those that stand in text have their number in `SIZE`."""
+    size = SIZE if scalar.kind == "bytes" else f"len({value})"
     checks: list[Check] = []
-    if is_text:
+    if scalar.kind == "bytes":
         checks.append((f"{size} < 0", "contentEncoding", "Base64 text (RFC 4648, section 4)"))
     if scalar.min_length is not None and scalar.min_length == scalar.max_length:
-        test = (
-            f"{size} not in (-1, {scalar.min_length})"
-            if is_text
-            else f"{size} != {scalar.min_length}"
-        )
-        return [*checks, (test, "x-minBytes", f"{scalar.min_length} bytes")]
+        return [
+            *checks,
+            (f"{size} != {scalar.min_length}", "x-minBytes", f"{scalar.min_length} bytes"),
+        ]
     if scalar.min_length is not None:
-        test = f"-1 < {size} < {scalar.min_length}" if is_text else f"{size} < {scalar.min_length}"
-        checks.append((test, "x-minBytes", f"at least {scalar.min_length} bytes"))
+        words = f"at least {scalar.min_length} bytes"
+        checks.append((f"{size} < {scalar.min_length}", "x-minBytes", words))
     if scalar.max_length is not None:
-        test = f"{size} > {scalar.max_length}"
-        checks.append((test, "x-maxBytes", f"at most {scalar.max_length} bytes"))
+        words = f"at most {scalar.max_length} bytes"
+        checks.append((f"{size} > {scalar.max_length}", "x-maxBytes", words))
     return checks

@@ -1,4 +1,4 @@
-"""``spark.py`` of a family: StructTypes with comments."""
+"""``spark.py`` and ``rows.py`` of a family: StructTypes with comments."""
 
 from __future__ import annotations
 
@@ -6,20 +6,23 @@ from collections.abc import Mapping
 
 from changewire_codegen.columns import (
     Column,
+    Field,
     Leaf,
     ListColumn,
     MapColumn,
+    StructColumn,
+    constant,
     fields_of,
     structs,
     tables,
 )
-from changewire_codegen.emit.head import module_docstring
-from changewire_codegen.names import snake
 from changewire_codegen.nodes import Family
-from changewire_codegen.writer import Writer
+from changewire_codegen.row_type import struct_type
+from changewire_codegen.writer import Writer, module_docstring
 
 _TYPES: Mapping[str, str] = {
     "boolean": "BooleanType()",
+    "int32": "IntegerType()",
     "integer": "LongType()",
     "number": "DoubleType()",
     "string": "StringType()",
@@ -28,6 +31,9 @@ _TYPES: Mapping[str, str] = {
     "json": "StringType()",
     "text": "StringType()",
 }
+
+ROW_SCHEMA = {"changewire.typed_by": "row-schema"}
+"""Metadata by which the runtime knows that a JSON Schema gave a column its type."""
 
 
 def spark(family: Family, package: str) -> str:
@@ -41,28 +47,25 @@ def spark(family: Family, package: str) -> str:
     for name in sorted(names | {"ArrayType", "MapType", "StructField", "StructType"}):
         writer(f"    {name},")
     writer(")")
-    public = [constant(name) for name in tables(family)]
+    public = [constant(name, family) for name in tables(family)]
     writer(f"__all__ = {public!r}")
     for struct in structs(family):
         writer()
-        name = struct.name
-        target = constant(name) if name in tables(family) else f"_{constant(name)}"
-        with writer.block(f"{target} = StructType(["):
+        with writer.block(f"{constant(struct.name, family)} = StructType(["):
             for field in fields_of(struct, family):
-                comment = {"comment": field.description}
-                arguments = (
-                    f"{field.name!r}, {_type(field.column, family)}, nullable={field.nullable}"
-                )
-                writer(f"StructField({arguments}, metadata={comment!r}),")
+                writer(f"StructField({_arguments(field, family)}),")
         writer("])")
         texts = [family.definitions[arm].description for arm in struct.definitions]
         writer.docstring(" / ".join(texts))
     return writer.text()
 
 
-def constant(name: str) -> str:
-    """Return the name of the constant for a definition."""
-    return snake(name).upper()
+def _arguments(field: Field, family: Family) -> str:
+    arguments = f"{field.name!r}, {_type(field.column, family)}"
+    if family.kind == "tables":
+        return arguments
+    comment = {"comment": field.description}
+    return f"{arguments}, nullable={field.nullable}, metadata={comment!r}"
 
 
 def _type(column: Column, family: Family) -> str:
@@ -72,5 +75,25 @@ def _type(column: Column, family: Family) -> str:
         return f"ArrayType({_type(column.items, family)})"
     if isinstance(column, MapColumn):
         return f"MapType(StringType(), {_type(column.values, family)})"
-    public = column.name in tables(family)
-    return constant(column.name) if public else f"_{constant(column.name)}"
+    return constant(column.name, family)
+
+
+def rows(family: Family, package: str) -> str:
+    """Return the source of the module, unformatted."""
+    del package
+    writer = Writer()
+    writer(module_docstring("Types of rows", family))
+    writer("from __future__ import annotations")
+    writer("from typing import Any, Final")
+    writer("from pyspark.sql.types import StructType")
+    names = {name: constant(name, family) for name in tables(family)}
+    writer(f"__all__ = {[*names.values()]!r}")
+    for name, target in names.items():
+        columns = struct_type(StructColumn((name,)), family)
+        for field in columns["fields"]:
+            field["metadata"] |= ROW_SCHEMA
+        writer()
+        writer(f"_{target}: Final[dict[str, Any]] = {columns!r}")
+        writer(f"{target}: Final[StructType] = StructType.fromJson(_{target})")
+        writer.docstring(family.definitions[name].description)
+    return writer.text()

@@ -7,7 +7,6 @@ from functools import partial
 
 from changewire_codegen.columns import reaches
 from changewire_codegen.emit.conditions import WireView, compile_condition
-from changewire_codegen.emit.head import module_docstring
 from changewire_codegen.emit.row_strategies import broken_row_union, broken_tagged_row
 from changewire_codegen.emit.scalar_strategies import LONG, draw_scalar, spoil_scalars
 from changewire_codegen.names import snake
@@ -30,7 +29,7 @@ from changewire_codegen.nodes import (
     Union,
     with_arms,
 )
-from changewire_codegen.writer import Writer
+from changewire_codegen.writer import Writer, module_docstring
 
 _TAKEN = {"cache", "drawing", "list", "re", "st"}
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from changewire_codegen.emit.conditions import WireView, compile_condition
-from changewire_codegen.emit.head import UNTYPED, module_docstring
 from changewire_codegen.emit.reports import (
     CHECK,
     below,
@@ -16,13 +13,16 @@ from changewire_codegen.emit.reports import (
 )
 from changewire_codegen.emit.row_validators import key_table, row_union, tag_table, tagged_row
 from changewire_codegen.emit.scalars import (
+    ALTERNATIVES,
+    BEYOND,
+    SIZE,
+    Check,
     not_type_test,
-    scalar_checks,
     scalar_words,
     type_test,
     type_words,
+    wire_checks,
 )
-from changewire_codegen.emit.silent import silent_names, without
 from changewire_codegen.names import inner, snake
 from changewire_codegen.nodes import (
     Alias,
@@ -43,13 +43,14 @@ from changewire_codegen.nodes import (
     Union,
     with_arms,
 )
-from changewire_codegen.writer import Writer
+from changewire_codegen.order import unconstrained, without
+from changewire_codegen.writer import UNTYPED, Writer, module_docstring
 
 Definition = AnyDefinition
-_SUPPORT: Mapping[str, str] = {
-    "json": "Issue, bytes_length, is_datetime, pointer_token, unknown_properties",
-    "msgpack": "Issue, key_token",
-}
+_SUPPORT = (
+    "INT64_MAX, INT64_MIN, Issue, beyond_int64, bytes_length, is_datetime, key_token,"
+    " pointer_token, unknown_properties"
+)
 ARMS = f"Mapping[str, {CHECK}]"
 
 
@@ -63,12 +64,12 @@ def validators(family: Family, package: str) -> str:
     writer("from collections.abc import Callable, Mapping")
     writer("from typing import Any")
     writer("from msgspec import UNSET")
-    writer(f"from {package}.support import {_SUPPORT[family.encoding]}")
+    writer(f"from {package}.support import {_SUPPORT}")
     writer("__all__ = ['Issue', 'errors']")
-    silent = silent_names(family) - set(family.variants.values())  # these are asked for by name
+    skipped = unconstrained(family) - set(family.variants.values())  # callers name the variants
     for definition in with_arms(family.definitions.values()):
-        if definition.name not in silent:
-            _function(without(silent, definition), family, writer)
+        if definition.name not in skipped:
+            _function(without(skipped, definition), family, writer)
     for definition in family.definitions.values():
         if isinstance(definition, Union):
             _arms(definition, writer)
@@ -92,7 +93,7 @@ def _entry(family: Family, writer: Writer) -> None:
         f"def errors(obj: object, variant: str{default}, *, closed: bool = False) -> list[Issue]:"
     ):
         writer.docstring(
-            "Return every issue of a parsed message; none where it is valid.",
+            "Return every issue of a parsed message; none if it is valid.",
             "obj: The message as msgspec parses it: dictionaries, lists and scalars. "
             "variant: Title of the schema to hold it against. "
             "closed: Also report properties that the schema does not name. "
@@ -235,15 +236,25 @@ def _scalars(kind: Scalar | Choice, value: str, at: str, writer: Writer) -> None
     plain: list[str] = []
     branch = "if"
     for option in options:
-        checks = scalar_checks(option, value)
+        checks = wire_checks(option, value)
         if not checks:
             plain.append(not_type_test(option, value))
             continue
         with writer.block(f"{branch} {type_test(option, value)}:"):
-            for test, rule, expected in checks:
-                with writer.block(f"if {test}:"):
-                    report(at, rule, expected, value, writer)
+            if option.kind == "bytes":
+                writer(f"{SIZE} = bytes_length({value})")
+            _report_first(checks, value, at, writer)
         branch = "elif"
     head = f"{branch} {' and '.join(plain)}:" if plain else "else:"
     with writer.block(head):
         report(at, "type", scalar_words(kind), value, writer)
+
+
+def _report_first(checks: list[Check], value: str, at: str, writer: Writer) -> None:
+    """Write the checks of one value; of those that exclude each other, the first that fails."""
+    for i, (test, rule, expected) in enumerate(checks):
+        with writer.block(f"{'elif' if i and rule in ALTERNATIVES else 'if'} {test}:"):
+            if rule == BEYOND:
+                writer(f"out.append(beyond_int64({at}, {value}))")
+            else:
+                report(at, rule, expected, value, writer)

@@ -53,7 +53,7 @@ __all__ = [
     "Write",
 ]
 FORMAT: Final = "aerospike-json"
-"""Public name of the wire format; None where the family is none."""
+"""Public name of the wire format; None for a family that is not a wire format."""
 ENCODING: Final = "json"
 """How the messages are written."""
 EXACT: Final = False
@@ -66,11 +66,11 @@ ROLES: Final[Mapping[str, str]] = {
 }
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "Batch": "sha256:94760ad5bb292e796acd45f5baa622c8d950f9b5cc0cdcebb16c90afd6d3ca40",
+    "Batch": "sha256:9da5d07978da4f0ab0e0e8e856adbbcd0b80ab0329bbf01782420580527e01b7",
     "Delete": "sha256:a26da9ba2d02f57773c496d68810e87cd8729396258dd62565e5b6bd168950dc",
     "Key": "sha256:15735c531be519c316e89044c263cea2120b644706e92f589972a050283fc30c",
     "KeyBatch": "sha256:e6cc9109a5b93745f7f88a8eca3af76a71eefdb49f33baef0c5d16b70d5133d2",
-    "Message": "sha256:3fbbd7e451d3d4ecee87438f5e035b3980618c80dbebc49d68736772e07e0a44",
-    "Write": "sha256:a4b7f22459a9486caed83dcd651c633b15240ce161de7925c05653ba202f1183",
+    "Message": "sha256:c4a2f831f4906550e48c95e16b350af86670c0fe3a1838e8b3c03cfe0b62ed11",
+    "Write": "sha256:84df1a6c9f0aa7e6b2a49596f9af83ede1705a2ae1b45400cbd39485ab466599",
 }
 """SHA-256 of the canonical schema of each variant, which is in ``schemas/``."""

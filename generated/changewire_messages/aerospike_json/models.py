@@ -21,7 +21,7 @@ class Key(Struct, frozen=True, gc=False, forbid_unknown_fields=True, array_like=
     set: str | None
     """Name of the set; null where the record is in none or the server did not ship it."""
 
-    digest: Annotated[bytes, Meta(max_length=20, min_length=20)]
+    digest: Annotated[bytes, Meta(min_length=20, max_length=20)]
     """Digest of the record: 20 bytes, RIPEMD-160 of set name and user key."""
 
     user_key: (
@@ -138,6 +138,10 @@ class BlobBin(
 
 
 Value: TypeAlias = Any
+"""Anything that JSON can hold, nested to any depth: collections may hold each other, null,
+and values of every bin type. Bytes inside a collection are Base64 text that nothing
+marks as such.
+"""
 
 
 class ListBin(
@@ -237,6 +241,7 @@ class UnknownBin(
 Bin: TypeAlias = (
     StrBin | BoolBin | IntBin | FloatBin | BlobBin | ListBin | MapBin | GeojsonBin | UnknownBin
 )
+"""A named value of a record, distinguished by `type`."""
 
 
 class Write(
@@ -277,7 +282,7 @@ class Write(
     """Bins of the record, with their values after the write."""
 
     extra: Extra | UnsetType = field(name="@extra", default=UNSET)
-    """Properties that the schema does not name, by JSON Pointer; unset where there are none."""
+    """Properties that the schema does not name, by JSON Pointer; unset if there are none."""
 
 
 class Delete(
@@ -316,20 +321,21 @@ class Delete(
     """
 
     extra: Extra | UnsetType = field(name="@extra", default=UNSET)
-    """Properties that the schema does not name, by JSON Pointer; unset where there are none."""
+    """Properties that the schema does not name, by JSON Pointer; unset if there are none."""
 
 
 Message: TypeAlias = Write | Delete
-
+"""One change of one record, distinguished by `msg`."""
 
 Batch: TypeAlias = list[Message]
-
+"""Several changes in one Kafka record, in the order in which they were shipped; present
+where batching is on.
+"""
 
 KeyBatch: TypeAlias = list[Key]
-
-
-Model: TypeAlias = Key
-
+"""The Kafka record key of a batch whose keys are concatenated (`key-concat`): the keys of
+its elements, in their order.
+"""
 
 __all__ = [
     "Batch",

@@ -141,7 +141,7 @@ _BIN = StructType(
         ),
     ]
 )
-"""A named value of a record, told apart by `type`."""
+"""A named value of a record, distinguished by `type`."""
 
 MESSAGE = StructType(
     [
@@ -207,7 +207,7 @@ MESSAGE = StructType(
         ),
     ]
 )
-"""One change of one record, told apart by `msg`."""
+"""One change of one record, distinguished by `msg`."""
 
 WRITE = StructType(
     [

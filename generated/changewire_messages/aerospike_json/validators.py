@@ -12,7 +12,10 @@ from typing import Any
 from msgspec import UNSET
 
 from changewire_messages.support import (
+    INT64_MAX,
+    INT64_MIN,
     Issue,
+    beyond_int64,
     bytes_length,
     unknown_properties,
 )
@@ -32,19 +35,18 @@ def _key(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value[1]) is not str and value[1] is not None:
         out.append((at + "/1", "type", "string or null", value[1]))
     if type(value[2]) is str:
-        if bytes_length(value[2]) < 0:
+        size = bytes_length(value[2])
+        if size < 0:
             out.append(
                 (at + "/2", "contentEncoding", "Base64 text (RFC 4648, section 4)", value[2])
             )
-        if bytes_length(value[2]) not in (-1, 20):
+        elif size != 20:
             out.append((at + "/2", "x-minBytes", "20 bytes", value[2]))
     else:
         out.append((at + "/2", "type", "Base64 text", value[2]))
     if type(value[3]) is int:
-        if value[3] < -9223372036854775808:
-            out.append((at + "/3", "minimum", "at least -9223372036854775808", value[3]))
-        if value[3] > 9223372036854775807:
-            out.append((at + "/3", "maximum", "at most 9223372036854775807", value[3]))
+        if not INT64_MIN <= value[3] <= INT64_MAX:
+            out.append(beyond_int64(at + "/3", value[3]))
     elif type(value[3]) not in (int, float) and type(value[3]) is not str and value[3] is not None:
         out.append((at + "/3", "type", "integer or number or string or null", value[3]))
 
@@ -102,10 +104,8 @@ def _int_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if "value" in value:
         child = value["value"]
         if type(child) is int:
-            if child < -9223372036854775808:
-                out.append((at + "/value", "minimum", "at least -9223372036854775808", child))
-            if child > 9223372036854775807:
-                out.append((at + "/value", "maximum", "at most 9223372036854775807", child))
+            if not INT64_MIN <= child <= INT64_MAX:
+                out.append(beyond_int64(at + "/value", child))
         else:
             out.append((at + "/value", "type", "integer", child))
     else:
@@ -150,7 +150,8 @@ def _blob_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if "value" in value:
         child = value["value"]
         if type(child) is str:
-            if bytes_length(child) < 0:
+            size = bytes_length(child)
+            if size < 0:
                 out.append(
                     (at + "/value", "contentEncoding", "Base64 text (RFC 4648, section 4)", child)
                 )
@@ -281,7 +282,7 @@ def _write(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         if type(child) is int:
             if child < 0:
                 out.append((at + "/gen", "minimum", "at least 0", child))
-            if child > 2147483647:
+            elif child > 2147483647:
                 out.append((at + "/gen", "maximum", "at most 2147483647", child))
         elif child is not None:
             out.append((at + "/gen", "type", "integer or null", child))
@@ -290,7 +291,7 @@ def _write(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         if type(child) is int:
             if child < -1:
                 out.append((at + "/exp", "minimum", "at least -1", child))
-            if child > 4294967295:
+            elif child > 4294967295:
                 out.append((at + "/exp", "maximum", "at most 4294967295", child))
         elif child is not None:
             out.append((at + "/exp", "type", "integer or null", child))
@@ -299,7 +300,7 @@ def _write(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         if type(child) is int:
             if child < 0:
                 out.append((at + "/lut", "minimum", "at least 0", child))
-            if child > 253402300799999:
+            elif child > 253402300799999:
                 out.append((at + "/lut", "maximum", "at most 253402300799999", child))
         elif child is not None:
             out.append((at + "/lut", "type", "integer or null", child))
@@ -334,7 +335,7 @@ def _delete(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         if type(child) is int:
             if child < 0:
                 out.append((at + "/gen", "minimum", "at least 0", child))
-            if child > 2147483647:
+            elif child > 2147483647:
                 out.append((at + "/gen", "maximum", "at most 2147483647", child))
         elif child is not None:
             out.append((at + "/gen", "type", "integer or null", child))
@@ -343,7 +344,7 @@ def _delete(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         if type(child) is int:
             if child < -1:
                 out.append((at + "/exp", "minimum", "at least -1", child))
-            if child > 4294967295:
+            elif child > 4294967295:
                 out.append((at + "/exp", "maximum", "at most 4294967295", child))
         elif child is not None:
             out.append((at + "/exp", "type", "integer or null", child))
@@ -352,7 +353,7 @@ def _delete(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         if type(child) is int:
             if child < 0:
                 out.append((at + "/lut", "minimum", "at least 0", child))
-            if child > 253402300799999:
+            elif child > 253402300799999:
                 out.append((at + "/lut", "maximum", "at most 253402300799999", child))
         elif child is not None:
             out.append((at + "/lut", "type", "integer or null", child))
@@ -417,7 +418,7 @@ _CHECKS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
 
 
 def errors(obj: object, variant: str = "Message", *, closed: bool = False) -> list[Issue]:
-    """Return every issue of a parsed message; none where it is valid.
+    """Return every issue of a parsed message; none if it is valid.
 
     obj: The message as msgspec parses it: dictionaries, lists and scalars. variant: Title of
     the schema to hold it against. closed: Also report properties that the schema does not name.

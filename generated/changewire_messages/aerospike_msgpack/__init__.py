@@ -43,7 +43,7 @@ __all__ = [
     "WritePayload",
 ]
 FORMAT: Final = "aerospike-msgpack"
-"""Public name of the wire format; None where the family is none."""
+"""Public name of the wire format; None for a family that is not a wire format."""
 ENCODING: Final = "msgpack"
 """How the messages are written."""
 EXACT: Final = False

@@ -29,7 +29,7 @@ longer forms. `arm_of` knows.
 
 
 def arm_of(obj: object) -> type[msgspec.Struct] | None:
-    """Return the model of a parsed message; None where it has the constants of none.
+    """Return the model of a parsed message; None if no model has its constants.
 
     obj: The message as msgspec parses it without a type.
     """

@@ -19,7 +19,7 @@ _PUT: Mapping[str, Callable[[Any], None]] = {}
 def take_out(obj: object, variant: str) -> None:
     """Move what a model of the variant does not know to where it is kept, in place.
 
-    obj: A parsed message. Where it is no valid one, any exception may be raised.
+    obj: A parsed message. Where it is not valid, any exception may be raised.
     """
     if variant in _TAKE:
         _TAKE[variant](obj, (), {})

@@ -20,7 +20,7 @@ class Key(Struct, frozen=True, gc=False, forbid_unknown_fields=True, array_like=
     set: str | None
     """Name of the set; nil where the record is in none or the server did not ship it."""
 
-    digest: Annotated[bytes, Meta(max_length=20, min_length=20)]
+    digest: Annotated[bytes, Meta(min_length=20, max_length=20)]
     """Digest of the record: 20 bytes, RIPEMD-160 of set name and user key."""
 
     user_key: Any
@@ -54,10 +54,10 @@ class Bin(Struct, frozen=True, gc=False, forbid_unknown_fields=True, array_like=
     """Particle type of the bin."""
 
     flags: Annotated[int, Meta(ge=-9223372036854775808, le=9223372036854775807)]
-    """What it is, `type` says."""
+    """`type` says what it is."""
 
     value: Any
-    """What it is, `type` says."""
+    """`type` says what it is."""
 
 
 class WritePayload(Struct, frozen=True, gc=False, forbid_unknown_fields=True, array_like=True):
@@ -192,18 +192,23 @@ class LegacyDelete(
 
 
 Message: TypeAlias = Write | Delete | LegacyDelete
-
+"""One change of one record."""
 
 Batch: TypeAlias = list[Message]
-
+"""Several changes in one Kafka record, in the order in which they were shipped; present
+where batching is on.
+"""
 
 KeyBatch: TypeAlias = list[Key]
-
+"""The Kafka record key of a batch whose keys are concatenated (`key-concat`): the keys of
+its elements, in their order.
+"""
 
 Value: TypeAlias = Any
-
-
-Model: TypeAlias = Key
+"""Anything that MessagePack can hold, nested to any depth: collections may hold each
+other, nil, and values of every bin type. Inside a collection serialized objects and
+GeoJSON are extensions, whose code is the particle type.
+"""
 
 _BIN_TYPES: Mapping[int, type] = {
     0: type(None),
@@ -223,7 +228,6 @@ _BIN_TYPES: Mapping[int, type] = {
     20: list,
     23: str,
 }
-
 __all__ = [
     "Batch",
     "Bin",

@@ -165,10 +165,10 @@ _BIN = StructType(
             "type", LongType(), nullable=False, metadata={"comment": "Particle type of the bin."}
         ),
         StructField(
-            "flags", LongType(), nullable=False, metadata={"comment": "What it is, `type` says."}
+            "flags", LongType(), nullable=False, metadata={"comment": "`type` says what it is."}
         ),
         StructField(
-            "value", StringType(), nullable=False, metadata={"comment": "What it is, `type` says."}
+            "value", StringType(), nullable=False, metadata={"comment": "`type` says what it is."}
         ),
     ]
 )

@@ -9,7 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from changewire_messages.support import Issue
+from changewire_messages.support import (
+    INT64_MAX,
+    INT64_MIN,
+    Issue,
+    beyond_int64,
+)
 
 __all__ = ["Issue", "errors"]
 
@@ -31,10 +36,8 @@ def _key(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     else:
         out.append((at + "/2", "type", "bytes", value[2]))
     if type(value[3]) is int:
-        if value[3] < -9223372036854775808:
-            out.append((at + "/3", "minimum", "at least -9223372036854775808", value[3]))
-        if value[3] > 9223372036854775807:
-            out.append((at + "/3", "maximum", "at most 9223372036854775807", value[3]))
+        if not INT64_MIN <= value[3] <= INT64_MAX:
+            out.append(beyond_int64(at + "/3", value[3]))
     elif (
         type(value[3]) is not float
         and type(value[3]) is not str
@@ -59,10 +62,8 @@ def _null_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     else:
         out.append((at + "/1", "type", "integer", value[1]))
     if type(value[2]) is int:
-        if value[2] < -9223372036854775808:
-            out.append((at + "/2", "minimum", "at least -9223372036854775808", value[2]))
-        if value[2] > 9223372036854775807:
-            out.append((at + "/2", "maximum", "at most 9223372036854775807", value[2]))
+        if not INT64_MIN <= value[2] <= INT64_MAX:
+            out.append(beyond_int64(at + "/2", value[2]))
     else:
         out.append((at + "/2", "type", "integer", value[2]))
     if value[3] is not None:
@@ -84,17 +85,13 @@ def _integer_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     else:
         out.append((at + "/1", "type", "integer", value[1]))
     if type(value[2]) is int:
-        if value[2] < -9223372036854775808:
-            out.append((at + "/2", "minimum", "at least -9223372036854775808", value[2]))
-        if value[2] > 9223372036854775807:
-            out.append((at + "/2", "maximum", "at most 9223372036854775807", value[2]))
+        if not INT64_MIN <= value[2] <= INT64_MAX:
+            out.append(beyond_int64(at + "/2", value[2]))
     else:
         out.append((at + "/2", "type", "integer", value[2]))
     if type(value[3]) is int:
-        if value[3] < -9223372036854775808:
-            out.append((at + "/3", "minimum", "at least -9223372036854775808", value[3]))
-        if value[3] > 9223372036854775807:
-            out.append((at + "/3", "maximum", "at most 9223372036854775807", value[3]))
+        if not INT64_MIN <= value[3] <= INT64_MAX:
+            out.append(beyond_int64(at + "/3", value[3]))
     else:
         out.append((at + "/3", "type", "integer", value[3]))
 
@@ -114,10 +111,8 @@ def _double_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     else:
         out.append((at + "/1", "type", "integer", value[1]))
     if type(value[2]) is int:
-        if value[2] < -9223372036854775808:
-            out.append((at + "/2", "minimum", "at least -9223372036854775808", value[2]))
-        if value[2] > 9223372036854775807:
-            out.append((at + "/2", "maximum", "at most 9223372036854775807", value[2]))
+        if not INT64_MIN <= value[2] <= INT64_MAX:
+            out.append(beyond_int64(at + "/2", value[2]))
     else:
         out.append((at + "/2", "type", "integer", value[2]))
     if type(value[3]) is not float:
@@ -139,10 +134,8 @@ def _string_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     else:
         out.append((at + "/1", "type", "integer", value[1]))
     if type(value[2]) is int:
-        if value[2] < -9223372036854775808:
-            out.append((at + "/2", "minimum", "at least -9223372036854775808", value[2]))
-        if value[2] > 9223372036854775807:
-            out.append((at + "/2", "maximum", "at most 9223372036854775807", value[2]))
+        if not INT64_MIN <= value[2] <= INT64_MAX:
+            out.append(beyond_int64(at + "/2", value[2]))
     else:
         out.append((at + "/2", "type", "integer", value[2]))
     if type(value[3]) is not str:
@@ -164,10 +157,8 @@ def _blob_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     else:
         out.append((at + "/1", "type", "integer", value[1]))
     if type(value[2]) is int:
-        if value[2] < -9223372036854775808:
-            out.append((at + "/2", "minimum", "at least -9223372036854775808", value[2]))
-        if value[2] > 9223372036854775807:
-            out.append((at + "/2", "maximum", "at most 9223372036854775807", value[2]))
+        if not INT64_MIN <= value[2] <= INT64_MAX:
+            out.append(beyond_int64(at + "/2", value[2]))
     else:
         out.append((at + "/2", "type", "integer", value[2]))
     if type(value[3]) is not bytes:
@@ -189,10 +180,8 @@ def _java_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     else:
         out.append((at + "/1", "type", "integer", value[1]))
     if type(value[2]) is int:
-        if value[2] < -9223372036854775808:
-            out.append((at + "/2", "minimum", "at least -9223372036854775808", value[2]))
-        if value[2] > 9223372036854775807:
-            out.append((at + "/2", "maximum", "at most 9223372036854775807", value[2]))
+        if not INT64_MIN <= value[2] <= INT64_MAX:
+            out.append(beyond_int64(at + "/2", value[2]))
     else:
         out.append((at + "/2", "type", "integer", value[2]))
     if type(value[3]) is not bytes:
@@ -214,10 +203,8 @@ def _language_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     else:
         out.append((at + "/1", "type", "integer", value[1]))
     if type(value[2]) is int:
-        if value[2] < -9223372036854775808:
-            out.append((at + "/2", "minimum", "at least -9223372036854775808", value[2]))
-        if value[2] > 9223372036854775807:
-            out.append((at + "/2", "maximum", "at most 9223372036854775807", value[2]))
+        if not INT64_MIN <= value[2] <= INT64_MAX:
+            out.append(beyond_int64(at + "/2", value[2]))
     else:
         out.append((at + "/2", "type", "integer", value[2]))
     if type(value[3]) is not bytes:
@@ -239,10 +226,8 @@ def _boolean_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     else:
         out.append((at + "/1", "type", "integer", value[1]))
     if type(value[2]) is int:
-        if value[2] < -9223372036854775808:
-            out.append((at + "/2", "minimum", "at least -9223372036854775808", value[2]))
-        if value[2] > 9223372036854775807:
-            out.append((at + "/2", "maximum", "at most 9223372036854775807", value[2]))
+        if not INT64_MIN <= value[2] <= INT64_MAX:
+            out.append(beyond_int64(at + "/2", value[2]))
     else:
         out.append((at + "/2", "type", "integer", value[2]))
     if type(value[3]) is not bool:
@@ -264,10 +249,8 @@ def _hll_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     else:
         out.append((at + "/1", "type", "integer", value[1]))
     if type(value[2]) is int:
-        if value[2] < -9223372036854775808:
-            out.append((at + "/2", "minimum", "at least -9223372036854775808", value[2]))
-        if value[2] > 9223372036854775807:
-            out.append((at + "/2", "maximum", "at most 9223372036854775807", value[2]))
+        if not INT64_MIN <= value[2] <= INT64_MAX:
+            out.append(beyond_int64(at + "/2", value[2]))
     else:
         out.append((at + "/2", "type", "integer", value[2]))
     if type(value[3]) is not bytes:
@@ -289,10 +272,8 @@ def _map_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     else:
         out.append((at + "/1", "type", "integer", value[1]))
     if type(value[2]) is int:
-        if value[2] < -9223372036854775808:
-            out.append((at + "/2", "minimum", "at least -9223372036854775808", value[2]))
-        if value[2] > 9223372036854775807:
-            out.append((at + "/2", "maximum", "at most 9223372036854775807", value[2]))
+        if not INT64_MIN <= value[2] <= INT64_MAX:
+            out.append(beyond_int64(at + "/2", value[2]))
     else:
         out.append((at + "/2", "type", "integer", value[2]))
     if type(value[3]) is not dict:
@@ -314,10 +295,8 @@ def _list_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     else:
         out.append((at + "/1", "type", "integer", value[1]))
     if type(value[2]) is int:
-        if value[2] < -9223372036854775808:
-            out.append((at + "/2", "minimum", "at least -9223372036854775808", value[2]))
-        if value[2] > 9223372036854775807:
-            out.append((at + "/2", "maximum", "at most 9223372036854775807", value[2]))
+        if not INT64_MIN <= value[2] <= INT64_MAX:
+            out.append(beyond_int64(at + "/2", value[2]))
     else:
         out.append((at + "/2", "type", "integer", value[2]))
     if type(value[3]) is not list:
@@ -339,10 +318,8 @@ def _geojson_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     else:
         out.append((at + "/1", "type", "integer", value[1]))
     if type(value[2]) is int:
-        if value[2] < -9223372036854775808:
-            out.append((at + "/2", "minimum", "at least -9223372036854775808", value[2]))
-        if value[2] > 9223372036854775807:
-            out.append((at + "/2", "maximum", "at most 9223372036854775807", value[2]))
+        if not INT64_MIN <= value[2] <= INT64_MAX:
+            out.append(beyond_int64(at + "/2", value[2]))
     else:
         out.append((at + "/2", "type", "integer", value[2]))
     if type(value[3]) is not str:
@@ -359,10 +336,8 @@ def _unknown_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value[0]) is not str:
         out.append((at + "/0", "type", "string", value[0]))
     if type(value[1]) is int:
-        if value[1] < -9223372036854775808:
-            out.append((at + "/1", "minimum", "at least -9223372036854775808", value[1]))
-        if value[1] > 9223372036854775807:
-            out.append((at + "/1", "maximum", "at most 9223372036854775807", value[1]))
+        if not INT64_MIN <= value[1] <= INT64_MAX:
+            out.append(beyond_int64(at + "/1", value[1]))
         if value[1] in (0, 1, 2, 3, 4, 7, 8, 9, 10, 11, 12, 17, 18, 19, 20, 23):
             out.append(
                 (
@@ -375,10 +350,8 @@ def _unknown_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     else:
         out.append((at + "/1", "type", "integer", value[1]))
     if type(value[2]) is int:
-        if value[2] < -9223372036854775808:
-            out.append((at + "/2", "minimum", "at least -9223372036854775808", value[2]))
-        if value[2] > 9223372036854775807:
-            out.append((at + "/2", "maximum", "at most 9223372036854775807", value[2]))
+        if not INT64_MIN <= value[2] <= INT64_MAX:
+            out.append(beyond_int64(at + "/2", value[2]))
     else:
         out.append((at + "/2", "type", "integer", value[2]))
 
@@ -409,21 +382,21 @@ def _write_payload(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value[1]) is int:
         if value[1] < 0:
             out.append((at + "/1", "minimum", "at least 0", value[1]))
-        if value[1] > 2147483647:
+        elif value[1] > 2147483647:
             out.append((at + "/1", "maximum", "at most 2147483647", value[1]))
     elif value[1] is not None:
         out.append((at + "/1", "type", "integer or null", value[1]))
     if type(value[2]) is int:
         if value[2] < -1:
             out.append((at + "/2", "minimum", "at least -1", value[2]))
-        if value[2] > 4294967295:
+        elif value[2] > 4294967295:
             out.append((at + "/2", "maximum", "at most 4294967295", value[2]))
     elif value[2] is not None:
         out.append((at + "/2", "type", "integer or null", value[2]))
     if type(value[3]) is int:
         if value[3] < 0:
             out.append((at + "/3", "minimum", "at least 0", value[3]))
-        if value[3] > 253402300799999:
+        elif value[3] > 253402300799999:
             out.append((at + "/3", "maximum", "at most 253402300799999", value[3]))
     elif value[3] is not None:
         out.append((at + "/3", "type", "integer or null", value[3]))
@@ -463,30 +436,28 @@ def _delete_payload(value: Any, at: str, closed: bool, out: list[Issue]) -> None
         return
     _key(value[0], at + "/0", closed, out)
     if type(value[1]) is int:
-        if value[1] < -9223372036854775808:
-            out.append((at + "/1", "minimum", "at least -9223372036854775808", value[1]))
-        if value[1] > 9223372036854775807:
-            out.append((at + "/1", "maximum", "at most 9223372036854775807", value[1]))
+        if not INT64_MIN <= value[1] <= INT64_MAX:
+            out.append(beyond_int64(at + "/1", value[1]))
     else:
         out.append((at + "/1", "type", "integer", value[1]))
     if type(value[2]) is int:
         if value[2] < 0:
             out.append((at + "/2", "minimum", "at least 0", value[2]))
-        if value[2] > 2147483647:
+        elif value[2] > 2147483647:
             out.append((at + "/2", "maximum", "at most 2147483647", value[2]))
     elif value[2] is not None:
         out.append((at + "/2", "type", "integer or null", value[2]))
     if type(value[3]) is int:
         if value[3] < -1:
             out.append((at + "/3", "minimum", "at least -1", value[3]))
-        if value[3] > 4294967295:
+        elif value[3] > 4294967295:
             out.append((at + "/3", "maximum", "at most 4294967295", value[3]))
     elif value[3] is not None:
         out.append((at + "/3", "type", "integer or null", value[3]))
     if type(value[4]) is int:
         if value[4] < 0:
             out.append((at + "/4", "minimum", "at least 0", value[4]))
-        if value[4] > 253402300799999:
+        elif value[4] > 253402300799999:
             out.append((at + "/4", "maximum", "at most 253402300799999", value[4]))
     elif value[4] is not None:
         out.append((at + "/4", "type", "integer or null", value[4]))
@@ -521,10 +492,8 @@ def _legacy_delete_payload(value: Any, at: str, closed: bool, out: list[Issue]) 
         return
     _key(value[0], at + "/0", closed, out)
     if type(value[1]) is int:
-        if value[1] < -9223372036854775808:
-            out.append((at + "/1", "minimum", "at least -9223372036854775808", value[1]))
-        if value[1] > 9223372036854775807:
-            out.append((at + "/1", "maximum", "at most 9223372036854775807", value[1]))
+        if not INT64_MIN <= value[1] <= INT64_MAX:
+            out.append(beyond_int64(at + "/1", value[1]))
     else:
         out.append((at + "/1", "type", "integer", value[1]))
 
@@ -630,7 +599,7 @@ _CHECKS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
 
 
 def errors(obj: object, variant: str = "Message", *, closed: bool = False) -> list[Issue]:
-    """Return every issue of a parsed message; none where it is valid.
+    """Return every issue of a parsed message; none if it is valid.
 
     obj: The message as msgspec parses it: dictionaries, lists and scalars. variant: Title of
     the schema to hold it against. closed: Also report properties that the schema does not name.

@@ -33,7 +33,7 @@ __all__ = [
     "Source",
 ]
 FORMAT: Final = None
-"""Public name of the wire format; None where the family is none."""
+"""Public name of the wire format; None for a family that is not a wire format."""
 ENCODING: Final = "json"
 """How the messages are written."""
 EXACT: Final = False

@@ -30,9 +30,10 @@ class Source(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=
 
 
 ColumnValue: TypeAlias = Any
-
+"""A value of a column, of any type."""
 
 Row: TypeAlias = dict[str, ColumnValue]
+"""Column names with their values."""
 
 
 class Sequence(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=True):
@@ -107,7 +108,7 @@ class Change(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=
     """What only this format has, by its own names."""
 
     extra: Extra | UnsetType = field(name="@extra", default=UNSET)
-    """Properties that the schema does not name, by JSON Pointer; unset where there are none."""
+    """Properties that the schema does not name, by JSON Pointer; unset if there are none."""
 
 
 class Reason(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=True):
@@ -160,18 +161,7 @@ class Rejection(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_on
     """Every reason, the first one included."""
 
     extra: Extra | UnsetType = field(name="@extra", default=UNSET)
-    """Properties that the schema does not name, by JSON Pointer; unset where there are none."""
+    """Properties that the schema does not name, by JSON Pointer; unset if there are none."""
 
 
-Model: TypeAlias = Source
-
-
-__all__ = [
-    "Change",
-    "ColumnValue",
-    "Reason",
-    "Rejection",
-    "Row",
-    "Sequence",
-    "Source",
-]
+__all__ = ["Change", "ColumnValue", "Reason", "Rejection", "Row", "Sequence", "Source"]

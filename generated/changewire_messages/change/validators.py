@@ -12,7 +12,10 @@ from typing import Any
 from msgspec import UNSET
 
 from changewire_messages.support import (
+    INT64_MAX,
+    INT64_MIN,
     Issue,
+    beyond_int64,
     is_datetime,
     unknown_properties,
 )
@@ -64,10 +67,8 @@ def _sequence(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if "major" in value:
         child = value["major"]
         if type(child) is int:
-            if child < -9223372036854775808:
-                out.append((at + "/major", "minimum", "at least -9223372036854775808", child))
-            if child > 9223372036854775807:
-                out.append((at + "/major", "maximum", "at most 9223372036854775807", child))
+            if not INT64_MIN <= child <= INT64_MAX:
+                out.append(beyond_int64(at + "/major", child))
         else:
             out.append((at + "/major", "type", "integer", child))
     else:
@@ -75,10 +76,8 @@ def _sequence(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if "minor" in value:
         child = value["minor"]
         if type(child) is int:
-            if child < -9223372036854775808:
-                out.append((at + "/minor", "minimum", "at least -9223372036854775808", child))
-            if child > 9223372036854775807:
-                out.append((at + "/minor", "maximum", "at most 9223372036854775807", child))
+            if not INT64_MIN <= child <= INT64_MAX:
+                out.append(beyond_int64(at + "/minor", child))
         else:
             out.append((at + "/minor", "type", "integer", child))
     else:
@@ -252,8 +251,8 @@ def _rejection(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         if type(child) is int:
             if child < 0:
                 out.append((at + "/element", "minimum", "at least 0", child))
-            if child > 9223372036854775807:
-                out.append((at + "/element", "maximum", "at most 9223372036854775807", child))
+            elif not INT64_MIN <= child <= INT64_MAX:
+                out.append(beyond_int64(at + "/element", child))
         else:
             out.append((at + "/element", "type", "integer", child))
     else:
@@ -281,8 +280,8 @@ def _rejection(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         if type(child) is int:
             if child < 0:
                 out.append((at + "/byte_offset", "minimum", "at least 0", child))
-            if child > 9223372036854775807:
-                out.append((at + "/byte_offset", "maximum", "at most 9223372036854775807", child))
+            elif not INT64_MIN <= child <= INT64_MAX:
+                out.append(beyond_int64(at + "/byte_offset", child))
         elif child is not None:
             out.append((at + "/byte_offset", "type", "integer or null", child))
     else:
@@ -319,7 +318,7 @@ _CHECKS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
 
 
 def errors(obj: object, variant: str, *, closed: bool = False) -> list[Issue]:
-    """Return every issue of a parsed message; none where it is valid.
+    """Return every issue of a parsed message; none if it is valid.
 
     obj: The message as msgspec parses it: dictionaries, lists and scalars. variant: Title of
     the schema to hold it against. closed: Also report properties that the schema does not name.

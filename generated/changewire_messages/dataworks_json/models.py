@@ -308,6 +308,7 @@ class DdlDindex(
 
 
 Ddl: TypeAlias = DdlCreate | DdlAlter | DdlErase | DdlRename | DdlCindex | DdlDindex
+"""The schema of the source changed."""
 
 
 class Delete(
@@ -826,6 +827,7 @@ Payload: TypeAlias = (
     | TransactionXarollback
     | Other
 )
+"""What happened, distinguished by `op`."""
 
 
 class Message(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=True):
@@ -841,7 +843,7 @@ class Message(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only
     """Version of the format."""
 
     extra: Extra | UnsetType = field(name="@extra", default=UNSET)
-    """Properties that the schema does not name, by JSON Pointer; unset where there are none."""
+    """Properties that the schema does not name, by JSON Pointer; unset if there are none."""
 
     def __post_init__(self) -> None:
         """Parse what is kept as text."""
@@ -864,15 +866,14 @@ Transaction: TypeAlias = (
     | TransactionXacommit
     | TransactionXarollback
 )
-
+"""A transaction of the source began or ended."""
 
 UpdateBefore: TypeAlias = UpdateBeforeUpdateBefor | UpdateBeforeUpdateBefore
-
-
-Model: TypeAlias = ColumnType
+"""The row before an update, where an update is two messages; the one with the row after it
+has the same `sequenceId`.
+"""
 
 _message_schema: Callable[[Raw], DataSchema] = repeated(DataSchema, exact=True)
-
 __all__ = [
     "ColumnType",
     "DataSchema",

@@ -283,7 +283,7 @@ _PAYLOAD = StructType(
         ),
     ]
 )
-"""What happened, told apart by `op`."""
+"""What happened, distinguished by `op`."""
 
 MESSAGE = StructType(
     [

@@ -12,7 +12,10 @@ from typing import Any
 from msgspec import UNSET
 
 from changewire_messages.support import (
+    INT64_MAX,
+    INT64_MIN,
     Issue,
+    beyond_int64,
     bytes_length,
     unknown_properties,
 )
@@ -124,7 +127,7 @@ def _times(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         if type(child) is int:
             if child < -62135596800000:
                 out.append((at + "/eventTime", "minimum", "at least -62135596800000", child))
-            if child > 253402300799999:
+            elif child > 253402300799999:
                 out.append((at + "/eventTime", "maximum", "at most 253402300799999", child))
         else:
             out.append((at + "/eventTime", "type", "integer", child))
@@ -133,23 +136,15 @@ def _times(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if "systemTime" in value:
         child = value["systemTime"]
         if type(child) is int:
-            if child < -9223372036854775808:
-                out.append((at + "/systemTime", "minimum", "at least -9223372036854775808", child))
-            if child > 9223372036854775807:
-                out.append((at + "/systemTime", "maximum", "at most 9223372036854775807", child))
+            if not INT64_MIN <= child <= INT64_MAX:
+                out.append(beyond_int64(at + "/systemTime", child))
         elif child is not None:
             out.append((at + "/systemTime", "type", "integer or null", child))
     if "checkpointTime" in value:
         child = value["checkpointTime"]
         if type(child) is int:
-            if child < -9223372036854775808:
-                out.append(
-                    (at + "/checkpointTime", "minimum", "at least -9223372036854775808", child)
-                )
-            if child > 9223372036854775807:
-                out.append(
-                    (at + "/checkpointTime", "maximum", "at most 9223372036854775807", child)
-                )
+            if not INT64_MIN <= child <= INT64_MAX:
+                out.append(beyond_int64(at + "/checkpointTime", child))
         elif child is not None:
             out.append((at + "/checkpointTime", "type", "integer or null", child))
     if closed:
@@ -167,7 +162,8 @@ def _ddl_statement(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if "ddlMeta" in value:
         child = value["ddlMeta"]
         if type(child) is str:
-            if bytes_length(child) < 0:
+            size = bytes_length(child)
+            if size < 0:
                 out.append(
                     (at + "/ddlMeta", "contentEncoding", "Base64 text (RFC 4648, section 4)", child)
                 )
@@ -1069,7 +1065,7 @@ _CHECKS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
 
 
 def errors(obj: object, variant: str = "Message", *, closed: bool = False) -> list[Issue]:
-    """Return every issue of a parsed message; none where it is valid.
+    """Return every issue of a parsed message; none if it is valid.
 
     obj: The message as msgspec parses it: dictionaries, lists and scalars. variant: Title of
     the schema to hold it against. closed: Also report properties that the schema does not name.

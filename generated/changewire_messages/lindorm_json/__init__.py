@@ -37,7 +37,7 @@ __all__ = [
     "Update",
 ]
 FORMAT: Final = "lindorm-json"
-"""Public name of the wire format; None where the family is none."""
+"""Public name of the wire format; None for a family that is not a wire format."""
 ENCODING: Final = "json"
 """How the messages are written."""
 EXACT: Final = True
@@ -46,10 +46,10 @@ ROLES: Final[Mapping[str, str]] = {"message": "Message"}
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
     "ConnectSchema": "sha256:8b947a08f0a1e22db8094b3a7b42337476c730ab9f612df4f348625f88546afd",
-    "Delete": "sha256:822928f9a750f5c3b8a01bb544e4ee039c2535102ac8c7f92e6ddc8b24370c75",
-    "Insert": "sha256:a9a222510eebddc1f53b301f59ee1af08b14215de9e3a36721b0558a9a4b4935",
-    "Message": "sha256:08df7e5b515d012b992d02a02ec460cd35c0ff90f654ebbf4e721b3c0ebaf9e7",
-    "Read": "sha256:e99ded1f0e98805cb21e61b7fddf51cc8a76c8b96da8895284c4d8bc60929c28",
-    "Update": "sha256:8f0e42e56680c552227c42e933f9f17f145ce529e22e49cef3ac908b421c72c9",
+    "Delete": "sha256:8d799bb7095f218d461f15e432f1c6a20a3ab173927af43336d1502f46cadab6",
+    "Insert": "sha256:3663b22b33eefac63f0a0680222bfba549efd85779a93cd0b6efb0d16f36a8f2",
+    "Message": "sha256:7ae3358fbaccee05948185405118f5f4c8b61519757f29bd7c37d66990bde4fb",
+    "Read": "sha256:4c6780e0bcf67754fffe052f67bb55c9644ef6cb14689a14c8aa90e011c37bc2",
+    "Update": "sha256:33cd8275ccdcd7cacbadb8684c55c637fd4ed5aa084ff839cfebd4dcf56a4e66",
 }
 """SHA-256 of the canonical schema of each variant, which is in ``schemas/``."""

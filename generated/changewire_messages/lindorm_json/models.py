@@ -60,6 +60,10 @@ class ConnectSchema(Struct, frozen=True, gc=False, forbid_unknown_fields=False, 
 
 
 Row: TypeAlias = dict[str, Any]
+"""Columns of a row by name; a column that the row does not have is absent. The schema of
+the message tells the types; without one, values are as JSON has them, and those of
+HBase tables are Base64 text.
+"""
 
 
 class Source(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=True):
@@ -69,7 +73,7 @@ class Source(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=
     """Version of the format, or of the database: v1.0 or v2.0 in the document."""
 
     db: str | None | UnsetType = UNSET
-    """Id of the Lindorm instance."""
+    """ID of the Lindorm instance, such as ld-xxxx."""
 
     namespace: str
     """Namespace of the table."""
@@ -170,6 +174,7 @@ class Read(
 
 
 Payload: TypeAlias = Insert | Update | Delete | Read
+"""What happened to the row, distinguished by `op`."""
 
 
 class Message(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=True):
@@ -182,7 +187,7 @@ class Message(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only
     """What happened."""
 
     extra: Extra | UnsetType = field(name="@extra", default=UNSET)
-    """Properties that the schema does not name, by JSON Pointer; unset where there are none."""
+    """Properties that the schema does not name, by JSON Pointer; unset if there are none."""
 
     def __post_init__(self) -> None:
         """Parse what is kept as text."""
@@ -201,10 +206,7 @@ class Message(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only
         return constructor_call(self)
 
 
-Model: TypeAlias = ConnectSchema
-
 _message_schema: Callable[[Raw], ConnectSchema | None] = repeated(ConnectSchema | None, exact=True)
-
 __all__ = [
     "ConnectSchema",
     "Delete",

@@ -103,7 +103,10 @@ _SOURCE = StructType(
             },
         ),
         StructField(
-            "db", StringType(), nullable=True, metadata={"comment": "Id of the Lindorm instance."}
+            "db",
+            StringType(),
+            nullable=True,
+            metadata={"comment": "ID of the Lindorm instance, such as ld-xxxx."},
         ),
         StructField(
             "namespace",
@@ -222,7 +225,7 @@ _PAYLOAD = StructType(
         StructField("source", _SOURCE, nullable=False, metadata={"comment": "Where the row is."}),
     ]
 )
-"""What happened to the row, told apart by `op`."""
+"""What happened to the row, distinguished by `op`."""
 
 MESSAGE = StructType(
     [

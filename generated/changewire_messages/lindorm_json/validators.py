@@ -12,7 +12,10 @@ from typing import Any
 from msgspec import UNSET
 
 from changewire_messages.support import (
+    INT64_MAX,
+    INT64_MIN,
     Issue,
+    beyond_int64,
     pointer_token,
     unknown_properties,
 )
@@ -43,10 +46,8 @@ def _connect_schema(value: Any, at: str, closed: bool, out: list[Issue]) -> None
     if "version" in value:
         child = value["version"]
         if type(child) is int:
-            if child < -9223372036854775808:
-                out.append((at + "/version", "minimum", "at least -9223372036854775808", child))
-            if child > 9223372036854775807:
-                out.append((at + "/version", "maximum", "at most 9223372036854775807", child))
+            if not INT64_MIN <= child <= INT64_MAX:
+                out.append(beyond_int64(at + "/version", child))
         elif child is not None:
             out.append((at + "/version", "type", "integer or null", child))
     if "doc" in value:
@@ -140,7 +141,7 @@ def _source(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         if type(child) is int:
             if child < -62135596800000:
                 out.append((at + "/ts_ms", "minimum", "at least -62135596800000", child))
-            if child > 253402300799999:
+            elif child > 253402300799999:
                 out.append((at + "/ts_ms", "maximum", "at most 253402300799999", child))
         else:
             out.append((at + "/ts_ms", "type", "integer", child))
@@ -157,10 +158,8 @@ def _delete(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if "ts_ms" in value:
         child = value["ts_ms"]
         if type(child) is int:
-            if child < -9223372036854775808:
-                out.append((at + "/ts_ms", "minimum", "at least -9223372036854775808", child))
-            if child > 9223372036854775807:
-                out.append((at + "/ts_ms", "maximum", "at most 9223372036854775807", child))
+            if not INT64_MIN <= child <= INT64_MAX:
+                out.append(beyond_int64(at + "/ts_ms", child))
         else:
             out.append((at + "/ts_ms", "type", "integer", child))
     else:
@@ -189,10 +188,8 @@ def _insert(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if "ts_ms" in value:
         child = value["ts_ms"]
         if type(child) is int:
-            if child < -9223372036854775808:
-                out.append((at + "/ts_ms", "minimum", "at least -9223372036854775808", child))
-            if child > 9223372036854775807:
-                out.append((at + "/ts_ms", "maximum", "at most 9223372036854775807", child))
+            if not INT64_MIN <= child <= INT64_MAX:
+                out.append(beyond_int64(at + "/ts_ms", child))
         else:
             out.append((at + "/ts_ms", "type", "integer", child))
     else:
@@ -222,10 +219,8 @@ def _update(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if "ts_ms" in value:
         child = value["ts_ms"]
         if type(child) is int:
-            if child < -9223372036854775808:
-                out.append((at + "/ts_ms", "minimum", "at least -9223372036854775808", child))
-            if child > 9223372036854775807:
-                out.append((at + "/ts_ms", "maximum", "at most 9223372036854775807", child))
+            if not INT64_MIN <= child <= INT64_MAX:
+                out.append(beyond_int64(at + "/ts_ms", child))
         else:
             out.append((at + "/ts_ms", "type", "integer", child))
     else:
@@ -255,10 +250,8 @@ def _read(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if "ts_ms" in value:
         child = value["ts_ms"]
         if type(child) is int:
-            if child < -9223372036854775808:
-                out.append((at + "/ts_ms", "minimum", "at least -9223372036854775808", child))
-            if child > 9223372036854775807:
-                out.append((at + "/ts_ms", "maximum", "at most 9223372036854775807", child))
+            if not INT64_MIN <= child <= INT64_MAX:
+                out.append(beyond_int64(at + "/ts_ms", child))
         else:
             out.append((at + "/ts_ms", "type", "integer", child))
     else:
@@ -330,7 +323,7 @@ _CHECKS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
 
 
 def errors(obj: object, variant: str = "Message", *, closed: bool = False) -> list[Issue]:
-    """Return every issue of a parsed message; none where it is valid.
+    """Return every issue of a parsed message; none if it is valid.
 
     obj: The message as msgspec parses it: dictionaries, lists and scalars. variant: Title of
     the schema to hold it against. closed: Also report properties that the schema does not name.

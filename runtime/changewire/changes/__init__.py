@@ -1,28 +1,30 @@
-"""The third room: a model to the changes that it stands for. One adapter for each vendor."""
+"""The third room: a model to the changes that it stands for. One adapter for each format."""
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
-from changewire.changes.adapters import Adapter, Names, adapter, format_of_model, has_adapter
-from changewire.changes.change_row import ChangeRow
-from changewire.changes.options import IMAGES, Digests, Image, NullValue, check_options
-from changewire.changes.values import system_of
-from changewire.codec import DecodeError
-from changewire.codec.border import internal_error
-from changewire_messages.change import Change, Source
+from changewire.changes.adapters import (
+    GROUP,
+    Adapter,
+    change_row,
+    deleted_row,
+    format_of_model,
+    has_adapter,
+)
+from changewire.changes.decode_options import IMAGES, DecodeOptions, Digests, Image, NullValue
+from changewire_messages.change import Change
 
 __all__ = [
     "IMAGES",
+    "Adapter",
+    "DecodeOptions",
     "Digests",
     "Image",
     "NullValue",
     "change_row",
     "changes",
-    "empty_message",
+    "delete_by_key",
 ]
-
-_ADAPTERLESS = "its package names no function in the entry point group changewire.adapters"
 
 
 def changes(
@@ -57,63 +59,25 @@ def changes(
     kind: Any = type(message)
     name = format_of_model(kind)
     if not has_adapter(name):
-        raise ValueError(f"what messages of {name} mean for tables, nobody says: {_ADAPTERLESS}")
-    check_options(name, image, keys, families, digests)
-    found = change_row(
-        message, record_key, keys=keys, image=image, families=families, digests=digests
-    )
-    return [found.change()]
+        raise ValueError(
+            f"format {name} has no adapter: no package names one in the entry point group {GROUP}"
+        )
+    options = DecodeOptions(name, image, keys, families, digests)
+    return [change_row(message, record_key, options).change()]
 
 
-def change_row(
-    message: object,
-    record_key: bytes | None,
-    *,
-    keys: Names,
-    image: str,
-    families: Names,
-    digests: str,
-) -> ChangeRow:
-    """Return the change of a message, for options that `check_options` has seen.
+def delete_by_key(record_key: bytes, *, format: str, keys: Sequence[str] | None = None) -> Change:
+    """Return the delete that a Kafka record without value is: a tombstone of a compacted topic.
 
-    A message of a format without adapter is a control event that holds it.
-
-    Raises:
-        DecodeError: The message contradicts itself.
-    """
-    kind: Any = type(message)
-    name, changes_of = _adapter(kind)
-    try:
-        found = changes_of(message, record_key, keys, image, families)
-    except DecodeError:
-        raise
-    except Exception as error:  # noqa: BLE001 - as at the border of the codec
-        raise DecodeError(name, [internal_error(error)]) from None
-    if digests != "off":
-        _check_digest(found, name, digests)
-    return found
-
-
-def _check_digest(change: ChangeRow, format: str, digests: str) -> None:
-    from changewire.changes.digest_check import check_digest
-
-    check_digest(change, format, digests)
-
-
-@cache
-def _adapter(kind: Any) -> tuple[str, Adapter]:
-    """Return the format that a model belongs to, and its adapter."""
-    name = format_of_model(kind)
-    return name, adapter(name)
-
-
-def empty_message(format: str, *, null_value: bool) -> ChangeRow:
-    """Return the control event of a message that holds nothing.
+    It has no time and no sequence. The key of a Lindorm record does not say the table.
 
     Args:
+        record_key: The key of the record.
         format: Public name of the format.
-        null_value: Whether the Kafka record has no value (a tombstone); otherwise the message is
-            a batch without elements.
+        keys: Columns that name the row; without them all that the key has.
+
+    Raises:
+        DecodeError: The key does not name a row; the code is ``invalid-record-key``.
+        ValueError: There is no such format, or keys of its records do not name rows.
     """
-    source = Source(system=system_of(format), database=None, schema=None, table=None)
-    return ChangeRow(op="empty", source=source, attributes={"null_value": null_value})
+    return deleted_row(record_key, DecodeOptions(format, keys=keys, null_value="delete")).change()

@@ -1,38 +1,144 @@
-"""From a model to its changes: one adapter for each format of ours, and those of other packages.
+"""What messages mean for tables: one `Adapter` for each format, built in or of another package."""
 
-A format of another package has the adapter that the entry point group `GROUP` names for it. It is
-a function of somebody else, so what it returns is held against the schema of a change.
-"""
-
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
-from importlib.metadata import entry_points
-from typing import Any, Final, cast
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import msgspec
-
-from changewire.changes.change_row import ChangeRow, row_of, unknown_event
-from changewire.changes.values import system_of
-from changewire.codec import DecodeError, FormatError, Issue, codec, encoding_of, json_form
+from changewire.changes.change_row import ChangeRow
+from changewire.changes.connect import Difference
+from changewire.changes.plugins import checked, event_of
+from changewire.changes.values import Declared, EmbeddedSchema
+from changewire.codec import DecodeError, FormatError, Issue, codec
+from changewire.codec.border import internal_error
 from changewire.codec.installed import format_of
-from changewire.codec.issues import type_word
-from changewire.codec.wire import REFUSALS
-from changewire_messages.change import Change
-from changewire_messages.change.validators import errors
+from changewire_messages.change import Change, Source
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    from changewire.changes.decode_options import DecodeOptions
 
 GROUP: Final = "changewire.adapters"
 """Entry point group of adapters; the name is that of the format."""
 
-FAILED: Final = "adapter-failed"
-"""Code of an issue."""
+BUILT_IN: Final[Mapping[str, str]] = {
+    "aerospike-json": "changewire.changes.aerospike:ADAPTER",
+    "aerospike-msgpack": "changewire.changes.aerospike_msgpack:ADAPTER",
+    "dataworks-json": "changewire.changes.dataworks:ADAPTER",
+    "lindorm-json": "changewire.changes.lindorm:ADAPTER",
+}
+"""The adapter of each built-in format, as an entry point names one: a module and a name in it."""
 
-Names = Sequence[str] | None
 
-Adapter = Callable[[Any, bytes | None, Names, str, Names], ChangeRow]
-"""From a message, the record key, key columns, the image and column families to its change."""
+OPTIONS: Final = ("image", "keys", "families", "digests", "null_value")
+"""The options of `DecodeOptions` that an adapter may heed."""
 
-TheirAdapter = Callable[[Any, bytes | None, Names, str], Change]
-"""What another package brings: from a message, the record key, key columns and the image."""
+_NO_ADAPTER: Final = "the format has no adapter"
+
+
+class Dialect(NamedTuple):
+    """What the schemas in messages say; all but `of` take one parsed, and raise ValueError.
+
+    Attributes:
+        of: Returns the schema of a message, or None.
+        columns: Returns the types of a row's columns by JSON Pointer.
+        differences: Returns how the rows of two schemas differ.
+        row_type: Returns the column type of a row, for key columns and column families.
+    """
+
+    of: Callable[[Any], EmbeddedSchema | None]
+    columns: Callable[[Any], dict[str, str]]
+    differences: Callable[[Any, Any], list[Difference]]
+    row_type: Callable[[Any, Sequence[str] | None, Sequence[str] | None], dict[str, Any]]
+
+
+class Adapter(NamedTuple):
+    """What the messages of a format mean for tables.
+
+    Attributes:
+        system: Name of the system that writes the messages, as `Source.system` has it.
+        change: Returns the change that a message stands for: takes the model, the key of the Kafka
+            record, which may be None, and the `DecodeOptions`. It raises `DecodeError` for a
+            message that contradicts itself.
+        options: Names of the options of `DecodeOptions` that the adapter heeds: ``image``,
+            ``keys``, ``families``, ``digests``. Any other option is refused.
+        reasons: Why an option is refused, by its name; for the text of the error.
+        delete_by_key: Returns the delete that a Kafka record without value stands for: takes its
+            key and the `DecodeOptions`. None if keys of records do not name rows; then the option
+            ``null_value`` is refused.
+        schemas: What the schemas in the messages say; None if messages hold no schema.
+        declared: Yields the columns for which a message, as dictionaries and lists, declares a
+            type. None if messages declare no types.
+    """
+
+    system: str
+    change: Callable[[Any, bytes | None, "DecodeOptions"], ChangeRow | Change]
+    options: Collection[str] = ()
+    reasons: Mapping[str, str] = {}
+    delete_by_key: Callable[[bytes, "DecodeOptions"], ChangeRow | Change] | None = None
+    schemas: Dialect | None = None
+    declared: Callable[[Any], Iterator[Declared]] | None = None
+
+    def refusal(self, option: str) -> str | None:
+        """Return why an option is refused; None if the adapter heeds it."""
+        if option in self.options or (option == "null_value" and self.delete_by_key):
+            return None
+        return self.reasons.get(option, "its adapter does not name this option")
+
+
+@cache
+def adapter(format: str) -> Adapter:
+    """Return the adapter of a format; its module is imported with the first call.
+
+    Without one, a message becomes a control event that holds it.
+
+    Raises:
+        FormatError: The adapter of another package cannot be loaded, or two packages have one.
+    """
+    if format in BUILT_IN:
+        module, _, name = BUILT_IN[format].partition(":")
+        found: Adapter = getattr(import_module(module), name)
+        return found
+    point = _entry_point(format)
+    if point is None:
+        system = format.partition("-")[0]
+        return Adapter(system, event_of(format, system), (), dict.fromkeys(OPTIONS, _NO_ADAPTER))
+    return _loaded(format, point)
+
+
+def has_adapter(format: str) -> bool:
+    """Return whether a format has an adapter.
+
+    Raises:
+        FormatError: Two packages have one.
+    """
+    return format in BUILT_IN or _entry_point(format) is not None
+
+
+def _entry_point(format: str) -> "EntryPoint | None":
+    from importlib.metadata import entry_points  # slow to import, and few programs get here
+
+    found = {point.value: point for point in entry_points(group=GROUP, name=format)}
+    if len(found) > 1:
+        raise FormatError(f"adapters of {format!r} are brought by {' and '.join(sorted(found))}")
+    return next(iter(found.values()), None)
+
+
+def _loaded(format: str, point: "EntryPoint") -> Adapter:
+    """Return the adapter of another package; what it returns is checked."""
+    try:
+        found = point.load()
+    except Exception as error:  # any exception of another package
+        reason = f"{type(error).__name__}: {error}"
+        raise FormatError(f"the adapter of {format!r} cannot be loaded ({reason})") from error
+    if not isinstance(found, Adapter):
+        raise FormatError(f"the adapter of {format!r} is no changewire.Adapter: {point.value}")
+    delete = found.delete_by_key
+    return found._replace(
+        change=checked(format, found.change),
+        delete_by_key=None if delete is None else checked(format, delete),
+    )
 
 
 @cache
@@ -49,130 +155,60 @@ def format_of_model(kind: Any) -> str:
     return name
 
 
-def has_adapter(format: str) -> bool:
-    """Tell whether something knows what the messages of a format mean for tables.
+def change_row(message: object, record_key: bytes | None, options: "DecodeOptions") -> ChangeRow:
+    """Return the change of a message.
+
+    A message of a format without adapter is a control event that holds it.
 
     Raises:
-        FormatError: Two packages bring an adapter.
+        DecodeError: The message contradicts itself.
     """
-    return format in _OURS or _entry_point(format) is not None
+    kind: Any = type(message)
+    name, change = _change_of(kind)
+    try:
+        found: ChangeRow = change(message, record_key, options)
+    except DecodeError:
+        raise
+    except Exception as error:  # noqa: BLE001 - as at the border of the codec
+        raise DecodeError(name, [internal_error(error)]) from None
+    return found
 
 
 @cache
-def adapter(format: str) -> Adapter:
-    """Return the adapter of a format, imported when it is needed.
+def _change_of(kind: Any) -> tuple[str, Any]:
+    """Return the format of a model, and what makes changes of its messages."""
+    name = format_of_model(kind)
+    return name, adapter(name).change
 
-    Where there is none, a message becomes a control event that holds it.
+
+def deleted_row(record_key: bytes, options: "DecodeOptions") -> ChangeRow:
+    """Return the delete that a record without value stands for, of a format that has such deletes.
 
     Raises:
-        FormatError: The adapter of another package cannot be loaded.
+        DecodeError: The key does not name a row; the code is ``invalid-record-key``.
     """
-    if format in _OURS:
-        return _OURS[format]()
-    point = _entry_point(format)
-    if point is None:
-        return _landed(format)
+    delete: Any = adapter(options.format).delete_by_key
     try:
-        theirs = point.load()
-    except Exception as error:  # whatever the code of somebody else raises
-        reason = f"{type(error).__name__}: {error}"
-        raise FormatError(f"the adapter of {format!r} cannot be loaded ({reason})") from error
-    if not callable(theirs):
-        raise FormatError(f"the adapter of {format!r} is no function: {point.value}")
-    return _checked(format, cast("TheirAdapter", theirs))
+        found: ChangeRow = delete(record_key, options)
+    except DecodeError as error:
+        raise DecodeError(options.format, [_invalid_key(error.issues[0])]) from None
+    return found
 
 
-def _entry_point(format: str) -> Any:
-    found = {point.value: point for point in entry_points(group=GROUP, name=format)}
-    if len(found) > 1:
-        raise FormatError(f"adapters of {format!r} are brought by {' and '.join(sorted(found))}")
-    return next(iter(found.values()), None)
+def _invalid_key(issue: Issue) -> Issue:
+    """Return the issue of a record, for one whose place is in its key."""
+    place = f" at {issue.place} of it" if issue.pointer else ""
+    expected = f"a record key that names a row, with {issue.expected}{place}"
+    return Issue("", "invalid-record-key", "null_value", expected, issue.actual, issue.actual_type)
 
 
-def _landed(format: str) -> Adapter:
-    """Return what makes control events of messages that nothing else is made of."""
+def empty_message(format: str, *, null_value: bool) -> ChangeRow:
+    """Return the control event of a message that holds nothing.
 
-    def landed(message: Any, *_told: object) -> ChangeRow:
-        try:
-            event = unknown_event(message, system_of(format))
-            if encoding_of(format) == "msgpack":
-                reader = codec(format)
-                event.attributes["message"] = json_form(reader.parsed(reader.encode(message)))
-        except REFUSALS as error:
-            expected = "a message that a control event can hold"
-            raise DecodeError(format, [_failed(expected)]) from error
-        return event
-
-    return landed
-
-
-def _checked(format: str, theirs: TheirAdapter) -> Adapter:
-    """Return an adapter of another package, whose change is held against the schema of changes.
-
-    What it makes that is no change, and what it raises but `DecodeError`, refuses the message. Of
-    an error only the name is told: its text may hold values.
+    Args:
+        format: Public name of the format.
+        null_value: Whether the Kafka record has no value (a tombstone); otherwise the message is
+            a batch without elements.
     """
-
-    def checked(
-        message: Any, record_key: bytes | None, keys: Names, image: str, _families: Names
-    ) -> ChangeRow:
-        try:
-            change = theirs(message, record_key, keys, image)
-        except DecodeError:
-            raise
-        except Exception as error:
-            raised = f"a change from the adapter, which raised {type(error).__name__}"
-            raise DecodeError(format, [_failed(raised)]) from error
-        issue = _fault(change)
-        if issue is not None:
-            raise DecodeError(format, [issue])
-        return row_of(change)
-
-    return checked
-
-
-def _fault(change: object) -> Issue | None:
-    """Return what keeps something from being a change that tables can hold."""
-    if type(change) is not Change:
-        return _failed("a change from the adapter", type_word(change))
-    try:
-        found = errors(msgspec.json.decode(msgspec.json.encode(change)), "Change")
-    except REFUSALS:
-        return _failed("a change that JSON can hold")
-    return _failed(f"a change, with {found[0][2]} at {found[0][0]}") if found else None
-
-
-def _failed(expected: str, actual_type: str = "") -> Issue:
-    return Issue("", FAILED, "adapter", expected, actual_type=actual_type)
-
-
-def _aerospike() -> Adapter:
-    from changewire.changes.aerospike import aerospike_changes
-
-    return aerospike_changes
-
-
-def _aerospike_msgpack() -> Adapter:
-    from changewire.changes.aerospike_msgpack import aerospike_msgpack_changes
-
-    return aerospike_msgpack_changes
-
-
-def _dataworks() -> Adapter:
-    from changewire.changes.dataworks import dataworks_changes
-
-    return dataworks_changes
-
-
-def _lindorm() -> Adapter:
-    from changewire.changes.lindorm import lindorm_changes
-
-    return lindorm_changes
-
-
-_OURS: Mapping[str, Callable[[], Adapter]] = {
-    "aerospike-json": _aerospike,
-    "aerospike-msgpack": _aerospike_msgpack,
-    "dataworks-json": _dataworks,
-    "lindorm-json": _lindorm,
-}
+    source = Source(system=adapter(format).system, database=None, schema=None, table=None)
+    return ChangeRow(op="empty", source=source, attributes={"null_value": null_value})

@@ -2,18 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from msgspec import UNSET
 
+from changewire.changes.adapters import Adapter
+from changewire.changes.aerospike_digest import KEY_COLUMN, check_digest
 from changewire.changes.change_row import ChangeRow, unknown_event
+from changewire.changes.decode_options import DecodeOptions
 from changewire.codec import DecodeError, Issue, codec
 from changewire_messages import aerospike_json as wire
-from changewire_messages.change import Sequence as Order
-from changewire_messages.change import Source
+from changewire_messages import change
 
-KEY_COLUMN = "aerospike_digest"
-"""Column that holds the digest. Bin names are shorter, so no bin can have this name."""
+SYSTEM: Final = "aerospike"
+OPTIONS: Final = frozenset({"image", "digests"})
+REASONS: Final[Mapping[str, str]] = {
+    "keys": "rows are named by their digest",
+    "families": "records have no column families",
+}
 
 _PLAIN = frozenset({wire.StrBin, wire.BoolBin, wire.IntBin, wire.FloatBin})
 """Bins whose value shows their type, and that have nothing more to say."""
@@ -25,11 +31,7 @@ _ORDERS: Mapping[Any, str] = {wire.ListBin: "ordered", wire.MapBin: "order"}
 
 
 def aerospike_changes(
-    message: wire.Message,
-    record_key: bytes | None,  # noqa: ARG001 - the message names the row
-    keys: Sequence[str] | None,  # noqa: ARG001 - the digest does
-    image: str,
-    families: Sequence[str] | None,  # noqa: ARG001 - records have none
+    message: wire.Message, _record_key: bytes | None, options: DecodeOptions
 ) -> ChangeRow:
     """Return the change that a message is.
 
@@ -37,16 +39,13 @@ def aerospike_changes(
 
     Args:
         message: A write or a delete.
-        record_key: Key of the Kafka record.
-        keys: None: the digest names the row.
-        families: None: records have no column families.
-        image: What a write's bins are: the full row, or a patch of it.
+        options: Its ``image`` says what a write's bins are: the full row, or a patch of it.
 
     Raises:
-        DecodeError: Two bins of a record have the same name.
+        DecodeError: Two bins of a record have the same name, or its digest is refused.
     """
     if type(message) not in _KNOWN:
-        return unknown_event(message, "aerospike")
+        return unknown_event(message, SYSTEM)
     key, gen, exp, lut = message.key, message.gen, message.exp, message.lut
     attributes: dict[str, Any] = {"set": key.set, "user_key": key.user_key}
     # What a message lacks is absent; what it holds as null is null.
@@ -59,34 +58,32 @@ def aerospike_changes(
     if isinstance(message, wire.Write):
         after = _columns(message.bins, attributes)
         # A write without bins says that the record changed, and nothing about its columns.
-        attributes["image"] = image if after else "keys"
+        attributes["image"] = options.image if after else "keys"
     else:
         after = None
         if message.durable is not UNSET:
             attributes["durable"] = message.durable
     if message.extra is not UNSET:
         attributes["extra"] = dict(message.extra)
-    return record_change(key, gen or 0, lut, after, attributes)
+    row = record_change(key, gen or 0, lut, after, attributes)
+    if options.digests != "off":
+        check_digest(row, wire.FORMAT, options.digests)
+    return row
 
 
-def aerospike_delete(
-    format: str,
-    record_key: bytes,
-    keys: Sequence[str] | None,  # noqa: ARG001 - the digest names the row
-) -> ChangeRow:
+def aerospike_delete(record_key: bytes, options: DecodeOptions) -> ChangeRow:
     """Return the delete that a record without value is; of the record only the key is known.
 
     Args:
-        format: Public name of the key's format.
         record_key: Key of the Kafka record.
-        keys: None: the digest names the row.
+        options: Its ``format`` is that of the key.
 
     Raises:
         DecodeError: It is no key of one record.
     """
-    key = codec(format).decode_key(record_key)
+    key = codec(options.format).decode_key(record_key)
     if isinstance(key, list):
-        raise DecodeError(format, [Issue("", "batch", "key", "the key of one record", key)])
+        raise DecodeError(options.format, [Issue("", "batch", "key", "the key of one record", key)])
     attributes = {"set": key.set, "user_key": key.user_key, "null_value": True}
     return record_change(key, None, None, None, attributes)
 
@@ -99,9 +96,9 @@ def record_change(
     Args:
         key: Key of the record.
         gen: Its generation.
-        lut: Time of its last update, in milliseconds since the Unix epoch; 0, None or UNSET where
+        lut: Time of its last update, in milliseconds since the Unix epoch; 0, None or UNSET if
             the server did not ship it.
-        after: Its columns; None where it was deleted.
+        after: Its columns; None if it was deleted.
         attributes: What only Aerospike has.
     """
     return ChangeRow(
@@ -110,15 +107,15 @@ def record_change(
         key={KEY_COLUMN: key.digest},
         after=after,
         event_time=lut * 1000 if lut else None,
-        sequence=Order(major=lut, minor=gen or 0) if lut else None,
+        sequence=change.Sequence(major=lut, minor=gen or 0) if lut else None,
         attributes=attributes,
     )
 
 
 @lru_cache(maxsize=256)
-def _source(namespace: str, set_name: str | None) -> Source:
+def _source(namespace: str, set_name: str | None) -> change.Source:
     """Return the place of a record; most messages of a topic come from few of them."""
-    return Source(system="aerospike", database=namespace, schema=None, table=set_name)
+    return change.Source(system=SYSTEM, database=namespace, schema=None, table=set_name)
 
 
 def _columns(bins: list[wire.Bin], attributes: dict[str, Any]) -> dict[str, Any]:
@@ -156,3 +153,8 @@ def duplicate_bin(bins: Sequence[Any], at: str) -> Issue:
     place = next(i for i, name in enumerate(names) if name in names[:i])
     expected = "a name no other bin has"
     return Issue(f"{at}/{place}/name", "duplicate-column", "bins", expected, names[place])
+
+
+ADAPTER: Final = Adapter(
+    SYSTEM, aerospike_changes, OPTIONS, REASONS, delete_by_key=aerospike_delete
+)

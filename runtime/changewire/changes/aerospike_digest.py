@@ -1,8 +1,18 @@
-"""The digest by which an Aerospike server addresses a record, computed from set and user key."""
+"""The digest by which an Aerospike server addresses a record: computed from set and user key."""
 
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
+
+from changewire.changes.change_row import ChangeRow
+from changewire.changes.values import base64_bytes
+from changewire.codec import DecodeError, Issue, encoding_of
+
+KEY_COLUMN: Final = "aerospike_digest"
+"""Column that holds the digest. Bin names are shorter, so no bin can have this name."""
+
+MISMATCH: Final = "digest-mismatch"
+"""Leniency, and code of an issue."""
 
 _KEY_BYTES: Final[Mapping[type, tuple[bytes, Callable[[Any], bytes]]]] = {
     int: (b"\x01", struct.Struct(">q").pack),
@@ -11,6 +21,9 @@ _KEY_BYTES: Final[Mapping[type, tuple[bytes, Callable[[Any], bytes]]]] = {
     bytes: (b"\x04", bytes),
 }
 """For each type of a user key its type byte, and what gives the bytes that are hashed."""
+
+_KEYS: Final[Mapping[str, str]] = {"json": "/key", "msgpack": "/2/0"}
+"""JSON Pointer to the key of a record, by the encoding of its message."""
 
 
 def digest(set: str | None, user_key: float | str | bytes) -> bytes:
@@ -22,7 +35,7 @@ def digest(set: str | None, user_key: float | str | bytes) -> bytes:
     ``Value.java`` of the Java client); their published digests have no float among them.
 
     Args:
-        set: Name of the set; None or empty where the record is in none.
+        set: Name of the set; None or empty if the record is in none.
         user_key: The key by which the application addresses the record.
 
     Raises:
@@ -56,3 +69,42 @@ def ripemd160(data: bytes) -> bytes:
         text = 'digests need pycryptodome: pip install "changewire[digest]"'
         raise ImportError(text, name=error.name) from error
     return RIPEMD160.new(data).digest()
+
+
+def check_digest(change: ChangeRow, format: str, digests: str) -> None:
+    """Compare the digest of a record with that of its set and user key (see `digest`).
+
+    A record without user key is not checked, and neither is a delete without set: the server ships
+    no set with some deletes.
+
+    Args:
+        change: The change of the record; its attributes get the leniency ``digest-mismatch``.
+        format: Public name of the format.
+        digests: ``count`` or ``refuse``.
+
+    Raises:
+        DecodeError: The digest is another one, and is to be refused.
+        ImportError: pycryptodome is not installed.
+    """
+    found = change.attributes
+    set_name, user_key = found["set"], found["user_key"]
+    if user_key is None or (set_name is None and change.op == "delete"):
+        return
+    stored = change.key[KEY_COLUMN] if change.key else None
+    if any(digest(set_name, key) == stored for key in _user_keys(user_key, format)):
+        return
+    if digests == "count":
+        found["leniencies"] = [MISMATCH]
+        return
+    key = _KEYS[encoding_of(format)]
+    expected = f"the digest of set and user key, which stand at {key}/1 and {key}/3"
+    raise DecodeError(format, [Issue(f"{key}/2", MISMATCH, "digest", expected, stored)])
+
+
+def _user_keys(user_key: Any, format: str) -> Iterator[Any]:
+    """Yield what a user key may be: Base64 text in JSON may stand for bytes."""
+    yield user_key
+    if type(user_key) is str and encoding_of(format) == "json":
+        data = base64_bytes(user_key)
+        if data is not None:
+            yield data

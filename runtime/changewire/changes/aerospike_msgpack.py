@@ -1,10 +1,19 @@
 """Aerospike messages in MessagePack to changes: the very ones that the JSON form gives."""
 
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
-from changewire.changes.aerospike import duplicate_bin, record_change
+from changewire.changes.adapters import Adapter
+from changewire.changes.aerospike import (
+    OPTIONS,
+    REASONS,
+    SYSTEM,
+    aerospike_delete,
+    duplicate_bin,
+    record_change,
+)
+from changewire.changes.aerospike_digest import check_digest
 from changewire.changes.change_row import ChangeRow, unknown_event
+from changewire.changes.decode_options import DecodeOptions
 from changewire.changes.particles import DURABLE, PLAIN, column_value, note
 from changewire.codec import DecodeError
 from changewire.codec.wire import too_deep
@@ -14,26 +23,27 @@ _KNOWN = frozenset({wire.Write, wire.Delete, wire.LegacyDelete})
 
 
 def aerospike_msgpack_changes(
-    message: wire.Message,
-    record_key: bytes | None,  # noqa: ARG001 - the message names the row
-    keys: Sequence[str] | None,  # noqa: ARG001 - the digest does
-    image: str,
-    families: Sequence[str] | None,  # noqa: ARG001 - records have none
+    message: wire.Message, _record_key: bytes | None, options: DecodeOptions
 ) -> ChangeRow:
     """Return the change that a message is.
 
     Args:
         message: A write, or a delete of either version.
-        record_key: Key of the Kafka record.
-        keys: None: the digest names the row.
-        image: What a write's bins are: the full row, or a patch of it.
-        families: None: records have no column families.
+        options: Its ``image`` says what a write's bins are: the full row, or a patch of it.
 
     Raises:
-        DecodeError: Two bins of a record have the same name, or one is nested too deep.
+        DecodeError: Two bins of a record have the same name, one is nested too deep, or its digest
+            is refused.
     """
     if type(message) not in _KNOWN:
-        return unknown_event(message, "aerospike")
+        return unknown_event(message, SYSTEM)
+    row = _row(message, options.image)
+    if options.digests != "off":
+        check_digest(row, wire.FORMAT, options.digests)
+    return row
+
+
+def _row(message: Any, image: str) -> ChangeRow:
     key = message.payload.key
     attributes: dict[str, Any] = {"set": key.set, "user_key": key.user_key}
     if isinstance(message, wire.LegacyDelete):
@@ -45,7 +55,7 @@ def aerospike_msgpack_changes(
         try:
             after = _columns(payload.bins, attributes)
         except RecursionError:
-            # Who decoded it may have had more of the stack left.
+            # The decoder may have had more of the stack left.
             raise DecodeError(wire.FORMAT, [too_deep("msgpack")]) from None
         attributes["image"] = image if after else "keys"
     else:
@@ -74,3 +84,8 @@ def _columns(bins: list[wire.Bin], attributes: dict[str, Any]) -> dict[str, Any]
     if notes:
         attributes["bins"] = notes
     return columns
+
+
+ADAPTER: Final = Adapter(
+    SYSTEM, aerospike_msgpack_changes, OPTIONS, REASONS, delete_by_key=aerospike_delete
+)

@@ -1,4 +1,4 @@
-"""What a message says against itself: no schema of its format finds it, its own meaning does."""
+"""Contradictions within a message, which no schema of its format finds."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -6,12 +6,14 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from changewire.changes import change_row
+from changewire.changes.adapters import change_row
 from changewire.changes.change_row import ChangeRow
+from changewire.changes.decode_options import AUTO, DecodeOptions
 from changewire.codec import CodecError, DecodeError, Issue, codec
 from changewire.codec.wire import REFUSALS
 
 _UNKNOWN: Final = "unknown-property"
+_DEFAULTS: Final = DecodeOptions(AUTO)
 
 
 def validate(data: object, *, format: str, closed: bool = False) -> list[Issue]:
@@ -29,10 +31,10 @@ def validate(data: object, *, format: str, closed: bool = False) -> list[Issue]:
 
 
 def contradictions(data: object, format: str) -> list[Issue]:
-    """Return what a message, which decodes, says against itself; nothing where it does not.
+    """Return how a message, which decodes, contradicts itself; nothing if it does not.
 
     It is all for which `changes` refuses it: values of other types than the message declares for
-    them, a schema in it that is none, two columns of one name.
+    them, an invalid schema in it, two columns of one name.
 
     Args:
         data: The message, as for `validate`.
@@ -46,7 +48,7 @@ def contradictions(data: object, format: str) -> list[Issue]:
 
 
 def contradictions_of(models: Iterable[tuple[str, Any]]) -> list[Issue]:
-    """Return what models say against themselves; see `contradictions`.
+    """Return how models contradict themselves; see `contradictions`.
 
     Args:
         models: (JSON Pointer in its batch, model) of each.
@@ -71,4 +73,4 @@ def leniencies(data: object, format: str) -> list[str]:
 
 
 def _change(model: object) -> ChangeRow:
-    return change_row(model, None, keys=None, image="full", families=None, digests="off")
+    return change_row(model, None, _DEFAULTS)

@@ -3,26 +3,27 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, get_args
 
-import msgspec
-from msgspec import UNSET, Struct
+from msgspec import UNSET
 
+from changewire.changes import dataworks_schema
+from changewire.changes.adapters import Adapter
 from changewire.changes.change_row import ChangeRow, unknown_event
-from changewire.changes.columns import COLUMN_TYPES, INT64, KEPT_TYPES, Read, unknown_type
-from changewire.changes.values import MismatchError, fingerprint, key_of
+from changewire.changes.dataworks_rows import INT64, SYSTEM, TableSchema, table_of
+from changewire.changes.decode_options import DecodeOptions
+from changewire.changes.values import MismatchError, key_of
 from changewire.codec import DecodeError, Issue
+from changewire_messages import change
 from changewire_messages import dataworks_json as wire
-from changewire_messages.change import Sequence as Order
-from changewire_messages.change import Source
-from changewire_messages.support import by_text, pointer_token
+from changewire_messages.support import pointer_token
 
 HIDDEN_KEYS: Final = ("#alibaba_rds_row_id#", "__#alibaba_rds_row_id#__")
 """Columns that name the rows of RDS MySQL tables without a primary key."""
 
-_LONE_BEFORE: Final = get_args(wire.UpdateBefore)
+_BEFORE_IMAGES: Final = get_args(wire.UpdateBefore)
 _OPS: Final[Mapping[type, Any]] = {
     wire.Insert: "insert",
     wire.UpdateAfter: "update",
-    **dict.fromkeys(_LONE_BEFORE, "update"),
+    **dict.fromkeys(_BEFORE_IMAGES, "update"),
     wire.Delete: "delete",
     wire.Heartbeat: "heartbeat",
     **dict.fromkeys(get_args(wire.Ddl), "ddl"),
@@ -35,41 +36,15 @@ _MOST_DIGITS: Final = 19
 _LARGEST: Final = 2**63 - 1
 
 
-class Table(Struct, frozen=True):
-    """What the schema of a message says, made ready once for all messages that have it.
-
-    Attributes:
-        source: Where its rows are.
-        readers: Reader of each column, by name.
-        kinds: Type of the values that a column keeps as they are, by its name.
-        primary_key: Names of the columns of the primary key; None without one.
-        fingerprint: Fingerprint of its text.
-        attributes: What every change of such a message says.
-    """
-
-    source: Source
-    readers: Mapping[str, Read]
-    kinds: Mapping[str, type]
-    primary_key: Sequence[str] | None
-    fingerprint: str
-    attributes: Mapping[str, Any]
-
-
 def dataworks_changes(
-    message: wire.Message,
-    record_key: bytes | None,  # noqa: ARG001 - the message names the row
-    keys: Sequence[str] | None,
-    image: str,
-    families: Sequence[str] | None,  # noqa: ARG001 - tables have none
+    message: wire.Message, _record_key: bytes | None, options: DecodeOptions
 ) -> ChangeRow:
     """Return the change or control event that a message is.
 
     Args:
         message: The message.
-        record_key: Key of the Kafka record.
-        keys: Columns that name the row, in place of its primary key.
-        image: What `after` holds of the row.
-        families: None: tables have no column families.
+        options: Its ``keys`` are columns that name the row, in place of the primary key; ``image``
+            says what `after` holds of the row.
 
     Raises:
         DecodeError: Values contradict the declared types of their columns, or `sequenceId` is no
@@ -80,19 +55,19 @@ def dataworks_changes(
     if isinstance(payload, wire.Other):
         return _other(message, payload, table)
     used: list[str] = []
-    op, is_lone = _OPS.get(type(payload)), isinstance(payload, _LONE_BEFORE)
+    op, is_before = _OPS.get(type(payload)), isinstance(payload, _BEFORE_IMAGES)
     if op is None:
-        return unknown_event(message, "dataworks")
+        return unknown_event(message, SYSTEM)
     issues: list[Issue] = []
     before = _row(payload.before, table, "before", used, issues)
-    # The row after a delete would bring it back, and that of a lone before image comes by itself.
-    has_after = not is_lone and op != "delete"
+    # The row after a delete would bring it back; that of a before-image comes in its own message.
+    has_after = not is_before and op != "delete"
     after = _row(payload.after, table, "after", used, issues) if has_after else None
     if issues:
         raise DecodeError(wire.FORMAT, issues)
     row = before if after is None else after
-    key = _key(row, table, keys)
-    before_key = _key(before, table, keys) if op == "update" and key else None
+    key = _key(row, table, options.keys)
+    before_key = _key(before, table, options.keys) if op == "update" and key else None
     time = payload.timestamp.event_time
     return ChangeRow(
         op=op,
@@ -102,14 +77,14 @@ def dataworks_changes(
         before=before,
         after=after,
         event_time=None if time == -1 else time * 1000,
-        sequence=_sequence(payload.sequence_id, is_lone=is_lone),
+        sequence=_sequence(payload.sequence_id, is_before=is_before),
         ddl=payload.ddl.text or None if payload.ddl else None,
         schema_fingerprint=table.fingerprint,
-        attributes=_attributes(message, table, None if row is None else image, used),
+        attributes=_attributes(message, table, None if row is None else options.image, used),
     )
 
 
-def _other(message: wire.Message, payload: wire.Other, table: Table) -> ChangeRow:
+def _other(message: wire.Message, payload: wire.Other, table: TableSchema) -> ChangeRow:
     """Return the control event of an operation that is not known; all that it holds is kept."""
     names = ("before", "after", "sequence_id", "scn", "timestamp", "ddl")
     held = {name: getattr(payload, name) for name in names}
@@ -130,7 +105,7 @@ def _other(message: wire.Message, payload: wire.Other, table: Table) -> ChangeRo
 
 
 def _row(
-    image: Any, table: Table, place: str, used: list[str], issues: list[Issue]
+    image: Any, table: TableSchema, place: str, used: list[str], issues: list[Issue]
 ) -> dict[str, Any] | None:
     """Return a row with values of the types that are declared for its columns."""
     if not image:
@@ -159,9 +134,9 @@ def _issue(name: str, value: object, place: str, error: MismatchError) -> Issue:
 
 
 def _key(
-    row: Mapping[str, Any] | None, table: Table, keys: Sequence[str] | None
+    row: Mapping[str, Any] | None, table: TableSchema, keys: Sequence[str] | None
 ) -> dict[str, Any] | None:
-    """Return the columns that name a row; None without a row, or where nothing names it."""
+    """Return the columns that name a row; None without a row, or if nothing names it."""
     if row is None:
         return None
     names = table.primary_key if keys is None else keys
@@ -173,23 +148,23 @@ def _key(
     return None
 
 
-def _sequence(text: Any, *, is_lone: bool) -> Order | None:
-    """Return the order of a change: a lone before image comes before its after image."""
+def _sequence(text: Any, *, is_before: bool) -> change.Sequence | None:
+    """Return the order of a change: a before-image comes before its after-image."""
     if text is None or text is UNSET:
         return None
     if text == _FULL_LOAD:
-        return Order(major=-1, minor=1)
+        return change.Sequence(major=-1, minor=1)
     is_number = len(text) <= _MOST_DIGITS and text.isdigit() and text.isascii()
     major = int(text) if is_number else _LARGEST + 1
     if major > _LARGEST:
         expected = "digits of an integer of 64 bits, or -1"
         issue = Issue("/payload/sequenceId", "wrong-value", "sequenceId", expected, text)
         raise DecodeError(wire.FORMAT, [issue])
-    return Order(major=major, minor=0 if is_lone else 1)
+    return change.Sequence(major=major, minor=0 if is_before else 1)
 
 
 def _attributes(
-    message: wire.Message, table: Table, image: str | None, used: list[str]
+    message: wire.Message, table: TableSchema, image: str | None, used: list[str]
 ) -> dict[str, Any]:
     """Return what only this format has; what a message lacks is absent."""
     payload: Any = message.payload
@@ -212,26 +187,15 @@ def _attributes(
     return found
 
 
-def _build(text: bytes) -> Table:
-    """Make a schema ready: a reader for each column, and what every change of it says."""
-    schema = msgspec.json.decode(text, type=wire.DataSchema)
-    place = schema.source or wire.Source()
-    columns = schema.data_column or ()
-    attributes = {"db_type": place.db_type, "db_version": place.db_version}
-    return Table(
-        source=Source(
-            system="dataworks",
-            database=place.db_name or None,
-            schema=place.schema_name or None,
-            table=place.table_name or None,
-        ),
-        readers={column.name: COLUMN_TYPES.get(column.type, unknown_type) for column in columns},
-        kinds={c.name: KEPT_TYPES[c.type] for c in columns if c.type in KEPT_TYPES},
-        primary_key=schema.primary_key or None,
-        fingerprint=fingerprint(text),
-        attributes={name: value for name, value in attributes.items() if value is not UNSET},
-    )
-
-
-table_of: Final = by_text(_build)
-"""What the text of a schema says."""
+ADAPTER: Final = Adapter(
+    system=SYSTEM,
+    change=dataworks_changes,
+    options=frozenset({"image", "keys"}),
+    reasons={
+        "digests": "rows have no digest",
+        "families": "tables have no column families",
+        "null_value": "no document says what its record keys are",
+    },
+    schemas=dataworks_schema.DIALECT,
+    declared=dataworks_schema.dataworks_declared,
+)

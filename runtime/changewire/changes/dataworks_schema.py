@@ -1,15 +1,18 @@
 """What the schemas in DataWorks messages say of rows: columns, differences, column types."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 
+from changewire.changes.adapters import Dialect
 from changewire.changes.connect import Difference
-from changewire.changes.dataworks import table_of
-from changewire.changes.values import EmbeddedSchema
+from changewire.changes.dataworks_rows import COLUMN_TYPES, table_of, unknown_type
+from changewire.changes.values import Declared, EmbeddedSchema, MismatchError
 from changewire_messages import dataworks_json as wire
 from changewire_messages.support import pointer_token
+
+_IMAGES: Final = ("before", "after")
 
 _COLUMN_TYPES: Final[Mapping[str, str]] = {
     "BOOLEAN": "boolean",
@@ -23,7 +26,7 @@ _COLUMN_TYPES: Final[Mapping[str, str]] = {
 
 
 def dataworks_schema(message: wire.Message) -> EmbeddedSchema | None:
-    """Return the schema that stands in a message; None where it declares no column."""
+    """Return the schema that stands in a message; None if it declares no column."""
     if not message.schema.data_column:
         return None
     table = table_of(message.schema_text)
@@ -59,9 +62,7 @@ def dataworks_differences(old: Any, new: Any) -> list[Difference]:
 
 
 def dataworks_row_type(
-    schema: Any,
-    keys: Sequence[str] | None,  # noqa: ARG001 - keys change no type
-    families: Sequence[str] | None,  # noqa: ARG001 - tables have none
+    schema: Any, _keys: Sequence[str] | None, _families: Sequence[str] | None
 ) -> dict[str, Any]:
     """Return the column type of a row, as ``StructType.fromJson`` takes it.
 
@@ -69,8 +70,6 @@ def dataworks_row_type(
 
     Args:
         schema: The parsed schema of a message.
-        keys: Columns that name the row.
-        families: None: tables have no column families.
 
     Raises:
         ValueError: It is no such schema.
@@ -93,3 +92,27 @@ def _declared(schema: Any) -> dict[str, str]:
     """Return the type of each column; of two columns of one name the last counts."""
     found = msgspec.convert(schema, wire.DataSchema)  # its error is a ValueError
     return {column.name: column.type for column in found.data_column or ()}
+
+
+def dataworks_declared(message: Any) -> Iterator[Declared]:
+    """Yield the columns for which a message, as dictionaries and lists, declares a type."""
+    types = {column["name"]: column["type"] for column in message["schema"].get("dataColumn") or ()}
+    for place in _IMAGES:
+        image = message["payload"].get(place)
+        # An unknown operation may hold anything here.
+        row = image.get("dataColumn") if isinstance(image, dict) else None
+        for name, value in row.items() if isinstance(row, dict) else ():
+            if name not in types:
+                continue
+            reader = COLUMN_TYPES.get(types[name], unknown_type)
+            pointer = f"/payload/{place}/dataColumn/{pointer_token(name)}"
+            try:
+                typed = None if value is None else reader(value, [])
+            except MismatchError:
+                typed = value
+            yield Declared(pointer, types[name], typed)
+
+
+DIALECT: Final = Dialect(
+    dataworks_schema, dataworks_columns, dataworks_differences, dataworks_row_type
+)

@@ -1,37 +1,18 @@
 """Schemas that stand in messages: which formats have them, and what they say of rows."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import msgspec
 
-from changewire.changes.connect import Difference
-from changewire.changes.values import EmbeddedSchema
+from changewire.changes.adapters import BUILT_IN, Dialect, adapter
 from changewire.codec import codec
-from changewire.codec.exact import exact_number
+from changewire.codec.hooks import exact_number
 from changewire.codec.wire import PARSER_ERRORS
 
 _PARSE: Final = msgspec.json.Decoder(float_hook=exact_number).decode
 
 
-class Dialect(NamedTuple):
-    """What a vendor's schemas are, and say; all but `of` take one parsed, and raise ValueError.
-
-    Attributes:
-        of: Returns the schema of a message, or None.
-        columns: Returns the types of a row's columns by JSON Pointer.
-        differences: Returns how the rows of two schemas differ.
-        row_type: Returns the column type of a row, for key columns and column families.
-    """
-
-    of: Callable[[Any], EmbeddedSchema | None]
-    columns: Callable[[Any], dict[str, str]]
-    differences: Callable[[Any, Any], list[Difference]]
-    row_type: Callable[[Any, Sequence[str] | None, Sequence[str] | None], dict[str, Any]]
-
-
-@cache
 def dialect(format: str) -> Dialect:
     """Return what is known of the schemas in the messages of a format.
 
@@ -39,10 +20,11 @@ def dialect(format: str) -> Dialect:
         ValueError: There is no such format, or its messages hold no schema.
     """
     codec(format)
-    if format not in _DIALECTS:
-        there = ", ".join(sorted(_DIALECTS))
-        raise ValueError(f"messages of {format} hold no schema; those of {there} do")
-    return _DIALECTS[format]()
+    found = adapter(format).schemas
+    if found is None:
+        others = ", ".join(name for name in sorted(BUILT_IN) if adapter(name).schemas)
+        raise ValueError(f"messages of {format} hold no schema; those of {others} do")
+    return found
 
 
 def parsed(schema: str | bytes) -> Any:
@@ -86,31 +68,3 @@ def row_type(
     if not found["fields"]:
         raise ValueError("the schema declares no column of a row")
     return found
-
-
-def _dataworks() -> Dialect:
-    from changewire.changes import dataworks_schema as module
-
-    return Dialect(
-        module.dataworks_schema,
-        module.dataworks_columns,
-        module.dataworks_differences,
-        module.dataworks_row_type,
-    )
-
-
-def _lindorm() -> Dialect:
-    from changewire.changes import lindorm_schema as module
-
-    return Dialect(
-        module.lindorm_schema,
-        module.lindorm_columns,
-        module.lindorm_differences,
-        module.lindorm_row_type,
-    )
-
-
-_DIALECTS: Final[Mapping[str, Callable[[], Dialect]]] = {
-    "dataworks-json": _dataworks,
-    "lindorm-json": _lindorm,
-}

@@ -6,15 +6,24 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
+from changewire.changes import lindorm_schema
+from changewire.changes.adapters import Adapter
 from changewire.changes.change_row import ChangeRow, unknown_event
-from changewire.changes.hbase import ROW_KEY, cells
-from changewire.changes.lindorm_rows import Row, compiled_schema, record_columns, typed_row
+from changewire.changes.decode_options import DecodeOptions
+from changewire.changes.lindorm_rows import (
+    ROW_KEY,
+    Row,
+    cells,
+    compiled_schema,
+    record_columns,
+    typed_row,
+)
 from changewire.changes.values import key_of
 from changewire.codec import DecodeError, Issue
+from changewire_messages import change
 from changewire_messages import lindorm_json as wire
-from changewire_messages.change import Sequence as Order
-from changewire_messages.change import Source
 
+_SYSTEM: Final = "lindorm"
 _OPS: Final[Mapping[type, Any]] = {
     wire.Insert: "insert",
     wire.Update: "update",
@@ -24,32 +33,27 @@ _OPS: Final[Mapping[type, Any]] = {
 
 
 def lindorm_changes(
-    message: wire.Message,
-    record_key: bytes | None,
-    keys: Sequence[str] | None,
-    image: str,
-    families: Sequence[str] | None,
+    message: wire.Message, record_key: bytes | None, options: DecodeOptions
 ) -> ChangeRow:
     """Return the change that a message is.
 
-    The row is named by `keys`; without them, by the row key of an HBase table, or by the record key
-    where it is a JSON object. Values of HBase tables are bytes.
+    The row is named by the option ``keys``; without it, by the row key of an HBase table, or by the
+    record key if that is a JSON object. Values of HBase tables are bytes.
 
     Args:
         message: The message.
         record_key: Key of the Kafka record.
-        keys: Columns that name the row.
-        image: What `after` holds of the row.
-        families: Column families, to take names of HBase columns apart: ``f_name`` to ``f:name``.
+        options: ``image`` says what `after` holds of the row, ``keys`` which columns name it, and
+            ``families`` how to take names of HBase columns apart: ``f_name`` to ``f:name``.
 
     Raises:
         DecodeError: Values contradict their declared types, a value of an HBase table is no Base64
-            text, or the schema is none of Kafka Connect.
+            text, or the schema is invalid.
     """
     payload = message.payload
     op = _OPS.get(type(payload))
     if op is None:
-        return unknown_event(message, "lindorm")
+        return unknown_event(message, _SYSTEM)
     source = payload.source
     used: list[str] = []
     issues: list[Issue] = []
@@ -62,6 +66,7 @@ def lindorm_changes(
         if issues:
             raise DecodeError(wire.FORMAT, issues)
     named = record_columns(record_key, compiled) if record_key else None
+    keys, families = options.keys, options.families
     if (keys is None or families is not None) and _is_hbase(before, after, named):
         keys = keys or (ROW_KEY,)
         before = _cells(before, "/payload/before", families, used)
@@ -76,18 +81,18 @@ def lindorm_changes(
         before=before,
         after=after,
         event_time=source.ts_ms * 1000,
-        sequence=Order(major=source.ts_ms, minor=0),
+        sequence=change.Sequence(major=source.ts_ms, minor=0),
         schema_fingerprint=None if compiled is None else compiled.fingerprint,
-        attributes=_attributes(message, image, used),
+        attributes=_attributes(message, options.image, used),
     )
 
 
-def lindorm_delete(record_key: bytes, keys: Sequence[str] | None) -> ChangeRow:
+def lindorm_delete(record_key: bytes, options: DecodeOptions) -> ChangeRow:
     """Return the delete that a record without value is; its key does not say the table.
 
     Args:
         record_key: Key of the Kafka record: a JSON object, with or without a schema of its own.
-        keys: Columns that name the row; all of the key's without them.
+        options: Its ``keys`` are the columns that name the row; all of the key's without them.
 
     Raises:
         DecodeError: It is no JSON object, lacks a column, or a value of an HBase table is no Base64
@@ -96,10 +101,10 @@ def lindorm_delete(record_key: bytes, keys: Sequence[str] | None) -> ChangeRow:
     named = record_columns(record_key, None)
     if _is_hbase(None, None, named):
         named = _cells(named, "", None, [])
-    key = key_of(named, keys or tuple(named)) if named else None
+    key = key_of(named, options.keys or tuple(named)) if named else None
     if not key:
-        raise DecodeError(wire.FORMAT, [_no_row(keys, record_key)])
-    source = Source(system="lindorm", database=None, schema=None, table=None)
+        raise DecodeError(wire.FORMAT, [_no_row(options.keys, record_key)])
+    source = change.Source(system=_SYSTEM, database=None, schema=None, table=None)
     return ChangeRow(op="delete", source=source, key=key, attributes={"null_value": True})
 
 
@@ -111,7 +116,7 @@ def _no_row(keys: Sequence[str] | None, record_key: bytes) -> Issue:
 def _cells(
     row: Row | None, pointer: str, families: Sequence[str] | None, used: list[str]
 ) -> Row | None:
-    return None if row is None else cells(row, pointer, families, used, format=wire.FORMAT)
+    return None if row is None else cells(row, pointer, families, used)
 
 
 def _is_hbase(before: Row | None, after: Row | None, named: Row | None) -> bool:
@@ -143,9 +148,9 @@ def _keys(
 
 
 @lru_cache(maxsize=256)
-def _source(namespace: str, table: str) -> Source:
+def _source(namespace: str, table: str) -> change.Source:
     """Return the place of a row; most messages of a topic come from few of them."""
-    return Source(system="lindorm", database=namespace, schema=None, table=table)
+    return change.Source(system=_SYSTEM, database=namespace, schema=None, table=table)
 
 
 def _attributes(message: wire.Message, image: str, used: list[str]) -> dict[str, Any]:
@@ -161,3 +166,14 @@ def _attributes(message: wire.Message, image: str, used: list[str]) -> dict[str,
     if message.extra is not UNSET:
         found["extra"] = dict(message.extra)
     return found
+
+
+ADAPTER: Final = Adapter(
+    system=_SYSTEM,
+    change=lindorm_changes,
+    options=frozenset({"image", "keys", "families"}),
+    reasons={"digests": "rows have no digest"},
+    delete_by_key=lindorm_delete,
+    schemas=lindorm_schema.DIALECT,
+    declared=lindorm_schema.lindorm_declared,
+)

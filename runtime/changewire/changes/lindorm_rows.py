@@ -1,6 +1,6 @@
-"""Rows of Lindorm messages and their record keys, read by the schemas beside them."""
+"""Rows of Lindorm messages and their record keys: read by their schemas, or as cells of HBase."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -14,11 +14,15 @@ from changewire.changes.connect import (
     SchemaError,
     ValueMismatch,
 )
+from changewire.changes.values import base64_bytes
 from changewire.codec import DecodeError, Issue
-from changewire.codec.exact import exact_number
+from changewire.codec.hooks import exact_number
 from changewire.codec.wire import PARSER_ERRORS
 from changewire_messages import lindorm_json as wire
 from changewire_messages.support import pointer_token
+
+ROW_KEY: Final = "ROW"
+"""Column of an HBase table that holds the row key."""
 
 Row = dict[str, Any]
 
@@ -41,10 +45,10 @@ _KEY_SCHEMAS: Final = SchemaCache(replace_null_with_default=False)
 
 
 def compiled_schema(message: wire.Message) -> Compiled | None:
-    """Return the schema of a message, compiled; None where it has none, or one that says nothing.
+    """Return the schema of a message, compiled; None if it has none, or one that says nothing.
 
     Raises:
-        DecodeError: It is none of Kafka Connect.
+        DecodeError: It is no schema of Kafka Connect.
     """
     if message.schema_text is UNSET:
         return None
@@ -64,7 +68,7 @@ def typed_row(
     """Return a row with values of the types that its schema declares; a column may be absent.
 
     Args:
-        image: The row as JSON has it; None where there is none.
+        image: The row as JSON has it; None if there is none.
         place: Which row of the payload it is, ``before`` or ``after``.
         compiled: The schema; values of which it says nothing stay as JSON has them.
         used: Gets the name of each leniency.
@@ -131,7 +135,7 @@ def record_columns(data: bytes | None, compiled: Compiled | None) -> Row | None:
 
 
 def _opened(data: bytes) -> tuple[Reader | None, Any]:
-    """Return the reader of a record key's own schema, None where it has none, and its payload."""
+    """Return the reader of a record key's own schema, None if it has none, and its payload."""
     try:
         envelope = _ENVELOPE(data)
     except PARSER_ERRORS:  # it is the payload alone, or no JSON
@@ -140,3 +144,43 @@ def _opened(data: bytes) -> tuple[Reader | None, Any]:
         return _KEY_SCHEMAS.get(envelope.schema).reader, envelope.payload
     except SchemaError:
         return None, envelope.payload
+
+
+def cells(row: Row, pointer: str, families: Sequence[str] | None, used: list[str]) -> Row:
+    """Return the columns of an HBase row as bytes, under the names that HBase gives them.
+
+    Args:
+        row: Columns with Base64 text (RFC 4648, section 4); a value that is no text stays.
+        pointer: JSON Pointer to the row.
+        families: Column families, to make ``family:qualifier`` of ``family_qualifier``. The longest
+            that fits is taken; None leaves all names as they are.
+        used: Gets ``unknown-family`` for each column that is of none of them.
+
+    Raises:
+        DecodeError: Texts are no Base64 text, or columns come to have the same name.
+    """
+    found: Row = {}
+    issues: list[Issue] = []
+    for name, value in row.items():
+        column, place = column_name(name, families, used), f"{pointer}/{pointer_token(name)}"
+        if column in found:
+            expected = "a name that no other column has"
+            issues.append(Issue(place, "duplicate-column", "hbase", expected, name))
+        found[column] = base64_bytes(value) if type(value) is str else value
+        if found[column] is None and value is not None:
+            issues.append(Issue(place, "invalid-base64", "hbase", "Base64 text", value))
+    if issues:
+        raise DecodeError(wire.FORMAT, issues)
+    return found
+
+
+def column_name(name: str, families: Sequence[str] | None, used: list[str]) -> str:
+    """Return ``family:qualifier`` if the family is known; `used` is that of `cells`."""
+    if families is None or name == ROW_KEY:
+        return name
+    fits = [family for family in families if name.startswith(f"{family}_")]
+    if not fits:
+        used.append("unknown-family")
+        return name
+    family = max(fits, key=len)
+    return f"{family}:{name[len(family) + 1 :]}"

@@ -1,30 +1,34 @@
 """What the schemas in Lindorm messages say of rows: columns, differences, column types."""
 
-from collections.abc import Sequence
+from base64 import b64decode
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from changewire.changes.adapters import Dialect
 from changewire.changes.connect import (
     Difference,
+    SchemaError,
+    ValueMismatch,
     columns,
     compile_schema,
     differences,
     struct_type,
 )
 from changewire.changes.connect.schema import parse_schema
-from changewire.changes.hbase import ROW_KEY, column_name
-from changewire.changes.lindorm_rows import compiled_schema
-from changewire.changes.values import EmbeddedSchema
+from changewire.changes.lindorm_rows import ROW_KEY, column_name, compiled_schema
+from changewire.changes.values import Declared, EmbeddedSchema
 from changewire_messages import lindorm_json as wire
 from changewire_messages.change import Source
+from changewire_messages.support import pointer_token
 
 _IMAGES: Final = ("after", "before")
 
 
 def lindorm_schema(message: wire.Message) -> EmbeddedSchema | None:
-    """Return the schema that stands in a message; None where the message has none.
+    """Return the schema that stands in a message; None if the message has none.
 
     Raises:
-        DecodeError: It is none of Kafka Connect.
+        DecodeError: It is no schema of Kafka Connect.
     """
     compiled = compiled_schema(message)
     if compiled is None:
@@ -41,7 +45,7 @@ def lindorm_columns(schema: Any) -> dict[str, str]:
         schema: The parsed schema of a message.
 
     Raises:
-        SchemaError: It is none of Kafka Connect.
+        SchemaError: It is no schema of Kafka Connect.
     """
     return columns(_row(schema))
 
@@ -50,7 +54,7 @@ def lindorm_differences(old: Any, new: Any) -> list[Difference]:
     """Return how the rows of two schemas differ.
 
     Raises:
-        SchemaError: One of them is none of Kafka Connect.
+        SchemaError: One of them is no schema of Kafka Connect.
     """
     return differences(_row(old), _row(new))
 
@@ -68,7 +72,7 @@ def lindorm_row_type(
         families: Column families of an HBase table, likewise.
 
     Raises:
-        SchemaError: It is none of Kafka Connect.
+        SchemaError: It is no schema of Kafka Connect.
     """
     row = _row(schema)
     compile_schema(row)  # it knows more rules than the nodes do
@@ -96,3 +100,40 @@ def _row(schema: Any) -> Any:
             for field in image["fields"]:
                 found.setdefault(field["field"], field)
     return {"type": "struct", "fields": list(found.values())}
+
+
+def lindorm_declared(message: Any) -> Iterator[Declared]:
+    """Yield the columns for which a message, as dictionaries and lists, declares a type."""
+    schema = message.get("schema")
+    try:
+        node, reader = parse_schema(schema), compile_schema(schema, replace_null_with_default=False)
+    except SchemaError:
+        return
+    for place in reversed(_IMAGES):
+        row = message["payload"].get(place) or {}
+        if node is None or reader is None or place not in reader.fields:
+            yield from _cells(row, place)
+            continue
+        columns, readers = node.parts[place].parts, reader.fields[place].fields
+        for name in row.keys() & readers.keys():
+            pointer = f"/payload/{place}/{pointer_token(name)}"
+            try:
+                typed = readers[name].read(row[name], pointer)
+            except ValueMismatch:
+                typed = row[name]
+            yield Declared(pointer, columns[name].name or columns[name].type, typed)
+
+
+def _cells(row: Mapping[str, Any], place: str) -> Iterator[Declared]:
+    """Yield the columns of an HBase table: their values are bytes, though no schema says so."""
+    if ROW_KEY not in row:
+        return
+    for name, value in row.items():
+        try:
+            typed = b64decode(value, validate=True)
+        except (TypeError, ValueError):  # null, or no Base64 text, which becomes an issue
+            typed = value
+        yield Declared(f"/payload/{place}/{pointer_token(name)}", "bytes", typed)
+
+
+DIALECT: Final = Dialect(lindorm_schema, lindorm_columns, lindorm_differences, lindorm_row_type)

@@ -40,7 +40,7 @@ def column_value(type: int, value: Any) -> Any:
     """Return the value of a bin as the column of a change.
 
     NaN and the infinities become text, GeoJSON becomes an object, and inside lists and maps what
-    JSON lacks takes the form of `changewire.codec.json_form`; GeoJSON is an object there too.
+    JSON lacks takes the form of `changewire.codec.msgpack_values`; GeoJSON is an object there too.
     """
     if type == DOUBLE:
         return value if isfinite(value) else json_form(value)

@@ -1,4 +1,4 @@
-"""Rows of changes as models that somebody's own schemas became."""
+"""Rows of changes as models of a user's own schemas."""
 
 from collections.abc import Mapping
 from decimal import Decimal

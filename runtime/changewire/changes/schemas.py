@@ -1,6 +1,6 @@
 """Which schemas stand in the messages of a topic: how often, from where to where, what changed."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, Final
 
@@ -8,11 +8,11 @@ from msgspec import Struct
 
 from changewire.changes.connect import Difference, SchemaError
 from changewire.changes.embedded import dialect, parsed
-from changewire.changes.schema_places import places
 from changewire.changes.values import EmbeddedSchema
 from changewire.codec import Data, DecodeError, Issue, codec, rejection
 from changewire.framing import Position, Record
 from changewire_messages.change import Rejection, Source
+from changewire_messages.support import pointer_token
 
 MOST_SCHEMAS: Final = 1000
 """How many schemas are listed unless the caller says otherwise."""
@@ -21,9 +21,12 @@ MOST_BYTES: Final = 16 * 1024 * 1024
 """How many bytes of schema text are listed: a hostile topic has another schema in each message."""
 
 PLACE: Final = ("timestamp", "topic", "partition", "offset", "path", "number")
-"""What tells which of two messages came first: the members of a position, in their weight."""
+"""The members of a position by which messages are ordered, the most significant first."""
 
 _PLACES: Final = 10
+
+_LEVELS: Final = 20
+"""Levels that are compared place by place; what lies deeper is compared as a whole."""
 
 
 class SchemaUse(Struct):
@@ -79,9 +82,9 @@ class Tally:
 
     Attributes:
         found: What was found so far, by table and text.
-        messages: As in `Schemas`, like those that follow.
-        without: As there.
-        refused: As there.
+        messages: As in `Schemas`.
+        without: As in `Schemas`.
+        refused: As in `Schemas`.
     """
 
     def __init__(self, format: str, limit: int = MOST_SCHEMAS) -> None:
@@ -133,10 +136,10 @@ class Tally:
         return None
 
     def _use(self, schema: EmbeddedSchema, position: Position) -> SchemaUse | None:
-        """Return the entry of a schema; None where there is no room for a new one.
+        """Return the entry of a schema; None if there is no room for a new one.
 
         Raises:
-            DecodeError: Its columns cannot be told.
+            DecodeError: Its columns cannot be determined.
         """
         key = (schema.source, schema.text)
         size = len(schema.text)
@@ -154,7 +157,7 @@ class Tally:
             return self._dialect.columns(parsed(text))
         except SchemaError as error:
             issue = Issue(f"/schema{error.pointer}", "invalid-schema", "schema", error.expected)
-        except ValueError:  # in properties that nobody knows, where no decoding looks
+        except ValueError:  # in unknown properties, which are not decoded
             issue = Issue("/schema", "invalid-json", "json", "JSON text")
         raise DecodeError(self._format, [issue])
 
@@ -194,9 +197,9 @@ def listed(
     Args:
         found: The schemas; each gets its columns and differences.
         format: Public name of the format.
-        messages: As in `Schemas`, like those that follow.
-        without: As there.
-        refused: As there.
+        messages: As in `Schemas`.
+        without: As in `Schemas`.
+        refused: As in `Schemas`.
     """
     before: dict[Source, Any] = {}
     known = dialect(format)
@@ -217,3 +220,26 @@ def _order(position: Position) -> tuple[tuple[bool, Any], ...]:
     """Return what orders positions: as Spark orders structs, in which NULL comes first."""
     values = [getattr(position, name) for name in PLACE]
     return tuple((value is not None, value) for value in values)
+
+
+def places(old: Any, new: Any, at: str = "", levels: int = _LEVELS) -> Iterator[str]:
+    """Yield the JSON Pointers at which two parsed schemas differ, in the order of the old one.
+
+    Args:
+        old: A schema as JSON has it.
+        new: The other schema.
+        at: The place of both.
+        levels: Levels below it that are compared place by place.
+    """
+    if levels and isinstance(old, dict) and isinstance(new, dict):
+        for name in {**old, **new}:
+            place = f"{at}/{pointer_token(name)}"
+            if name in old and name in new:
+                yield from places(old[name], new[name], place, levels - 1)
+            else:
+                yield place
+    elif levels and isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for i, (one, other) in enumerate(zip(old, new, strict=True)):
+            yield from places(one, other, f"{at}/{i}", levels - 1)
+    elif type(old) is not type(new) or old != new:
+        yield at

@@ -1,4 +1,4 @@
-"""What the adapters share: times, bytes, keys, fingerprints, refusals."""
+"""What the adapters share: times, bytes, keys, schemas, declared columns, mismatches."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -42,6 +42,20 @@ class EmbeddedSchema(NamedTuple):
     text: bytes
 
 
+class Declared(NamedTuple):
+    """A column for which a message itself declares a type.
+
+    Attributes:
+        pointer: JSON Pointer to the value in the message.
+        type: Name of the type, as the message says it.
+        value: The value read by this type; as it stands in the message if it contradicts it.
+    """
+
+    pointer: str
+    type: str
+    value: Any
+
+
 def from_milliseconds(milliseconds: int) -> datetime:
     """Return a time in UTC from milliseconds since the Unix epoch.
 
@@ -52,7 +66,7 @@ def from_milliseconds(milliseconds: int) -> datetime:
 
 
 def base64_bytes(text: str) -> bytes | None:
-    """Return the bytes that Base64 text stands for (RFC 4648, section 4); None where it is none."""
+    """Return the bytes that Base64 text stands for (RFC 4648, section 4); None if it is not."""
     try:
         return msgspec.convert(text, bytes)
     except (msgspec.ValidationError, UnicodeError):
@@ -69,13 +83,8 @@ def fingerprint(raw: bytes) -> str:
     return hashlib.sha256(raw).hexdigest()[:_FINGERPRINT_DIGITS]
 
 
-def system_of(format: str) -> str:
-    """Return the name of the system whose messages have a format."""
-    return format.partition("-")[0]
-
-
 def key_of(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any] | None:
-    """Return the columns of a row that name it; None where one of them is not there or null."""
+    """Return the columns of a row that name it; None if one of them is absent or null."""
     found: dict[str, Any] = {}
     for name in names:
         value = row.get(name)

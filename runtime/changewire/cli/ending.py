@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import wraps
-from typing import Any, Final, ParamSpec, TextIO
+from inspect import cleandoc
+from typing import Final, ParamSpec
 
 import typer
-from typer.core import TyperGroup
 
-from changewire.cli.help_text import help_text
-from changewire.cli.notices import notice
+from changewire.cli.stderr import notice
 from changewire.codec import FormatError
 from changewire.framing import FramingError
 
-GOOD: Final = 0
-REFUSED: Final = 1
+VALID: Final = 0
+REJECTED: Final = 1
 UNABLE: Final = 2
 SIGNALLED: Final = 128
 """Added to the number of the signal that ended a command, as shells do."""
 
 INTERRUPTED: Final = 130
-BROKEN_PIPE: Final = 141
+
+EXAMPLE: Final = "Example: "
+_AS_IT_IS: Final = "\b"
+"""A paragraph that begins with it is not wrapped: https://click.palletsprojects.com/documentation/."""
 
 P = ParamSpec("P")
 
@@ -33,8 +33,8 @@ def ending(command: Callable[P, int]) -> Callable[P, None]:
     """Turn a function that returns an exit code into a command.
 
     A file that cannot be read or written, and a library or a package of formats that is missing or
-    broken, are one sentence on standard error and `UNABLE`; with ``--json`` a line of JSON. Who
-    interrupts hears nothing.
+    broken, are one sentence on standard error and `UNABLE`; with ``--json`` a line of JSON. An
+    interrupt ends the command silently.
     """
 
     @wraps(command)
@@ -57,34 +57,6 @@ def ending(command: Callable[P, int]) -> Callable[P, None]:
     return run
 
 
-class QuietGroup(TyperGroup):
-    """Commands that end quietly, with `BROKEN_PIPE`, when who reads their output closes it.
-
-    This is done here and not around a command, because a command's help is written before it runs.
-    Typer itself would end with 1, the code of refused messages.
-    """
-
-    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
-        """Run the command that was named."""
-        with _quiet_pipe():
-            return super().invoke(ctx)
-
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """Read the options before the command, and do what they ask for."""
-        with _quiet_pipe():
-            return super().parse_args(ctx, args)
-
-
-@contextmanager
-def _quiet_pipe() -> Generator[None, None, None]:
-    try:
-        yield
-    except BrokenPipeError:
-        _forget(sys.stdout)
-        _forget(sys.stderr)
-        raise typer.Exit(BROKEN_PIPE) from None
-
-
 def _sentence(error: Exception) -> str:
     """Return why a command could not do its work."""
     if isinstance(error, ImportError):
@@ -99,11 +71,11 @@ def _extra(error: ImportError) -> str:
     return text if "pip install" in text else f'{text}: pip install "changewire[cli]"'
 
 
-def _forget(stream: TextIO) -> None:
-    """Let nothing that waits in a closed pipe be written when the program ends."""
-    try:
-        stream.flush()
-    except (OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, stream.fileno())
-        os.close(nowhere)
+def help_text(docstring: str) -> str:
+    """Return a docstring whose example keeps its lines, so that it can be copied.
+
+    Args:
+        docstring: Text whose last paragraph begins with ``Example:``, and is a command.
+    """
+    text, _, example = cleandoc(docstring).partition(f"\n\n{EXAMPLE}")
+    return f"{text}\n\n{_AS_IT_IS}\n{EXAMPLE.strip()}\n  {example}" if example else text

@@ -11,8 +11,8 @@ from msgspec import UNSET
 from rich.table import Table
 from rich.text import Text
 
-from changewire.cli.lines import json_text
-from changewire.cli.talk import console, counted
+from changewire.cli.stderr import console, counted
+from changewire.cli.stdout import json_text
 from changewire.explain import Explanation, Field, Stop
 from changewire.report.text import NAME, SENTENCE, visible
 
@@ -26,7 +26,7 @@ _DEEPEST: Final = 20
 _STATES: Final = {"known": "", "unknown": "(not in the schema)", "missing": "(missing)"}
 
 
-class _Row(NamedTuple):
+class _FieldRow(NamedTuple):
     """A field in words, all of them fit to be shown."""
 
     name: str
@@ -36,16 +36,16 @@ class _Row(NamedTuple):
     problems: list[str]
 
 
-def show(found: Explanation, place: str, *, full: bool, is_told: bool) -> None:
+def show(found: Explanation, place: str, *, full: bool, is_detected: bool) -> None:
     """Write an explained message to standard output.
 
     Args:
         found: The message.
         place: Where it stood.
         full: Whether long values are shown whole.
-        is_told: Whether its format was told from the message.
+        is_detected: Whether its format was detected.
     """
-    sys.stdout.write(f"{visible(place)}: {_headline(found, is_told=is_told)}\n")
+    sys.stdout.write(f"{visible(place)}: {_headline(found, is_detected=is_detected)}\n")
     rows = [_row(field, full=full) for field in found.fields]
     shown = console(on_stdout=True)
     if sys.stdout.isatty() and shown.width >= _NARROWEST:
@@ -57,22 +57,22 @@ def show(found: Explanation, place: str, *, full: bool, is_told: bool) -> None:
         sys.stdout.write(f"{line}\n")
 
 
-def _headline(found: Explanation, *, is_told: bool) -> str:
+def _headline(found: Explanation, *, is_detected: bool) -> str:
     if found.format is None:
         nearest = f" (nearest: {found.nearest})" if found.nearest else ""
         return f"of no known format{nearest}"
-    told = " (told from the message)" if is_told else ""
-    return f"{found.format}{told}" + (f", {found.variant}" if found.variant else "")
+    detected = " (detected)" if is_detected else ""
+    return f"{found.format}{detected}" + (f", {found.variant}" if found.variant else "")
 
 
-def _row(field: Field, *, full: bool) -> _Row:
+def _row(field: Field, *, full: bool) -> _FieldRow:
     longest = None if full else NAME
     name = _shown(field.name or "message", longest)
     reading = [
         field.reading and f"= {_shown(field.reading, longest)}",
         field.declared and f"as {_shown(field.declared, longest)}",
     ]
-    return _Row(
+    return _FieldRow(
         _STEP * min(field.depth, _DEEPEST) + name,
         _joined(_shown(_value(field), longest), _STATES[field.state]),
         _joined(*reading),
@@ -99,14 +99,14 @@ def _shown(text: str, longest: int | None) -> str:
     return visible(text, len(text) if longest is None else longest)
 
 
-def _plain(row: _Row) -> Iterator[str]:
+def _plain(row: _FieldRow) -> Iterator[str]:
     meaning = row.meaning and f" # {row.meaning}"
     yield _joined(f"{row.name}:", row.value, row.reading, meaning)
     indent = row.name[: len(row.name) - len(row.name.lstrip(" "))]
     yield from (f"{indent}{_STEP}! {problem}" for problem in row.problems)
 
 
-def _table(rows: list[_Row]) -> Table:
+def _table(rows: list[_FieldRow]) -> Table:
     table = Table("field", "value", "reading", "meaning", box=None, pad_edge=False)
     for column, style in zip(table.columns, ("bold", "", "cyan", "dim"), strict=True):
         column.style, column.overflow = style, "fold"

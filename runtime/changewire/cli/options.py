@@ -3,34 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar, cast
 
 import typer
 
-from changewire.changes.reading import AUTO
+from changewire.changes import IMAGES, Digests, Image, NullValue
+from changewire.changes.decode_options import AUTO, DIGESTS, NULL_VALUES, DecodeOptions
+from changewire.cli.stdout import BINARY_SHAPES
 from changewire.codec import formats
 from changewire.framing import SHAPES
 
 Names: TypeAlias = Sequence[str] | Callable[[], Sequence[str]]
-"""Names, or what tells them when they are asked for."""
+"""Names, or a function that returns them when they are needed."""
 
 Named = TypeVar("Named", bound=str | None)
 
 
 def one_of(names: Names) -> Callable[[Named], Named]:
-    """Return a callback that refuses an option's value if it is given and none of some names."""
+    """Return a callback that rejects the value of an option if it is not one of some names."""
 
     def check(value: Named) -> Named:
-        known = _told(names)
+        known = _names(names)
         if value is not None and value not in known:
-            text = f"{value!r} is none of: {', '.join(known)}"
+            text = f"{value!r} is not one of: {', '.join(known)}"
             raise typer.BadParameter(text)
         return value
 
     return check
 
 
-def _told(names: Names) -> Sequence[str]:
+def _names(names: Names) -> Sequence[str]:
     return names() if callable(names) else names
 
 
@@ -64,7 +66,7 @@ def choice_option(
         metavar=metavar,
         help=help,
         callback=one_of(of),
-        autocompletion=lambda: _told(of),
+        autocompletion=lambda: _names(of),
         show_default=show_default,
     )
 
@@ -124,3 +126,80 @@ Shape: TypeAlias = Annotated[
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Write lines of JSON in place of words, for programs.")
 ]
+
+ToShape: TypeAlias = Annotated[
+    str,
+    choice_option(
+        "--to-shape",
+        of=tuple(BINARY_SHAPES),
+        metavar="SHAPE",
+        help=f"How MessagePack stands in the output: {', '.join(BINARY_SHAPES)}.",
+    ),
+]
+
+ImageOption: TypeAlias = Annotated[
+    str,
+    choice_option(
+        "--image",
+        of=IMAGES,
+        metavar="IMAGE",
+        help=f"What a write holds of its row: {', '.join(IMAGES)}.",
+    ),
+]
+
+Keys: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--key", metavar="COLUMN", help="A column that names the row; may be repeated."),
+]
+
+Families: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--family", metavar="FAMILY", help="A column family of HBase; may be repeated."),
+]
+
+DigestsOption: TypeAlias = Annotated[
+    str,
+    choice_option(
+        "--digests",
+        of=DIGESTS,
+        metavar="WAY",
+        help=f"Compare digests of Aerospike with set and user key: {', '.join(DIGESTS)}.",
+    ),
+]
+
+NullValueOption: TypeAlias = Annotated[
+    str,
+    choice_option(
+        "--null-value",
+        of=NULL_VALUES,
+        metavar="WHAT",
+        help=f"What a Kafka record without value is: {', '.join(NULL_VALUES)}.",
+    ),
+]
+
+
+def decode_options_of(
+    format: str,
+    image: str,
+    keys: list[str] | None,
+    families: list[str] | None,
+    digests: str,
+    *,
+    null_value: str,
+) -> DecodeOptions:
+    """Return how messages are decoded.
+
+    Raises:
+        BadParameter: An option does not fit the format.
+    """
+    try:
+        return DecodeOptions(
+            format,
+            cast("Image", image),
+            keys,
+            families,
+            cast("Digests", digests),
+            cast("NullValue", null_value),
+        )
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None

@@ -1,27 +1,30 @@
-"""Records of the inputs, one at a time, and where each of them stood."""
+"""Records of the inputs, one at a time, where each of them is, and why it is rejected."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
 import msgspec
 import typer
 from msgspec import UNSET, UnsetType
 
-from changewire.cli.notices import notice
-from changewire.cli.talk import counted
-from changewire.codec import CodecError, DecodeError, Issue, rejection
-from changewire.codec.rejections import MOST_REASONS
+from changewire.cli.stderr import counted, notice
+from changewire.codec import Codec, CodecError, DecodeError, Issue, rejection
+from changewire.codec.border import MOST_REASONS
+from changewire.codec.wire import PARSER_ERRORS
 from changewire.framing import Position, Record, expand, read
 from changewire.report.text import visible
 from changewire_messages.change import Rejection
 
 STDIN = "-"
 
+_NULL: Final = b"null"
 
-class Place(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Where an element stood; what the input does not tell is left out.
+
+class ElementPlace(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Where an element is; what the input does not say is left out.
 
     Attributes:
         path: File that the record is of, ``-`` for standard input.
@@ -50,7 +53,7 @@ class Place(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class FoundIssue(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An issue as JSON; `actual` is the start of the value as text, where it may be shown."""
+    """An issue as JSON; `actual` is the start of the value as text, if it may be shown."""
 
     pointer: str
     code: str
@@ -67,7 +70,7 @@ def found_issue(issue: Issue, actual: str | UnsetType = UNSET) -> FoundIssue:
 
 
 def given(inputs: Sequence[str] | None) -> list[str]:
-    """Return the inputs; standard input where none is named and something is piped in.
+    """Return the inputs; standard input if none is named and something is piped in.
 
     Raises:
         BadParameter: None is named, and standard input is a terminal.
@@ -92,38 +95,63 @@ def records(inputs: Sequence[str] | None, shape: str) -> Iterator[Record]:
         yield from read(path, shape=shape)
 
 
-def place_of(position: Position, element: int | None = None) -> Place:
-    """Return where an element stood; a name that is not UTF-8 has its bytes escaped."""
+def place_of(position: Position, element: int | None = None) -> ElementPlace:
+    """Return where an element is; a name that is not UTF-8 has its bytes escaped."""
     path = (position.path or "").encode("utf-8", "backslashreplace").decode("utf-8")
     topic, partition, offset = position.topic, position.partition, position.offset
-    return Place(path, position.number or 0, element, topic, partition, offset)
+    return ElementPlace(path, position.number or 0, element, topic, partition, offset)
 
 
-def say_refused(
+def report_rejected(
     position: Position,
-    refused: Rejection | DecodeError,
+    rejected: Rejection | DecodeError,
     element: int = 0,
     *,
     as_json: bool = False,
 ) -> None:
-    """Write one line on why an element was refused: place, code, pointer, reason, no value."""
-    if isinstance(refused, DecodeError):
-        refused = rejection(refused, element)
-    reason = refused.reasons[0]
+    """Write one line on why an element was rejected: place, code, pointer, reason, no value."""
+    if isinstance(rejected, DecodeError):
+        rejected = rejection(rejected, element)
+    reason = rejected.reasons[0]
     found = "" if reason.actual == "nothing" else f", found {reason.actual}"
-    at = f" at {refused.pointer}" if refused.pointer else ""
-    byte = "" if refused.byte_offset is None else f" at byte {refused.byte_offset}"
-    others = len(refused.reasons) - 1
-    least = "at least " if len(refused.reasons) == MOST_REASONS else ""
+    at = f" at {rejected.pointer}" if rejected.pointer else ""
+    byte = "" if rejected.byte_offset is None else f" at byte {rejected.byte_offset}"
+    others = len(rejected.reasons) - 1
+    least = "at least " if len(rejected.reasons) == MOST_REASONS else ""
     more = f" (and {least}{counted(others, 'more issue')})" if others else ""
-    place = place_of(position, refused.element)
-    text = f"{place}: {refused.code}{at}: expected {reason.expected}{found}{byte}{more}"
-    notice("refused", text, place_of(position), refused, as_json=as_json, style="red")
+    place = place_of(position, rejected.element)
+    text = f"{place}: {rejected.code}{at}: expected {reason.expected}{found}{byte}{more}"
+    notice("refused", text, place_of(position), rejected, as_json=as_json, style="red")
 
 
-def say_issues(position: Position, error: CodecError, *, as_json: bool = False) -> None:
-    """Write a line for each issue of a refused message, without values; with JSON one for all."""
+def report_issues(position: Position, error: CodecError, *, as_json: bool = False) -> None:
+    """Write a line for each issue of a rejected message, no value; with ``--json`` one for all."""
     place = place_of(position)
     byte = "" if error.byte_offset is None else f" at byte {error.byte_offset}"
     texts = [f"{place}: {issue}{byte}" for issue in error.issues]
     notice("refused", texts, place, rejection(error, 0), as_json=as_json, style="red")
+
+
+class _Line(msgspec.Struct, frozen=True):
+    """A line as `decode` writes it."""
+
+    model: str | None
+    message: msgspec.Raw
+
+
+def model_on(line: bytes, reader: Codec) -> Any:
+    """Return the model of the message on a line; None if the line says that there is none.
+
+    Raises:
+        DecodeError: The message is rejected.
+    """
+    try:
+        found = msgspec.json.decode(line, type=_Line)
+    except PARSER_ERRORS:  # it is a message alone, or no JSON, which the codec reports best
+        return reader.from_json(line)
+    if bytes(found.message) == _NULL:
+        return None
+    try:
+        return reader.from_json(found.message)
+    except DecodeError as error:  # an offset in the message would be taken for one in the line
+        raise DecodeError(error.format, error.issues) from None

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import UNSET
 from rich.text import Text
 
-from changewire.cli.lines import json_text
-from changewire.cli.talk import console, counted
+from changewire.cli.stderr import console, counted
+from changewire.cli.stdout import json_text
 from changewire.report.text import NAME, visible
 
 if TYPE_CHECKING:

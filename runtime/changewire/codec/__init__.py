@@ -1,10 +1,10 @@
 """The second room: a record's value to a generated model, and back. It knows no vendor."""
 
+from changewire.codec.border import rejection
 from changewire.codec.codec import Codec
 from changewire.codec.installed import FormatError, encoding_of, formats, module_of
 from changewire.codec.issues import CODES, CodecError, DecodeError, EncodeError, Issue
-from changewire.codec.json_form import json_form
-from changewire.codec.msgpack_values import ExtKey
+from changewire.codec.msgpack_values import ExtKey, json_form
 from changewire.codec.registry import (
     codec,
     codec_for,
@@ -13,7 +13,6 @@ from changewire.codec.registry import (
     decode_any,
     detect,
 )
-from changewire.codec.rejections import rejection
 from changewire.codec.wire import Data
 
 __all__ = [

@@ -1,6 +1,6 @@
-"""The border of the codec: an exception that no library documents becomes a refusal.
+"""The border of the codec: unexpected exceptions become errors, and errors rejections.
 
-Parsers and encoders are called with the bytes of strangers. What they raise beyond their
+Parsers and encoders are called with untrusted bytes. What they raise beyond their
 documentation refuses one message, and does not end the program.
 """
 
@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 from changewire.codec.issues import CodecError, Issue
 from changewire.codec.wire import is_data, unexplained
+from changewire_messages.change import Reason, Rejection
 
 INTERNAL: Final = "internal-error"
 """Code of an issue, and its rule."""
@@ -58,3 +59,35 @@ def check_data(data: object) -> None:
     """
     if not is_data(data):
         memoryview(data)  # type: ignore[arg-type]
+
+
+MOST_REASONS: Final = 100
+"""Reasons that a rejection names at most; a hostile message has as many as it likes."""
+
+
+def rejection(error: CodecError, element: int = 0) -> Rejection:
+    """Return the rejection of one element of a message; its pointers are shown as in texts.
+
+    Args:
+        error: Why the element was refused.
+        element: Its index in the batch.
+    """
+    first = error.issues[0]
+    return Rejection(
+        element=element,
+        code=first.code,
+        pointer=first.place,
+        message=str(error),
+        byte_offset=error.byte_offset,
+        format=error.format,
+        reasons=[
+            Reason(
+                code=issue.code,
+                pointer=issue.place,
+                rule=issue.rule,
+                expected=issue.expected,
+                actual=issue.actual_type,
+            )
+            for issue in error.issues[:MOST_REASONS]
+        ],
+    )

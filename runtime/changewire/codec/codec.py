@@ -6,12 +6,11 @@ from typing import Any, cast
 
 import msgspec
 
-from changewire.codec.border import check_data, guarded
+from changewire.codec.border import check_data, guarded, rejection
 from changewire.codec.encoding import encode_exactly
 from changewire.codec.family import Family, is_model
 from changewire.codec.issues import CodecError, DecodeError, EncodeError, Issue
 from changewire.codec.json_message import json_text, message_of_json
-from changewire.codec.rejections import rejection
 from changewire.codec.second_reader import SecondReader
 from changewire.codec.unknown import UnknownProperties, is_unknown_at_root
 from changewire.codec.wire import (
@@ -87,7 +86,7 @@ class Codec:
 
         Returns:
             For each element its model, or a `Rejection`; one element where the message is no
-            batch, none where the batch is empty. In a batch a rejection has no byte offset.
+            batch, none if the batch is empty. In a batch a rejection has no byte offset.
         """
         try:
             return [self._read(data)]
@@ -165,7 +164,7 @@ class Codec:
         return guarded(DecodeError, self.format, reader.key if is_key else reader.message, text)
 
     def validate(self, data: object, *, closed: bool = False) -> list[Issue]:
-        """Return every issue of a message; none where it is valid.
+        """Return every issue of a message; none if it is valid.
 
         Args:
             data: Bytes or text, a model, or a message parsed into dictionaries and lists.
@@ -191,7 +190,7 @@ class Codec:
     def models_in(self, data: object) -> list[tuple[str, Any]]:
         """Return (JSON Pointer, model) of each element of what `validate` takes.
 
-        The pointer is that of the element in its batch; empty where the message is no batch.
+        The pointer is that of the element in its batch; empty if the message is no batch.
 
         Raises:
             One of `REFUSALS`: `validate` finds an issue in it, or no bytes stand for it.
@@ -213,17 +212,17 @@ class Codec:
         return self._family.encoding, self._family.exact
 
     def parsed(self, data: Data) -> Any:
-        """Return a message as dictionaries and lists; UNSET where the bytes are none."""
+        """Return a message as dictionaries and lists; UNSET if the bytes hold none."""
         try:
             return guarded(DecodeError, self.format, self._parse, data)
         except DecodeError:
             return msgspec.UNSET
 
     def is_of_it(self, obj: object) -> bool:
-        """Tell whether a parsed message, or the first of a batch, says it is of this format.
+        """Return whether a parsed message, or the first of a batch, says it is of this format.
 
         Raises:
-            DecodeError: An exception that nothing expects kept it from being told.
+            DecodeError: An unexpected exception was raised.
         """
         if obj is msgspec.UNSET:
             return False
@@ -236,7 +235,7 @@ class Codec:
         return self._parse(self.encode(data)) if is_model(data) else data
 
     def _elements(self, data: Data) -> list[Any] | None:
-        """Return the elements of a batch as bytes; None where the message is no batch."""
+        """Return the elements of a batch as bytes; None if the message is no batch."""
         if "batch" not in self._family.roles:
             return None
         try:
@@ -261,7 +260,7 @@ class Codec:
         return model
 
     def _learn(self, data: Data) -> Any:
-        """Return the model of a message whose root has unknown properties; None where that fails.
+        """Return the model of a message whose root has unknown properties; None if that fails.
 
         A producer that adds a property adds it to every message, so the next ones are expected to
         have it.

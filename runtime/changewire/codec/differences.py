@@ -54,7 +54,7 @@ def as_sent(issue: Issue, model: object) -> Issue:
 
 
 def value_at(model: object, pointer: str) -> Any:
-    """Return what a model holds at a JSON Pointer; UNSET where the pointer leads nowhere."""
+    """Return what a model holds at a JSON Pointer; UNSET if the pointer leads nowhere."""
     if not pointer:
         return model
     for step, child in _children(model):
@@ -73,7 +73,7 @@ def _messages(model: object) -> Iterator[tuple[str, Any]]:
 
 
 def _is_new_place(message: object, pointer: str) -> bool:
-    """Tell whether a pointer names a property that an object of a message does not have yet."""
+    """Return whether a pointer names a property that an object of a message does not have yet."""
     before, slash, _ = pointer.rpartition("/")
     parent = value_at(message, before)
     is_object = isinstance(parent, msgspec.Struct) and not parent.__struct_config__.array_like
@@ -97,12 +97,12 @@ def _differences(sent: Any, received: Any, at: str) -> Iterator[tuple[str, Any]]
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Tell whether two leaves are equal; not-a-number is, which MessagePack can hold."""
+    """Return whether two leaves are equal; not-a-number is, which MessagePack can hold."""
     return bool(one == other) or (one != one and other != other)  # noqa: PLR0124 - that is NaN
 
 
 def _same_keys(sent: Any, received: Any) -> bool:
-    """Tell whether dictionaries have keys of the same types: JSON would make text of numbers."""
+    """Return whether dictionaries have keys of the same types: JSON would make text of numbers."""
     if not _is_dict(sent):
         return True
     return [(type(k), key_token(k)) for k in sent] == [(type(k), key_token(k)) for k in received]

@@ -1,4 +1,4 @@
-"""Models that cannot be encoded in one step: written exactly, or refused with all that is wrong."""
+"""Messages that one step cannot encode: written exactly, or refused with all that is wrong."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -65,3 +65,34 @@ def _encoded(
     if difference is not None:
         raise EncodeError(family.format, [difference])
     return data
+
+
+def write_parsed(obj: object, family: Family, wire: Wire) -> bytes:
+    """Return the bytes of a parsed message, key or batch, which need not be a valid one.
+
+    They are parsed again before they are returned: a reader gets equal values, of the types that
+    parsers give. So text is no bytes, and a tuple no list.
+
+    Args:
+        obj: Dictionaries, lists and scalars.
+        family: The family of the message.
+        wire: The encoding of the family.
+
+    Raises:
+        EncodeError: A value has no exact form in the encoding.
+    """
+    try:
+        data = wire.write(obj)
+        if wire.read_back(data) == obj:
+            return data
+        difference = first_difference(obj, wire.parse(data))
+        if difference is None:  # not-a-number, or a decimal
+            return data
+        issues = [difference]
+    except DecodeError as error:
+        issues = error.issues
+    except RecursionError:
+        issues = [too_deep(wire.rule)]
+    except REFUSALS:
+        issues = [first_unencodable(obj, wire.holds)]
+    raise EncodeError(family.format, issues)

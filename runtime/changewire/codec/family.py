@@ -8,8 +8,8 @@ from typing import Any, Final, TypeGuard, get_args, get_type_hints
 
 import msgspec
 
+from changewire.codec.hooks import read_unknown
 from changewire.codec.issues import Issue, issue_of
-from changewire.codec.model_types import read_unknown
 
 OPEN_TAG: Final = "@open"
 """Tag of a model for the messages that no other model is for."""
@@ -26,7 +26,7 @@ class Family:
         types: The type to decode for each role.
         arms: The models that a single message can be.
         texts: Names of their properties of which they keep the text.
-        arm_of: The function from a parsed message to its model; None where there is none.
+        arm_of: The function from a parsed message to its model; None if there is none.
     """
 
     def __init__(self, module: ModuleType, message: str | None = None) -> None:
@@ -121,17 +121,17 @@ class Family:
         return digest.removeprefix("sha256:")
 
     def is_batch(self, obj: Any) -> bool:
-        """Tell whether a parsed message is a batch: an array of messages, or an empty one."""
+        """Return whether a parsed message is a batch: an array of messages, or an empty one."""
         if "batch" not in self.roles or not isinstance(obj, list):
             return False
         return not self._are_arrays or _holds_arrays(obj)
 
     def is_key_batch(self, obj: Any) -> bool:
-        """Tell whether a parsed record key is that of a batch: an array of arrays."""
+        """Return whether a parsed record key is that of a batch: an array of arrays."""
         return "key_batch" in self.roles and isinstance(obj, list) and _holds_arrays(obj)
 
     def recognises(self, obj: object) -> bool:
-        """Tell whether a parsed message, or the first of a batch, says that it is of the format."""
+        """Return whether a parsed message, or the first of a batch, says it is of the format."""
         if self._are_arrays:
             return self.arm_of(first_of(obj) if self.is_batch(obj) else obj) is not None
         return looks_like(first_of(obj), self.types["message"])
@@ -184,7 +184,7 @@ def _is_text(kind: Any) -> bool:
 
 
 def looks_like(value: object, kind: Any, *, is_root: bool = True) -> bool:
-    """Tell whether a value has the tag of a model, or all that the model needs.
+    """Return whether a value has the tag of a model, or all that the model needs.
 
     At the root a tag says enough; further down others have the same one.
     """
@@ -220,7 +220,7 @@ def first_of(value: Any) -> Any:
 
 
 def is_model(value: Any) -> bool:
-    """Tell whether a value is a model, or a list of models."""
+    """Return whether a value is a model, or a list of models."""
     return isinstance(first_of(value), msgspec.Struct)
 
 

@@ -1,20 +1,24 @@
-"""Which formats there are: ours, and those that other packages bring by an entry point.
+"""The formats: built-in ones, and those that other packages bring by an entry point.
 
 A package that ``changewire generate`` makes names its formats in the entry point group `GROUP`: the
-name of the format, and the module that is its family. Nothing of it is imported before somebody
-asks for that format, or has a message that no format of ours claims.
+name of the format, and the module that is its family. It is imported when its format is first
+used, or for a message that no built-in format claims.
 """
+
+from __future__ import annotations
 
 import re
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from changewire_messages import ENCODINGS, FORMATS
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint, EntryPoints
 
 GROUP: Final = "changewire.formats"
 """Entry point group of formats."""
@@ -73,7 +77,7 @@ def module_of(format: str) -> ModuleType:
 
 @contextmanager
 def loading(format: str) -> Generator[None, None, None]:
-    """Turn what a package of somebody else raises into a `FormatError`; ours raise what they do."""
+    """Turn an exception of another package into a `FormatError`; those of built-in formats pass."""
     try:
         yield
     except FormatError:
@@ -97,7 +101,7 @@ def encoding_of(format: str) -> str:
 
 @cache
 def format_of(package: str) -> str | None:
-    """Return the format whose family a package is; None where it is none."""
+    """Return the format whose family a package is; None if it is none."""
     mine = (name for name in FORMATS if FORMATS[name] == package)
     return next(mine, None) or next((n for n in others() if _values(n) == {package}), None)
 
@@ -106,7 +110,7 @@ def refused() -> dict[str, str]:
     """Return why names that other packages give to formats cannot be used, by name."""
     return {
         point.name: f"the name {point.name!r} is taken, or no name of a format: {point.value}"
-        for point in entry_points(group=GROUP)
+        for point in _points()
         if not _is_free(point.name)
     }
 
@@ -123,10 +127,16 @@ def _entry_point(format: str) -> EntryPoint:
     return found[0]
 
 
+def _points() -> EntryPoints:
+    from importlib.metadata import entry_points  # slow to import, and few programs get here
+
+    return entry_points(group=GROUP)
+
+
 @cache
 def _entry_points() -> Mapping[str, tuple[EntryPoint, ...]]:
     found: dict[str, tuple[EntryPoint, ...]] = {}
-    for point in entry_points(group=GROUP):
+    for point in _points():
         if _is_free(point.name):
             found[point.name] = (*found.get(point.name, ()), point)
     return found

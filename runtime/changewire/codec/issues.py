@@ -1,44 +1,43 @@
 """What can be wrong with a message: issues, their stable codes, and the errors that carry them."""
 
+import reprlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 
-from changewire.codec.shown import shown_pointer, shown_value
-
 CODES: Final[Mapping[str, str]] = {
-    "adapter-failed": "The adapter of a format of another package made no change of the message.",
-    "batch": "The message is a batch, where one message was asked for.",
+    "adapter-failed": "The adapter of another package could not convert the message to a change.",
+    "batch": "The message is a batch, but a single message was expected.",
     "contradicts-schema": "A value is not of the type that the message declares for it.",
     "digest-mismatch": "The digest of a record is not that of its set and user key.",
     "duplicate-column": "Two bins of one record have the same name.",
-    "duplicate-key": "Two keys of one map are the same, or cannot be told apart.",
-    "empty": "There are no bytes, or nothing but white space.",
+    "duplicate-key": "Two keys of one map are the same, or cannot be distinguished.",
+    "empty": "There are no bytes, or only white space.",
     "header-mismatch": "The header of a Kafka record contradicts its reader or the message.",
     "internal-error": "An exception that changewire does not expect ended the work on the message.",
-    "invalid-base64": "Text that stands for bytes is no Base64 text.",
-    "invalid-json": "The bytes are no JSON text.",
-    "invalid-msgpack": "The bytes are no MessagePack.",
+    "invalid-base64": "Text that stands for bytes is not Base64.",
+    "invalid-json": "The bytes are not JSON.",
+    "invalid-msgpack": "The bytes are not MessagePack.",
     "invalid-record-key": "The key of a Kafka record without value does not name a row.",
-    "invalid-schema": "The schema that stands in a message is none of Kafka Connect.",
-    "invalid-time": "Text that stands for a time is no date and time with an offset.",
-    "invalid-unicode": "The bytes are no UTF-8, or hold half of a surrogate pair.",
-    "lossy": "A conversion would lose something of the message.",
-    "missing-property": "A property that every such message has is not there.",
+    "invalid-schema": "The embedded schema of a message is not a Kafka Connect schema.",
+    "invalid-time": "Text that stands for a time is not a date and time with an offset.",
+    "invalid-unicode": "The bytes are not UTF-8, or contain half of a surrogate pair.",
+    "lossy": "A conversion would lose a part of the message.",
+    "missing-property": "A required property is missing.",
     "not-encodable": "A value of a model has no exact form in the encoding.",
     "out-of-range": "A number is below or above what the format allows.",
     "pattern-mismatch": "Text does not have the form that the format asks for.",
     "rule-broken": "Two properties contradict each other.",
     "too-deep": "Arrays and objects are nested deeper than the parser follows.",
     "too-large": "The message asks for more memory than there is.",
-    "trailing-data": "After the end of the message there are more bytes.",
-    "truncated": "The bytes end before the message does.",
+    "trailing-data": "There are more bytes after the end of the message.",
+    "truncated": "The bytes end before the message is complete.",
     "unknown-property": "A closed check found a property that the schema does not name.",
-    "unknown-variant": "The message is of no kind that the format knows.",
+    "unknown-variant": "The message is of no variant of the format.",
     "wrong-length": "An array, a text or bytes are too short or too long.",
     "wrong-type": "A value has another type than the format says.",
-    "wrong-value": "A value is none of those that the format allows.",
+    "wrong-value": "A value is not one of those that the format allows.",
 }
 """Every code that an issue can have, with its meaning."""
 
@@ -87,9 +86,9 @@ class Issue(msgspec.Struct, frozen=True):
         code: Stable code, a key of `CODES`.
         rule: Keyword of the schema, or name of the check, that is broken.
         expected: What the rule asks for.
-        actual: The value that is there; UNSET where there is none. It may hold users' data, so no
+        actual: The value that is there; UNSET if there is none. It may hold users' data, so no
             text shows it unasked.
-        actual_type: The JSON type of what is there, as a word; ``nothing`` where there is none.
+        actual_type: The JSON type of what is there, as a word; ``nothing`` if there is none.
     """
 
     pointer: str
@@ -158,7 +157,7 @@ class CodecError(ValueError):
     Attributes:
         format: Public name of the format.
         issues: Every issue that was found, at least one.
-        byte_offset: Where the parser stopped, in bytes; None where the bytes could be parsed or the
+        byte_offset: Where the parser stopped, in bytes; None if the bytes could be parsed or the
             parser does not tell.
     """
 
@@ -196,7 +195,7 @@ class CodecError(ValueError):
 
     @property
     def actual(self) -> Any:
-        """The value at the first issue's place; UNSET where there is none."""
+        """The value at the first issue's place; UNSET if there is none."""
         return self.issues[0].actual
 
     def __str__(self) -> str:
@@ -213,3 +212,41 @@ class DecodeError(CodecError):
 
 class EncodeError(CodecError):
     """A model cannot be written so that `decode` gives it back."""
+
+
+_POINTER_HEAD: Final = 120
+_POINTER_TAIL: Final = 60
+_VALUE: Final = 60
+
+
+class _Repr(reprlib.Repr):
+    """Shows what msgspec itself shows by its address."""
+
+    def repr_Ext(self, value: Any, level: int) -> str:  # noqa: N802 - the name of the type
+        return f"Ext({value.code}, {self.repr1(bytes(value.data), level - 1)})"
+
+
+_repr = _Repr()
+_repr.maxstring = _repr.maxother = _repr.maxlong = _VALUE
+
+
+def shown_pointer(pointer: str) -> str:
+    """Return a JSON Pointer with what cannot be printed escaped, and a long one cut in its midst.
+
+    The names in it may come from an untrusted message.
+    """
+    if len(pointer) > _POINTER_HEAD + _POINTER_TAIL:
+        pointer = f"{pointer[:_POINTER_HEAD]}…{pointer[-_POINTER_TAIL:]}"
+    if pointer.isprintable():
+        return pointer
+    return "".join(c if c.isprintable() else _escaped(c) for c in pointer)
+
+
+def shown_value(value: object) -> str:
+    """Return a value as Python would write it, cut where it is long or nested deep."""
+    text = _repr.repr(value)
+    return text if len(text) <= _VALUE else f"{text[: _VALUE - 1]}…"
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")

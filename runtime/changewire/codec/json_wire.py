@@ -6,10 +6,9 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from changewire.codec.exact import FloatHook, exact_number
 from changewire.codec.family import Family
+from changewire.codec.hooks import FloatHook, exact_number, write_unknown
 from changewire.codec.issues import DecodeError, Issue
-from changewire.codec.model_types import write_unknown
 from changewire.codec.unknown import UnknownProperties
 from changewire.codec.wire import PARSER_ERRORS, Data, bytes_of, unexplained
 
@@ -75,7 +74,7 @@ class JsonWire:
         return {name: members[name] for name in self._family.texts if name in members}
 
     def holds(self, value: object) -> bool:
-        """Tell whether a value has a form in JSON."""
+        """Return whether a value has a form in JSON."""
         try:
             msgspec.json.decode(self.write_all(value))
         except (TypeError, ValueError, OverflowError, msgspec.MsgspecError):
@@ -125,7 +124,7 @@ def _refusal(
 
 
 def _malformed_inside(data: bytes, decode: Callable[[Any], Any]) -> str | None:
-    """Return what is wrong inside of bytes that a parser called cut off; None where nothing is.
+    """Return what is wrong inside of bytes that a parser called cut off; None if nothing is.
 
     msgspec calls them cut off where fewer bytes follow half of a surrogate pair than the other half
     has. With bytes behind them that no text has, it fails where they are wrong.

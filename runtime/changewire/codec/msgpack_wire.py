@@ -90,7 +90,7 @@ class MsgpackWire:
         return {}
 
     def holds(self, value: object) -> bool:
-        """Tell whether a value has a form in MessagePack."""
+        """Return whether a value has a form in MessagePack."""
         try:
             self.parse(self.write(value))
         except (TypeError, ValueError, OverflowError, msgspec.MsgspecError):
@@ -125,7 +125,7 @@ def _lossless(
     """Return a reader that refuses bytes of which the model would not be all.
 
     Args:
-        place: Which byte of a message tells how it is decoded.
+        place: Which byte of a message decides how it is decoded.
         decoders: Typed decode by this byte.
         write: Encodes a model.
     """
@@ -145,7 +145,7 @@ def _lossless(
 
 
 def _may_hold_time(data: bytes) -> bool:
-    """Tell whether there may be an extension type of code -1, of which msgspec makes a time."""
+    """Return whether there may be an extension type of code -1, of which msgspec makes a time."""
     return any(head in data for head in _TIMES)
 
 

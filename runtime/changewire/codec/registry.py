@@ -69,7 +69,7 @@ def _codec_of_module(module: str) -> Codec | None:
 
 
 def detect(data: Data) -> str | None:
-    """Return the name of the format that a message says it has; None where it says none.
+    """Return the name of the format that a message says it has; None if it says none.
 
     A message of a known format may still be refused by `decode`.
     """
@@ -146,10 +146,10 @@ def _claimed(data: Data) -> tuple[Codec, Any]:
 def _claim(data: Data) -> tuple[Codec, Any] | None:
     """Return the codec of the format that a message says it has, and its model if read at once.
 
-    An exception that nothing expects is a `DecodeError`.
+    An unexpected exception is a `DecodeError`.
 
-    Formats of ours come first: no package that somebody installs changes what becomes of their
-    messages. A format whose package cannot be used claims none.
+    Built-in formats come first: no installed package changes the result for their messages. A
+    format whose package cannot be used claims none.
     """
     encoding = _encoding(data)
     return _claim_by(_ours(encoding), data) or _claim_by(_others(encoding), data)

@@ -96,7 +96,7 @@ def _no_kind(
 
 
 def _begins_as_message(data: bytes) -> bool:
-    """Tell whether bytes are none at all, or begin as an object or array does."""
+    """Return whether there are no bytes, or they begin as an object or array does."""
     text = data.lstrip(_BLANK)
     return not text or text.startswith((b"{", b"[")) or data[0] in ARRAYS
 
@@ -155,7 +155,7 @@ def _models(hint: Any) -> Iterator[type[Struct]]:
 
 
 def _positions(message: object, family: Family) -> Iterator[bool]:
-    """Yield for each position of an array, as long as one of the format, whether it is good."""
+    """Yield for each position of an array, as long as one of the format, whether it is valid."""
     arrays = [arm for arm in family.arms if arm.__struct_config__.array_like]
     if isinstance(message, list) and len(message) in {len(structs.fields(arm)) for arm in arrays}:
         pointers = [issue.pointer for issue in family.errors(message, "message")]

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import asdict
 
-from changewire.codec.exact import FloatHook
+from changewire.codec.hooks import FloatHook
 from changewire_messages.support import Extra, pointer_token
 
 MOST_NAMES: Final = 32
@@ -26,7 +26,7 @@ _Twins = tuple[Callable[[Any], Any], dict[type, tuple[Any, list[tuple[str, str]]
 
 
 def is_unknown_at_root(error: BaseException) -> bool:
-    """Tell whether msgspec refused a message for a property that its root does not have."""
+    """Return whether msgspec refused a message for a property that its root does not have."""
     text = str(error)
     return "unknown field" in text and " - at `$" not in text
 
@@ -44,7 +44,7 @@ class UnknownProperties:
         self._twins = _twins(arms, frozenset(), float_hook)
 
     def decode(self, data: Any) -> Any:
-        """Return the model; its ``extra`` is unset where every property is known.
+        """Return the model; its ``extra`` is unset if every property is known.
 
         Raises:
             msgspec.MsgspecError, UnicodeError: The message has other names, or is no valid one.

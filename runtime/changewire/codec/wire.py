@@ -44,7 +44,7 @@ class Wire(Protocol):
 
     Attributes:
         rule: Name of the encoding, which is the rule that malformed bytes break.
-        unknown: Decodes messages with unknown properties at their root; None where the encoding
+        unknown: Decodes messages with unknown properties at their root; None if the encoding
             has no place for such.
         write: Encodes what the models of most messages hold, as quickly as can be.
         write_all: Encodes all that a model can hold.
@@ -75,7 +75,7 @@ class Wire(Protocol):
         ...
 
     def split(self, data: Data) -> list[Any] | None:
-        """Return the elements of a batch, each as its bytes; None where it is one message.
+        """Return the elements of a batch, each as its bytes; None if it is one message.
 
         Raises:
             One of `PARSER_ERRORS`: The bytes are no array.
@@ -87,7 +87,7 @@ class Wire(Protocol):
         ...
 
     def holds(self, value: object) -> bool:
-        """Tell whether a value has a form in the encoding at all."""
+        """Return whether a value has a form in the encoding at all."""
         ...
 
 
@@ -99,7 +99,7 @@ def wire_of(family: Family) -> Wire:
 
 
 def is_data(value: object) -> TypeGuard[Data]:
-    """Tell whether a value is what messages are given as, and no model or parsed message."""
+    """Return whether a value is what messages are given as, and no model or parsed message."""
     return isinstance(value, (bytes, bytearray, memoryview, str, msgspec.Raw))
 
 

@@ -47,7 +47,7 @@ class _Form(NamedTuple):
         model: Bin of the JSON format.
         to_json: From the value in MessagePack to that in JSON.
         to_msgpack: Back.
-        property: Property of the JSON bin that says what the flags say; None where there is none.
+        property: Property of the JSON bin that says what the flags say; None if there is none.
         flags: Flags that JSON has words for, with these words.
         is_exact: Whether the type comes back from JSON.
     """

@@ -1,9 +1,17 @@
-"""Messages of one format as messages of another: decoded, mapped, encoded."""
+"""Messages of one format as messages of another, or as an older version of theirs writes them."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias, get_args
 
-from changewire.codec import Codec, Data, DecodeError, EncodeError, Issue, codec
+from changewire.codec import (
+    Codec,
+    Data,
+    DecodeError,
+    EncodeError,
+    Issue,
+    codec,
+    codec_of,
+)
 from changewire.codec.wire import too_deep
 from changewire.convert.aerospike import to_json, to_msgpack
 from changewire.convert.report import Report
@@ -108,3 +116,68 @@ def _written(
         for loss in report.losses():
             on_loss(loss)
     return data
+
+
+Version: TypeAlias = Literal["current", "legacy"]
+
+_TIMES = ("gen", "exp", "lut")
+
+
+def in_version(model: object, version: Version) -> Any:
+    """Return a model, or a list of models, as a version of its format writes it.
+
+    Connectors before 4.0.0 wrote deletes of two parts, and writes without nil; that is the legacy
+    version of ``aerospike-msgpack``. In the current one each model is what it is: a `LegacyDelete`
+    stays one, since its bytes decode to it.
+
+    Args:
+        model: A message, a key, or a list of either.
+        version: ``current`` or ``legacy``.
+
+    Raises:
+        EncodeError: The legacy version has no place for something that a model holds.
+        TypeError: It is no model of a message.
+        ValueError: There is no such version, or the format has no legacy version.
+    """
+    if version == "current":
+        return model
+    if version not in get_args(Version):
+        raise ValueError(f"no version {version!r}; there are: {', '.join(get_args(Version))}")
+    name = codec_of(model).format
+    if name != aerospike_msgpack.FORMAT:
+        raise ValueError(f"{name} has no legacy version; {aerospike_msgpack.FORMAT} has one")
+    issues: list[Issue] = []
+    if isinstance(model, list):
+        found: Any = [_legacy(item, f"/{i}", issues) for i, item in enumerate(model)]
+    else:
+        found = _legacy(model, "", issues)
+    if issues:
+        raise EncodeError(name, issues)
+    return found
+
+
+def _legacy(model: object, at: str, issues: list[Issue]) -> object:
+    """Return the legacy form of one model; what it has no place for is added to the issues."""
+    if isinstance(model, aerospike_msgpack.Write):
+        row = model.payload
+        for position, name in enumerate(_TIMES, 1):
+            if getattr(row, name) is None:
+                issues.append(
+                    _issue(f"{at}/2/{position}", "a number, 0 where it is not known", None)
+                )
+        return model
+    if not isinstance(model, aerospike_msgpack.Delete):
+        return model
+    payload = model.payload
+    for position, name in enumerate(_TIMES, 2):
+        if (value := getattr(payload, name)) is not None:
+            issues.append(
+                _issue(f"{at}/2/{position}", "null: its deletes have no place for it", value)
+            )
+    return aerospike_msgpack.LegacyDelete(
+        payload=aerospike_msgpack.LegacyDeletePayload(payload.key, payload.flags)
+    )
+
+
+def _issue(pointer: str, expected: str, actual: object) -> Issue:
+    return Issue(pointer, "not-encodable", "legacy", expected, actual)

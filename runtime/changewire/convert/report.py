@@ -1,4 +1,4 @@
-"""What a conversion loses or cannot carry over: noted on the way, told at its end."""
+"""What a conversion loses or cannot carry over: noted on the way, reported at its end."""
 
 from collections.abc import Iterator, Mapping
 from itertools import chain, islice

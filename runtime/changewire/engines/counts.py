@@ -33,7 +33,7 @@ class Counts:
         elements: Elements of all messages; a message that cannot be read is one element.
         changes: Elements that change a row.
         controls: Elements that are control events.
-        dead_letters: Elements that were refused.
+        dead_letters: Elements that were rejected.
         by_operation: Changes and control events by operation.
         by_table: Changes and control events by database, schema and table, joined by dots.
         by_hour: Changes and control events by the hour of their event time, in UTC.

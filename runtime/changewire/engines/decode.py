@@ -10,7 +10,7 @@ from itertools import chain, repeat
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from changewire.changes.reading import ElementRow, Reading
+from changewire.changes.decode_options import DecodeOptions, ElementRow
 from changewire.codec import DecodeError, FormatError, rejection
 from changewire.codec.border import internal_error
 from changewire.engines.counts import ConservationError
@@ -69,15 +69,15 @@ class Decoder:
     """Decodes batches of records; it pickles, so that workers get a copy.
 
     Attributes:
-        reading: The format of the messages, and what they do not say themselves.
+        decode_options: The format of the messages, and what they do not say themselves.
         all_have_values: Whether every row carries its message, and not dead letters alone.
     """
 
     all_have_values = False
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, decode_options: DecodeOptions) -> None:
         """Remember how messages are read."""
-        self.reading = reading
+        self.decode_options = decode_options
 
     def __call__(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Yield a row for each element of each message, in batches that are cut by bytes.
@@ -159,11 +159,11 @@ class Decoder:
 
     def _failed(self, error: Exception) -> Rejection:
         """Return the rejection of an element that raised what nothing expected."""
-        return rejection(DecodeError(self.reading.format, [internal_error(error)]))
+        return rejection(DecodeError(self.decode_options.format, [internal_error(error)]))
 
     def _elements(self, value: bytes | None, key: bytes | None) -> list[ElementRow]:
         """Return what becomes of each element of a message."""
-        return self.reading.rows(value, key)
+        return self.decode_options.rows(value, key)
 
     def _columns(
         self, batch: pa.RecordBatch, elements: Elements, places: Places | None

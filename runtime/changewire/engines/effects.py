@@ -1,36 +1,35 @@
-"""Decoded rows that say as well what each change does to rows of tables."""
+"""Decoded rows that say as well what each change does to rows of tables: the column ``effects``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
 from typing import Any, Final
 
+import msgspec
 import pyarrow as pa
 from msgspec import UNSET
 
 from changewire.changes.change_row import ChangeRow
 from changewire.engines.decode import Decoder, Elements
+from changewire.engines.errors import KeysMissingError
 from changewire.engines.layout import CHANGE_OPS
 from changewire.engines.places import Places
-from changewire.tables.effects import Effect, effects
 from changewire.tables.keys import key_text
-from changewire.tables.order import NOWHERE, Placed, Position
+from changewire.tables.mutations import RowMutation, mutations
+from changewire.tables.order import ChangePosition, PositionedChange
+from changewire.tables.planner import BatchSummary
+from changewire.tables.routing import KnownTables
+from changewire_messages.change import Change, Sequence, Source
+from changewire_messages.tables.arrow import ROW_MUTATION as EFFECT
 
 EFFECTS: Final = "effects"
 """Column of decoded rows."""
 
-SEQUENCE: Final = pa.struct({"major": pa.int64(), "minor": pa.int64()})
+IMAGES: Final = ("source", "key", "before", "after", "sequence", "attributes")
+"""Columns of decoded rows that `images` reads, beside those of the position."""
 
-EFFECT: Final = pa.struct(
-    {
-        "key": pa.string(),
-        "kind": pa.string(),
-        "sequence": SEQUENCE,
-        "names": pa.list_(pa.string()),
-    }
-)
-"""What a change does to one row: key of the row as `key_text`, kind and sequence of the effect, and
-for a patch the columns that it sets or removes. Their values are those of ``after``."""
+_decode: Final = msgspec.json.Decoder(dict[str, Any], float_hook=Decimal).decode
 
 
 class EffectsDecoder(Decoder):
@@ -48,47 +47,91 @@ class EffectsDecoder(Decoder):
         return found
 
 
-def effect_of(row: Mapping[str, Any], values: Mapping[str, Any]) -> Effect:
-    """Return an effect that stands in a row of its own, with the place of its change.
+def _of_change(change: ChangeRow | None) -> list[dict[str, Any]] | None:
+    if change is None or change.op not in CHANGE_OPS or change.key is None:
+        return None
+    return rows_of(mutations(change))
+
+
+def rows_of(found: Iterable[RowMutation]) -> list[dict[str, Any]]:
+    """Return mutations as columns of `EFFECT`."""
+    return [*map(_row, found)]
+
+
+def _row(mutation: RowMutation) -> dict[str, Any]:
+    sequence = mutation.sequence
+    return {
+        "key": key_text(mutation.key),
+        "kind": mutation.kind,
+        "sequence": {"major": sequence[0], "minor": sequence[1]} if sequence else None,
+        "names": [*mutation.values] if mutation.kind == "patch" else None,
+    }
+
+
+def mutation_of(row: Mapping[str, Any], values: Mapping[str, Any]) -> RowMutation:
+    """Return a mutation that stands in a row of its own, with the position of its change.
 
     Args:
         row: Columns of `EFFECT`, and ``topic``, ``partition``, ``offset`` and ``element``. The
-            effect gets no key and no identity: its caller groups effects by key.
+            mutation gets no key and no identity: its caller groups mutations by key.
         values: Columns of the row after the change; None for what is null.
     """
     kind, sequence = row["kind"], row["sequence"]
     if kind == "patch":
         values = {name: _or_unset(values.get(name)) for name in row["names"]}
-    return Effect(
+    return RowMutation(
         key={},
         identity=(),
         kind=kind,
         values=values,
         sequence=(sequence["major"], sequence["minor"]) if sequence else (),
-        position=Position(row["topic"], row["partition"], row["offset"], row["element"]),
+        position=_position(row),
     )
+
+
+def _position(row: Mapping[str, Any]) -> ChangePosition:
+    return ChangePosition(row["topic"], row["partition"], row["offset"], row["element"])
 
 
 def _or_unset(value: Any) -> Any:
     return UNSET if value is None else value
 
 
-def _of_change(change: ChangeRow | None) -> list[dict[str, Any]] | None:
-    if change is None or change.op not in CHANGE_OPS or change.key is None:
-        return None
-    return rows_of(effects(Placed(change.change(), NOWHERE)))
+def images(rows: Iterable[Mapping[str, Any]]) -> Iterator[PositionedChange]:
+    """Yield updates as changes, as far as the images of an update need it to be paired.
+
+    Args:
+        rows: Decoded rows of updates, with the columns `IMAGES` and those of the position.
+    """
+    for row in rows:
+        texts = {name: row[name] for name in ("key", "before", "after", "attributes")}
+        found: dict[str, Any] = {name: text and _decode(text) for name, text in texts.items()}
+        sequence = row["sequence"]
+        change = Change(
+            op="update",
+            source=Source(**row["source"]),
+            before_key=None,
+            event_time=None,
+            sequence=None if sequence is None else Sequence(**sequence),
+            ddl=None,
+            schema_fingerprint=None,
+            **found,
+        )
+        yield PositionedChange(change, _position(row))
 
 
-def rows_of(found: Iterable[Effect]) -> list[dict[str, Any]]:
-    """Return effects as columns of `EFFECT`."""
-    return [*map(_of_effect, found)]
+def check_keys(summary: BatchSummary, known: KnownTables) -> None:
+    """Refuse a batch in which no change has a key, if none ever had one.
 
+    Args:
+        summary: Counts of the batch.
+        known: Tables that were fed.
 
-def _of_effect(effect: Effect) -> dict[str, Any]:
-    sequence = effect.sequence
-    return {
-        "key": key_text(effect.key),
-        "kind": effect.kind,
-        "sequence": {"major": sequence[0], "minor": sequence[1]} if sequence else None,
-        "names": [*effect.values] if effect.kind == "patch" else None,
-    }
+    Raises:
+        KeysMissingError: It is such a batch.
+    """
+    if summary.changes and summary.changes == summary.key_missing and not known.names:
+        raise KeysMissingError(
+            f"none of {summary.changes} changes has a key, so no table can take them; "
+            "name the columns of the key by `keys`. Nothing of the batch was written"
+        )

@@ -32,7 +32,7 @@ def property_text(value: Any) -> str:
 
 
 def property_value(text: str | None) -> Any:
-    """Return the value of a property; None where the table has none."""
+    """Return the value of a property; None if the table has none."""
     return None if text is None else msgspec.json.decode(b64decode(text))
 
 
@@ -42,7 +42,7 @@ def order_text(order: Order) -> str:
 
 
 def order_value(text: str | None) -> Order:
-    """Return the order that a property has; `OLDEST` where the table has none."""
+    """Return the order that a property has; `OLDEST` if the table has none."""
     found = property_value(text)
     return OLDEST if found is None else state_from(found, None).order
 

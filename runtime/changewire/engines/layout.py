@@ -6,11 +6,12 @@ of a change and of a rejection are those of their schemas.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import pyarrow as pa
 
-from changewire.tables.effects import DELETE, WRITES
+from changewire.tables.mutations import DELETE, WRITES
 from changewire_messages.change import Change
 
 CHANGE: Final = "change"
@@ -32,6 +33,14 @@ RECORD_COLUMNS: Final[dict[str, pa.DataType]] = {
     "number": pa.int64(),
 }
 """Where a record stood: Kafka's own columns, or file and number."""
+
+POSITION: Final[Mapping[str, tuple[tuple[str, ...], str | int]]] = {
+    "topic": (("topic", "path"), ""),
+    "partition": (("partition",), -1),
+    "offset": (("offset", "number"), -1),
+}
+"""Position of a record, as `changewire.tables` orders changes: for each part of it the columns of
+which the first that is not NULL is taken, and what stands for NULL in all of them."""
 
 INPUT_COLUMNS: Final[dict[str, pa.DataType]] = {
     "value": pa.binary(),

@@ -32,9 +32,9 @@ class StreamTotals:
     Attributes:
         query: Id of the query, kept in its checkpoint.
         batches: Batches that this run committed.
-        offset_gaps: Offsets without a record; None where it was not told for any batch.
-        lag_offsets: Offsets behind the latest ones, after the last batch; None where not told.
-        signal: Name of the signal that ended the query; None where it ended by itself.
+        offset_gaps: Offsets without a record; None if it is not known of any batch.
+        lag_offsets: Offsets behind the latest ones, after the last batch; None if it is not known.
+        signal: Name of the signal that ended the query; None if it ended by itself.
     """
 
     query: str
@@ -56,8 +56,8 @@ class Outcome:
         engine: ``python`` or ``spark``, with its version.
         seconds: Wall-clock time of the run, in seconds.
         first_dead_letters: The first ones by position, each with the columns `PLACE_COLUMNS`, and
-            ``value`` (shortened text) where values are to be shown.
-        stream: Totals of a streaming query; None where the run was none.
+            ``value`` (shortened text) if values are to be shown.
+        stream: Totals of a streaming query; None if the run was none.
         tables: What became of changes in tables, as `changewire.tables.Result.counts`; None where
             the run fed none.
         start_seconds: Seconds of these before the engine began to read: the start of Spark, and
@@ -87,6 +87,6 @@ class Outcome:
 
 
 def place_text(row: Mapping[str, Any]) -> str:
-    """Return where a row's record stood: topic, partition and offset, or file and number."""
+    """Return where a row's record is: topic, partition and offset, or file and number."""
     named = {name: row[name] for name in PLACE_COLUMNS[:6] if row[name] is not None}
     return ", ".join(f"{name} {value}" for name, value in named.items())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,13 +27,10 @@ def output_of(rows: pa.RecordBatch, kind: str) -> pa.RecordBatch:
     return chosen.select(list(table_of(kind)))
 
 
+PLACE_ORDER: Final = ("path", "number", "topic", "partition", "offset", "element")
+"""Columns that order dead letters in a report, NULL first."""
+
+
 def place_order(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return what orders rows: file and number, topic, partition and offset, element."""
-    return (
-        row["path"] or "",
-        -1 if row["number"] is None else row["number"],
-        row["topic"] or "",
-        -1 if row["partition"] is None else row["partition"],
-        -1 if row["offset"] is None else row["offset"],
-        row["element"],
-    )
+    """Return the key that sorts rows by `PLACE_ORDER`."""
+    return tuple((row[name] is not None, row[name]) for name in PLACE_ORDER)

@@ -46,7 +46,7 @@ def records_of(
     Args:
         batch: Records.
         rows: How many elements there are.
-        places: Their places; None where every record is one element.
+        places: Their places; None if every record is one element.
         has_value: Which rows carry the message; for others it is not even copied.
     """
     found = dict(zip(batch.schema.names, batch.columns, strict=True))

@@ -31,7 +31,7 @@ def addresses_in(servers: str) -> list[tuple[str, int]]:
 
 
 def connection_refusal(host: str, port: int) -> str:
-    """Return why a server accepts no connection; empty where it does."""
+    """Return why a server accepts no connection; empty if it does."""
     try:
         socket.create_connection((host, port), timeout=CONNECT_SECONDS).close()
     except (OSError, UnicodeError) as error:  # the latter: a part of the name is too long for DNS

@@ -5,9 +5,9 @@ from typing import Final, NamedTuple
 
 from msgspec import UNSET, Struct
 
+from changewire.changes.adapters import adapter
 from changewire.changes.contradictions import contradictions
 from changewire.changes.contradictions import leniencies as leniencies_of
-from changewire.changes.declared import declared
 from changewire.codec import Data, DecodeError, Issue, codec, detect
 from changewire.codec.border import guarded
 from changewire.codec.family import Family
@@ -39,16 +39,16 @@ class Explanation(Struct, frozen=True, kw_only=True):
     """What a message is.
 
     Attributes:
-        format: Name of its format; None where it says none.
+        format: Name of its format; None if it says none.
         nearest: Name of the format that a message without one comes nearest to: its fields are held
-            against that. None where it has a format, or little in common with any.
-        variant: Title of its schema; None where it has none.
-        fields: Its fields; none where it cannot be parsed. Each issue stands at its field, one of
+            against that. None if it has a format, or little in common with any.
+        variant: Title of its schema; None if it has none.
+        fields: Its fields; none if it cannot be parsed. Each issue stands at its field, one of
             the message as a whole at the first.
         issues: Every issue of the message; of one without a format, that first, and then those by
             which it is none of the nearest one.
         leniencies: Names of the leniencies that it needed, one for each use.
-        stop: Where the parser stopped; None where the message can be parsed, or it does not tell.
+        stop: Where the parser stopped; None if the message can be parsed, or it does not tell.
     """
 
     format: str | None
@@ -72,7 +72,7 @@ def explain(data: Data, format: str | None = None, *, most: int | None = 20) -> 
 
     Args:
         data: The value of a Kafka record, as bytes or as text.
-        format: Name of its format; None to tell it from the message.
+        format: Name of its format; None to detect it.
         most: How many elements of one array, entries of one map, or properties without a name in
             the schema are explained; of all fields of the message fifty times as many. None
             explains all.
@@ -163,7 +163,7 @@ def _unclaimed(data: Data, most: int | None) -> Explanation:
 
 
 def _variant(fields: list[Field]) -> str:
-    """Return the kind that a tag told, nearest to the root; the kind of the root without a tag."""
+    """Return the kind that a tag names, nearest to the root; the kind of the root without a tag."""
     tagged = [field for field in fields if field.tagged]
     return min(tagged, key=lambda field: field.depth, default=fields[0]).kind
 
@@ -171,7 +171,8 @@ def _variant(fields: list[Field]) -> str:
 def _declare(fields: list[Field], message: object, format: str) -> None:
     """Add the types that a message declares, and what values say by them."""
     by_pointer = {field.pointer: field for field in fields}
-    for column in declared(message, format):
+    declared = adapter(format).declared
+    for column in declared(message) if declared else ():
         field = by_pointer.get(column.pointer)
         if field is not None:
             field.declared = column.type

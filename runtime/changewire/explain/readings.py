@@ -21,7 +21,7 @@ _UNITS: Final[dict[str, Any]] = {
 
 
 def reading(value: object, node: Node, meaning: str, about: str) -> str:
-    """Return what a value says; empty where it says no more than itself.
+    """Return what a value says; empty if it says no more than itself.
 
     Args:
         value: A value of a message.

@@ -51,7 +51,7 @@ def chain(root: Node, node: Node, value: object) -> list[Node]:
 
 
 def _target(root: Node, node: Node) -> Node:
-    """Return the definition that a place refers to; the place itself where it does not."""
+    """Return the definition that a place refers to; the place itself if it does not."""
     reference = node.get("$ref")
     if reference is None:
         return node
@@ -79,7 +79,7 @@ def _has_tag(arm: Node, value: Any) -> bool:
 
 
 def _holds(rule: Node, value: object) -> bool:
-    """Tell whether a value is one of those that a tag can have."""
+    """Return whether a value is one of those that a tag can have."""
     if "const" in rule:
         return type(value) is type(rule["const"]) and value == rule["const"]
     if "enum" in rule:
@@ -88,7 +88,7 @@ def _holds(rule: Node, value: object) -> bool:
 
 
 def _is_of_length(root: Node, arm: Node, value: Any) -> bool:
-    """Tell whether an array, and the arrays at its positions, are as long as an arm says."""
+    """Return whether an array, and the arrays at its positions, are as long as an arm says."""
     if "prefixItems" not in arm or not isinstance(value, list):
         return True
     return arm["minItems"] <= len(value) <= arm["maxItems"] and all(
@@ -105,7 +105,7 @@ def _by_type(arms: list[tuple[Node, Node]], value: object) -> Node:
 
 
 def is_of_type(node: Node, value: object) -> bool:
-    """Tell whether a value is of a type that a place of a schema allows."""
+    """Return whether a value is of a type that a place of a schema allows."""
     said = node.get("type", ())
     types = [said] if isinstance(said, str) else said
     if node.get("format") == "binary":

@@ -28,11 +28,11 @@ class Field(Struct, kw_only=True):
             missing.
         kind: Title of its schema, or its type as a word.
         meaning: Description of the schema.
-        reading: What the value says to a person; empty where it says no more than itself.
+        reading: What the value says to a person; empty if it says no more than itself.
         declared: Type that the message itself declares for the value.
         state: ``unknown`` for a property that its schema does not name, ``missing`` for one that
             should be there, otherwise ``known``.
-        tagged: Whether a tag told the kind.
+        tagged: Whether a tag names the kind.
         left_out: How many of its fields do not follow.
         issues: What is wrong with it, and with those of its fields that do not follow.
     """
@@ -64,7 +64,7 @@ class _Part(NamedTuple):
 class _Step(NamedTuple):
     """A part that is still to be walked to.
 
-    `about` describes what holds it; `repeated` tells that it is the same in message after message.
+    `about` describes what holds it; `repeated` says that it is the same in message after message.
     """
 
     part: _Part

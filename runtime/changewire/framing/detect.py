@@ -1,4 +1,4 @@
-"""Which shape an input has, told from its first line or its first message."""
+"""Which shape an input has, detected from its first line or its first message."""
 
 from collections.abc import Callable
 from typing import Final

@@ -1,13 +1,14 @@
-"""Plain, gzip and zstd input, told apart by its first bytes."""
+"""Plain, gzip and zstd input, distinguished by its first bytes."""
 
 import gzip
+import importlib
 import io
 import sys
 import zlib
 from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Any, Final, Protocol
 
-from changewire.framing.extras import require
 from changewire.framing.record import Damage
 
 # Arrow throws away what it inflated in the step in which it meets damage, so steps are small:
@@ -112,3 +113,16 @@ _INFLATERS: Final[dict[bytes, Callable[[io.BufferedIOBase, int], Iterator[bytes]
     b"\x28\xb5\x2f\xfd": _zstd,
 }
 _MAGIC_BYTES: Final = max(map(len, _INFLATERS))
+
+
+def require(module: str, *, purpose: str) -> ModuleType:
+    """Import `module`, a part of pyarrow, for `purpose` (such as ``reading Parquet``).
+
+    Raises:
+        ImportError: pyarrow is not installed; the text names the extra that brings it.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        text = f'{purpose} needs pyarrow: pip install "changewire[cli]"'
+        raise ImportError(text, name=error.name) from error

@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 from changewire.framing.record import Damage, Position, Record
 from changewire.framing.scan import BLANK
 from changewire.framing.source import Source
-from changewire.framing.split import lines
+from changewire.framing.text import lines
 
 T = TypeVar("T")
 _Headers: TypeAlias = list[str | None] | dict[str, list[str | None]]

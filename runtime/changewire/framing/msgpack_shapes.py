@@ -1,4 +1,4 @@
-"""Whether an input is certainly MessagePack, and in which shape, told from its first message."""
+"""Whether an input is certainly MessagePack, and its shape, detected from its first message."""
 
 from typing import Final
 

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable, Generator, Iterator
 from typing import IO, Any, Final, NamedTuple, TypeAlias
 
-from changewire.framing.extras import require
+from changewire.framing.inflate import require
 from changewire.framing.record import Damage, FramingError, Position, Record, too_long
 from changewire.framing.source import Source
 

@@ -1,11 +1,10 @@
-"""The shapes in which each message is a piece of JSON text."""
+"""Text inputs: a stream of bytes cut into lines or JSON values, each within a limit."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from changewire.framing.record import Record, numbered
-from changewire.framing.scan import BLANK
+from changewire.framing.record import Damage, Record, numbered, too_long
+from changewire.framing.scan import BLANK, Scanner
 from changewire.framing.source import Source
-from changewire.framing.split import elements, lines, values
 
 
 def json_lines(source: Source, limit: int) -> Iterator[Record]:
@@ -35,3 +34,62 @@ def json_concatenated(source: Source, limit: int) -> Iterator[Record]:
         Damage: a value is longer than `limit` bytes, or the source is damaged.
     """
     return numbered(source.path, values(source.text(), limit))
+
+
+def lines(chunks: Iterable[bytes], limit: int) -> Iterator[bytes]:
+    """Yield every line of `chunks`, blank ones too, without its LF or CRLF.
+
+    Raises:
+        Damage: a line is longer than `limit` bytes.
+    """
+    begun = bytearray()
+    for chunk in chunks:
+        ended = chunk.split(b"\n")
+        tail = ended.pop()
+        if ended:
+            ended[0] = bytes(begun) + ended[0]
+            begun.clear()
+        for line in ended:
+            _bounded(line, limit)
+            yield line.removesuffix(b"\r")
+        begun += tail
+        _bounded(begun, limit)
+    yield bytes(begun).removesuffix(b"\r")
+
+
+def values(chunks: Iterable[bytes], limit: int) -> Iterator[bytes]:
+    """Yield the JSON values that stand back to back in `chunks`.
+
+    Raises:
+        Damage: a value is longer than `limit` bytes.
+    """
+    return _scanned(Scanner(), chunks, limit)
+
+
+def elements(chunks: Iterable[bytes], limit: int) -> Iterator[bytes]:
+    """Yield the elements of the one JSON array that `chunks` hold, and what follows it.
+
+    Raises:
+        Damage: an element is longer than `limit` bytes; there is no array; or it ends behind an
+            element without being closed, so that others are missing.
+    """
+    scanner = Scanner(array=True)
+    yield from _scanned(scanner, chunks, limit)
+    if scanner.cut_off:
+        reason = "the JSON array is never closed, so its end is missing; fetch the file again"
+        raise Damage(reason)
+
+
+def _scanned(scanner: Scanner, chunks: Iterable[bytes], limit: int) -> Iterator[bytes]:
+    for chunk in chunks:
+        for value in scanner.feed(chunk):
+            _bounded(value, limit)
+            yield value
+        _bounded(scanner.pending, limit)
+    if scanner.pending:
+        yield bytes(scanner.pending)
+
+
+def _bounded(data: bytes | bytearray, limit: int) -> None:
+    if len(data) > limit:
+        raise too_long(limit)

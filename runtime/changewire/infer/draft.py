@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from changewire.infer.kinds import JOINED, SCALARS, joined_types, kind_of
-from changewire.infer.seen import ARRAY, NULL, OBJECT, Seen
+from changewire.infer.profile import ARRAY, NULL, OBJECT, Profile
 
 Node = dict[str, Any]
 
@@ -23,11 +23,11 @@ _EXAMPLES: Final[Mapping[str, Any]] = {
     "object": {},
     "string": "",
 }
-"""A value of each type, which is nobody's."""
+"""A made-up value of each type."""
 
 
 def class_name(text: str) -> str:
-    """Return a name for a class: CamelCase in ASCII; empty where there are no letters for it."""
+    """Return a name for a class: CamelCase in ASCII; empty if there are no letters for it."""
     words = [word for word in _WORDS.split(text) if word]
     return "".join(word[0].upper() + word[1:] for word in words).lstrip("0123456789")
 
@@ -44,7 +44,7 @@ class Drafter:
 
         Args:
             title: Name of the class of rows.
-            show_values: Whether comments tell the bounds of integers.
+            show_values: Whether comments have the bounds of integers.
         """
         self.paths: dict[str, str] = {}
         self._title, self._show_values = title, show_values
@@ -53,7 +53,7 @@ class Drafter:
         self._maps: Collection[str] = ()
 
     def schema(
-        self, rows: Seen, heading: str, left_out: Mapping[str, str], maps: Collection[str]
+        self, rows: Profile, heading: str, left_out: Mapping[str, str], maps: Collection[str]
     ) -> Node:
         """Return the schema of rows.
 
@@ -78,9 +78,9 @@ class Drafter:
             schema["$defs"] = dict(sorted(self._definitions.items()))
         return {**schema, "examples": [_example(schema, self._definitions)]}
 
-    def _object(self, seen: Seen, names: Collection[str], title: str, path: str) -> Node:
-        count = seen.kinds[OBJECT]
-        children = {name: seen.properties[name] for name in names}
+    def _object(self, profile: Profile, names: Collection[str], title: str, path: str) -> Node:
+        count = profile.kinds[OBJECT]
+        children = {name: profile.properties[name] for name in names}
         properties = {
             name: {
                 "description": _COLUMN,
@@ -93,25 +93,25 @@ class Drafter:
         node: Node = {"type": "object", "properties": properties}
         return {**node, "required": required} if required else node
 
-    def _value(self, seen: Seen, title: str, path: str) -> Node:
+    def _value(self, profile: Profile, title: str, path: str) -> Node:
         """Return the schema of a place; a place that takes any value says nothing."""
-        kind, null = kind_of(seen), ["null"] if NULL in seen.kinds else []
-        if kind == OBJECT and seen.properties and path in self._maps:
-            seen.become_map()
-        if kind == OBJECT and seen.properties:
-            reference = {"$ref": f"#/$defs/{self._define(seen, title, path)}"}
+        kind, null = kind_of(profile), ["null"] if NULL in profile.kinds else []
+        if kind == OBJECT and profile.properties and path in self._maps:
+            profile.become_map()
+        if kind == OBJECT and profile.properties:
+            reference = {"$ref": f"#/$defs/{self._define(profile, title, path)}"}
             return {"anyOf": [reference, {"type": "null"}]} if null else reference
         if kind == JOINED:
-            return {"type": [*joined_types(seen), *null]}
+            return {"type": [*joined_types(profile), *null]}
         if kind in {ARRAY, OBJECT}:
-            below = self._value(seen.items, title, path) if seen.items else {}
+            below = self._value(profile.items, title, path) if profile.items else {}
             keyword = {ARRAY: "items", OBJECT: "additionalProperties"}[kind]
             node = {"type": kind, **({keyword: below} if below else {})}
         else:
             node = dict(SCALARS.get(kind, {}))
         return {**node, "type": [node["type"], *null]} if node and null else node
 
-    def _define(self, seen: Seen, title: str, path: str) -> str:
+    def _define(self, profile: Profile, title: str, path: str) -> str:
         """Write the definition of an object, and return its title."""
         taken = {name.lower() for name in [self._title, *self._definitions]}
         name, number = title, 1
@@ -121,26 +121,26 @@ class Drafter:
         self.paths[name] = path
         self._definitions[name] = {}  # it is taken before those within it are named
         about = {"title": name, "description": _OBJECT}
-        self._definitions[name] = {**about, **self._object(seen, seen.properties, name, path)}
+        self._definitions[name] = {**about, **self._object(profile, profile.properties, name, path)}
         return name
 
-    def _comment(self, seen: Seen, all_of: str) -> str:
+    def _comment(self, profile: Profile, all_of: str) -> str:
         """Say what was seen of a column: how often, of which types, as what it is declared."""
-        nulls = f", null in {seen.kinds[NULL]:,}" if seen.kinds[NULL] else ""
-        text = f"In {seen.count:,} of {all_of}{nulls}."
-        kinds = {kind: number for kind, number in sorted(seen.kinds.items()) if number}
+        nulls = f", null in {profile.kinds[NULL]:,}" if profile.kinds[NULL] else ""
+        text = f"In {profile.count:,} of {all_of}{nulls}."
+        kinds = {kind: number for kind, number in sorted(profile.kinds.items()) if number}
         kinds.pop(NULL, None)
         if len(kinds) > 1:
             text += f" Seen: {', '.join(f'{kind} {number:,}' for kind, number in kinds.items())}."
-        if seen.declared:
-            text += f" Declared: {', '.join(map(ascii, seen.declared))}."
-        if self._show_values and seen.least is not None:
-            text += f" Integers from {seen.least} to {seen.greatest}."
+        if profile.declared:
+            text += f" Declared: {', '.join(map(ascii, profile.declared))}."
+        if self._show_values and profile.least is not None:
+            text += f" Integers from {profile.least} to {profile.greatest}."
         return text
 
 
 def _example(node: Node, definitions: Mapping[str, Node]) -> Any:
-    """Return a value that a schema takes, and that nobody sent."""
+    """Return a made-up value that a schema accepts."""
     if "anyOf" in node or "$ref" in node:
         reference = node["anyOf"][0]["$ref"] if "anyOf" in node else node["$ref"]
         return _example(definitions[reference.rpartition("/")[2]], definitions)

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from changewire.changes import embedded
-from changewire.changes.reading import Reading
+from changewire.changes.decode_options import DecodeOptions
 from changewire.changes.schemas import Tally
 from changewire.codec import Data
 from changewire.codec.wire import bytes_of
 from changewire.framing import Position, Record
 from changewire.generator import generator_part
-from changewire.infer.declared import declare
 from changewire.infer.draft import Drafter, class_name
-from changewire.infer.seen import Room, Seen, TableError
+from changewire.infer.kinds import declare
+from changewire.infer.profile import Profile, Room, TableError
 from changewire_messages.change import Change, Source
 
 _MOST_TABLES: Final = 1000
@@ -48,24 +48,24 @@ class Observer:
         refused: How many elements were refused.
     """
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, decode_options: DecodeOptions) -> None:
         """Remember how messages are read."""
         self.refused = 0
-        self._reading = reading
-        self._rows: dict[str, Seen] = {}
+        self._decode_options = decode_options
+        self._rows: dict[str, Profile] = {}
         self._room = Room()
         self._tallies: dict[str, Tally | None] = {}
 
     def add(self, record: Record) -> list[Any]:
         """Look at the rows of a message, and return the rejections of refused elements."""
         refused: list[Any] = []
-        for found, _ in self._reading.elements(record.value, record.key):
+        for found, _ in self._decode_options.elements(record.value, record.key):
             if not isinstance(found, Change):
                 refused.append(found)
                 continue
             for image in (found.before, found.after):
                 if image is not None:
-                    self._seen(found.source).add(image)
+                    self._profile(found.source).add(image)
         self.refused += len(refused)
         if record.value is not None and not refused:
             self._declare(record)
@@ -80,7 +80,7 @@ class Observer:
             ImportError: The extra ``codegen`` is not installed.
         """
         name = self._table(table)
-        rows = Seen(Room())
+        rows = Profile(Room())
         for columns in self._columns(name):
             declare(rows, columns)
         rows.absorb(self._rows[name])
@@ -91,16 +91,16 @@ class Observer:
         schema = _corrected(rows, wanted, heading, show_values=show_values)
         return Draft(schema, name, rows.count, self.refused)
 
-    def _seen(self, source: Source) -> Seen:
+    def _profile(self, source: Source) -> Profile:
         name = _name(source)
         if name not in self._rows and len(self._rows) >= _MOST_TABLES:
             raise TableError(f"the messages are of more than {_MOST_TABLES:,} tables")
-        return self._rows.setdefault(name, Seen(self._room))
+        return self._rows.setdefault(name, Profile(self._room))
 
     def _declare(self, record: Record) -> None:
         """Note the schema that stands in a message; formats without such are left aside."""
         value: Any = record.value
-        name = self._reading.format_of(value)
+        name = self._decode_options.format_of(value)
         if name not in self._tallies:
             try:
                 self._tallies[name] = Tally(name)
@@ -119,8 +119,8 @@ class Observer:
                         yield embedded.row_type(
                             use.text,
                             format=name,
-                            keys=self._reading.keys,
-                            families=self._reading.families,
+                            keys=self._decode_options.keys,
+                            families=self._decode_options.families,
                         )
 
     def _table(self, table: str | None) -> str:
@@ -130,7 +130,7 @@ class Observer:
         names = [name for name in self._rows if table in {None, name.rpartition(".")[2]}]
         if len(names) == 1:
             return names[0]
-        counts = sorted((-seen.count, name) for name, seen in self._rows.items())
+        counts = sorted((-profile.count, name) for name, profile in self._rows.items())
         there = ", ".join(f"{name!a} ({-count:,})" for count, name in counts[:20])
         raise TableError(f"name one table; there are rows of: {there or 'none'}")
 
@@ -146,8 +146,8 @@ def infer(
     """Return a draft of the schema of a table's rows, from captured messages.
 
     The types are those that schemas in the messages declare (Lindorm, DataWorks) and values have:
-    every row that was seen fits the draft. Comments tell how many rows have a column, in how many
-    it is null, and its types; no value is told. The same messages give the same draft.
+    every row that was seen fits the draft. Comments say how many rows have a column, in how many
+    it is null, and its types, but no value. The same messages give the same draft.
 
     Args:
         messages: Records, as `changewire.framing.read` gives them, or values of Kafka records.
@@ -155,14 +155,14 @@ def infer(
         table: The table, its names with dots between, or the last of them; messages of one table
             need none.
         title: Name of the class of rows; that of the table unless given.
-        show_values: Whether comments tell the least and the greatest integer of a column.
+        show_values: Whether comments have the least and the greatest integer of a column.
 
     Raises:
         TableError: The messages are of several tables, or have no rows, and `table` names none.
         ValueError: There is no such format, or no schema for such rows.
         ImportError: The extra ``codegen`` is not installed.
     """
-    observer = Observer(Reading(format))
+    observer = Observer(DecodeOptions(format))
     for number, message in enumerate(messages):
         if isinstance(message, Record):
             observer.add(message)
@@ -176,10 +176,10 @@ def _name(source: Source) -> str:
     return ".".join(name for name in names if name is not None) or source.system
 
 
-def _corrected(rows: Seen, title: str, heading: str, *, show_values: bool) -> dict[str, Any]:
+def _corrected(rows: Profile, title: str, heading: str, *, show_values: bool) -> dict[str, Any]:
     """Return a schema that the generator takes.
 
-    What it refuses tells a place. A column there is left out, for columns that a schema does not
+    Each refusal names a place. A column there is left out, for columns that a schema does not
     name are no fault; an object within a row becomes a map, of which all names are taken.
     """
     check = generator_part("row_type", "infer needs")

@@ -1,11 +1,10 @@
-"""A deserializer that gives models, of the format that it was told or that a header names."""
+"""A deserializer that gives models, of the format that it is given or that a header names."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from changewire.codec import CodecError, codec_for
-from changewire.kafka.context import is_key_in, place
 from changewire.kafka.error import MessageRefusedError
 from changewire.kafka.header_check import MISMATCH, check_model, header_in, no_format
 from changewire.kafka.interface import (
@@ -13,6 +12,8 @@ from changewire.kafka.interface import (
     Headers,
     MessageField,
     SerializationContext,
+    is_key_in,
+    place,
 )
 from changewire.kafka.messages import messages_of
 from changewire.kafka.schema_header import SchemaHeader
@@ -23,7 +24,7 @@ class ChangewireDeserializer(Deserializer):
 
     A deserializer of confluent-kafka, and a callable of one argument for kafka-python and aiokafka.
     Threads may share it. A `SchemaHeader` of a record says its format; one that contradicts what
-    the deserializer was told, or the message itself, is an error.
+    the deserializer was given, or the message itself, is an error.
     """
 
     def __init__(
@@ -34,7 +35,7 @@ class ChangewireDeserializer(Deserializer):
         Args:
             format: Public name of the format; None asks the header, then the message. A key does
                 not say its format, so without a header it needs the name.
-            is_key: Whether it reads record keys, where no context says what it is called for.
+            is_key: Whether it reads record keys, if no context says what it is called for.
             show_values: Show the start of wrong values in the texts of errors.
 
         Raises:

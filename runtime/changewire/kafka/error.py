@@ -1,4 +1,4 @@
-"""The error of a refused message."""
+"""The error of a rejected message."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _SHOWN: Final = 100
 
 
 class MessageRefusedError(SerializationError):
-    """A value or a key is refused: nothing was sent, or nothing can be read.
+    """A value or a key is rejected: nothing was sent, or nothing can be read.
 
-    Its text has every issue, up to 100, with the value at its place only where that was asked for.
+    Its text has every issue, up to 100, with the value at its place only if that was asked for.
     Its pickled form holds no value.
 
     Attributes:
         refusal: The error of the codec.
-        note: What else is to be said, such as the topic; it may be empty.
+        note: More to report, such as the topic; it may be empty.
     """
 
     def __init__(self, refusal: CodecError, note: str = "", *, show_values: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Headers against what a deserializer was told, and against the message that they stand beside."""
+"""Checks of headers: against the format that a deserializer was given, and against the message."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _UNKNOWN: Final = "unknown"
 def header_in(
     ctx: SerializationContext | None, format: str | None, *, is_key: bool
 ) -> SchemaHeader | None:
-    """Return what the header of a record says; None where it has none.
+    """Return what the header of a record says; None if it has none.
 
     Args:
         ctx: What a client says of the record.
-        format: Name of the format that the reader was told; None where it was told none.
+        format: Name of the format that the reader expects; None if it expects none.
         is_key: Whether the key is meant.
 
     Raises:
         DecodeError: The header cannot be read, names a format that is not installed, or another
-            one than the reader was told.
+            one than the reader was given.
     """
     value = None if ctx is None else read(ctx, HEADERS[is_key])
     if value is None:
@@ -36,12 +36,12 @@ def header_in(
         raise DecodeError(format or _UNKNOWN, [Issue("", MISMATCH, "header", _FORM, value)])
     known = formats_with(is_key=is_key) if format is None else [format]
     if header.format not in known:
-        _refuse(format or _UNKNOWN, " or ".join(known), header.format)
+        _reject(format or _UNKNOWN, " or ".join(known), header.format)
     return header
 
 
 def check_model(header: SchemaHeader, model: Any, messages: Messages) -> None:
-    """Check that a message is what its header says, where both were made by the same schemas.
+    """Check that a message is what its header says, if both were made by the same schemas.
 
     A header of other schemas is that of another release, whose variants may be others.
 
@@ -50,11 +50,11 @@ def check_model(header: SchemaHeader, model: Any, messages: Messages) -> None:
     """
     found = messages.header(model)
     if header != found and header.schema in messages.digests:
-        _refuse(header.format, str(found), str(header))
+        _reject(header.format, str(found), str(header))
 
 
 def no_format() -> NoReturn:
-    """Refuse a key of which nobody says the format.
+    """Reject a key whose format is unknown.
 
     Raises:
         DecodeError: Always.
@@ -63,7 +63,7 @@ def no_format() -> NoReturn:
     raise DecodeError(_UNKNOWN, [Issue("", "unknown-variant", "format", expected)])
 
 
-def _refuse(format: str, right: str, wrong: str) -> NoReturn:
+def _reject(format: str, right: str, wrong: str) -> NoReturn:
     raise DecodeError(
         format, [Issue("", MISMATCH, "header", f"a header that says {right}, not {wrong}")]
     )

@@ -1,4 +1,4 @@
-"""The serializer interface of confluent-kafka; the same names where that is not installed."""
+"""The serializer interface of confluent-kafka, or the same names without it; what a call says."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ __all__ = [
     "SerializationContext",
     "SerializationError",
     "Serializer",
+    "is_key_in",
+    "place",
 ]
 
 Headers = dict[str, str | bytes | None] | list[tuple[str, str | bytes | None]] | None
@@ -41,3 +43,15 @@ else:
             SerializationError,
             Serializer,
         )
+
+
+def is_key_in(ctx: SerializationContext | None, *, default: bool) -> bool:
+    """Return whether a key is meant; the default if there is no context, or it does not say."""
+    field = "none" if ctx is None else ctx.field
+    return default if field == "none" else field == "key"
+
+
+def place(ctx: SerializationContext | None, *, is_key: bool) -> str:
+    """Return what part of a record is meant, and of which topic, for texts."""
+    part = "key" if is_key else "value"
+    return part if ctx is None else f"{part} of topic {ctx.topic}"

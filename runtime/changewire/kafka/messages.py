@@ -9,8 +9,8 @@ from msgspec import UNSET
 
 from changewire.changes.contradictions import contradictions_of
 from changewire.codec import Data, DecodeError, EncodeError, Issue, codec
+from changewire.codec.encoding import write_parsed
 from changewire.codec.family import is_model
-from changewire.codec.parsed import write_parsed
 from changewire.codec.registry import family, usable
 from changewire.codec.wire import bytes_of, is_data, wire_of
 from changewire.kafka.schema_header import SchemaHeader, short
@@ -60,7 +60,7 @@ class Messages:
         """Return the model of a value or a key, or a list of the models of a batch.
 
         Raises:
-            DecodeError: It is refused; with every issue, of every element of a batch.
+            DecodeError: It is rejected; with every issue, of every element of a batch.
         """
         if self._is_key:
             return self._codec.decode_key(data)
@@ -79,7 +79,7 @@ class Messages:
                 bytes or text, which stay as they are.
 
         Raises:
-            CodecError: It is refused.
+            CodecError: It is rejected.
         """
         if is_model(obj):
             self._check_kind(obj)
@@ -93,12 +93,12 @@ class Messages:
         Args:
             model: What `read` gave.
             data: Its bytes.
-            closed: Whether properties that the schema does not name are refused.
+            closed: Whether properties that the schema does not name are rejected.
             declared: Whether values of other types than the message declares for them, and other
                 contradictions in it, are.
 
         Raises:
-            EncodeError: It is refused.
+            EncodeError: It is rejected.
         """
         if self._is_key:
             return
@@ -121,7 +121,7 @@ class Messages:
         return SchemaHeader(self.format, variant, short(self._family.digest(kind)))
 
     def _check_kind(self, obj: Any) -> None:
-        """Refuse models of other formats, and keys in place of messages."""
+        """Reject models of other formats, and keys in place of messages."""
         kinds = [self._family.types[_KEY]] if self._is_key else self._codec.models
         expected = f"the model of a {'record key' if self._is_key else 'message'} of {self.format}"
         issues = [

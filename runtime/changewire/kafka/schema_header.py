@@ -27,7 +27,7 @@ class SchemaHeader(NamedTuple):
     Attributes:
         format: Public name of the format.
         variant: Title of the schema of the kind that it is of; ``Batch``, ``Key`` or ``KeyBatch``
-            where it is such.
+            for those.
         schema: First 32 hex digits of the SHA-256 of the canonical schema that it was checked
             against, that of the format's messages, batches, keys or key batches.
     """
@@ -48,14 +48,14 @@ def short(digest: str) -> str:
 
 @lru_cache(maxsize=256)
 def parse(value: bytes | str | None) -> SchemaHeader | None:
-    """Return what a header says; None where it is no such header."""
+    """Return what a header says; None if it is no such header."""
     text = value.decode("ascii", "replace") if isinstance(value, bytes) else value or ""
     found = _FORM.fullmatch(text)
     return SchemaHeader(**found.groupdict()) if found else None
 
 
 def read(ctx: SerializationContext, name: str) -> bytes | str | None:
-    """Return the value of a header, the last one of its name; None where there is none."""
+    """Return the value of a header, the last one of its name; None if there is none."""
     headers: Any = ctx.headers or {}
     return dict(headers).get(name)
 

@@ -1,13 +1,19 @@
-"""A serializer that sends nothing that readers would refuse."""
+"""A serializer that sends nothing that readers would reject."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from changewire.codec import CodecError
-from changewire.kafka.context import is_key_in, place
 from changewire.kafka.error import MessageRefusedError
-from changewire.kafka.interface import Headers, MessageField, SerializationContext, Serializer
+from changewire.kafka.interface import (
+    Headers,
+    MessageField,
+    SerializationContext,
+    Serializer,
+    is_key_in,
+    place,
+)
 from changewire.kafka.messages import messages_of
 from changewire.kafka.schema_header import HEADERS, write
 
@@ -33,10 +39,10 @@ class ChangewireSerializer(Serializer):
 
         Args:
             format: Public name of the format.
-            is_key: Whether it makes record keys, where no context says what it is called for.
-            declared: Also refuse values of other types than the message declares for them, and
+            is_key: Whether it makes record keys, if no context says what it is called for.
+            declared: Also reject values of other types than the message declares for them, and
                 whatever else contradicts itself in it, as `changewire.validate` does.
-            closed: Also refuse properties that the schema does not name.
+            closed: Also reject properties that the schema does not name.
             header: Put a `SchemaHeader` among the headers of the record.
             show_values: Show the start of wrong values in the texts of errors.
 

@@ -1,28 +1,14 @@
-"""Charts as SVG that stands in a page: bars and text, without script, style or address.
-
-Matplotlib draws; what it draws is then reduced to shapes whose colours the page sets by class, so
-that a chart follows the page from light to dark.
-"""
+"""Bar charts of the report: their geometry, which the template draws as inline SVG."""
 
 from __future__ import annotations
 
-import io
-import re
-import warnings
-import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final, Literal, NamedTuple
 from unicodedata import east_asian_width
 
-import matplotlib as mpl
-from matplotlib.backends.backend_svg import FigureCanvasSVG
-from matplotlib.figure import Figure
-
+from changewire.report.hours import Series
 from changewire.report.text import visible
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 LABEL: Final = 20
 """Letters of a label that are shown at most; a wide one, as in Chinese, counts twice."""
@@ -30,64 +16,120 @@ LABEL: Final = 20
 BARS: Final = 10
 """Bars of a ranking at most; the page has every number in a table."""
 
-_WIDTH: Final = 400
-_BAR_HEIGHT: Final = 26
-_TIME_HEIGHT: Final = 190
-_DPI: Final = 72
-_INK, _QUIET, _BAR = "#010101", "#020202", "#030303"
-_CLASSES: Final = {_INK: "ink", _QUIET: "quiet", _BAR: "bar"}
-_SETTINGS: Final[Any] = {  # Matplotlib types each setting by its name
-    "font.size": 12,
-    "svg.fonttype": "none",  # text stays text: the page sets its font
-    "svg.hashsalt": "changewire",
-    "text.usetex": False,
-}
+WIDTH: Final = 400
+_ROW, _BAR = 26, 16
+_NAMES, _LONGEST = 150, 206
+"""Room for the names on the left of a ranking, and the length of its longest bar."""
+
+_TOP, _HIGHEST, _TIME_HEIGHT = 25, 140, 190
+"""Of a timeline: room above its bars, the height of its highest bar, and its whole height."""
+
+_FEWEST_STEPS: Final = 8
+"""A timeline of fewer steps leaves room on its right, so that bars do not become blocks."""
 
 
-def ranking(counts: Sequence[tuple[str, int]]) -> str:
-    """Return a chart of names and their counts, each a horizontal bar, as an SVG element.
+class Bar(NamedTuple):
+    """A rectangle, in units of the drawing."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+class Label(NamedTuple):
+    """A text, centred on a height; its style is a class of the page's style sheet."""
+
+    x: float
+    y: float
+    text: str
+    style: Literal["ink", "quiet"]
+    anchor: Literal["start", "middle", "end"]
+
+
+class Chart(NamedTuple):
+    """What the template draws; texts are not escaped yet.
+
+    Attributes:
+        height: Height of the drawing, which is `WIDTH` wide.
+        title: What the chart shows, for those who do not see it.
+        description: Its names and counts in words, for those who do not see it.
+        bars: The bars.
+        labels: The texts.
+        axis: Height of the line that the bars stand on; None if there is no line.
+    """
+
+    height: int
+    title: str
+    description: str
+    bars: list[Bar]
+    labels: list[Label]
+    axis: float | None = None
+
+
+def ranking(title: str, counts: Sequence[tuple[str, int]]) -> Chart:
+    """Return a chart of names and their counts, each a horizontal bar.
 
     Args:
+        title: What the chart shows.
         counts: Names, which may be hostile, and counts; the first `BARS` are drawn.
     """
-    shown = counts[:BARS]
-    most = max((count for _, count in shown), default=0) or 1
-    figure, axes = _figure(_BAR_HEIGHT * max(len(shown), 1))
-    axes.set_position((0, 0, 1, 1))
-    axes.set_xlim(-0.73, 1.21)
-    axes.set_ylim(max(len(shown), 1) - 0.5, -0.5)
-    places = range(len(shown))
-    axes.barh(places, [c / most for _, c in shown], height=0.62, color=_BAR)
-    for place, (name, count) in enumerate(shown):
-        _text(axes, (-0.03, place), fitted(visible(name)), _INK, "right")
-        _text(axes, (count / most + 0.02, place), short(count), _QUIET, "left")
-    return _svg(figure)
+    shown = [(fitted(visible(name)), count) for name, count in counts[:BARS]]
+    most = _most(shown)
+    bars: list[Bar] = []
+    labels: list[Label] = []
+    for row, (name, count) in enumerate(shown):
+        middle, length = (row + 0.5) * _ROW, round(_LONGEST * count / most, 1)
+        bars.append(Bar(_NAMES, middle - _BAR / 2, length, _BAR))
+        labels.append(Label(_NAMES - 6, middle, name, "ink", "end"))
+        labels.append(Label(_NAMES + length + 4, middle, short(count), "quiet", "start"))
+    description = "; ".join(f"{name}: {count:,}" for name, count in shown)
+    return Chart(_ROW * max(len(shown), 1), title, description, bars, labels)
 
 
-def timeline(steps: Sequence[tuple[str, int]]) -> str:
-    """Return a chart of counts along time, each a vertical bar, as an SVG element.
+def timeline(title: str, time: Series) -> Chart:
+    """Return a chart of counts along time, each a vertical bar.
 
     Args:
-        steps: Labels and counts, in the order of time.
+        title: What the chart shows.
+        time: Labels and counts, in the order of time.
     """
-    most = max((count for _, count in steps), default=0) or 1
-    figure, axes = _figure(_TIME_HEIGHT)
-    axes.set_position((0, 0.13, 1, 0.74))
-    axes.set_xlim(-0.5, max(len(steps), 8) - 0.5)
-    axes.set_ylim(0, 1)
-    axes.axhline(0, color=_QUIET, linewidth=1, clip_on=False)
-    axes.bar(range(len(steps)), [count / most for _, count in steps], width=0.8, color=_BAR)
-    peak = max(range(len(steps)), key=lambda i: steps[i][1], default=0)
-    end = axes.get_xlim()[1]
-    side = "left" if peak < end / 3 else "right" if peak > end * 2 / 3 else "center"
-    at = {"left": -0.4, "right": 0.4, "center": 0}[side]
-    _text(axes, (peak + at, 1.09), short(steps[peak][1]) if steps else "0", _QUIET, side)
+    steps, bottom = time.steps, _TOP + _HIGHEST
+    most, wide = _most(steps), WIDTH / max(len(steps), _FEWEST_STEPS)
+    bars: list[Bar] = []
+    for place, (_, count) in enumerate(steps):
+        left, height = round((place + 0.1) * wide, 1), round(_HIGHEST * count / most, 1)
+        bars.append(Bar(left, bottom - height, round(0.8 * wide, 1), height))
+    labels = [_peak(bars, steps)] if steps else []
     if steps:
-        _text(axes, (-0.5, -0.11), steps[0][0], _QUIET, "left")
+        labels.append(Label(0, bottom + 15, steps[0][0], "quiet", "start"))
     if len(steps) > 1:
-        side = "right" if len(steps) > end / 2 else "left"
-        _text(axes, (len(steps) - 0.5, -0.11), steps[-1][0], _QUIET, side)
-    return _svg(figure)
+        end = round(len(steps) * wide, 1)
+        is_far = end > WIDTH / 2 - 1
+        labels.append(Label(end, bottom + 15, steps[-1][0], "quiet", "end" if is_far else "start"))
+    return Chart(_TIME_HEIGHT, title, _along_time(time), bars, labels, bottom)
+
+
+def _peak(bars: Sequence[Bar], steps: Sequence[tuple[str, int]]) -> Label:
+    """Return the count of the highest bar, above it."""
+    peak = max(range(len(steps)), key=lambda i: steps[i][1])
+    bar, text = bars[peak], short(steps[peak][1])
+    if bar.x < WIDTH / 3:
+        return Label(bar.x, _TOP - 12, text, "quiet", "start")
+    if bar.x > WIDTH * 2 / 3:
+        return Label(round(bar.x + bar.width, 1), _TOP - 12, text, "quiet", "end")
+    return Label(round(bar.x + bar.width / 2, 1), _TOP - 12, text, "quiet", "middle")
+
+
+def _along_time(time: Series) -> str:
+    if not time.steps:
+        return ""
+    label, count = max(time.steps, key=lambda step: step[1])
+    return f"From {time.steps[0][0]} to {time.steps[-1][0]}; most in {label}: {count:,}"
+
+
+def _most(counts: Sequence[tuple[str, int]]) -> int:
+    return max((count for _, count in counts), default=0) or 1
 
 
 def short(count: int) -> str:
@@ -104,46 +146,3 @@ def fitted(text: str) -> str:
     if not ends or ends[-1] <= LABEL:
         return text
     return f"{text[: sum(end < LABEL for end in ends)]}…"
-
-
-def _figure(height: int) -> tuple[Figure, Axes]:
-    figure = Figure(figsize=(_WIDTH / _DPI, height / _DPI), dpi=_DPI)
-    FigureCanvasSVG(figure)
-    axes = figure.add_subplot()
-    axes.set_axis_off()
-    figure.patch.set_visible(False)
-    return figure, axes
-
-
-def _text(axes: Axes, place: tuple[float, float], text: str, color: str, side: str) -> None:
-    # Without parse_math a table named $\frac$ is a formula, and one that fails.
-    axes.text(*place, text, color=color, ha=side, va="center", parse_math=False, clip_on=False)
-
-
-def _svg(figure: Figure) -> str:
-    file = io.BytesIO()
-    with mpl.rc_context(_SETTINGS), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the browser has the letters that our font lacks
-        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-    root = ET.fromstring(file.getvalue())  # noqa: S314 - written by Matplotlib, a line above
-    out = ET.Element("svg", {"viewBox": root.get("viewBox", ""), "role": "img"})
-    out.extend(_shapes(root))
-    return ET.tostring(out, encoding="unicode", short_empty_elements=False)
-
-
-def _shapes(root: ET.Element) -> Iterable[ET.Element]:
-    """Yield the paths and texts of a drawing, with classes instead of colours."""
-    for element in root.iter():
-        kind = element.tag.rpartition("}")[2]
-        style = element.get("style", "")
-        color = next((c for c in _CLASSES if c in style), None)
-        if color is None or kind not in {"path", "text"}:
-            continue
-        kept = {n: element.get(n, "") for n in ("d", "x", "y") if element.get(n)}
-        kept["class"] = _CLASSES[color]
-        anchor = re.search(r"text-anchor: (\w+)", style)
-        if anchor:
-            kept["text-anchor"] = anchor[1]
-        shape = ET.Element(kind, kept)
-        shape.text = element.text if kind == "text" else None
-        yield shape

@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from changewire.codec import CODES
-from changewire.report.charts import ranking, timeline
+from changewire.report.charts import WIDTH, ranking, timeline
 from changewire.report.hours import series
 from changewire.tables.counted import COUNTED, COUNTED_OFTEN
 
@@ -30,7 +30,7 @@ def page(report: Mapping[str, Any]) -> str:
     It has no script and loads nothing: its policy forbids both, whatever a message smuggles in.
 
     Args:
-        report: What `changewire.report.summary.summary` returns.
+        report: What `changewire.report.write.summary` returns.
     """
     time = series(report["by_hour"])
     return _template().render(
@@ -45,11 +45,12 @@ def page(report: Mapping[str, Any]) -> str:
         more_inputs=max(len(report["input"]) - _INPUTS, 0),
         duration=duration,
         time=time,
+        chart_width=WIDTH,
         charts={
-            "operations": _chart(ranking(list(report["by_operation"].items()))),
-            "tables": _chart(ranking(list(report["by_table"].items()))),
-            "hours": _chart(timeline(time.steps)),
-            "codes": _chart(ranking(list(report["by_error_code"].items()))),
+            "operations": ranking("Operations", list(report["by_operation"].items())),
+            "tables": ranking("Tables", list(report["by_table"].items())),
+            "hours": timeline(f"Changes by {time.unit}", time),
+            "codes": ranking("Reasons for refusal", list(report["by_error_code"].items())),
         },
     )
 
@@ -68,10 +69,6 @@ def reason(letter: Mapping[str, Any]) -> str:
     """Return what is wrong with a dead letter, without what the page says beside it."""
     text = str(letter["message"]).partition(": ")[2] or letter["message"]
     return text.removeprefix(f"at {letter['pointer']}: ").replace(f" ({letter['code']})", "", 1)
-
-
-def _chart(svg: str) -> Markup:
-    return Markup(svg)  # noqa: S704 - serialised by ElementTree, which escapes its texts
 
 
 @cache

@@ -1,13 +1,23 @@
-"""The report of a run, written to files."""
+"""The report of a run: ``report.json`` for programs, and ``report.html``, its page."""
 
 from __future__ import annotations
 
 import json
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any, Final
 
-from changewire.engines.outcome import Outcome
+from changewire.engines.outcome import PLACE_COLUMNS, Outcome
 from changewire.report.page import page
-from changewire.report.summary import summary
+from changewire.report.text import NAME, SENTENCE, excerpt, visible
+from changewire.version import VERSION
+
+_MAPS: Final = ("by_operation", "by_table", "by_hour", "by_error_code", "leniencies")
+_VALUE: Final = 200
+"""Characters of a refused message that are shown where values are asked for."""
 
 
 def write(outcome: Outcome) -> None:
@@ -22,6 +32,51 @@ def write(outcome: Outcome) -> None:
     folder = Path(outcome.output)
     _put(folder / "report.json", json.dumps(report, indent=2) + "\n")
     _put(folder / "report.html", page(report))
+
+
+def summary(outcome: Outcome) -> dict[str, Any]:
+    """Return the content of ``report.json``.
+
+    Counts are whole numbers, durations seconds. Names and texts that came with messages are
+    shortened, and what does not print in them is escaped.
+    """
+    counts = outcome.counts.as_dict()
+    for name in _MAPS:
+        counts[name] = _named(counts[name])
+    return {
+        "version": VERSION,
+        "format": outcome.format,
+        "engine": outcome.engine,
+        "input": [visible(path, SENTENCE) for path in outcome.inputs],
+        "output": visible(os.fspath(outcome.output), SENTENCE),
+        "seconds": round(outcome.seconds, 3),
+        "start_seconds": round(outcome.start_seconds, 3),
+        "read_seconds": round(outcome.read_seconds, 3),
+        "messages_per_second": round(outcome.messages_per_second, 1),
+        **counts,
+        "first_dead_letters": [_letter(letter) for letter in outcome.first_dead_letters],
+        **({} if outcome.stream is None else {"stream": asdict(outcome.stream)}),
+        **({} if outcome.tables is None else {"tables": dict(outcome.tables)}),
+    }
+
+
+def _named(counts: Mapping[str, int]) -> dict[str, int]:
+    """Shorten the names; those that become the same are counted together."""
+    named: Counter[str] = Counter()
+    for name, count in counts.items():
+        named[visible(name, NAME)] += count
+    return dict(named)
+
+
+def _letter(letter: Mapping[str, Any]) -> dict[str, Any]:
+    shown = {name: _text(letter[name]) for name in PLACE_COLUMNS}
+    if "value" in letter:
+        shown["value"] = excerpt(letter["value"], _VALUE)
+    return shown
+
+
+def _text(value: Any) -> Any:
+    return visible(value) if isinstance(value, str) else value
 
 
 def _put(path: Path, text: str) -> None:

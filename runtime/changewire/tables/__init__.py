@@ -1,23 +1,24 @@
 """The fourth room: changes to rows. What a table is, without an engine that stores it.
 
-``order`` says which change is newer, ``effects`` what a change does to rows, ``state`` how what is
-known of a row is joined, ``reduce`` makes one of the changes of a batch for each row, ``routing``
-and ``names`` find the tables, ``store`` and ``apply`` are the tables in memory.
+``order`` says which change is newer, ``mutations`` what a change does to rows, ``state`` how what
+is known of a row is joined, ``merge`` what a row becomes by a batch, ``routing`` and ``names`` find
+the tables. ``planner`` applies batches to any store of tables, ``apply`` to the one of ``memory``,
+and ``history`` explains one row.
 """
 
 from changewire.tables.apply import Result, apply_changes
+from changewire.tables.memory import MemoryTables, vacuum
 from changewire.tables.metadata import metadata_of, state_from
 from changewire.tables.names import Target, safe_name, target_of, template_of
-from changewire.tables.order import Placed, Position, position_of
+from changewire.tables.order import ChangePosition, PositionedChange, position_of
 from changewire.tables.routing import Routing
-from changewire.tables.store import Tables, vacuum
 
 __all__ = [
-    "Placed",
-    "Position",
+    "ChangePosition",
+    "MemoryTables",
+    "PositionedChange",
     "Result",
     "Routing",
-    "Tables",
     "Target",
     "apply_changes",
     "metadata_of",

@@ -7,12 +7,12 @@ from typing import Final
 
 COUNTED: Final[Mapping[str, str]] = {
     "applied": "changed a row, or its tombstone; a change that moves a row does two things",
-    "duplicate": "the row holds just that already",
+    "duplicate": "the row already has this content",
     "stale": "the row, its tombstone or its table's truncate is newer",
-    "stale_full_load": "of these, rows of an initial load that a sequenced change refuses",
-    "ordered_by_position": "nothing but the position told which of two contents is newer",
+    "stale_full_load": "of these, rows of an initial load after a change with a sequence",
+    "ordered_by_position": "only the position decided which of two contents is newer",
     "sequence_inherited": "had no sequence and took one, or is oldest",
-    "lone_before_unused": "a row before an update, alone, where images are not full",
+    "lone_before_unused": "an unpaired before image, and images are not full",
     "key_missing": "not applied: no key",
 }
 """What each name of `Result.counts` means, but for control events and dead letters, which have

@@ -1,11 +1,27 @@
-"""The history of one row, told change by change."""
+"""The history of one row: what each change did to it, by the rules that tables follow."""
 
-from typing import Any, Literal
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from typing import Any, Final, Literal
 
 from msgspec import UNSET, Struct
 
-from changewire.tables.order import Order, Placed
-from changewire.tables.state import Row, State
+from changewire.changes.pairs import pair_placed
+from changewire.tables.keys import key_text
+from changewire.tables.merge import Stored, merged
+from changewire.tables.mutations import RowMutation, mutations
+from changewire.tables.order import (
+    NO_SEQUENCE,
+    OLDEST,
+    ChangePosition,
+    Order,
+    PositionedChange,
+    is_full_load,
+    sequence_of,
+)
+from changewire.tables.routing import TRUNCATE
+from changewire.tables.state import DecidedState, Row, State, decided, joined, tombstone
 
 Reason = Literal[
     "dead-letter",
@@ -20,12 +36,12 @@ Reason = Literal[
 """Why a change did nothing to its row."""
 
 
-class Refused(Struct, frozen=True):
+class StepRefusal(Struct, frozen=True):
     """Why a change did nothing.
 
     Attributes:
         reason: The rule.
-        held: Order of what was newer, or the same; None where nothing was.
+        held: Order of what was newer, or the same; None if nothing was.
         detail: What is wrong with a dead letter.
     """
 
@@ -39,19 +55,19 @@ class Step(Struct, frozen=True, kw_only=True):
 
     Attributes:
         placed: The change, and where it was read.
-        kind: ``full``, ``patch`` or ``delete``, as of an `Effect`; ``truncate``; or ``none``.
+        kind: ``full``, ``patch`` or ``delete``, as of a `RowMutation`; ``truncate``; or ``none``.
         order: What it was compared by.
-        refused: Why it did nothing; None where it was applied.
+        refused: Why it did nothing; None if it was applied.
         is_inherited: Whether it has no sequence of its own.
         ignored: Columns that it would set and that something newer has set already.
-        before: The row before it, without its key; None where there was none.
+        before: The row before it, without its key; None if there was none.
         after: The row after it.
     """
 
-    placed: Placed
+    placed: PositionedChange
     kind: str
     order: Order
-    refused: Refused | None = None
+    refused: StepRefusal | None = None
     is_inherited: bool = False
     ignored: tuple[str, ...] = ()
     before: Row | None
@@ -71,7 +87,7 @@ class History(Struct, frozen=True):
 
     Attributes:
         steps: What each change did, in the order in which they were read.
-        state: What the row is after them: its columns, or a tombstone; None where there is nothing.
+        state: What the row is after them: its columns, or a tombstone; None if there is nothing.
         in_one_batch: The same, had all of them come in one batch. It may be another row where a
             change has no sequence: it takes that of changes before it in its batch, or of the row.
     """
@@ -89,3 +105,152 @@ class History(Struct, frozen=True):
 def _values(state: State | None) -> Row | None:
     """Return what readers of the table see of a row."""
     return None if state is None else state.values
+
+
+_NONE: Final[Mapping[ChangePosition, str]] = {}
+
+
+def history_of(
+    key: str,
+    changes: Iterable[PositionedChange],
+    *,
+    refused: Mapping[ChangePosition, str] = _NONE,
+    apply_as_truncates: bool = False,
+) -> History:
+    """Replay the changes of one row.
+
+    Args:
+        key: The row's key, as `key_text`.
+        changes: Changes of the row, and truncates of its table, in the order of the history.
+        refused: Why no table took some of these, by their positions.
+        apply_as_truncates: Whether truncates remove rows.
+    """
+    replay = _RowReplay(key)
+    for placed in changes:
+        if placed.position in refused:
+            replay.skip(placed, StepRefusal("dead-letter", detail=refused[placed.position]))
+        elif placed.change.op != TRUNCATE:
+            replay.change(placed)
+        elif apply_as_truncates:
+            replay.truncate(placed)
+    return History(replay.steps, replay.stored.newest, replay.in_one_batch())
+
+
+class _RowReplay:
+    """A row to which changes are applied one by one.
+
+    Attributes:
+        steps: What was done.
+        stored: The row, or its tombstone.
+        floor: Order of the newest truncate.
+    """
+
+    def __init__(self, key: str) -> None:
+        self.steps: list[Step] = []
+        self.stored = Stored()
+        self.floor = OLDEST
+        self._key = key
+        self._changes: list[PositionedChange] = []
+
+    def change(self, placed: PositionedChange) -> None:
+        """Apply what a change does to the row: its own, and that of a key which moved away."""
+        self._changes.append(placed)
+        found = self._mutations(placed)
+        for mutation in found:
+            self._apply(placed, mutation)
+        if not found:
+            self.skip(placed, StepRefusal("lone-before-unused"))
+
+    def skip(self, placed: PositionedChange, why: StepRefusal) -> None:
+        """Add the step of a change that does nothing."""
+        self._add(placed, "none", _order(placed), self.stored.row, why)
+
+    def truncate(self, placed: PositionedChange) -> None:
+        """Remove the row if it is older, and let nothing older come back."""
+        order, row = _order(placed), self.stored.row
+        if not order.sequence:
+            self.skip(placed, StepRefusal("truncate-without-sequence"))
+            return
+        self.floor = max(self.floor, order)
+        if row is None:
+            return
+        left = joined(row, tombstone(self.floor))
+        self.stored.row = None if left.values is None else left
+        why = StepRefusal("older-than-row", row.order) if self.stored.row == row else None
+        self._add(placed, TRUNCATE, order, row, why)
+
+    def in_one_batch(self) -> State | None:
+        """Return what the row would be if all changes had come in one batch."""
+        placed = ((one.position, one.change) for one in self._changes)
+        pairs = pair_placed(placed, size=len(self._changes) or 1)
+        found = (self._mutations(PositionedChange(change, position)) for position, change in pairs)
+        becomes = merged(Stored(), chain.from_iterable(found), self.floor, Counter())
+        return None if becomes is None else becomes.state
+
+    def _mutations(self, placed: PositionedChange) -> list[RowMutation]:
+        """Return what a change does to the row."""
+        found = mutations(placed.change, placed.position)
+        return [one for one in found if key_text(one.key) == self._key]
+
+    def _apply(self, placed: PositionedChange, mutation: RowMutation) -> None:
+        row, held = self.stored.row, self.stored.newest
+        inherited = NO_SEQUENCE if held is None else held.order.sequence
+        new = mutation.state(mutation.sequence or inherited)
+        outcome = decided(row, self.stored.tombstone, new, self.floor)
+        why = None if outcome.decision == "applied" else self._why(outcome, new, held)
+        state = outcome.state or held
+        is_row = state is not None and state.values is not None
+        self.stored = Stored(row=state) if is_row else Stored(tombstone=state)
+        ignored = () if why else _newer(mutation, new.order, self.stored.row)
+        is_inherited = not mutation.sequence
+        self._add(
+            placed, mutation.kind, new.order, row, why, is_inherited=is_inherited, ignored=ignored
+        )
+
+    def _why(self, outcome: DecidedState, new: State, held: State | None) -> StepRefusal:
+        """Return why a state was not applied."""
+        if new.order < self.floor or held is None:
+            return StepRefusal("older-than-truncate", self.floor)
+        if outcome.decision == "duplicate":
+            return StepRefusal("duplicate", held.order)
+        if held.values is None:
+            return StepRefusal("older-than-tombstone", held.order)
+        is_load = is_full_load(new.order.sequence) and not is_full_load(held.order.sequence)
+        reason: Reason = "full-load" if is_load and new.values is not None else "older-than-row"
+        return StepRefusal(reason, held.order)
+
+    def _add(
+        self,
+        placed: PositionedChange,
+        kind: str,
+        order: Order,
+        before: State | None,
+        refused: StepRefusal | None,
+        *,
+        is_inherited: bool = False,
+        ignored: tuple[str, ...] = (),
+    ) -> None:
+        after = self.stored.row
+        self.steps.append(
+            Step(
+                placed=placed,
+                kind=kind,
+                order=order,
+                refused=refused,
+                is_inherited=is_inherited,
+                ignored=ignored,
+                before=None if before is None else before.values,
+                after=None if after is None else after.values,
+            )
+        )
+
+
+def _newer(mutation: RowMutation, order: Order, row: State | None) -> tuple[str, ...]:
+    """Return the columns of a mutation that the row has from something newer."""
+    if row is None:
+        return ()
+    return tuple(name for name in mutation.values if row.columns.get(name, row.floor) > order)
+
+
+def _order(placed: PositionedChange) -> Order:
+    return Order(sequence_of(placed.change.sequence), placed.position)

@@ -1,48 +1,101 @@
-"""What a row of a table becomes by a batch: the decision that every MERGE of ours carries out."""
+"""What the rows of a table become by a batch: the decision that every MERGE carries out.
+
+A batch is reduced to one state for each row before any row is touched: a MERGE takes at most one
+source row for each key.
+"""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from msgspec import Struct
 
-from changewire.tables.effects import Effect
-from changewire.tables.order import OLDEST, Order
-from changewire.tables.reduce import reduced, settled
-from changewire.tables.state import State, joined, tombstone
+from changewire.tables.keys import Identity
+from changewire.tables.mutations import RowMutation
+from changewire.tables.order import NO_SEQUENCE, OLDEST, Order, Sequence, is_full_load
+from changewire.tables.routing import Refusal, apply_failed
+from changewire.tables.state import Decision, Row, State, decided, joined, tombstone
+
+INHERITED = "sequence_inherited"
+TIES = "ordered_by_position"
+STALE_FULL_LOAD = "stale_full_load"
+
+
+class Stored(Struct):
+    """What a table has of a key.
+
+    Attributes:
+        row: The row.
+        tombstone: Its tombstone; of several the newest.
+    """
+
+    row: State | None = None
+    tombstone: State | None = None
+
+    def add_tombstone(self, other: State) -> None:
+        """Take one more tombstone."""
+        self.tombstone = other if self.tombstone is None else joined(self.tombstone, other)
+
+    @property
+    def newest(self) -> State | None:
+        """The row or the tombstone; of both, what they are together."""
+        row, buried = self.row, self.tombstone
+        return joined(row, buried) if row and buried else row or buried
 
 
 class Merged(Struct, frozen=True):
     """What a row becomes.
 
     Attributes:
-        state: A row, or the tombstone of one; None where a truncate leaves nothing.
+        state: A row, or the tombstone of one; None if a truncate leaves nothing.
     """
 
     state: State | None
 
 
-def merged(
-    row: State | None,
-    grave: State | None,
-    batch: Iterable[Effect],
+_Written = TypeVar("_Written")
+
+
+def decided_row(
+    stored: Stored,
+    batch: Iterable[RowMutation],
     floor: Order,
     counts: Counter[str],
-) -> Merged | None:
-    """Return what a row becomes by a batch and a truncate; None where it stays as it is.
+    written: Callable[[State | None], _Written],
+) -> _Written | Refusal | None:
+    """Return what is written for a row; None if it stays, a refusal if deciding on it fails.
 
     Args:
-        row: The row as it is stored.
-        grave: Its tombstone as it is stored.
+        stored: What the table has of its key.
+        batch: Its mutations.
+        floor: Order of the newest truncate of the table.
+        counts: Takes what became of the changes.
+        written: Returns what is written, by what the row becomes.
+    """
+    try:
+        becomes = merged(stored, batch, floor, counts)
+        return None if becomes is None else written(becomes.state)
+    except Exception as error:  # noqa: BLE001 - one key must not end the run
+        return apply_failed(error, "", "deciding on the row")
+
+
+def merged(
+    stored: Stored, batch: Iterable[RowMutation], floor: Order, counts: Counter[str]
+) -> Merged | None:
+    """Return what a row becomes by a batch and a truncate; None if it stays as it is.
+
+    Args:
+        stored: What the table has of its key.
         batch: What the changes of the batch do to this row.
         floor: Order of the newest truncate of the table.
         counts: Takes what became of the changes.
     """
-    left = _after_truncate(row, floor)
-    stored = joined(left, grave) if left and grave else left or grave
-    (new,) = reduced(batch, lambda _: stored, counts).values() or (None,)
-    state = None if new is None else settled(left, grave, new, floor, counts)
-    after = state or left
-    return None if after == row else Merged(after)
+    left = Stored(_after_truncate(stored.row, floor), stored.tombstone)
+    held = left.newest
+    (new,) = reduced(batch, lambda _: held, counts).values() or (None,)
+    state = None if new is None else settled(left, new, floor, counts)
+    after = state or left.row
+    return None if after == stored.row else Merged(after)
 
 
 def _after_truncate(row: State | None, floor: Order) -> State | None:
@@ -51,3 +104,104 @@ def _after_truncate(row: State | None, floor: Order) -> State | None:
         return row
     left = joined(row, tombstone(floor))
     return None if left.values is None else left
+
+
+class Reduced(Struct):
+    """All that a batch does to one row.
+
+    Attributes:
+        key: Columns that name the row.
+        state: What the row is by these changes alone.
+        changes: How many changes made it.
+        full_loads: How many of them were rows of an initial load.
+    """
+
+    key: Row
+    state: State
+    changes: int
+    full_loads: int
+
+
+def reduced(
+    batch: Iterable[RowMutation], held: Callable[[Identity], State | None], counts: Counter[str]
+) -> dict[Identity, Reduced]:
+    """Return what the changes of a batch leave of each row, in the order of their positions.
+
+    A change without a sequence takes the greatest one of those before it for its key in its topic
+    partition, and of the row or tombstone as the batch finds it; without any it is oldest. That is
+    counted as ``sequence_inherited``; ``ordered_by_position`` counts the changes of which only the
+    position says which of two different contents is newer.
+
+    Args:
+        batch: What changes of one table do to rows.
+        held: Returns the row or tombstone of a key, as the table has it.
+        counts: Takes what was counted, and the decisions on changes that another one of the batch
+            makes ``stale`` or ``duplicate``.
+    """
+    found: dict[Identity, Reduced] = {}
+    newest: dict[tuple[Identity, str, int], Sequence] = {}
+    for mutation in sorted(batch, key=lambda mutation: mutation.position):
+        identity, position = mutation.identity, mutation.position
+        place = (identity, position.topic, position.partition)
+        if place not in newest:
+            state = held(identity)
+            newest[place] = NO_SEQUENCE if state is None else state.order.sequence
+        if not mutation.sequence:
+            counts[INHERITED] += 1
+        sequence = mutation.sequence or newest[place]
+        newest[place] = max(newest[place], sequence)
+        _add(found, mutation, sequence, counts)
+    return found
+
+
+def _add(
+    found: dict[Identity, Reduced], mutation: RowMutation, sequence: Sequence, counts: Counter[str]
+) -> None:
+    new = mutation.state(sequence)
+    is_load = is_full_load(sequence) and mutation.kind != "delete"
+    before = found.get(mutation.identity)
+    if before is None:
+        found[mutation.identity] = Reduced(mutation.key, new, 1, int(is_load))
+        return
+    after, decision, is_tie = decided(before.state, None, new)
+    counts[TIES] += is_tie
+    before.state = after or before.state
+    if decision == "applied":
+        before.changes += 1
+        before.full_loads += is_load
+    else:
+        _count(counts, decision, 1, int(is_load), before.state.order)
+
+
+def settled(stored: Stored, new: Reduced, floor: Order, counts: Counter[str]) -> State | None:
+    """Return what a row becomes by a batch; None if it stays as it is.
+
+    Args:
+        stored: What the table has of its key.
+        new: All that the batch does to it.
+        floor: Order of the newest truncate of the table.
+        counts: Takes the decision.
+    """
+    row, buried = stored.row, stored.tombstone
+    outcome = decided(row, buried, new.state, floor)
+    counts[TIES] += outcome.is_tie
+    newest = max([floor, *(state.order for state in (row, buried) if state is not None)])
+    _count(counts, outcome.decision, new.changes, new.full_loads, newest)
+    return None if outcome.state == (row or buried) else outcome.state
+
+
+def _count(
+    counts: Counter[str], decision: Decision, changes: int, full_loads: int, held: Order
+) -> None:
+    """Count a decision on changes, and rows of an initial load that a sequenced row refused.
+
+    Args:
+        counts: Takes the counts.
+        decision: What became of the changes.
+        changes: How many there were.
+        full_loads: How many of them were rows of an initial load.
+        held: Order of what was there before.
+    """
+    counts[decision] += changes
+    if decision == "stale" and full_loads and held.sequence and not is_full_load(held.sequence):
+        counts[STALE_FULL_LOAD] += full_loads

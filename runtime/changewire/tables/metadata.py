@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
-from msgspec import Struct
 
-from changewire.tables.order import Order, Position, sequence_of
+from changewire.tables.order import ChangePosition, Order
 from changewire.tables.state import Row, State
-from changewire_messages.change import Sequence
+from changewire_messages.tables import OrderFields, RowMetadata
 
 COLUMN: Final = "_changewire"
 """Name of the column in a table."""
@@ -17,48 +16,15 @@ VERSION: Final = 1
 """Version of the column's layout."""
 
 
-class OrderFields(Struct, frozen=True):
-    """An order, as a table has it.
-
-    Attributes:
-        sequence: Major and minor; None is before any other.
-        topic: Kafka topic; for files their path.
-        partition: Kafka partition; -1 for files.
-        offset: Kafka offset; for files the number of the record.
-        element: Index of the change in its message.
-    """
-
-    sequence: Sequence | None
-    topic: str
-    partition: int
-    offset: int
-    element: int
-
-
-class RowMetadata(OrderFields, frozen=True):
-    """The column ``_changewire``; its first fields are `State.order`.
-
-    Attributes:
-        columns: `State.columns`; None where there are none, as in tables of full images.
-        floor: `State.floor`; None where it is the row's order.
-        version: `VERSION`.
-    """
-
-    columns: dict[str, OrderFields] | None = None
-    floor: OrderFields | None = None
-    version: int = VERSION
-
-
 def metadata_of(state: State) -> dict[str, Any]:
     """Return the column of a row, or of a tombstone, as dictionaries."""
     columns = {name: _fields(order) for name, order in state.columns.items()}
-    found = RowMetadata(
-        *_values(state.order),
-        columns=columns or None,
-        floor=None if state.floor == state.order else _fields(state.floor),
-    )
-    kept: dict[str, Any] = msgspec.to_builtins(found)
-    return kept
+    return {
+        **_fields(state.order),
+        "columns": columns or None,
+        "floor": None if state.floor == state.order else _fields(state.floor),
+        "version": VERSION,
+    }
 
 
 def state_from(column: Mapping[str, Any], values: Row | None) -> State:
@@ -81,17 +47,14 @@ def state_from(column: Mapping[str, Any], values: Row | None) -> State:
     return State(order, floor, values, columns)
 
 
-def _values(order: Order) -> tuple[Sequence | None, str, int, int, int]:
+def _fields(order: Order) -> dict[str, Any]:
+    """Return an order as the columns of `OrderFields`."""
     sequence = order.sequence
-    pair = Sequence(major=sequence[0], minor=sequence[1]) if sequence else None
-    topic, partition, offset, element = order.position
-    return pair, topic, partition, offset, element
+    pair = {"major": sequence[0], "minor": sequence[1]} if sequence else None
+    return {"sequence": pair, **order.position._asdict()}
 
 
-def _fields(order: Order) -> OrderFields:
-    return OrderFields(*_values(order))
-
-
-def _order(fields: OrderFields) -> Order:
-    position = Position(fields.topic, fields.partition, fields.offset, fields.element)
-    return Order(sequence_of(fields.sequence), position)
+def _order(fields: OrderFields | RowMetadata) -> Order:
+    position = ChangePosition(fields.topic, fields.partition, fields.offset, fields.element)
+    sequence = fields.sequence
+    return Order((sequence.major, sequence.minor) if sequence else (), position)

@@ -1,4 +1,4 @@
-"""Names of target tables, made of names that messages hold and nobody trusts."""
+"""Names of target tables, made of the untrusted names in messages."""
 
 import hashlib
 import re
@@ -54,7 +54,7 @@ class Target(Struct, frozen=True):
 
     @property
     def folded(self) -> str:
-        """The name as catalogs and file systems see it that do not tell cases apart."""
+        """The name as catalogs and file systems see it that ignore case."""
         return self.name.lower()
 
 
@@ -115,7 +115,7 @@ def beside(target: str, suffix: str) -> str:
 
 
 def dotted(source: Source) -> str:
-    """Return the name of a source for people: database, schema and table, as far as they are told.
+    """Return the name of a source for people: database, schema and table, as far as they are known.
 
     Unlike a target's name it is not quoted: two sources may have one.
     """
@@ -129,7 +129,7 @@ def _mapped(character: str) -> str:
 
 @lru_cache(maxsize=1024)
 def target_of(template: Template, source: Source) -> Target | None:
-    """Return the target of a source; None where the source lacks a name that the template has.
+    """Return the target of a source; None if the source lacks a name that the template has.
 
     In the name of a table, a part with a field is quoted by backticks, so reserved words and
     leading digits do no harm.

@@ -1,6 +1,7 @@
-"""Places of changes, and which of two changes is the newer one."""
+"""Positions of changes, and which of two changes is the newer one."""
 
-from typing import Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -9,16 +10,16 @@ from changewire_messages.change import Change
 from changewire_messages.change import Sequence as MessageSequence
 
 Sequence = tuple[int, ...]
-"""(major, minor) of a change; empty where it has none, which is before any other."""
+"""(major, minor) of a change; empty if it has none, which is before any other."""
 
 NO_SEQUENCE: Final[Sequence] = ()
 
 
-class Position(NamedTuple):
+class ChangePosition(NamedTuple):
     """Where a change was read; positions compare from left to right.
 
     Attributes:
-        topic: Kafka topic; for files their path. Empty where nothing is known.
+        topic: Kafka topic; for files their path. Empty if nothing is known.
         partition: Kafka partition; -1 for files.
         offset: Kafka offset; for files the number of the record.
         element: Index of the change in the batch that its message is, else 0.
@@ -34,38 +35,56 @@ class Order(NamedTuple):
     """What makes a change newer than another: its sequence, then its position."""
 
     sequence: Sequence
-    position: Position
+    position: ChangePosition
 
 
-NOWHERE: Final = Position("", -1, -1, -1)
+NOWHERE: Final = ChangePosition("", -1, -1, -1)
 """Before every position."""
 
 OLDEST: Final = Order(NO_SEQUENCE, NOWHERE)
 """Before every change."""
 
 
-class Placed(msgspec.Struct, frozen=True):
+class PositionedChange(msgspec.Struct, frozen=True):
     """A change or control event, and where it was read."""
 
     change: Change
-    position: Position
+    position: ChangePosition
 
 
-def position_of(record: RecordPosition, element: int = 0) -> Position:
+def position_of(record: RecordPosition, element: int = 0) -> ChangePosition:
     """Return the position of a change by that of its record.
 
     Args:
         record: Where the record stood; topic, partition and offset go before path and number.
         element: Index of the change in its message.
     """
-    if record.topic is not None:
-        return Position(
-            record.topic,
-            -1 if record.partition is None else record.partition,
-            -1 if record.offset is None else record.offset,
-            element,
-        )
-    return Position(record.path or "", -1, -1 if record.number is None else record.number, element)
+    if record.topic is None:
+        return _filled(record.path, None, record.number, element)
+    return _filled(record.topic, record.partition, record.offset, element)
+
+
+def position_in(row: Mapping[str, Any]) -> ChangePosition:
+    """Return the position of a decoded row; each part that it lacks is taken from its file.
+
+    Args:
+        row: Columns ``topic``, ``partition``, ``offset``, ``path``, ``number`` and ``element``.
+    """
+    topic = row["path"] if row["topic"] is None else row["topic"]
+    offset = row["number"] if row["offset"] is None else row["offset"]
+    return _filled(topic, row["partition"], offset, row["element"])
+
+
+def _filled(
+    topic: str | None, partition: int | None, offset: int | None, element: int
+) -> ChangePosition:
+    """Return a position in which -1, or an empty topic, stands for what is not known."""
+    return ChangePosition(
+        topic or NOWHERE.topic,
+        NOWHERE.partition if partition is None else partition,
+        NOWHERE.offset if offset is None else offset,
+        element,
+    )
 
 
 def sequence_of(sequence: MessageSequence | None) -> Sequence:

@@ -1,17 +1,17 @@
-"""Which tables a change goes to."""
+"""Which tables the changes of a batch go to, decided once for each of their sources."""
 
-from collections.abc import Collection, Mapping
-from typing import Final, Literal, NamedTuple
+from collections.abc import Collection, Iterable, Mapping
+from typing import Final, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
-from changewire.tables.effects import DELETE, WRITES
+from changewire.tables.mutations import DELETE, WRITES
 from changewire.tables.names import Target, Template, target_of
 from changewire_messages.change import Source
 
-Reason = Literal["table-missing", "name-collision", "truncate-without-sequence"]
-"""Why a change cannot be applied."""
+TRUNCATE: Final = "truncate"
+"""Operation that removes all rows of a table."""
 
 APPLY_FAILED: Final = "apply-failed"
 """Code of a change whose application raised an exception that nothing expected."""
@@ -40,12 +40,12 @@ _MISSING: Final = "the change does not say all that its target is named by"
 _COLLISION: Final = "another table has the name of its target, but for the case of letters"
 _UNORDERED: Final = "a truncate without a sequence is neither older nor newer"
 
-REFUSALS: Final[Mapping[Reason, Refusal]] = {
+REFUSALS: Final[Mapping[str, Refusal]] = {
     "table-missing": Refusal("table-missing", "/source", _MISSING),
     "name-collision": Refusal("name-collision", "/source", _COLLISION),
     "truncate-without-sequence": Refusal("truncate-without-sequence", "/sequence", _UNORDERED),
 }
-"""The refusal for each reason."""
+"""The refusal for each code."""
 
 
 def apply_failed(error: Exception, pointer: str, step: str) -> Refusal:
@@ -88,7 +88,7 @@ def goes_to_all(op: str, source: Source) -> bool:
 def route(
     op: str, source: Source, routing: Routing, members: Collection[Target]
 ) -> tuple[Target, ...]:
-    """Return the targets of a change; none where a name is missing.
+    """Return the targets of a change; none if a name is missing.
 
     A delete whose source names no table goes to every known table of its database: an Aerospike
     server does not ship the set with some deletes, and a digest is unique within its namespace. A
@@ -106,3 +106,110 @@ def route(
         source = replace(source, table=routing.null_set)
     target = target_of(routing.template, source)
     return () if target is None else (target,)
+
+
+NAMES: Final = ("system", "database", "schema", "table")
+"""Fields of a source."""
+
+RouteKey = tuple[Source, str]
+"""Where changes come from, and what they do: `WRITE`, `DELETE` or ``truncate``."""
+
+WRITE: Final = "upsert"
+"""Stands for all writes, which have the same route."""
+
+
+class KnownTables(Struct):
+    """Tables that were fed.
+
+    Attributes:
+        members: Targets by the namespace of their sources.
+        names: Targets by their names as catalogs see them that ignore case.
+    """
+
+    members: dict[Namespace, list[Target]] = field(default_factory=dict)
+    names: dict[str, Target] = field(default_factory=dict)
+
+    def add(self, target: Target, namespace: Namespace) -> bool:
+        """Add a table; return whether it is new to the namespace."""
+        self.names.setdefault(target.folded, target)
+        members = self.members.setdefault(namespace, [])
+        is_new = target not in members
+        if is_new:
+            members.append(target)
+        return is_new
+
+
+class Routes(Struct):
+    """The routes of a batch.
+
+    Attributes:
+        targets: Where changes come from, by the table that they go to.
+        refused: Why changes cannot be applied, by where they come from.
+        added: Tables that were not known, with the namespaces of their sources.
+    """
+
+    targets: dict[Target, list[RouteKey]] = field(default_factory=dict)
+    refused: dict[RouteKey, Refusal] = field(default_factory=dict)
+    added: list[tuple[Target, Namespace]] = field(default_factory=list)
+
+
+def route_op(op: str) -> str:
+    """Return what stands for an operation in a `RouteKey`."""
+    return WRITE if op in WRITES else op
+
+
+def in_order(keys: Iterable[RouteKey]) -> list[RouteKey]:
+    """Return where changes come from, in the order in which they find their tables.
+
+    Deletes that go to all tables of a database come last, so that the tables which the batch
+    brings are among them.
+    """
+    return sorted(keys, key=lambda one: (one[1] == DELETE, _sortable(one[0])))
+
+
+def deletes_last(keys: Iterable[RouteKey]) -> list[RouteKey]:
+    """Return where changes come from as it is, but for deletes that go to all tables."""
+    return sorted(keys, key=lambda one: goes_to_all(one[1], one[0]))
+
+
+def _sortable(source: Source) -> list[str]:
+    return [getattr(source, name) or "" for name in NAMES]
+
+
+def find_routes(keys: Iterable[RouteKey], routing: Routing, known: KnownTables) -> Routes:
+    """Find the routes of a batch; keys for which routing raises an exception are refused.
+
+    Args:
+        keys: Where its changes come from, in the order in which they find their tables.
+        routing: How sources find their targets.
+        known: Tables that are known; those that are new are added.
+    """
+    found = Routes()
+    for one in keys:
+        try:
+            targets = _targets(one, routing, known)
+        except Exception as error:  # noqa: BLE001 - one hostile name must not end the stream
+            found.refused[one] = apply_failed(error, "/source", "routing")
+            continue
+        _add(found, one, targets, known)
+    return found
+
+
+def _targets(one: RouteKey, routing: Routing, known: KnownTables) -> tuple[Target, ...]:
+    source, op = one
+    return route(op, source, routing, known.members.get(namespace_of(source), ()))
+
+
+def _add(found: Routes, one: RouteKey, targets: tuple[Target, ...], known: KnownTables) -> None:
+    """Add the targets of changes that come from somewhere, or why there are none."""
+    source, op = one
+    namespace = namespace_of(source)
+    if not targets and not goes_to_all(op, source):
+        found.refused[one] = REFUSALS["table-missing"]
+    for target in targets:
+        if known.names.get(target.folded, target) != target:
+            found.refused[one] = REFUSALS["name-collision"]
+            continue
+        if known.add(target, namespace):
+            found.added.append((target, namespace))
+        found.targets.setdefault(target, []).append(one)

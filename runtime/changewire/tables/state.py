@@ -36,11 +36,11 @@ class State(Struct, frozen=True):
     columns: Mapping[str, Order] = _NO_ORDERS
 
 
-class Outcome(NamedTuple):
+class DecidedState(NamedTuple):
     """What became of a row.
 
     Attributes:
-        state: The state after; None where a truncate left nothing.
+        state: The state after; None if a truncate left nothing.
         decision: What became of the changes.
         is_tie: Whether positions decided between changes of one sequence with different content.
     """
@@ -104,7 +104,9 @@ def _columns(one: State, other: State, floor: Order) -> tuple[Row, Mapping[str, 
     )
 
 
-def decided(row: State | None, grave: State | None, new: State, floor: Order = OLDEST) -> Outcome:
+def decided(
+    row: State | None, buried: State | None, new: State, floor: Order = OLDEST
+) -> DecidedState:
     """Return what a row becomes, and what that means for the changes that were made of it.
 
     A crash may have left a row beside the newer tombstone of its delete. A delete compares with
@@ -112,21 +114,21 @@ def decided(row: State | None, grave: State | None, new: State, floor: Order = O
 
     Args:
         row: The row as it is stored.
-        grave: Its tombstone as it is stored.
+        buried: Its tombstone as it is stored.
         new: State that one change leaves, or several.
         floor: Order of the newest truncate of the table.
     """
-    held = grave if row is None else row if grave is None else joined(row, grave)
+    held = buried if row is None else row if buried is None else joined(row, buried)
     after = new if held is None else joined(held, new)
     if floor > OLDEST:
         after = joined(after, tombstone(floor))
     is_tie = held is not None and _is_tie(held, new)
     state = None if after.values is None and after.order == floor else after
-    return Outcome(state, _decision(row, grave, new, state), is_tie)
+    return DecidedState(state, _decision(row, buried, new, state), is_tie)
 
 
-def _decision(row: State | None, grave: State | None, new: State, after: State | None) -> Decision:
-    stored = row or grave
+def _decision(row: State | None, buried: State | None, new: State, after: State | None) -> Decision:
+    stored = row or buried
     if after is None or stored is None:
         return "stale" if after is None else "applied"
     is_same = _is_same(stored, new)

@@ -3,7 +3,7 @@
 import pytest
 from tests.runtime.changes.lindorm import message
 
-from changewire.changes import change_row, changes
+from changewire.changes import DecodeOptions, change_row, changes
 from changewire.changes.change_row import ChangeRow
 from changewire_messages.change.arrow import change_array
 
@@ -13,7 +13,7 @@ EARLIEST, LATEST = -62135596800000, 253402300799999
 
 def row_of(model: object) -> ChangeRow:
     """Return the row of a message."""
-    return change_row(model, None, keys=("id",), image="full", families=None, digests="off")
+    return change_row(model, None, DecodeOptions("lindorm-json", keys=("id",)))
 
 
 @pytest.mark.parametrize("time", [EARLIEST, -1, 0, 1, LATEST])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from msgspec.msgpack import encode
 
 import changewire as cw
-from changewire.changes.reading import Reading
+from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.python import run
 
 USER_KEYS = (
@@ -109,8 +109,10 @@ def test_a_topic_is_counted_or_refused(tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(b"\n".join(map(cw.encode, messages)))
     found = {}
     for digests in ("off", "count", "refuse"):
-        reading = Reading("aerospike-json", digests=digests)
-        counts = run([str(tmp_path / "in")], str(tmp_path / "out"), reading=reading).counts
+        decode_options = DecodeOptions("aerospike-json", digests=digests)
+        counts = run(
+            [str(tmp_path / "in")], str(tmp_path / "out"), decode_options=decode_options
+        ).counts
         found[digests] = (counts.changes, counts.leniencies, counts.by_error_code)
     assert found == {
         "off": (2, {}, {}),
@@ -123,10 +125,10 @@ def test_a_topic_is_counted_or_refused(tmp_path: Path) -> None:
 def test_only_aerospike_has_digests(format: str) -> None:
     """For rows of other systems the option is refused before the first message."""
     with pytest.raises(ValueError, match=r"digests does not apply to .*: rows have no digest"):
-        Reading(format, digests="count")
+        DecodeOptions(format, digests="count")
     unknown: Any = "maybe"
     with pytest.raises(ValueError, match="there are: off, count, refuse"):
-        Reading("aerospike-json", digests=unknown)
+        DecodeOptions("aerospike-json", digests=unknown)
 
 
 def test_a_missing_library_is_named_before_the_first_message(
@@ -134,6 +136,6 @@ def test_a_missing_library_is_named_before_the_first_message(
 ) -> None:
     """Without the extra, the error tells what to install; without the option nobody misses it."""
     monkeypatch.setitem(sys.modules, "Crypto.Hash", None)
-    Reading("aerospike-json")
+    DecodeOptions("aerospike-json")
     with pytest.raises(ImportError, match=r'pip install "changewire\[digest\]"'):
-        Reading("aerospike-json", digests="refuse")
+        DecodeOptions("aerospike-json", digests="refuse")

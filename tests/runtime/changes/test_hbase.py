@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.runtime.changes.lindorm import change, declared
 
 import changewire as cw
-from changewire.changes.hbase import cells
+from changewire.changes.lindorm_rows import cells
 
 ROW = {"ROW": "dXNlcjE=", "f_name": "bHVja3k="}
 
@@ -87,6 +87,6 @@ def test_no_column_is_lost(families: set[str], qualifiers: list[str]) -> None:
     """Every column of a known family gets a name of its own, from which its own can be told."""
     row = {f"{family}_{name}": "" for family in families for name in qualifiers}
     used: list[str] = []
-    found = cells(row, "", sorted(families), used, format="lindorm-json")
+    found = cells(row, "", sorted(families), used)
     assert [name.replace(":", "_", 1) for name in found] == list(row)
     assert used == []

@@ -7,9 +7,15 @@ import pytest
 from tests.runtime.tables.histories import NOW, rows
 
 import changewire as cw
-from changewire.changes.options import NullValue
-from changewire.changes.reading import Reading
-from changewire.tables import Placed, Position, Routing, Tables, apply_changes, template_of
+from changewire.changes.decode_options import DecodeOptions, NullValue
+from changewire.tables import (
+    ChangePosition,
+    MemoryTables,
+    PositionedChange,
+    Routing,
+    apply_changes,
+    template_of,
+)
 
 DIGEST = "YWJjZGVmZ2hpamtsbW5vcHFyc3Q="
 KEY = f'["shop", "users", "{DIGEST}", "u-17"]'.encode()
@@ -18,7 +24,7 @@ PACKED = msgpack.packb(["shop", "users", b"abcdefghijklmnopqrst", "u-17"])
 
 def element(format: str, key: bytes | None, null_value: NullValue = "delete", **more: Any) -> Any:
     """Return what becomes of a record without value."""
-    ((found, used),) = Reading(format, null_value=null_value, **more).elements(None, key)
+    ((found, used),) = DecodeOptions(format, null_value=null_value, **more).elements(None, key)
     assert used == []
     return found
 
@@ -97,18 +103,18 @@ def test_by_default_records_without_value_change_nothing() -> None:
 def test_options_that_do_not_fit_are_refused(format: str, null_value: Any, reason: str) -> None:
     """Where keys do not name rows, no record is taken for a delete."""
     with pytest.raises(ValueError, match=reason):
-        Reading(format, null_value=null_value)
+        DecodeOptions(format, null_value=null_value)
 
 
 def test_a_delete_that_names_no_database_goes_to_one_table_or_none() -> None:
     """A Lindorm key is that of many tables, so it deletes only where there is one target."""
-    gone = Placed(element("lindorm-json", b'{"id": 1}'), Position("t", 0, 1, 0))
+    gone = PositionedChange(element("lindorm-json", b'{"id": 1}'), ChangePosition("t", 0, 1, 0))
     source = '"source": {"namespace": "n", "table": "t", "ts_ms": 1}'
     text = f'{{"payload": {{"op": "c", "ts_ms": 1, "after": {{"id": 1}}, {source}}}}}'
-    ((row, _),) = Reading("lindorm-json", keys=["id"]).elements(text.encode())
+    ((row, _),) = DecodeOptions("lindorm-json", keys=["id"]).elements(text.encode())
     assert isinstance(row, cw.Change)
-    written = Placed(row, Position("t", 0, 0, 0))
-    one, many = Tables(), Tables()
+    written = PositionedChange(row, ChangePosition("t", 0, 0, 0))
+    one, many = MemoryTables(), MemoryTables()
     apply_changes(one, [written, gone], Routing(template_of("t")), NOW)
     ((table,),) = ([*one.tables.values()],)
     assert not table.rows

@@ -9,6 +9,7 @@ from changewire import Change, Extra, aerospike_json, dataworks_json, lindorm_js
 from changewire.changes.aerospike import aerospike_changes
 from changewire.changes.aerospike_msgpack import aerospike_msgpack_changes
 from changewire.changes.dataworks import dataworks_changes
+from changewire.changes.decode_options import AUTO, DecodeOptions
 from changewire.changes.lindorm import lindorm_changes
 
 
@@ -54,7 +55,7 @@ def test_a_variant_that_no_adapter_knows_is_an_event(
     adapter: Any, message: Any, system: str, held: Any
 ) -> None:
     """It becomes a control event with all that the message holds, and no error."""
-    found = adapter(message, None, None, "full", None).change()
+    found = adapter(message, None, DecodeOptions(AUTO)).change()
     assert isinstance(found, Change)
     assert (found.op, found.source.system) == ("other", system)
     assert found.attributes == {"message": held}
@@ -65,5 +66,5 @@ def test_a_variant_that_no_adapter_knows_is_an_event(
 def test_what_adapters_know_is_what_they_are_for() -> None:
     """Messages of today are changes of rows, not such events."""
     key = aerospike_json.Key("ns", None, b"\x00" * 20, None)
-    found = aerospike_changes(aerospike_json.Delete(key=key), None, None, "full", None)
+    found = aerospike_changes(aerospike_json.Delete(key=key), None, DecodeOptions(AUTO))
     assert found.op == "delete"

@@ -10,8 +10,8 @@ import pytest
 from pyspark.sql import SparkSession
 from tests.runtime.cli.conftest import Ended, json_lines
 
-from changewire.cli.checks import packages
-from changewire.cli.connectors import connectors
+from changewire.cli import findings
+from changewire.cli.spark import connectors
 from changewire.job import JobError
 from changewire.tested import TESTED
 
@@ -38,7 +38,7 @@ def install(monkeypatch: pytest.MonkeyPatch, pyspark: str) -> None:
     def version(_: str) -> str:
         return pyspark
 
-    monkeypatch.setattr(packages, "version", version)
+    monkeypatch.setattr(findings, "version", version)
 
 
 def fetch(home: Path, *names: str) -> None:
@@ -157,7 +157,7 @@ def test_without_spark_there_is_nothing_to_say(monkeypatch: pytest.MonkeyPatch) 
     def version(name: str) -> str:
         raise metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(packages, "version", version)
+    monkeypatch.setattr(findings, "version", version)
     assert connectors(None, NEEDED, as_json=False) is None
 
 

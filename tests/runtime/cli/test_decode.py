@@ -58,7 +58,7 @@ def test_values_stay_out_of_the_talk(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_good_messages_give_zero(cli: Cli, good: Path) -> None:
-    """The exit code is 0 where every message was good."""
+    """The exit code is 0 where every message was valid."""
     assert cli("decode", "-f", FORMAT, good).exit_code == 0
 
 
@@ -117,10 +117,10 @@ def test_a_shape_can_be_named(cli: Cli, tmp_path: Path) -> None:
     ("arguments", "sentence"),
     [
         (("decode", "-f", FORMAT, "missing"), "missing: there is no such file"),
-        (("decode", "-f", "xml"), "'xml' is none of: auto, aerospike-json"),
-        (("decode", "-f", FORMAT, "--shape", "xml"), "'xml' is none of: auto, json-lines"),
+        (("decode", "-f", "xml"), "'xml' is not one of: auto, aerospike-json"),
+        (("decode", "-f", FORMAT, "--shape", "xml"), "'xml' is not one of: auto, json-lines"),
         (("encode",), "--format"),
-        (("changes", "-f", FORMAT, "--image", "half"), "'half' is none of: full"),
+        (("changes", "-f", FORMAT, "--image", "half"), "'half' is not one of: full"),
         (("nothing",), "nothing"),
     ],
 )

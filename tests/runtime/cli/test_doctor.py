@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from tests.runtime.cli.conftest import Ended, json_lines
 
-from changewire import job
-from changewire.cli.checks import brokers, packages
+from changewire.cli import brokers, findings
+from changewire.jobs import checks
 
 Cli = Callable[..., Ended]
 FITTING = {"pyspark": "4.0.1", "pandas": "2.3.3", "pyarrow": "19.0"}
@@ -31,8 +31,8 @@ def versions(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     def version(name: str) -> str:
         return named.get(name, "9.0")
 
-    monkeypatch.setattr(packages, "version", version)
-    monkeypatch.setattr(job, "java_version", lambda: 17)
+    monkeypatch.setattr(findings, "version", version)
+    monkeypatch.setattr(checks, "java_version", lambda: 17)
     return named
 
 
@@ -73,7 +73,7 @@ def test_versions_that_were_not_run_are_told(
 ) -> None:
     """Another Python, Java or Spark than those of the table is named, and does not fail."""
     versions["pyspark"] = "4.1.0"
-    monkeypatch.setattr(job, "java_version", lambda: 21)
+    monkeypatch.setattr(checks, "java_version", lambda: 21)
     monkeypatch.setattr(platform, "python_version", lambda: "3.99.1")
     ended = cli("doctor", "--json")
     parts = found(ended)
@@ -117,7 +117,7 @@ def test_a_server_that_is_not_there_is_told(cli: Cli) -> None:
         server = f"127.0.0.1:{free.getsockname()[1]}"
     ended = cli("doctor", "--kafka", server)
     assert ended.exit_code == 1
-    assert f"bootstrap server {server}: Connection refused: mend the address" in ended.stdout
+    assert f"bootstrap server {server}: Connection refused: correct the address" in ended.stdout
 
 
 @pytest.mark.usefixtures("versions")

@@ -18,12 +18,13 @@ from tests.samples import FORMAT, examples, mixed_messages
 import changewire.arrow as cwa
 from changewire import job
 from changewire.engines.layout import OUTPUTS
+from changewire.engines.options import Engine
 from changewire.framing import FramingError
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
-ENGINES: tuple[job.Engine, ...] = ("python", "spark")
+ENGINES: tuple[Engine, ...] = ("python", "spark")
 MAY_DIFFER = {"engine", "seconds", "start_seconds", "read_seconds", "messages_per_second", "output"}
 
 

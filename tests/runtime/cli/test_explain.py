@@ -32,7 +32,7 @@ def test_each_field_is_a_line(cli: Cli, topic: Path) -> None:
     ended = cli("explain", topic)
     first, *lines = ended.stdout.splitlines()
     assert ended.exit_code == 0
-    assert first == f"{topic}, record 0: {FORMAT} (told from the message), Write"
+    assert first == f"{topic}, record 0: {FORMAT} (detected), Write"
     assert '  msg: "write"  # Kind of the message: always write.' in lines
     lut = next(line for line in lines if line.startswith("  lut: "))
     assert lut.startswith("  lut: 1617167159548 = 2021-03-31T05:05:59.548Z  # Time of the last")

@@ -13,6 +13,7 @@ from tests.samples import FORMAT
 
 from changewire import job
 from changewire.framing import FramingError
+from changewire.jobs import checks
 
 
 def java(folder: Path, answer: str) -> None:
@@ -38,52 +39,52 @@ def test_java_is_asked_for_its_version(
     """The Java in JAVA_HOME, which Spark would start, says how old it is."""
     java(tmp_path, answer)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    assert job.java_version() == found
+    assert checks.java_version() == found
 
 
 def test_no_java_is_no_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Neither a JAVA_HOME that is gone nor an empty path raises."""
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    assert job.java_version() is None
+    assert checks.java_version() is None
     monkeypatch.delenv("JAVA_HOME")
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert job.java_version() is None
+    assert checks.java_version() is None
 
 
 def test_auto_takes_spark_where_it_can_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """With PySpark, pandas below 3 and Java 17 there is nothing to say."""
-    monkeypatch.setattr(job, "spark_lacks", lambda: None)
-    assert job.choose("auto", ["a"]) == ("spark", None)
-    assert job.choose("spark", ["a"]) == ("spark", None)
-    assert job.choose("python", ["a"]) == ("python", None)
+    monkeypatch.setattr(checks, "missing_for_spark", lambda: None)
+    assert checks.choose_engine("auto", ["a"]) == ("spark", None)
+    assert checks.choose_engine("spark", ["a"]) == ("spark", None)
+    assert checks.choose_engine("python", ["a"]) == ("python", None)
 
 
 def test_auto_says_why_it_does_without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where Spark cannot run, one sentence says so and that the result is the same."""
-    monkeypatch.setattr(job, "java_version", lambda: 11)
-    monkeypatch.setattr(job, "major_of", {"pandas": 2}.get)
+    monkeypatch.setattr(checks, "java_version", lambda: 11)
+    monkeypatch.setattr(checks, "major_version", {"pandas": 2}.get)
     sentence = "No Java 17 or newer was found: running without Spark, with the same result."
-    assert job.choose("auto", ["a"]) == ("python", sentence)
+    assert checks.choose_engine("auto", ["a"]) == ("python", sentence)
 
 
 def test_spark_needs_pandas_below_three(monkeypatch: pytest.MonkeyPatch) -> None:
     """PySpark cannot use pandas 3, which is said before it is started."""
-    monkeypatch.setattr(job, "major_of", {"pandas": 3}.get)
-    assert job.spark_lacks() == "pandas 3 or newer is installed, which PySpark cannot use"
+    monkeypatch.setattr(checks, "major_version", {"pandas": 3}.get)
+    assert checks.missing_for_spark() == "pandas 3 or newer is installed, which PySpark cannot use"
 
 
 def test_standard_input_is_read_by_the_python_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spark's workers have no standard input: auto goes without, and spark is refused."""
-    monkeypatch.setattr(job, "spark_lacks", lambda: None)
-    assert job.choose("auto", ["-"])[0] == "python"
+    monkeypatch.setattr(checks, "missing_for_spark", lambda: None)
+    assert checks.choose_engine("auto", ["-"])[0] == "python"
     with pytest.raises(job.JobError, match="standard input"):
-        job.choose("spark", ["-"])
+        checks.choose_engine("spark", ["-"])
 
 
 def test_an_unknown_engine_is_refused() -> None:
     """There are three names, and the error says which."""
     with pytest.raises(ValueError, match="auto, spark, python"):
-        job.choose("flink", [])
+        checks.choose_engine("flink", [])
 
 
 def start(source: Path, output: Path | str) -> None:
@@ -167,7 +168,7 @@ def test_a_failure_of_spark_is_a_sentence_and_a_file(
 ) -> None:
     """What no sentence of ours explains is the innermost cause, without values."""
     text = "Job aborted\nTraceback (most recent call last):\n  File x\nKeyError: 'Dora'\n"
-    monkeypatch.setattr("changewire.engines.spark.run", raising(PySparkException(text)))
+    monkeypatch.setattr("changewire.engines.spark.run.run", raising(PySparkException(text)))
     out = tmp_path / "out"
     with pytest.raises(job.JobError) as caught:
         job.run([str(mixed)], str(out), format=FORMAT, engine="spark")
@@ -183,7 +184,7 @@ def test_a_file_that_a_worker_cannot_read_is_named(
 ) -> None:
     """The error is the same, whichever class Spark makes of that of the worker."""
     error = kind(f"Caused by: changewire.framing.FramingError: {mixed}, record 3: it is cut off")
-    monkeypatch.setattr("changewire.engines.spark.run", raising(error))
+    monkeypatch.setattr("changewire.engines.spark.run.run", raising(error))
     with pytest.raises(FramingError, match=r"record 3 .*: it is cut off") as caught:
         job.run([str(mixed)], str(tmp_path / "out"), format=FORMAT, engine="spark")
     assert (caught.value.path, caught.value.number) == (str(mixed), 3)

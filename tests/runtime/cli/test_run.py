@@ -13,8 +13,8 @@ from tests.runtime.cli.conftest import Ended, json_lines
 from tests.runtime.cli.test_changes import LINDORM
 from tests.samples import FORMAT, MIXED_COUNTS
 
-from changewire import job
-from changewire.cli.quiet import quieten_spark
+from changewire.cli.spark import quieten_spark
+from changewire.jobs import checks
 
 Cli = Callable[..., Ended]
 
@@ -77,7 +77,7 @@ def test_a_fallback_is_one_sentence(
     cli: Cli, good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without Java the run goes on in Python and says so once."""
-    monkeypatch.setattr(job, "spark_lacks", lambda: "No Java 17 or newer was found")
+    monkeypatch.setattr(checks, "missing_for_spark", lambda: "No Java 17 or newer was found")
     ended = cli("run", "-f", FORMAT, good, "-o", tmp_path / "out")
     sentence = "No Java 17 or newer was found: running without Spark, with the same result."
     assert ended.exit_code == 0
@@ -88,7 +88,7 @@ def test_a_fallback_is_one_sentence(
     ("arguments", "sentence"),
     [
         (("--engine", "spark", "-o", "out", "-"), "Spark cannot read standard input"),
-        (("--engine", "flink", "-o", "out", "-"), "'flink' is none of"),
+        (("--engine", "flink", "-o", "out", "-"), "'flink' is not one of"),
         (("-o", "s3://bucket/x", "-"), "must be a local folder"),
         (("-o", "out", "missing"), "there is no such file"),
         (("-",), "--output"),

@@ -152,7 +152,7 @@ def test_a_missing_connector_is_said_in_lines(cli: Cli, monkeypatch: pytest.Monk
     def lack(*_: object, **__: object) -> None:
         raise JobError(no_connector(TESTED[0].pyspark))
 
-    monkeypatch.setattr("changewire.kafka_job.run_kafka", lack)
+    monkeypatch.setattr("changewire.jobs.topics.run_topics", lack)
     command = ("run", "-f", FORMAT, "--kafka", "h:1", "--subscribe", "t", "-o", "out")
     ended = cli(*command, "--packages", str(TESTED[0].kafka))
     assert f"  --packages {TESTED[0].kafka}" in ended.stderr.splitlines()

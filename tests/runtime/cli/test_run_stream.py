@@ -19,9 +19,10 @@ from tests.runtime.cli.conftest import Ended, json_lines
 from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
 from tests.support.topics import create, produce
 
-from changewire.cli.streams import table_options
+from changewire.cli.arguments import TableArguments
 from changewire.engines.layout import OUTPUTS
-from changewire.engines.spark.run_stream import places, settings
+from changewire.engines.options import StreamOutputs, TableOptions
+from changewire.engines.spark.run_stream import settings
 from changewire.framing import Position, Record
 
 if TYPE_CHECKING:
@@ -177,8 +178,8 @@ def test_a_terminal_shows_one_line() -> None:
     """On a terminal the last batch is shown in place, and nothing is left of it behind."""
     pty = pytest.importorskip("pty", reason="Windows has no pseudo-terminals")
     script = (
-        "from changewire.cli.streams import told_batches\n"
-        "with told_batches() as tell: tell('batch 0'); tell('batch 1: 5 messages')"
+        "from changewire.cli.stderr import batch_lines\n"
+        "with batch_lines() as show: show('batch 0'); show('batch 1: 5 messages')"
     )
     ours, theirs = pty.openpty()
     subprocess.run([sys.executable, "-c", script], stderr=theirs, check=True)
@@ -195,7 +196,7 @@ def test_a_terminal_shows_one_line() -> None:
         (["--sink", "parquet"], "are for --checkpoint DIR"),
         (["--continuous"], "are for --checkpoint DIR"),
         (["--checkpoint", "c", "in.jsonl"], "--checkpoint needs --kafka"),
-        (["--checkpoint", "c", "--sink", "csv"], "none of: delta, iceberg, parquet"),
+        (["--checkpoint", "c", "--sink", "csv"], "not one of: delta, iceberg, parquet"),
         (["--checkpoint", "c", "--kafka", "h:1", "--json", "--metrics", "-"], "both write"),
         (["--checkpoint", "c", "--kafka", "h:1", "--max-dead-letters", "-"], "max_dead_letters is"),
     ],
@@ -216,7 +217,7 @@ def test_tables_of_iceberg_are_in_a_catalog_of_the_output(tmp_path: Path) -> Non
     assert told["spark.sql.catalog.changewire.warehouse"] == str(tmp_path)
     assert told["spark.jars.packages"] == "org.example:jar:1"
     assert "iceberg" in told["spark.sql.extensions"]
-    assert places(str(tmp_path), "iceberg")["change_log"] == "changewire.changes"
+    assert StreamOutputs.below(str(tmp_path), "iceberg").changes == "changewire.changes"
 
 
 def test_a_stream_feeds_tables(
@@ -266,9 +267,8 @@ def test_a_path_is_that_of_the_working_directory(
 ) -> None:
     """SQL knows whole paths alone, so a relative one is made whole; names and URIs stay."""
     monkeypatch.chdir(tmp_path)
-    none = {"rows": None, "schema_evolution": None, "null_set": None}
-    options = table_options(given, **none, apply_as_truncates=False)
-    assert options == {"target": meant.replace("HERE", str(tmp_path))}
+    options = TableArguments(None, None, None, apply_as_truncates=False).options(given)
+    assert options == TableOptions(meant.replace("HERE", str(tmp_path)))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from tests.samples import FORMAT, MIXED_COUNTS, examples
 
 from changewire.engines.kept import SUFFIX
 from changewire.engines.layout import OUTPUTS
-from changewire.engines.typed_files import BY_STREAM
+from changewire.engines.options import BY_STREAM
 from changewire.tables.counted import COUNTED_OFTEN
 
 Cli = Callable[..., Ended]

@@ -148,7 +148,7 @@ def delta(output: Path) -> Path:
     log = ds.dataset(output / "changes").to_table()
     folder = output.parent / "delta"
     for part in (log.slice(3), log.slice(0, 3)):
-        write_deltalake(folder / "change_log", part, mode="append")
+        write_deltalake(folder / "changes", part, mode="append")
     return folder
 
 

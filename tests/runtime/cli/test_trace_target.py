@@ -15,7 +15,7 @@ from tests.runtime.cli.trace_logs import history
 from changewire.cli.traced import VERDICTS
 from changewire.engines.changelog import Verdict
 from changewire.tables.metadata import metadata_of
-from changewire.tables.order import Order, Position
+from changewire.tables.order import ChangePosition, Order
 from changewire.tables.state import full_image
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def table(folder: Path, sequence: int, record: int, row: str) -> Path:
     """Write a table with the row of id 1 as `apply_changes` has it."""
-    position = Position(str(folder.parent / "topic.jsonl"), -1, record, 0)
+    position = ChangePosition(str(folder.parent / "topic.jsonl"), -1, record, 0)
     state = full_image(Order((sequence, 1), position), {})
     kind = pa.struct({"major": pa.int64(), "minor": pa.int64()})
     place = {"topic": pa.string(), "partition": pa.int32(), "offset": pa.int64()}

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from tests.runtime.changes.dataworks import message
 
 import changewire as cw
-from changewire.changes.reading import Reading
+from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.python import run
 
 TYPES = {"id": "LONG", "name": "STRING", "price": "DOUBLE"}
@@ -33,7 +33,7 @@ def history(folder: Path) -> Path:
     ]
     (folder / "topic.jsonl").write_bytes(b"\n".join(lines))
     out = folder / "out"
-    run([str(folder / "topic.jsonl")], str(out), reading=Reading("dataworks-json"))
+    run([str(folder / "topic.jsonl")], str(out), decode_options=DecodeOptions("dataworks-json"))
     return out
 
 

@@ -11,7 +11,7 @@ from tests.runtime.codec.packed import holding
 
 import changewire as cw
 from changewire.changes import aerospike
-from changewire.changes.reading import Reading
+from changewire.changes.decode_options import DecodeOptions
 from changewire.codec import msgpack_wire
 from changewire.codec.codec import Codec
 from changewire.codec.family import Family
@@ -117,7 +117,7 @@ def test_detection_survives_its_own_look_at_a_message(monkeypatch: pytest.Monkey
     with pytest.raises(cw.DecodeError) as refused:
         cw.decode(MSGPACK_WRITE)
     assert is_internal(refused.value)
-    ((rejected, _),) = Reading("auto").rows(MSGPACK_WRITE, None)
+    ((rejected, _),) = DecodeOptions("auto").rows(MSGPACK_WRITE, None)
     assert rejected.code == "internal-error"  # type: ignore[union-attr]
 
 
@@ -162,12 +162,12 @@ def test_an_explanation_has_it_as_its_issue(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_change_that_cannot_be_made_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
     """An undocumented exception of an adapter is a `DecodeError`, and a rejection of the reader."""
-    monkeypatch.setattr(aerospike, "Order", strange)
+    monkeypatch.setattr(aerospike, "record_change", strange)
     message = JSON_WRITE.replace(b'"lut":0', b'"lut":1')
     with pytest.raises(cw.DecodeError) as refused:
         cw.changes(cw.decode(message, format="aerospike-json"))
     assert is_internal(refused.value)
-    ((rejected, leniencies),) = Reading("aerospike-json").rows(message, None)
+    ((rejected, leniencies),) = DecodeOptions("aerospike-json").rows(message, None)
     assert (rejected.code, leniencies) == ("internal-error", [])  # type: ignore[union-attr]
 
 

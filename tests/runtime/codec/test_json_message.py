@@ -16,7 +16,7 @@ from tests.runtime.codec.packed import ANY_VALUE, BIN, CODEC, KEY, holding, pack
 from tests.support.ids import shown
 
 import changewire as cw
-from changewire.codec.exact_values import exact_value
+from changewire.codec.json_message import exact_value
 from changewire.codec.msgpack_values import ExtKey
 from changewire_messages import drawing
 from changewire_messages.aerospike_msgpack import dispatch, strategies

@@ -158,6 +158,8 @@ def _cases_of_lindorm() -> Iterator[tuple[str, dict[str, Any], list[str]]]:
             yield form, altered(message, f"/payload/source/{name}", ""), ["empty-name"]
         yield form, altered(message, "/payload/source/version", "v2.0"), []
         yield form, altered(message, "/payload/source/version", "2.7.1"), ["unknown-version"]
+        for name in ("my instance", "ld-", "old-1"):
+            yield form, altered(message, "/payload/source/db", name), ["unknown-db"]
     yield form, altered(lindorm("d"), "/payload/after"), ["missing-after"]
 
 

@@ -17,9 +17,9 @@ from tests.runtime.tables.model import tables_of
 from tests.support.mutations import mutated_json, mutated_msgpack
 
 import changewire as cw
-from changewire.changes.reading import Reading
+from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.arrow.messages import opener
-from changewire.tables import Placed, Position
+from changewire.tables import ChangePosition, PositionedChange
 from changewire.tables.keys import key_text
 from changewire.tables.names import safe_name
 
@@ -77,12 +77,12 @@ class Read:
     format: str
     messages: Sequence[bytes]
 
-    def elements(self) -> Iterator[tuple[Position, cw.Change | cw.Rejection]]:
+    def elements(self) -> Iterator[tuple[ChangePosition, cw.Change | cw.Rejection]]:
         """Yield what becomes of each element."""
-        reading = Reading(self.format, keys=KEYS.get(self.format))
+        decode_options = DecodeOptions(self.format, keys=KEYS.get(self.format))
         for offset, message in enumerate(self.messages):
-            for number, (found, _) in enumerate(reading.elements(message)):
-                yield Position("topic", 0, offset, number), found
+            for number, (found, _) in enumerate(decode_options.elements(message)):
+                yield ChangePosition("topic", 0, offset, number), found
 
     def unordered(self, key: Callable[[cw.Change, Any], Any]) -> set[str]:
         """Return the keys of rows with changes whose order the model does not know."""
@@ -94,18 +94,18 @@ class Read:
             if names is not None
         }
 
-    def content(self, dead: set[Position], key: Callable[[cw.Change, Any], Any]) -> Content:
+    def content(self, dead: set[ChangePosition], key: Callable[[cw.Change, Any], Any]) -> Content:
         """Return the rows of every table.
 
         Args:
             dead: Dead letters, which have no part in it.
             key: Returns the key of a change as text, by the change and its key.
         """
-        changes: list[Placed] = []
+        changes: list[PositionedChange] = []
         for position, found in self.elements():
             if isinstance(found, cw.Rejection) or position in dead:
                 continue
-            changes.append(Placed(_simple(found, key), position))
+            changes.append(PositionedChange(_simple(found, key), position))
         return {
             table: {row.pop(_KEY): row for row in rows.values()}
             for table, rows in tables_of(changes, truncates=True).items()
@@ -135,7 +135,7 @@ def json_row(row: Mapping[str, Any]) -> dict[str, Any]:
     return dict(msgspec.json.decode(msgspec.json.encode(row)))
 
 
-def json_contents(sent: Read, dead: set[Position]) -> Content:
+def json_contents(sent: Read, dead: set[ChangePosition]) -> Content:
     """Return what tables of JSON text should hold."""
     return {
         name: {key: json_row(row) for key, row in rows.items()}

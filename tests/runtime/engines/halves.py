@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.runtime.tables.histories import change, placed
 
-from changewire.tables import Placed
+from changewire.tables import PositionedChange
 
 
 def before(key: Any, sequence: int, image: str = "patch", **columns: Any) -> Any:
@@ -20,7 +20,7 @@ def after(key: Any, sequence: int, image: str = "patch", **columns: Any) -> Any:
     return change("update", key, sequence, image=image, **columns)
 
 
-def halved() -> list[list[Placed]]:
+def halved() -> list[list[PositionedChange]]:
     """Return rows, then updates whose halves meet, then two that do not."""
     keys = (1, 2, 3, 4, 5, 6, 1.5, "7")
     return [

@@ -6,6 +6,7 @@ import gc
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,10 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
 
 import changewire.arrow as cwa
-from changewire.changes.reading import Reading
+from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.layout import CHANGES_TABLE, DEAD_LETTERS_TABLE
 from changewire.engines.python import run
+from changewire.engines.python.batches import BATCH_BYTES
 from changewire.framing import FramingError, Position, Record
 
 MESSAGES = mixed_messages()
@@ -50,7 +52,7 @@ def test_each_element_is_in_one_of_three_and_counted() -> None:
 
 def test_rows_are_those_of_a_run(lines: Path, tmp_path: Path) -> None:
     """A file gives value for value what `changewire run` writes into its tables."""
-    run([str(lines)], str(tmp_path / "out"), reading=Reading(FORMAT))
+    run([str(lines)], str(tmp_path / "out"), decode_options=DecodeOptions(FORMAT))
     decoded = cwa.decode(lines, format=FORMAT)
     for name in ("changes", "controls", "dead_letters"):
         (file,) = (tmp_path / "out" / name).iterdir()
@@ -137,7 +139,7 @@ def test_a_reader_takes_what_it_needs_and_no_more() -> None:
             yield MESSAGES[0]
 
     reader = cwa.decode(endless(), format=FORMAT).changes.reader()
-    assert len(reader.read_next_batch()) == taken == 4096
+    assert len(reader.read_next_batch()) == taken == ceil(BATCH_BYTES / len(MESSAGES[0] or b""))
     assert gc.isenabled()  # decoding pauses the collector, its caller does not
     reader.close()
 

@@ -22,11 +22,12 @@ from tests.support.connect import connect_server
 from tests.support.topics import create, produce
 
 import changewire.spark as cws
-from changewire.changes.reading import Reading
+from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.errors import StreamError
+from changewire.engines.options import StreamOptions, StreamOutputs
 from changewire.engines.outcome import FIRST_DEAD_LETTERS
 from changewire.engines.spark.apply import decisions
-from changewire.engines.spark.run_stream import Landing, run_stream
+from changewire.engines.spark.run_stream import run_stream
 from changewire.framing import Position, Record
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def test_a_batch_is_decoded_and_written(remote: SparkSession, tmp_path: Path) ->
     counts, letters = cws.write(cws.decode(messages, format=FORMAT), f"{tmp_path}/out")
     found = Counter[str]()
     for message in made.sent:
-        for result, _ in Reading(FORMAT).elements(message, b"k"):
+        for result, _ in DecodeOptions(FORMAT).elements(message, b"k"):
             found["dead_letters" if not hasattr(result, "op") else "good"] += 1
     assert counts.dead_letters == found["dead_letters"] > 0
     assert counts.changes + counts.controls == found["good"]
@@ -145,9 +146,15 @@ def test_a_run_into_a_report_is_refused(remote: SparkSession, kafka: str, tmp_pa
     """What a run counts is kept in its own process, which a remote batch never reaches."""
     assert cws.session() is remote
     options = {"kafka.bootstrap.servers": kafka, "subscribe": "no-topic"}
-    landing = Landing(str(tmp_path / "checkpoint"))
+    outputs = StreamOutputs.below(str(tmp_path), "delta")
+    stream_options = StreamOptions(outputs, str(tmp_path / "checkpoint"))
     with pytest.raises(StreamError, match=r"^a run counts its batches in this process, and a ses"):
-        run_stream(options, str(tmp_path), reading=Reading(FORMAT), landing=landing)
+        run_stream(
+            options,
+            str(tmp_path),
+            decode_options=DecodeOptions(FORMAT),
+            stream_options=stream_options,
+        )
 
 
 def apply(lake: Lake, messages: DataFrame) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.samples import FORMAT, examples
 
-from changewire.changes.reading import ElementRow, Reading
+from changewire.changes.decode_options import DecodeOptions, ElementRow
 from changewire.engines.counts import ConservationError
 from changewire.engines.cuts import BATCH_BYTES, cuts, joined, parts
 from changewire.engines.decode import PART, Decoder
@@ -57,7 +57,7 @@ def test_joining_stops_at_the_limit() -> None:
 def rows_of(values: list[bytes], key: bytes = b"k") -> list[pa.RecordBatch]:
     """Return the batches that messages become."""
     records = [Record(key, value, Position(offset=i)) for i, value in enumerate(values)]
-    return list(Decoder(Reading(FORMAT))(to_batch(records)))
+    return list(Decoder(DecodeOptions(FORMAT))(to_batch(records)))
 
 
 def test_large_messages_make_small_batches() -> None:
@@ -75,7 +75,7 @@ def test_a_message_of_many_dead_letters_leaves_in_pieces() -> None:
     """Each dead letter of a batch carries the whole message; they are never all in memory."""
     value = json.dumps([{"msg": "write", "x": "x" * 1000}] * 300).encode()
     sizes, elements, declared = [], [], 0
-    for rows in Decoder(Reading(FORMAT))(to_batch([Record(b"k", value, Position())])):
+    for rows in Decoder(DecodeOptions(FORMAT))(to_batch([Record(b"k", value, Position())])):
         sizes.append(rows.nbytes)
         elements += rows.column("element").to_pylist()
         declared += sum(rows.column("elements").to_pylist())
@@ -99,7 +99,7 @@ def test_headers_that_many_rows_repeat_are_weighed() -> None:
     """Large headers and keys of a batch of elements do not multiply in memory."""
     value = json.dumps([{**examples("write")[0], "bins": []}] * 100).encode()
     record = Record(b"k" * MEGABYTE, value, Position(), (("h", b"v" * MEGABYTE),))
-    sizes = [rows.nbytes for rows in Decoder(Reading(FORMAT))(to_batch([record]))]
+    sizes = [rows.nbytes for rows in Decoder(DecodeOptions(FORMAT))(to_batch([record]))]
     assert max(sizes) < BATCH_BYTES + 3 * MEGABYTE
 
 
@@ -112,4 +112,4 @@ def test_a_message_without_a_row_is_told() -> None:
 
     records = [Record(None, value, Position()) for value in (b"{", b"[]", b"{")]
     with pytest.raises(ConservationError, match="1 messages have no row"):
-        list(Losing(Reading(FORMAT))(to_batch(records)))
+        list(Losing(DecodeOptions(FORMAT))(to_batch(records)))

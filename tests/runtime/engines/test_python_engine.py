@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
 
-from changewire.changes.reading import Reading
+from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.layout import CHANGES_TABLE, DEAD_LETTERS_TABLE
 from changewire.engines.python import run
 from changewire.framing import FramingError
@@ -24,7 +24,9 @@ def write_lines(path: Path) -> Path:
 def test_a_run_writes_three_tables(tmp_path: Path) -> None:
     """Changes, control events and dead letters each get a table with their columns."""
     outcome = run(
-        [str(write_lines(tmp_path / "in"))], str(tmp_path / "out"), reading=Reading(FORMAT)
+        [str(write_lines(tmp_path / "in"))],
+        str(tmp_path / "out"),
+        decode_options=DecodeOptions(FORMAT),
     )
     assert outcome.counts.as_dict()["by_error_code"] == {
         "duplicate-column": 1,
@@ -41,7 +43,7 @@ def test_a_run_writes_three_tables(tmp_path: Path) -> None:
 def test_first_dead_letters_show_places_and_no_values(tmp_path: Path) -> None:
     """The outcome names where each refused message stood; values only where asked for."""
     source, output = str(write_lines(tmp_path / "in")), str(tmp_path / "out")
-    letters = run([source], output, reading=Reading(FORMAT)).first_dead_letters
+    letters = run([source], output, decode_options=DecodeOptions(FORMAT)).first_dead_letters
     assert [(item["number"], item["element"]) for item in letters] == [
         (7, 1),
         (9, 0),
@@ -50,9 +52,9 @@ def test_first_dead_letters_show_places_and_no_values(tmp_path: Path) -> None:
     ]
     assert "value" not in letters[0]
     assert (
-        run([source], output, reading=Reading(FORMAT), show_values=True).first_dead_letters[1][
-            "value"
-        ]
+        run(
+            [source], output, decode_options=DecodeOptions(FORMAT), show_values=True
+        ).first_dead_letters[1]["value"]
         == b"{"
     )
 
@@ -60,7 +62,9 @@ def test_first_dead_letters_show_places_and_no_values(tmp_path: Path) -> None:
 def test_an_empty_input_gives_empty_tables(tmp_path: Path) -> None:
     """No message at all is no error: the tables are there and hold no row."""
     (tmp_path / "in").write_bytes(b"")
-    outcome = run([str(tmp_path / "in")], str(tmp_path / "out"), reading=Reading(FORMAT))
+    outcome = run(
+        [str(tmp_path / "in")], str(tmp_path / "out"), decode_options=DecodeOptions(FORMAT)
+    )
     assert outcome.counts.messages == 0
     assert pq.read_table(tmp_path / "out" / "changes").column_names == list(CHANGES_TABLE)
 
@@ -68,17 +72,25 @@ def test_an_empty_input_gives_empty_tables(tmp_path: Path) -> None:
 def test_a_run_that_fails_leaves_the_old_output(tmp_path: Path) -> None:
     """A file that cannot be read to its end leaves no half of a run behind."""
     source, output = write_lines(tmp_path / "in"), tmp_path / "out"
-    run([str(source)], str(output), reading=Reading(FORMAT))
+    run([str(source)], str(output), decode_options=DecodeOptions(FORMAT))
     before = sorted(path.name for path in output.rglob("*"))
     with pytest.raises(FramingError):
-        run([str(source), str(tmp_path / "missing")], str(output), reading=Reading(FORMAT))
+        run(
+            [str(source), str(tmp_path / "missing")],
+            str(output),
+            decode_options=DecodeOptions(FORMAT),
+        )
     assert sorted(path.name for path in output.rglob("*")) == before
     assert pq.read_table(output / "changes").num_rows == MIXED_COUNTS["changes"]
 
 
 def test_rows_are_exact_json_text(tmp_path: Path) -> None:
     """Integers of 64 bits, bytes and nested nulls survive in the text of `after`."""
-    run([str(write_lines(tmp_path / "in"))], str(tmp_path / "out"), reading=Reading(FORMAT))
+    run(
+        [str(write_lines(tmp_path / "in"))],
+        str(tmp_path / "out"),
+        decode_options=DecodeOptions(FORMAT),
+    )
     after = [
         json.loads(t) for t in pq.read_table(tmp_path / "out" / "changes")["after"].to_pylist() if t
     ]
@@ -91,5 +103,5 @@ def test_progress_is_told_after_each_batch(tmp_path: Path) -> None:
     """The caller learns how many messages were read so far."""
     seen: list[int] = []
     source = str(write_lines(tmp_path / "in"))
-    run([source], str(tmp_path / "out"), reading=Reading(FORMAT), progress=seen.append)
+    run([source], str(tmp_path / "out"), decode_options=DecodeOptions(FORMAT), progress=seen.append)
     assert seen == [12]

@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 from tests.runtime.changes import dataworks
 
 import changewire as cw
-from changewire.changes.reading import Reading
+from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.spark.decode import struct_of
 from changewire.engines.spark.typed import TypedDecoder
 from changewire.framing import read
-from changewire.infer import TableError, seen
+from changewire.infer import TableError, profile
 from changewire.infer.infer import Observer
 from changewire.infer.kinds import JOINED, kind_of
-from changewire.infer.seen import ANY, Room, Seen
+from changewire.infer.profile import ANY, Profile, Room
 from changewire_codegen.load import family_of
 
 pytestmark = pytest.mark.usefixtures("generator")
@@ -59,8 +59,8 @@ def drafted(messages: Sequence[bytes], **options: Any) -> dict[str, Any]:
 
 def dead_letters(messages: Sequence[bytes], schema: dict[str, Any], name: str) -> int:
     """Return how many elements of messages are dead letters where rows have a schema's types."""
-    reading = Reading(name)
-    decode = TypedDecoder(reading, struct_of(schema, reading))
+    decode_options = DecodeOptions(name)
+    decode = TypedDecoder(decode_options, struct_of(schema, decode_options))
     batch = pa.RecordBatch.from_pydict({"value": pa.array(messages, pa.binary())})
     kinds = [kind for rows in decode(batch) for kind in rows.column("kind").to_pylist()]
     return kinds.count("dead_letter")
@@ -110,30 +110,30 @@ UTC = timezone.utc
 @pytest.mark.parametrize(
     ("values", "kind"),
     [
-        ([1, None], seen.INTEGER),
-        ([1, 1.5], seen.FLOAT),
+        ([1, None], profile.INTEGER),
+        ([1, 1.5], profile.FLOAT),
         ([2**60, 1.5], ANY),
         ([2**70], ANY),
-        ([Decimal("1.10"), 2], seen.FLOAT),
-        ([Decimal("0.1234567890123456789")], seen.DECIMAL),
+        ([Decimal("1.10"), 2], profile.FLOAT),
+        ([Decimal("0.1234567890123456789")], profile.DECIMAL),
         ([Decimal("0.1234567890123456789"), 1], ANY),
-        (["a", date(2024, 1, 1), datetime(2024, 1, 1, tzinfo=UTC)], seen.STRING),
-        ([datetime(2024, 1, 1, tzinfo=UTC)], seen.TIME),
-        ([timedelta(1)], seen.TEXT),
-        ([b"a"], seen.BYTES),
+        (["a", date(2024, 1, 1), datetime(2024, 1, 1, tzinfo=UTC)], profile.STRING),
+        ([datetime(2024, 1, 1, tzinfo=UTC)], profile.TIME),
+        ([timedelta(1)], profile.TEXT),
+        ([b"a"], profile.BYTES),
         ([b"a", "a"], ANY),
         ([True, 1, "a"], JOINED),
         ([True, 1.5], ANY),
-        ([[1]], seen.ARRAY),
+        ([[1]], profile.ARRAY),
         ([[1], {"a": 1}], ANY),
-        ([{"a": 1}, None], seen.OBJECT),
+        ([{"a": 1}, None], profile.OBJECT),
         ([None], ANY),
         ([{1: 2}], ANY),
     ],
 )
 def test_the_kind_of_a_place_takes_all_its_values(values: list[Any], kind: str) -> None:
     """A narrower type than that of all values would refuse one of them."""
-    place = Seen(Room())
+    place = Profile(Room())
     for value in values:
         place.add(value)
     assert kind_of(place) == kind
@@ -211,12 +211,12 @@ def test_names_that_a_model_cannot_have_are_left_out() -> None:
     assert list(schema["properties"]) == ["a b", "o"]
     assert schema["properties"]["o"]["additionalProperties"] == {"type": "integer"}
     assert "'a-b' is left out: name clash" in schema["$comment"]
-    assert "'q\"' is left out: a property name holds no quotes" in schema["$comment"]
+    assert "'q\"' is left out: a property name must not contain quotes" in schema["$comment"]
 
 
 def test_objects_with_many_names_are_maps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names that are data are not told apart, and a hostile topic fills no memory."""
-    monkeypatch.setattr(seen, "MOST_NAMES", 3)
+    """Names that are data are not distinguished, and a hostile topic fills no memory."""
+    monkeypatch.setattr(profile, "MOST_NAMES", 3)
     messages = [write({"o": {f"k{i}{j}": i for j in range(3)}}) for i in range(3)]
     schema = drafted(messages)
     assert schema["properties"]["o"] == {
@@ -231,7 +231,7 @@ def test_objects_with_many_names_are_maps(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_places_of_all_rows_are_bounded() -> None:
     """Depth and number of places have a bound, beyond which all values are of one place."""
-    place = Seen(Room(5))
+    place = Profile(Room(5))
     value: Any = 1
     for _ in range(200):
         value = {"a": value, "b": [value]} if place.count else [value]
@@ -263,6 +263,6 @@ def test_a_title_that_no_class_can_have_is_refused() -> None:
 
 def test_refused_elements_are_handed_back() -> None:
     """Who draws a draft knows what it was not drawn from."""
-    observer = Observer(Reading(AEROSPIKE))
+    observer = Observer(DecodeOptions(AEROSPIKE))
     found = [observer.add(record) for record in read(str(EXAMPLES / "aerospike_json/users.jsonl"))]
     assert sum(map(len, found)) == observer.refused == 12

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import xml.etree.ElementTree as ET
 from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -13,16 +14,42 @@ from tests.runtime.report.conftest import HOSTILE
 
 from changewire.engines.counts import Counts
 from changewire.engines.outcome import Outcome
+from changewire.report.charts import fitted
 from changewire.report.page import duration, page, reason
-from changewire.report.summary import summary
+from changewire.report.text import visible
+from changewire.report.write import summary
 from changewire.tables.counted import COUNTED, COUNTED_OFTEN
 
 OURS = {
     *("html", "head", "meta", "title", "style", "body", "main", "header", "section", "div"),
     *("h1", "h2", "p", "b", "i", "span", "bdi", "br", "code", "pre", "small", "figure", "svg"),
-    *("path", "text", "details", "summary", "table", "tr", "th", "td", "dl", "dt", "dd", "ol"),
-    "li",
+    *(
+        "desc",
+        "line",
+        "rect",
+        "text",
+        "details",
+        "summary",
+        "table",
+        "tr",
+        "th",
+        "td",
+        "dl",
+        "dt",
+        "dd",
+    ),
+    *("li", "ol"),
 }
+SHAPES = {
+    "svg": ["viewBox", "role"],
+    "title": [],
+    "desc": [],
+    "line": ["class", "x1", "x2", "y1", "y2"],
+    "rect": ["class", "x", "y", "width", "height"],
+    "text": ["class", "x", "y", "dy", "text-anchor"],
+}
+"""Elements of a chart, each with its attributes."""
+
 LOADING = {"src", "href", "srcset", "action", "data", "poster", "style"}
 
 
@@ -89,6 +116,46 @@ def test_no_script_and_no_address(text: str) -> None:
     assert set(re.findall(r"https?://[^/&<]*", text)) == {"https://evil.example"}
     assert "url(" not in text
     assert "@import" not in text
+
+
+def drawings(text: str) -> list[ET.Element]:
+    """Return the charts of a page."""
+    return [ET.fromstring(svg) for svg in re.findall(r"<svg.*?</svg>", text, re.DOTALL)]  # noqa: S314 - our own page
+
+
+def test_hostile_names_are_text_of_charts(text: str) -> None:
+    """Whatever the names, a chart is bars and texts, and nothing in it loads or runs."""
+    charts = drawings(text)
+    assert len(charts) == 4
+    for chart in charts:
+        assert {element.tag for element in chart.iter()} <= SHAPES.keys()
+        for element in chart.iter():
+            assert element.keys() == SHAPES[element.tag]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_name_labels_its_bar(hostile: Outcome, name: str) -> None:
+    """A name stands beside its bar and in the words of the chart, escaped by the template."""
+    hostile.counts.by_table.clear()
+    hostile.counts.by_table[name] = 7
+    chart = drawings(page(summary(hostile)))[2]
+    label = fitted(visible(name))
+    assert [text.text for text in chart.iter("text")] == [label, "7"]
+    assert chart.findtext("desc") == f"{label}: 7"
+
+
+def test_charts_are_drawn_to_scale(hostile: Outcome) -> None:
+    """A bar is as long as its count says, and its colour follows the page from light to dark."""
+    hostile.counts.by_table.clear()
+    hostile.counts.by_table.update({"orders": 400, "users": 100})
+    text = page(summary(hostile))
+    chart = drawings(text)[2]
+    assert chart.findtext("title") == "Tables"
+    assert chart.findtext("desc") == "orders: 400; users: 100"
+    assert [float(bar.attrib["width"]) for bar in chart.iter("rect")] == [206, 51.5]
+    assert {bar.attrib["class"] for bar in chart.iter("rect")} == {"bar"}
+    assert "svg .bar { fill: var(--bar); }" in text
+    assert "prefers-color-scheme: dark" in text
 
 
 def test_hostile_names_are_shown_as_text(text: str) -> None:

@@ -11,7 +11,15 @@ from msgspec.structs import replace
 from tests.runtime.tables.model import Content, key_of
 
 import changewire as cw
-from changewire.tables import Placed, Position, Result, Routing, Tables, apply_changes, template_of
+from changewire.tables import (
+    ChangePosition,
+    MemoryTables,
+    PositionedChange,
+    Result,
+    Routing,
+    apply_changes,
+    template_of,
+)
 
 steady = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """For histories, which take long to draw on a busy machine."""
@@ -59,15 +67,15 @@ def truncate(sequence: int | None, table: str = "t") -> cw.Change:
     return replace(whole, op="truncate", after=None)
 
 
-def placed(*changes: cw.Change, start: int = 0, partition: int = 0) -> list[Placed]:
+def placed(*changes: cw.Change, start: int = 0, partition: int = 0) -> list[PositionedChange]:
     """Return changes at consecutive offsets of a partition."""
     return [
-        Placed(one, Position("topic", partition, start + offset, 0))
+        PositionedChange(one, ChangePosition("topic", partition, start + offset, 0))
         for offset, one in enumerate(changes)
     ]
 
 
-def eventful() -> tuple[list[Placed], list[Placed], list[Placed]]:
+def eventful() -> tuple[list[PositionedChange], list[PositionedChange], list[PositionedChange]]:
     """Return three rows, then a delete, a change of a key and a patch, then what comes too late."""
     return (
         placed(change(key=1, a=1), change(key=2, a=1), change(key=3, a=1)),
@@ -83,16 +91,16 @@ def eventful() -> tuple[list[Placed], list[Placed], list[Placed]]:
 
 
 def applied(
-    *batches: Sequence[Placed], tables: Tables | None = None, **options: Any
-) -> tuple[Tables, Result]:
+    *batches: Sequence[PositionedChange], tables: MemoryTables | None = None, **options: Any
+) -> tuple[MemoryTables, Result]:
     """Return tables after some batches, and what became of the last one."""
-    tables, result = tables or Tables(), Result()
+    tables, result = tables or MemoryTables(), Result()
     for batch in batches:
         result = apply_changes(tables, batch, ROUTING, NOW, **options)
     return tables, result
 
 
-def content(tables: Tables) -> Content:
+def content(tables: MemoryTables) -> Content:
     """Return the rows of every table as the model has them."""
     return {
         table.target.origin[0]: {key_of({"id": row["id"]}): row for row in table.content()}
@@ -100,7 +108,7 @@ def content(tables: Tables) -> Content:
     }
 
 
-def rows(tables: Tables, name: str = "t") -> list[dict[str, Any]]:
+def rows(tables: MemoryTables, name: str = "t") -> list[dict[str, Any]]:
     """Return the rows of a table in the order of their keys."""
     return sorted(content(tables).get(name, {}).values(), key=lambda row: str(row["id"]))
 
@@ -139,19 +147,22 @@ def changes(draw: Any, sequence: Any, images: Sequence[str]) -> cw.Change:
 @st.composite
 def histories(
     draw: Any, images: Sequence[str] = ("full",), *, is_distinct: bool = True
-) -> list[Placed]:
+) -> list[PositionedChange]:
     """Draw changes with sequences, at distinct positions of several partitions."""
     numbers = st.integers(1, 40) if is_distinct else st.sampled_from([-1, 1, 2, 3, 4, 5])
     majors = draw(st.lists(numbers, max_size=12, unique=is_distinct))
     found = [draw(changes((major, 1), images)) for major in majors]
     return [
-        Placed(one, Position(draw(st.sampled_from(["a", "b"])), draw(st.integers(0, 1)), offset, 0))
+        PositionedChange(
+            one,
+            ChangePosition(draw(st.sampled_from(["a", "b"])), draw(st.integers(0, 1)), offset, 0),
+        )
         for offset, one in enumerate(found)
     ]
 
 
 @st.composite
-def deliveries(draw: Any, history: list[Placed]) -> list[list[Placed]]:
+def deliveries(draw: Any, history: list[PositionedChange]) -> list[list[PositionedChange]]:
     """Draw batches of a history: in any order, some of it twice."""
     again = [one for one in history if draw(st.integers(0, 6)) == 0]
     order = draw(st.permutations([*history, *again]))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from changewire.tables import Placed
+from changewire.tables import PositionedChange
 
 Key = tuple[tuple[str, Any], ...]
 Content = dict[str, dict[Key, dict[str, Any]]]
@@ -21,7 +21,7 @@ class Event(NamedTuple):
     change: Any
 
 
-def tables_of(changes: Iterable[Placed], *, truncates: bool = False) -> Content:
+def tables_of(changes: Iterable[PositionedChange], *, truncates: bool = False) -> Content:
     """Return the rows of every table by key, after all changes, each table known beforehand."""
     events = [event for placed in changes for event in events_of(placed, truncates=truncates)]
     found: Content = {event.table: {} for event in events if event.table != ALL and event.key}
@@ -34,7 +34,7 @@ def tables_of(changes: Iterable[Placed], *, truncates: bool = False) -> Content:
     return found
 
 
-def events_of(placed: Placed, *, truncates: bool) -> list[Event]:
+def events_of(placed: PositionedChange, *, truncates: bool) -> list[Event]:
     """Return what a change does: to one row, to two, or to all."""
     change, position = placed.change, placed.position
     sequence = change.sequence

@@ -18,10 +18,9 @@ from tests.runtime.tables.histories import (
 )
 from tests.runtime.tables.model import key_of
 
-from changewire.tables import Placed, Tables
-from changewire.tables.history import History
+from changewire.tables import MemoryTables, PositionedChange
+from changewire.tables.history import History, history_of
 from changewire.tables.keys import key_text
-from changewire.tables.replay import history_of
 
 KEY = key_text({"id": 1})
 
@@ -57,7 +56,7 @@ def test_the_row_is_that_of_the_table(data: st.DataObject) -> None:
     drawn = data.draw(histories(("full", "patch", "keys"), is_distinct=False))
     order = [one for batch in data.draw(deliveries(drawn)) for one in batch]
     mine = [one for one in order if one.change.source.table == "t" and is_of_row(one)]
-    history, tables = history_of(KEY, mine), Tables()
+    history, tables = history_of(KEY, mine), MemoryTables()
     for one in mine:
         applied([one], tables=tables)
     row = content(tables).get("t", {}).get(key_of({"id": 1}))
@@ -68,7 +67,7 @@ def test_the_row_is_that_of_the_table(data: st.DataObject) -> None:
         assert after.before == before.after
 
 
-def is_of_row(one: Placed) -> bool:
+def is_of_row(one: PositionedChange) -> bool:
     """Whether a change is of row 1."""
     return {"id": 1} in (one.change.key, one.change.before_key)
 

@@ -70,6 +70,8 @@ def name_of(template: str, database: str | None = "d", table: str | None = "t") 
 
 @given(NAMES)
 @example("a" * 10_000)
+@example("CON")
+@example("Nul")
 def test_a_name_is_of_usual_characters_and_bounded(name: str) -> None:
     """Whatever a message holds, its name leaves no folder, ends no quote and is no hidden file."""
     found = safe_name(name)

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.runtime.tables.histories import change, histories, placed, steady
 
-from changewire.tables import Placed
-from changewire.tables.effects import effects
-from changewire.tables.reduce import reduced
+from changewire.tables import PositionedChange
+from changewire.tables.merge import reduced
+from changewire.tables.mutations import mutations
 from changewire.tables.state import State, joined
 
 
@@ -20,9 +20,13 @@ def nothing(_: object) -> State | None:
 
 @steady
 @given(histories(("full", "patch", "keys"), is_distinct=False), st.data())
-def test_one_state_for_each_row(history: list[Placed], data: Any) -> None:
+def test_one_state_for_each_row(history: list[PositionedChange], data: Any) -> None:
     """It is what the changes of the row are together, and tells how many they are."""
-    batch = [effect for placed in data.draw(st.permutations(history)) for effect in effects(placed)]
+    batch = [
+        effect
+        for placed in data.draw(st.permutations(history))
+        for effect in mutations(placed.change, placed.position)
+    ]
     counts: Counter[str] = Counter()
     found = reduced(batch, nothing, counts)
     expected: dict[Any, State] = {}
@@ -37,6 +41,6 @@ def test_one_state_for_each_row(history: list[Placed], data: Any) -> None:
 def test_positions_say_what_came_before() -> None:
     """A change inherits from those before it in its partition, wherever they are in the batch."""
     history = placed(change(sequence=5, a=5), change(sequence=None, a=6))
-    batch = [effect for one in history[::-1] for effect in effects(one)]
+    batch = [effect for one in history[::-1] for effect in mutations(one.change, one.position)]
     (found,) = reduced(batch, nothing, Counter()).values()
     assert (found.state.order.sequence, found.state.values) == ((5, 1), {"a": 6})

@@ -19,15 +19,15 @@ from tests.runtime.tables.histories import (
 from tests.runtime.tables.histories import changes as drawn
 from tests.runtime.tables.model import tables_of
 
-from changewire.tables import Placed, Tables, metadata_of, state_from
+from changewire.tables import MemoryTables, PositionedChange, metadata_of, state_from
 
 ANY = ("full", "patch", "keys")
 
 
-def read_again(tables: Tables) -> Tables:
+def read_again(tables: MemoryTables) -> MemoryTables:
     """Return tables made of what is stored of them: columns of rows, and their metadata."""
     for table in tables.tables.values():
-        for entries in (table.rows, table.graves):
+        for entries in (table.rows, table.tombstones):
             for identity, entry in entries.items():
                 state = state_from(metadata_of(entry.state), entry.state.values)
                 entries[identity] = replace(entry, state=state)
@@ -39,7 +39,7 @@ def read_again(tables: Tables) -> Tables:
 def test_restarts_from_what_is_stored(data: Any) -> None:
     """A batch that is repeated after a restart, in part applied before, changes nothing."""
     history = data.draw(histories(ANY))
-    tables = Tables()
+    tables = MemoryTables()
     for batch in data.draw(deliveries(history)):
         part = batch[: data.draw(st.integers(0, len(batch)))]
         applied(part, tables=tables)
@@ -53,7 +53,7 @@ def test_restarts_from_what_is_stored(data: Any) -> None:
 def test_a_crash_between_tombstones_and_rows(data: Any) -> None:
     """Tombstones are written first; where rows were not, the batch comes again and sets them."""
     history = data.draw(histories())
-    tables = Tables()
+    tables = MemoryTables()
     for batch in data.draw(deliveries(history)):
         rows = {name: dict(table.rows) for name, table in tables.tables.items()}
         applied(batch, tables=tables)
@@ -66,7 +66,9 @@ def test_a_crash_between_tombstones_and_rows(data: Any) -> None:
 
 @steady
 @given(histories(ANY, is_distinct=False), st.data())
-def test_a_batch_at_once_is_its_changes_one_by_one(history: list[Placed], data: Any) -> None:
+def test_a_batch_at_once_is_its_changes_one_by_one(
+    history: list[PositionedChange], data: Any
+) -> None:
     """Reduced to one state for each row, a batch does what its changes do, and counts it so."""
     start = data.draw(st.integers(0, len(history)))
     tables, _ = applied(history[:start])
@@ -82,14 +84,14 @@ def test_a_batch_at_once_is_its_changes_one_by_one(history: list[Placed], data: 
 
 
 @st.composite
-def partitions(draw: Any) -> list[Placed]:
+def partitions(draw: Any) -> list[PositionedChange]:
     """Draw one partition in which about every third change lacks its sequence."""
     numbers = draw(st.lists(st.integers(1, 9) | st.none(), max_size=10))
     found = [draw(drawn(number and (number, 1), ("full",))) for number in numbers]
     return placed(*found)
 
 
-def inherited(history: Sequence[Placed]) -> list[Placed]:
+def inherited(history: Sequence[PositionedChange]) -> list[PositionedChange]:
     """Return a partition with the sequences that the rule gives: the greatest one before."""
     newest: dict[Any, Any] = {}
     found = []
@@ -109,7 +111,7 @@ def inherited(history: Sequence[Placed]) -> list[Placed]:
 
 @steady
 @given(partitions(), st.data())
-def test_missing_sequences_in_one_partition(history: list[Placed], data: Any) -> None:
+def test_missing_sequences_in_one_partition(history: list[PositionedChange], data: Any) -> None:
     """Where a key's changes stand in one partition, in their order, batches make no difference."""
     assume(all(one.change.before_key is None for one in history))
     cuts = sorted(data.draw(st.lists(st.integers(0, len(history)), max_size=3)))

@@ -17,7 +17,14 @@ from tests.runtime.tables.histories import (
 )
 from tests.runtime.tables.model import tables_of
 
-from changewire.tables import Placed, Position, Routing, Tables, apply_changes, template_of
+from changewire.tables import (
+    ChangePosition,
+    MemoryTables,
+    PositionedChange,
+    Routing,
+    apply_changes,
+    template_of,
+)
 
 
 def test_one_topic_may_feed_many_tables() -> None:
@@ -45,11 +52,11 @@ def test_a_delete_without_set_holds_for_tables_that_come_later() -> None:
 @steady
 @given(st.data())
 def test_deletes_without_set_in_any_history(data: Any) -> None:
-    """Tables with deletes that name none are those of the model, in any order of changes."""
+    """MemoryTables with deletes that name none are those of the model, in any order of changes."""
     history = data.draw(histories(("full", "patch")))
     for number in data.draw(st.lists(st.integers(41, 50), max_size=2, unique=True)):
         gone = change("delete", data.draw(st.integers(1, 3)), number % 45, table=None)
-        history.append(Placed(gone, Position("z", 0, number, 0)))
+        history.append(PositionedChange(gone, ChangePosition("z", 0, number, 0)))
     tables, _ = applied(*data.draw(deliveries(history)))
     assert content(tables) == tables_of(history)
 
@@ -58,7 +65,7 @@ def test_a_write_without_set_goes_to_null_set() -> None:
     """It goes to the table that is named for it; where none is, it is a dead letter."""
     write = placed(change(table=None))
     assert rows(applied(write)[0], "null") == [{"id": 1}]
-    tables = Tables()
+    tables = MemoryTables()
     result = apply_changes(tables, write, Routing(template_of("{table}")), NOW)
     assert (result.counts, result.dead_letters) == (
         {"table-missing": 1},
@@ -80,7 +87,7 @@ def test_names_that_run_together_collide() -> None:
     """Two sources are never one table because of how their names are joined."""
     routing = Routing(template_of("{database}_{table}"))
     both = placed(change(database="a_b", table="c"), change(database="a", table="b_c"))
-    result = apply_changes(Tables(), both, routing, NOW)
+    result = apply_changes(MemoryTables(), both, routing, NOW)
     assert result.counts == {"applied": 1, "name-collision": 1}
 
 

@@ -21,7 +21,7 @@ from tests.runtime.tables.histories import (
 from tests.runtime.tables.model import tables_of
 
 from changewire.framing import Position as RecordPosition
-from changewire.tables import Placed, Position, position_of, vacuum
+from changewire.tables import ChangePosition, PositionedChange, position_of, vacuum
 from changewire.tables.keys import identity_of
 
 
@@ -111,12 +111,12 @@ def test_ties_go_by_position() -> None:
 
 def test_positions() -> None:
     """Kafka places go by topic, partition, offset and element, files by path and number."""
-    assert position_of(RecordPosition("t", 1, 2, path="p"), 3) == Position("t", 1, 2, 3)
-    assert position_of(RecordPosition(path="p", number=4)) == Position("p", -1, 4, 0)
+    assert position_of(RecordPosition("t", 1, 2, path="p"), 3) == ChangePosition("t", 1, 2, 3)
+    assert position_of(RecordPosition(path="p", number=4)) == ChangePosition("p", -1, 4, 0)
     assert position_of(RecordPosition(path="p", number=9)) < position_of(
         RecordPosition(path="p", number=10)
     )
-    assert position_of(RecordPosition()) == Position("", -1, -1, 0)
+    assert position_of(RecordPosition()) == ChangePosition("", -1, -1, 0)
 
 
 def test_a_change_without_sequence_takes_that_of_the_change_before_it() -> None:
@@ -207,7 +207,7 @@ def test_halves_of_an_update_that_moves_a_row() -> None:
     ]
     tables, _ = applied(placed(halves[0]))
     (table,) = tables.tables.values()
-    assert (table.rows, len(table.graves)) == ({}, 1)
+    assert (table.rows, len(table.tombstones)) == ({}, 1)
     tables, _ = applied(placed(halves[1]), placed(halves[0]), placed(halves[0]))
     (table,) = tables.tables.values()
     assert list(table.content()) == [{"id": 2}]
@@ -253,7 +253,7 @@ def test_truncates_in_any_history(data: Any) -> None:
     history = data.draw(histories(("full", "patch", "keys")))
     for number in data.draw(st.lists(st.integers(1, 40), max_size=2, unique=True)):
         truncate = change("truncate", None, (number, 2), table=data.draw(st.sampled_from("tu")))
-        history.append(Placed(truncate, Position("z", 0, number, 0)))
+        history.append(PositionedChange(truncate, ChangePosition("z", 0, number, 0)))
     tables, _ = applied(*data.draw(deliveries(history)), apply_as_truncates=True)
     expected = tables_of(history, truncates=True)
     assert {name: rows for name, rows in content(tables).items() if rows} == {

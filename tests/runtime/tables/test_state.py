@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from changewire.tables import metadata_of, state_from
-from changewire.tables.order import OLDEST, Order, Position
+from changewire.tables.order import OLDEST, ChangePosition, Order
 from changewire.tables.state import State, decided, full_image, joined, patch, tombstone
 
 VALUES = st.dictionaries(st.sampled_from("abc"), st.integers(0, 2), max_size=3)
@@ -15,7 +15,7 @@ VALUES = st.dictionaries(st.sampled_from("abc"), st.integers(0, 2), max_size=3)
 
 def at(number: int, sequence: int | None = None) -> Order:
     """Return an order: offset and, unless given, sequence are `number`."""
-    place = Position("t", 0, number, 0)
+    place = ChangePosition("t", 0, number, 0)
     return Order((number if sequence is None else sequence, 1), place)
 
 

@@ -7,8 +7,8 @@ The schema is compiled to a `Reader` once, by `SchemaCache`, and the reader type
 from changewire.changes.connect.cache import Compiled, SchemaCache
 from changewire.changes.connect.differences import Difference, columns, differences
 from changewire.changes.connect.errors import SchemaError, ValueMismatch
-from changewire.changes.connect.notes import NOTES, Note
 from changewire.changes.connect.reader import Reader, compile_schema
+from changewire.changes.connect.reads import NOTES, Note
 from changewire.changes.connect.row_type import struct_type
 from changewire.changes.values import fingerprint
 

@@ -20,7 +20,7 @@ class Compiled(NamedTuple):
         raw: The bytes that it came as.
         fingerprint: What `fingerprint` returns for them.
         schema: Its parsed JSON; numbers with a fraction are Decimals.
-        reader: Reads values under it; None where it says nothing.
+        reader: Reads values under it; None if it says nothing.
     """
 
     raw: bytes

@@ -6,9 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from changewire.changes.connect.errors import SchemaError
-from changewire.changes.connect.notes import Context
-from changewire.changes.connect.paths import Path
-from changewire.changes.connect.reads import Read, refusal
+from changewire.changes.connect.reads import Context, Path, Read, refusal
 from changewire.changes.connect.schema import Node
 from changewire.changes.values import base64_bytes
 
@@ -32,7 +30,7 @@ def exact_decimal(node: Node) -> Read:
     Text is the Base64 of the unscaled value, big-endian in two's complement; ``parameters.scale``
     says how many of its digits stand behind the point. A JSON number (``decimal.format=numeric``)
     is the value itself, of whatever scale: an integer or a Decimal exactly, a float by the shortest
-    text that stands for it. What a parser lost when it made the float, nobody can tell here.
+    text that stands for it. Digits that a parser lost when it made the float are not known here.
 
     Raises:
         SchemaError: There is no such scale.

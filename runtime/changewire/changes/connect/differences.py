@@ -23,7 +23,7 @@ class Difference(msgspec.Struct, frozen=True):
     Attributes:
         path: The column: a JSON Pointer into the values.
         kind: What happened to it.
-        old: Its type before, with ``?`` where null is a value; None where it was not there.
+        old: Its type before, with ``?`` where null is a value; None if it was not there.
         new: Its type now, likewise.
     """
 

@@ -13,7 +13,7 @@ class SchemaError(ValueError):
     Attributes:
         pointer: JSON Pointer to the place in the schema.
         expected: What should be there.
-        actual: What is there; UNSET where there is nothing. No text and no pickled form shows it.
+        actual: What is there; UNSET if there is nothing. No text and no pickled form shows it.
     """
 
     def __init__(self, pointer: str, expected: str, actual: Any = UNSET) -> None:
@@ -35,7 +35,7 @@ class ValueMismatch(ValueError):  # noqa: N818 - it reads as what happened
         pointer: JSON Pointer to the value.
         schema_pointer: JSON Pointer to the node of the schema that it breaks.
         expected: What that node asks for.
-        actual: What is there; UNSET where there is nothing. No text and no pickled form shows it.
+        actual: What is there; UNSET if there is nothing. No text and no pickled form shows it.
         rule: The check that failed, a key of `changewire.codec.CODES`.
     """
 

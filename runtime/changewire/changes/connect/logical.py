@@ -7,11 +7,9 @@ Names and units are those of Kafka's ``org.apache.kafka.connect.data`` and of De
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from changewire.changes.connect import iso, times
+from changewire.changes.connect import times
 from changewire.changes.connect.decimals import MAX_BYTES, MAX_SCALE, decimal_of_struct
-from changewire.changes.connect.notes import BEYOND_RANGE, Context
-from changewire.changes.connect.paths import Path
-from changewire.changes.connect.reads import Read, refusal
+from changewire.changes.connect.reads import BEYOND_RANGE, Context, Path, Read, refusal
 from changewire.changes.connect.schema import Node
 
 DECIMAL: Final = ("org.apache.kafka.connect.data.Decimal", "bytes")
@@ -27,8 +25,8 @@ class Conversion(NamedTuple):
     """What turns a value of the base type into one of the logical type.
 
     Attributes:
-        convert: Returns the value; raises `times.Kept` or OverflowError for one that Python's type
-            cannot hold, ValueError for one that is wrong.
+        convert: Returns the value. Raises `times.UnrepresentableError` or OverflowError for one
+            that Python's type cannot hold, ValueError for one that is wrong.
         expected: What it takes.
         rule: The check that a ValueError stands for.
     """
@@ -54,14 +52,14 @@ CONVERSIONS: Final[Mapping[tuple[str, str], Conversion]] = {
     (_TIME + "MicroDuration", "int64"): Conversion(times.duration_of_microseconds),
     (_TIME + "NanoDuration", "int64"): Conversion(times.duration_of_nanoseconds),
     (_TIME + "ZonedTimestamp", "string"): Conversion(
-        iso.timestamp_of_text, "a date and time with an offset"
+        times.timestamp_of_text, "a date and time with an offset"
     ),
     (_TIME + "IsoTimestamp", "string"): Conversion(
-        iso.timestamp_of_text, "a date and time with an offset"
+        times.timestamp_of_text, "a date and time with an offset"
     ),
-    (_TIME + "ZonedTime", "string"): Conversion(iso.time_of_text, "a time with an offset"),
-    (_TIME + "IsoTime", "string"): Conversion(iso.local_time_of_text, "a time in UTC"),
-    (_TIME + "IsoDate", "string"): Conversion(iso.date_of_text, "a date in UTC"),
+    (_TIME + "ZonedTime", "string"): Conversion(times.time_of_text, "a time with an offset"),
+    (_TIME + "IsoTime", "string"): Conversion(times.local_time_of_text, "a time in UTC"),
+    (_TIME + "IsoDate", "string"): Conversion(times.date_of_text, "a date in UTC"),
     (_VARIABLE_SCALE_DECIMAL, "struct"): Conversion(
         decimal_of_struct,
         f"a scale of at most {MAX_SCALE} and 1 to {MAX_BYTES} bytes",
@@ -85,7 +83,7 @@ PLAIN: Final = frozenset(
 
 
 def conversion_of(node: Node) -> Conversion | None:
-    """Return the conversion that a node asks for; None where it asks for none that is known."""
+    """Return the conversion that a node asks for; None if it asks for none that is known."""
     if node.name == _VARIABLE_SCALE_DECIMAL:
         parts = {name: (part.type, part.name) for name, part in node.parts.items()}
         if parts != _SCALE_AND_VALUE:
@@ -94,7 +92,7 @@ def conversion_of(node: Node) -> Conversion | None:
 
 
 def is_unknown(node: Node) -> bool:
-    """Tell whether a node names a logical type that is not known, or not for its base type.
+    """Return whether a node names a logical type that is not known, or not for its base type.
 
     The name of a struct is the name of its record (``customers.Value``), which says nothing more.
     """
@@ -115,7 +113,7 @@ def converted(node: Node, base: Read, conversion: Conversion) -> Read:
             return None
         try:
             return convert(found)
-        except times.Kept as kept:
+        except times.UnrepresentableError as kept:
             context.note(kept.kind, path)
         except OverflowError:
             context.note(BEYOND_RANGE, path)

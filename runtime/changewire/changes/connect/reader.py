@@ -6,20 +6,20 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from changewire.changes.connect import containers, logical
+from changewire.changes.connect.containers import struct
 from changewire.changes.connect.decimals import exact_decimal
 from changewire.changes.connect.errors import SchemaError, ValueMismatch
-from changewire.changes.connect.notes import (
+from changewire.changes.connect.reads import (
     DEFAULT_FOR_NULL,
     FLOAT_ALIAS,
     UNKNOWN_LOGICAL_TYPE,
     Context,
     Note,
+    Path,
+    Read,
 )
-from changewire.changes.connect.paths import Path
-from changewire.changes.connect.reads import Read
 from changewire.changes.connect.scalars import SCALARS
 from changewire.changes.connect.schema import Node, parse_schema
-from changewire.changes.connect.structs import struct
 
 
 class Reader:
@@ -55,7 +55,7 @@ class Reader:
             partial: Whether required fields of structs may be absent, as in delta-only and key-only
                 exports.
             notes: Collects what was accepted though the schema does not promise it, the notes of
-                the schema first; None where nobody asks.
+                the schema first; None if the caller does not want them.
 
         Raises:
             ValueMismatch: The value is not what the schema says.

@@ -1,12 +1,83 @@
-"""What every reader of a value is, and what it does with a value that it does not take."""
+"""How a value is read: its path, notes of what was accepted, and the error for what was not."""
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple, TypeAlias, Union
+
+import msgspec
 
 from changewire.changes.connect.errors import ValueMismatch
-from changewire.changes.connect.notes import Context
-from changewire.changes.connect.paths import Path, pointer_of
 from changewire.changes.connect.schema import Node
+from changewire_messages.support import pointer_token
+
+Path: TypeAlias = Union[str, "tuple[Path, str | int]"]
+"""A JSON Pointer, or the path of the parent and the last step."""
+
+
+def pointer_of(path: Path) -> str:
+    """Return the JSON Pointer (RFC 6901) of a path."""
+    steps: list[str] = []
+    while not isinstance(path, str):
+        path, step = path
+        steps.append(f"/{pointer_token(str(step))}")
+    return path + "".join(reversed(steps))
+
+
+BEYOND_MICROSECONDS: Final = "beyond-microseconds"
+BEYOND_RANGE: Final = "beyond-range"
+DEFAULT_FOR_ABSENT: Final = "default-for-absent"
+DEFAULT_FOR_NULL: Final = "default-for-null"
+FLOAT_ALIAS: Final = "float-alias"
+ROUNDED_NUMBER: Final = "rounded-number"
+UNDECLARED_FIELD: Final = "undeclared-field"
+UNKNOWN_LOGICAL_TYPE: Final = "unknown-logical-type"
+
+NOTES: Final[Mapping[str, str]] = {
+    BEYOND_MICROSECONDS: "A time has digits below the microsecond; it is kept as sent.",
+    BEYOND_RANGE: "A time lies outside the range of Python's type; it is kept as sent.",
+    DEFAULT_FOR_ABSENT: "A required field is absent; its schema has a default; it stays absent.",
+    DEFAULT_FOR_NULL: "A field is null; its schema has a default, which was taken.",
+    FLOAT_ALIAS: "A schema says float32 or float64 for float or double.",
+    ROUNDED_NUMBER: "A number has more digits than a double holds; it was rounded.",
+    UNDECLARED_FIELD: "A struct has a field that its schema does not name; it is kept as sent.",
+    UNKNOWN_LOGICAL_TYPE: "A schema names a logical type that is not known; its base type is read.",
+}
+"""Every kind of note, with its meaning."""
+
+
+class Note(NamedTuple):
+    """One thing that was accepted.
+
+    Attributes:
+        kind: A key of `NOTES`.
+        path: Where: for `float-alias` and `unknown-logical-type` the place in the schema, otherwise
+            the place in the value.
+    """
+
+    kind: str
+    path: Path
+
+    @property
+    def pointer(self) -> str:
+        """The path as a JSON Pointer (RFC 6901)."""
+        return pointer_of(self.path)
+
+
+class Context(msgspec.Struct):
+    """How one value is read. A struct, as one is made for every value.
+
+    Attributes:
+        partial: Whether required fields may be absent.
+        notes: Collects notes; None if the caller does not want them.
+    """
+
+    notes: list[Note] | None
+    partial: bool
+
+    def note(self, kind: str, path: Path) -> None:
+        """Collect a note."""
+        if self.notes is not None:
+            self.notes.append(Note(kind, path))
+
 
 Read: TypeAlias = Callable[[Any, Context, Path], Any]
 """Takes a value as JSON has it, how it is read, and its place; returns the typed value."""

@@ -65,7 +65,7 @@ def _field(name: str, node: Node) -> dict[str, Any]:
 
 
 def _has_column(node: Node) -> bool:
-    """Tell whether a type has a column; fields of structs within it answer for themselves."""
+    """Return whether a type has a column; fields of structs within it answer for themselves."""
     if logical.conversion_of(node):
         return True
     if node.type == "struct":

@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from changewire.changes.connect.notes import ROUNDED_NUMBER, Context
-from changewire.changes.connect.paths import Path
-from changewire.changes.connect.reads import Read, refusal
+from changewire.changes.connect.reads import ROUNDED_NUMBER, Context, Path, Read, refusal
 from changewire.changes.connect.schema import Node
 from changewire.changes.values import base64_bytes
 
@@ -125,7 +123,7 @@ def nearest_double(value: int | Decimal) -> float:
 
 
 def is_rounded(double: float, value: int | Decimal) -> bool:
-    """Tell whether the nearest double of a number is neither the number nor has its digits.
+    """Return whether the nearest double of a number is neither the number nor has its digits.
 
     It has them where they are what is written for it: Java writes 4.9E-324 for the least double,
     and Java before 19 9.999999999999999E22 for 1e23. Python writes fewer digits for both.
@@ -136,7 +134,7 @@ def is_rounded(double: float, value: int | Decimal) -> bool:
 
 
 def _has_digits(double: float, value: Decimal) -> bool:
-    """Tell whether a double, rounded to as many digits as a number has, is that number."""
+    """Return whether a double, rounded to as many digits as a number has, is that number."""
     digits = len(value.as_tuple().digits)
     return 0 < digits <= _MOST_DIGITS and Decimal(f"{double:.{digits - 1}e}") == value
 

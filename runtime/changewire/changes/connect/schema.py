@@ -1,4 +1,4 @@
-"""Schemas of Kafka Connect as JSON: checked once, bounded, and told in plain nodes.
+"""Schemas of Kafka Connect as JSON: checked once, bounded, and turned into plain nodes.
 
 The rules are those of Kafka's ``JsonConverter.asConnectSchema``, but a member of the wrong type,
 which Kafka ignores, and a field name that comes twice are refused.
@@ -99,7 +99,7 @@ def _node(schema: object, at: str, depth: int, counter: Iterator[int]) -> Node:
 
 
 def _member(schema: Mapping[str, Any], key: str, kind: type[T], at: str) -> T | None:
-    """Return a member of a schema; None where it is absent or null, which some writers send."""
+    """Return a member of a schema; None if it is absent or null, which some writers send."""
     value = schema.get(key)
     if value is None or isinstance(value, kind):
         return value

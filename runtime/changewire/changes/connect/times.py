@@ -1,21 +1,24 @@
-"""Numbers that stand for dates, times and durations, as Kafka Connect and Debezium send them.
+"""Dates, times and durations, as Kafka Connect and Debezium send them: as numbers and as text.
 
-Nothing is rounded: what a Python type cannot hold raises `Kept`, and stays the number that it was.
-Times of day lie in one day; databases also have longer and negative ones (MySQL's ``TIME``).
+Nothing is rounded: a value that a Python type cannot hold raises `UnrepresentableError`, and stays
+as it was sent. Times of day lie in one day; databases also have longer and negative ones (MySQL's
+``TIME``). The texts are those of Java's
+``DateTimeFormatter``, which has nanoseconds and years beyond 9999.
 """
 
+import re
 from datetime import date, datetime, time, timedelta, timezone
 from typing import Final
 
-from changewire.changes.connect.notes import BEYOND_MICROSECONDS, BEYOND_RANGE
+from changewire.changes.connect.reads import BEYOND_MICROSECONDS, BEYOND_RANGE
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _EPOCH_DAY: Final = date(1970, 1, 1)
 _DAY: Final = 24 * 60 * 60 * 1_000_000
 
 
-class Kept(Exception):  # noqa: N818 - it reads as what happened
-    """A Python type cannot hold a value, which is therefore kept as it was sent.
+class UnrepresentableError(Exception):
+    """A Python type cannot hold a value, which therefore stays as it was sent.
 
     Attributes:
         kind: The kind of note that says why.
@@ -39,7 +42,7 @@ def time_of_milliseconds(milliseconds: int) -> time:
     """Return the time of day that lies so many milliseconds after midnight, without a zone.
 
     Raises:
-        Kept: It is not within one day.
+        UnrepresentableError: It is not within one day.
     """
     return time_of_microseconds(milliseconds * 1000)
 
@@ -48,18 +51,18 @@ def time_of_microseconds(microseconds: int) -> time:
     """Return the time of day that lies so many microseconds after midnight, without a zone.
 
     Raises:
-        Kept: It is not within one day.
+        UnrepresentableError: It is not within one day.
     """
     if 0 <= microseconds < _DAY:
         return (_EPOCH + timedelta(0, 0, microseconds)).time()
-    raise Kept(BEYOND_RANGE)
+    raise UnrepresentableError(BEYOND_RANGE)
 
 
 def time_of_nanoseconds(nanoseconds: int) -> time:
     """Return the time of day that lies so many nanoseconds after midnight, without a zone.
 
     Raises:
-        Kept: It is not within one day, or no whole number of microseconds.
+        UnrepresentableError: It is not within one day, or no whole number of microseconds.
     """
     return time_of_microseconds(_microseconds(nanoseconds))
 
@@ -86,7 +89,7 @@ def timestamp_of_nanoseconds(nanoseconds: int) -> datetime:
     """Return the time, in UTC, that lies so many nanoseconds after 1970-01-01.
 
     Raises:
-        Kept: It is no whole number of microseconds.
+        UnrepresentableError: It is no whole number of microseconds.
         OverflowError: Python has no such time.
     """
     return timestamp_of_microseconds(_microseconds(nanoseconds))
@@ -101,7 +104,7 @@ def duration_of_nanoseconds(nanoseconds: int) -> timedelta:
     """Return the duration of so many nanoseconds.
 
     Raises:
-        Kept: It is no whole number of microseconds.
+        UnrepresentableError: It is no whole number of microseconds.
     """
     return timedelta(0, 0, _microseconds(nanoseconds))
 
@@ -109,5 +112,94 @@ def duration_of_nanoseconds(nanoseconds: int) -> timedelta:
 def _microseconds(nanoseconds: int) -> int:
     microseconds, rest = divmod(nanoseconds, 1000)
     if rest:
-        raise Kept(BEYOND_MICROSECONDS)
+        raise UnrepresentableError(BEYOND_MICROSECONDS)
     return microseconds
+
+
+_DATE_PART: Final = r"([+-]?\d{4,9})-(\d\d)-(\d\d)"
+_TIME_PART: Final = r"(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?"
+_OFFSET_PART: Final = r"(?:Z|([+-])([01]\d):([0-5]\d)(?::([0-5]\d))?)"
+
+_DATE: Final = re.compile(f"{_DATE_PART}Z?", re.ASCII)
+_TIME: Final = re.compile(f"{_TIME_PART}{_OFFSET_PART}", re.ASCII)
+_TIMESTAMP: Final = re.compile(f"{_DATE_PART}T{_TIME_PART}{_OFFSET_PART}", re.ASCII)
+
+_MICROSECOND_DIGITS: Final = 6
+
+
+def date_of_text(text: str) -> date:
+    """Return the date of ``2023-11-21Z`` or ``2023-11-21`` (`io.debezium.time.IsoDate`, UTC).
+
+    Raises:
+        UnrepresentableError: Python has no such date.
+        ValueError: The text is no date.
+    """
+    return date(*_year_month_day(*_parts(_DATE, text)))
+
+
+def time_of_text(text: str) -> time:
+    """Return the time of day, with its offset, of ``10:15:30.5+01:00`` (`ZonedTime`).
+
+    Raises:
+        UnrepresentableError: It has digits below the microsecond.
+        ValueError: The text is no time.
+    """
+    hour, minute, second, fraction, *offset = _parts(_TIME, text)
+    return time(*_clock(hour, minute, second, fraction), tzinfo=timezone(_offset(*offset)))
+
+
+def local_time_of_text(text: str) -> time:
+    """Return the time of day of ``10:15:30.5Z`` (`io.debezium.time.IsoTime`), without a zone.
+
+    It comes from a column without a zone; the one in the text is always UTC.
+
+    Raises:
+        UnrepresentableError: It has digits below the microsecond.
+        ValueError: The text is no time, or has another offset.
+    """
+    found = time_of_text(text)
+    if found.tzinfo != timezone.utc:
+        raise ValueError
+    return found.replace(tzinfo=None)
+
+
+def timestamp_of_text(text: str) -> datetime:
+    """Return the time, in UTC, of ``2011-12-03T10:15:30.5+01:00``.
+
+    Raises:
+        UnrepresentableError: It has digits below the microsecond, or Python has no such year.
+        OverflowError: Python has no such time.
+        ValueError: The text is no date and time.
+    """
+    year, month, day, hour, minute, second, fraction, *offset = _parts(_TIMESTAMP, text)
+    calendar = _year_month_day(year, month, day)
+    local = datetime(*calendar, *_clock(hour, minute, second, fraction), tzinfo=timezone.utc)
+    return local - _offset(*offset)
+
+
+def _parts(form: re.Pattern[str], text: str) -> tuple[str, ...]:
+    found = form.fullmatch(text)
+    if not found:
+        raise ValueError
+    return found.groups("")
+
+
+def _year_month_day(year: str, month: str, day: str) -> tuple[int, int, int]:
+    if not date.min.year <= int(year) <= date.max.year:
+        raise UnrepresentableError(BEYOND_RANGE)
+    return int(year), int(month), int(day)
+
+
+def _clock(hour: str, minute: str, second: str, fraction: str) -> tuple[int, int, int, int]:
+    """Return hour, minute, second and microsecond."""
+    if fraction[_MICROSECOND_DIGITS:].strip("0"):
+        raise UnrepresentableError(BEYOND_MICROSECONDS)
+    microsecond = fraction[:_MICROSECOND_DIGITS].ljust(_MICROSECOND_DIGITS, "0")
+    return int(hour), int(minute), int(second or 0), int(microsecond)
+
+
+def _offset(sign: str, hours: str, minutes: str, seconds: str) -> timedelta:
+    if not sign:
+        return timedelta()
+    size = timedelta(0, int(seconds or 0), 0, 0, int(minutes), int(hours))
+    return -size if sign == "-" else size

@@ -6,12 +6,11 @@ from typing import Annotated, Final
 
 import typer
 
-from changewire.cli.ending import GOOD, REFUSED, ending
-from changewire.cli.notices import notice
-from changewire.cli.options import Inputs, Json, Shape, format_option
-from changewire.cli.output import CONCATENATED, ToShape, writer_of
-from changewire.cli.records import found_issue, place_of, records, say_issues
-from changewire.cli.talk import counted
+from changewire.cli.ending import REJECTED, VALID, ending
+from changewire.cli.options import Inputs, Json, Shape, ToShape, format_option
+from changewire.cli.records import found_issue, place_of, records, report_issues
+from changewire.cli.stderr import counted, notice
+from changewire.cli.stdout import CONCATENATED, writer_of
 from changewire.codec import CodecError, Issue
 from changewire.convert import CONVERSIONS
 from changewire.convert import convert as convert_message
@@ -53,7 +52,7 @@ def convert(
         text = f"no conversion from {source} to {target}"
         raise typer.BadParameter(text)
     write = writer_of(target, to_shape)
-    good = refused = empty = lost = 0
+    valid = rejected = empty = lost = 0
     for record in records(inputs, shape):
         if record.value is None:
             empty += 1
@@ -64,19 +63,19 @@ def convert(
                 record.value, source=source, target=target, lossy=lossy, on_loss=losses.append
             )
         except CodecError as error:
-            say_issues(record.position, error, as_json=as_json)
-            refused += 1
+            report_issues(record.position, error, as_json=as_json)
+            rejected += 1
             continue
         _say_losses(record.position, losses, as_json=as_json)
         write(data)
         lost += len(losses)
-        good += 1
+        valid += 1
     without = f", {empty:,} without a value left out" if empty else ""
-    told = f", {counted(lost, 'loss', 'losses')}" if lost else ""
-    totals = {"messages": good, "refused": refused, "losses": lost, "without_value": empty}
-    text = f"{counted(good, 'message')}, {refused:,} refused{told}{without}"
+    losses_text = f", {counted(lost, 'loss', 'losses')}" if lost else ""
+    totals = {"messages": valid, "refused": rejected, "losses": lost, "without_value": empty}
+    text = f"{counted(valid, 'message')}, {rejected:,} refused{losses_text}{without}"
     notice("totals", text, totals, as_json=as_json)
-    return REFUSED if refused else GOOD
+    return REJECTED if rejected else VALID
 
 
 def _say_losses(position: Position, losses: list[Issue], *, as_json: bool) -> None:

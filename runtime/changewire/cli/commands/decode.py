@@ -6,18 +6,17 @@ from collections.abc import Iterator
 
 import msgspec
 
-from changewire.changes.reading import AUTO
-from changewire.cli.ending import GOOD, REFUSED, ending
-from changewire.cli.lines import Lines
-from changewire.cli.notices import notice
+from changewire.changes.decode_options import AUTO
+from changewire.cli.ending import REJECTED, VALID, ending
 from changewire.cli.options import FoundFormat, Inputs, Json, Shape
-from changewire.cli.records import place_of, records, say_refused
-from changewire.cli.talk import counted
+from changewire.cli.records import place_of, records, report_rejected
+from changewire.cli.stderr import counted, notice
+from changewire.cli.stdout import Lines
 from changewire.codec import Codec, DecodeError, EncodeError, codec, decode_all_any, rejection
 from changewire_messages.change import Rejection
 
 
-class Decoded(msgspec.Struct, frozen=True):
+class DecodedElement(msgspec.Struct, frozen=True):
     """A decoded element: the name of its model, and its message as JSON."""
 
     model: str | None
@@ -34,31 +33,31 @@ def decode(
 ) -> int:
     """Write each element of each message as a line of JSON, with its place and its model.
 
-    Refused ones are named on standard error.
+    Rejected ones are named on standard error.
 
     Example: changewire decode -f aerospike-json users.jsonl.gz | jq .message.key
     """
     lines = Lines()
-    good = refused = 0
+    valid = rejected = 0
     for record in records(inputs, shape):
         if record.value is None:
-            lines.write(place_of(record.position, 0), Decoded(None, None))
-            good += 1
+            lines.write(place_of(record.position, 0), DecodedElement(None, None))
+            valid += 1
             continue
         for number, found in enumerate(_elements(record.value, format)):
             if isinstance(found, Rejection):
-                say_refused(record.position, found, as_json=as_json)
-                refused += 1
+                report_rejected(record.position, found, as_json=as_json)
+                rejected += 1
             else:
                 lines.write(place_of(record.position, number), found)
-                good += 1
-    totals = {"elements": good + refused, "refused": refused}
-    text = f"{counted(good + refused, 'element')}, {refused:,} refused"
+                valid += 1
+    totals = {"elements": valid + rejected, "refused": rejected}
+    text = f"{counted(valid + rejected, 'element')}, {rejected:,} refused"
     notice("totals", text, totals, as_json=as_json)
-    return REFUSED if refused else GOOD
+    return REJECTED if rejected else VALID
 
 
-def _elements(value: bytes, format: str) -> Iterator[Decoded | Rejection]:
+def _elements(value: bytes, format: str) -> Iterator[DecodedElement | Rejection]:
     """Yield the elements of a message."""
     try:
         if format == AUTO:
@@ -73,8 +72,8 @@ def _elements(value: bytes, format: str) -> Iterator[Decoded | Rejection]:
         yield model if isinstance(model, Rejection) else _decoded(model, reader, number)
 
 
-def _decoded(model: object, reader: Codec, number: int) -> Decoded | Rejection:
+def _decoded(model: object, reader: Codec, number: int) -> DecodedElement | Rejection:
     try:
-        return Decoded(type(model).__name__, msgspec.Raw(reader.to_json(model)))
+        return DecodedElement(type(model).__name__, msgspec.Raw(reader.to_json(model)))
     except EncodeError as error:  # it is nested deeper than JSON can be written
         return rejection(error, number)

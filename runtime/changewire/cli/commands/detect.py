@@ -9,11 +9,11 @@ from typing import Annotated
 import msgspec
 import typer
 
-from changewire.cli.ending import GOOD, REFUSED, ending
-from changewire.cli.lines import Lines
+from changewire.cli.ending import REJECTED, VALID, ending
 from changewire.cli.options import Inputs, Json, Shape
 from changewire.cli.records import place_of, records
-from changewire.cli.talk import counted, say
+from changewire.cli.stderr import counted, say
+from changewire.cli.stdout import Lines
 from changewire.codec import detect as detect_format
 
 UNKNOWN = "(unknown)"
@@ -21,7 +21,7 @@ EMPTY = "(no value)"
 
 
 class Detected(msgspec.Struct, frozen=True):
-    """The format that a message says it has; None where it says none."""
+    """The format that a message says it has; None if it says none."""
 
     format: str | None
 
@@ -44,7 +44,7 @@ def detect(
 ) -> int:
     """Count the messages of each format.
 
-    A message of a known format may still be refused: `changewire validate` tells.
+    A message of a known format may still be rejected: see `changewire validate`.
 
     Example: changewire detect topic.jsonl
     """
@@ -58,9 +58,9 @@ def detect(
     if as_json and not each:
         unknown, empty = counts.pop(UNKNOWN, 0), counts.pop(EMPTY, 0)
         lines.write(Totals(dict(sorted(counts.items())), unknown, empty))
-        return REFUSED if unknown else GOOD
+        return REJECTED if unknown else VALID
     if not each:
         for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
             sys.stdout.write(f"{count:>10}  {name}\n")
     say(counted(counts.total(), "message"))
-    return REFUSED if counts[UNKNOWN] else GOOD
+    return REJECTED if counts[UNKNOWN] else VALID

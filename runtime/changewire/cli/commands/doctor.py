@@ -8,15 +8,13 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from changewire.cli.checks.brokers import brokers
-from changewire.cli.checks.finding import Finding
-from changewire.cli.checks.jars import jars
-from changewire.cli.checks.packages import packages
-from changewire.cli.checks.programs import java, python
-from changewire.cli.ending import GOOD, REFUSED, ending
-from changewire.cli.lines import Lines
+from changewire.cli.brokers import brokers
+from changewire.cli.ending import REJECTED, VALID, ending
+from changewire.cli.findings import Finding, java, packages, python
 from changewire.cli.options import Json, text_option
-from changewire.cli.talk import console
+from changewire.cli.spark import jars
+from changewire.cli.stderr import console
+from changewire.cli.stdout import Lines
 from changewire.codec.registry import unusable
 from changewire.report.text import SENTENCE, visible
 from changewire.version import VERSION
@@ -35,9 +33,9 @@ Servers = Annotated[
 
 @ending
 def doctor(*, servers: Servers = None, as_json: Json = False) -> int:
-    """Look for what changewire needs, and say what to do where something is missing.
+    """Look for what changewire needs, and say what to do if something is missing.
 
-    Versions are held against those that were run together. The exit code is 1 where something is
+    Versions are compared with those that were tested together. The exit code is 1 if something is
     missing that Spark needs, or a broker of --kafka cannot be reached; all else is optional.
 
     Example: changewire doctor --kafka localhost:9092
@@ -58,11 +56,11 @@ def doctor(*, servers: Servers = None, as_json: Json = False) -> int:
     else:
         _show(findings)
     lacking = any(finding.is_required and finding.is_lacking for finding in findings)
-    return REFUSED if lacking else GOOD
+    return REJECTED if lacking else VALID
 
 
 def _brokers(servers: str | None) -> list[Finding]:
-    """Look for brokers where they are asked for; what is no address is wrong usage."""
+    """Look for brokers if they are asked for; a wrong address is wrong usage."""
     try:
         return [] if servers is None else brokers(servers)
     except ValueError as error:

@@ -7,20 +7,18 @@ from typing import Annotated, Final
 import typer
 
 from changewire import encode as encode_model
-from changewire.cli.ending import GOOD, REFUSED, ending
-from changewire.cli.json_lines import model_on
-from changewire.cli.notices import notice
-from changewire.cli.options import Format, Inputs, Json
-from changewire.cli.output import CONCATENATED, ToShape, writer_of
-from changewire.cli.records import records, say_issues
-from changewire.cli.talk import counted
+from changewire.cli.ending import REJECTED, VALID, ending
+from changewire.cli.options import Format, Inputs, Json, ToShape
+from changewire.cli.records import model_on, records, report_issues
+from changewire.cli.stderr import counted, notice
+from changewire.cli.stdout import CONCATENATED, writer_of
 from changewire.codec import CodecError, codec
 
 _SHAPE: Final = "json-lines"
 
 Declared = Annotated[
     bool,
-    typer.Option("--declared", help="Also refuse messages that contradict the types they declare."),
+    typer.Option("--declared", help="Also reject messages that contradict the types they declare."),
 ]
 
 
@@ -35,28 +33,28 @@ def encode(
 ) -> int:
     """Write each message as the bytes that are sent: JSON one to a line, MessagePack as bytes.
 
-    The input is lines as `changewire decode` writes them, or messages alone. Refused ones are named
-    on standard error, with every issue.
+    The input is lines as `changewire decode` writes them, or messages alone. Rejected ones are
+    named on standard error, with every issue.
 
     Example: changewire encode -f aerospike-msgpack lines.jsonl > topic.bin
     """
     coder, write = codec(format), writer_of(format, to_shape)
-    good = refused = empty = 0
+    valid = rejected = empty = 0
     for record in records(inputs, _SHAPE):
         try:
             model = model_on(record.value or b"", coder)
             data = None if model is None else encode_model(model, declared=declared)
         except CodecError as error:
-            say_issues(record.position, error, as_json=as_json)
-            refused += 1
+            report_issues(record.position, error, as_json=as_json)
+            rejected += 1
             continue
         if data is None:
             empty += 1
             continue
         write(data)
-        good += 1
+        valid += 1
     without = f", {empty:,} without a value left out" if empty else ""
-    totals = {"messages": good, "refused": refused, "without_value": empty}
-    text = f"{counted(good, 'message')}, {refused:,} refused{without}"
+    totals = {"messages": valid, "refused": rejected, "without_value": empty}
+    text = f"{counted(valid, 'message')}, {rejected:,} refused{without}"
     notice("totals", text, totals, as_json=as_json)
-    return REFUSED if refused else GOOD
+    return REJECTED if rejected else VALID

@@ -8,13 +8,13 @@ import msgspec
 import typer
 from msgspec import UNSET, UnsetType
 
-from changewire.changes.reading import AUTO
-from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
+from changewire.changes.decode_options import AUTO
+from changewire.cli.ending import REJECTED, UNABLE, VALID, ending
 from changewire.cli.explained import show
-from changewire.cli.lines import Lines, json_text
-from changewire.cli.notices import notice
 from changewire.cli.options import FoundFormat, Json, Shape
 from changewire.cli.records import STDIN, FoundIssue, found_issue, given, place_of, records
+from changewire.cli.stderr import notice
+from changewire.cli.stdout import Lines, json_text
 from changewire.explain import Explanation, Field
 from changewire.explain import explain as explain_message
 from changewire.framing import Record
@@ -83,14 +83,14 @@ def explain(
     if record.value is None:
         text = f"{place_of(record.position)}: the record has no value (a tombstone)"
         notice("note", text, as_json=as_json)
-        return GOOD
+        return VALID
     name = None if format == AUTO else format
     found = explain_message(record.value, name, most=None if full else _MOST)
     if as_json:
         Lines().write(place_of(record.position), _explained(found))
     else:
-        show(found, str(place_of(record.position)), full=full, is_told=name is None)
-    return REFUSED if found.issues else GOOD
+        show(found, str(place_of(record.position)), full=full, is_detected=name is None)
+    return REJECTED if found.issues else VALID
 
 
 def _record(inputs: list[str], shape: str, number: int) -> tuple[Record | None, int]:

@@ -7,11 +7,10 @@ from typing import Any, get_args
 import msgspec
 from rich.table import Table
 
-from changewire.cli.ending import GOOD, ending
-from changewire.cli.lines import Lines
-from changewire.cli.notices import notice
+from changewire.cli.ending import VALID, ending
 from changewire.cli.options import Json
-from changewire.cli.talk import console
+from changewire.cli.stderr import console, notice
+from changewire.cli.stdout import Lines
 from changewire.codec import module_of
 from changewire.codec.registry import unusable, usable
 
@@ -46,7 +45,7 @@ def formats(*, as_json: Json = False) -> int:
         lines = Lines()
         for item in found:
             lines.write(item)
-        return GOOD
+        return VALID
     table = Table("format", "variant", "what it is", box=None, pad_edge=False, header_style="bold")
     for column in table.columns[:2]:
         column.no_wrap = True  # a name that is cut off is of no use
@@ -54,7 +53,7 @@ def formats(*, as_json: Json = False) -> int:
         for i, variant in enumerate(item.variants):
             table.add_row("" if i else item.format, variant.name, variant.description)
     console(on_stdout=True).print(table, soft_wrap=False)
-    return GOOD
+    return VALID
 
 
 def _format(family: Any) -> Format:

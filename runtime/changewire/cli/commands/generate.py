@@ -10,11 +10,10 @@ from typing import Annotated, Final
 
 import typer
 
-from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
-from changewire.cli.lines import Lines
-from changewire.cli.notices import notice
+from changewire.cli.ending import REJECTED, UNABLE, VALID, ending
 from changewire.cli.options import Json
-from changewire.cli.talk import counted
+from changewire.cli.stderr import counted, notice
+from changewire.cli.stdout import Lines
 from changewire.codec.installed import RESERVED
 from changewire.generator import generator_part
 from changewire.report.text import visible
@@ -57,7 +56,7 @@ def generate(
     """Make a package of your own schemas: models, validators, columns, strategies, pages.
 
     Formats in it are known to all commands as soon as it is installed; rows of tables get types.
-    With --check the exit code is 1 where files are not as the schemas say.
+    With --check the exit code is 1 if files are not as the schemas say.
 
     Example: changewire generate --schemas schemas --package shop --out shop/
     """
@@ -80,14 +79,14 @@ def generate(
         place = out if out.is_absolute() else f"./{out.as_posix()}"
         text = f"{counted(len(found), 'file')} written; next: pip install {shlex.quote(str(place))}"
         notice("totals", text, {"written": len(found)}, as_json=as_json)
-        return GOOD
+        return VALID
     _write(found, as_json=as_json)
     again = shlex.join(word for word in sys.argv[1:] if word != "--check")
     number = counted(len(found), "file is", "files are")
-    wrong = f"{number} not as the schemas say; to mend it: changewire {again}"
+    wrong = f"{number} not as the schemas say; to update them: changewire {again}"
     text = wrong if found else "all files are as the schemas say"
     notice("totals", text, {"wrong": len(found)}, as_json=as_json)
-    return REFUSED if found else GOOD
+    return REJECTED if found else VALID
 
 
 def _write(found: Sequence[tuple[str, str]], *, as_json: bool) -> None:

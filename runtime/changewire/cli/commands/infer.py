@@ -8,19 +8,26 @@ from typing import Annotated
 
 import typer
 
-from changewire.changes.reading import AUTO
-from changewire.cli.commands.changes import Families, Keys, reading_of
-from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
-from changewire.cli.lines import write_data
-from changewire.cli.notices import notice
-from changewire.cli.options import FoundFormat, Inputs, Json, Shape, text_option
-from changewire.cli.records import records, say_refused
-from changewire.cli.talk import counted
+from changewire.changes.decode_options import AUTO
+from changewire.cli.ending import REJECTED, UNABLE, VALID, ending
+from changewire.cli.options import (
+    Families,
+    FoundFormat,
+    Inputs,
+    Json,
+    Keys,
+    Shape,
+    decode_options_of,
+    text_option,
+)
+from changewire.cli.records import records, report_rejected
+from changewire.cli.stderr import counted, notice
+from changewire.cli.stdout import write_data
 from changewire.infer import Draft, Observer
 
 Table = Annotated[
     str | None,
-    text_option("--table", metavar="NAME", help="The table, where messages are of several."),
+    text_option("--table", metavar="NAME", help="The table, if the messages are of several."),
 ]
 Title = Annotated[
     str | None,
@@ -31,7 +38,7 @@ Out = Annotated[
     text_option("--out", metavar="FILE", help="Write to a new file, not to standard output."),
 ]
 ShowValues = Annotated[
-    bool, typer.Option("--show-values", help="Tell the bounds of integers in comments.")
+    bool, typer.Option("--show-values", help="Write the bounds of integers in comments.")
 ]
 
 
@@ -51,16 +58,18 @@ def infer(
 ) -> int:
     """Draft the schema of a table's rows from captured messages, for a person to finish.
 
-    It takes every row that was seen. Comments tell how many rows have a column, in how many it is
-    null, and its types; no value of it. Schemas in the messages are believed. Refused elements are
+    It accepts every row of the input. Comments say how many rows have a column, in how many it is
+    null, and its types; no value of it. Schemas in the messages are believed. Rejected elements are
     named on standard error.
 
     Example: changewire infer -f aerospike-json users.jsonl --out schemas/shop/user.json
     """
-    observer = Observer(reading_of(format, "full", keys, families, "off", null_value="control"))
+    observer = Observer(
+        decode_options_of(format, "full", keys, families, "off", null_value="control")
+    )
     for record in records(inputs, shape):
-        for refused in observer.add(record):
-            say_refused(record.position, refused, as_json=as_json)
+        for rejected in observer.add(record):
+            report_rejected(record.position, rejected, as_json=as_json)
     try:
         draft = observer.draft(table, title, show_values=show_values)
     except ValueError as error:
@@ -73,7 +82,7 @@ def infer(
         with Path(out).open("x", encoding="utf-8", newline="\n") as file:
             file.write(f"{text}\n")
     _say_totals(draft, as_json=as_json)
-    return REFUSED if draft.refused else GOOD
+    return REJECTED if draft.refused else VALID
 
 
 def _say_totals(draft: Draft, *, as_json: bool) -> None:

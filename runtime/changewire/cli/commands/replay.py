@@ -6,32 +6,30 @@ from typing import Annotated
 
 import typer
 
-from changewire.cli.commands.changes import (
+from changewire.cli.arguments import StreamArguments, TableArguments, stream_options, whole
+from changewire.cli.ending import REJECTED, UNABLE, VALID, ending
+from changewire.cli.options import (
     DigestsOption,
     Families,
     ImageOption,
+    Json,
     Keys,
     NullValueOption,
-    reading_of,
+    TopicFormat,
+    decode_options_of,
+    text_option,
 )
-from changewire.cli.connectors import connectors
-from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
-from changewire.cli.lines import Lines
-from changewire.cli.notices import notice
-from changewire.cli.options import Json, TopicFormat, text_option
-from changewire.cli.quiet import quieten_pyspark, quieten_spark
+from changewire.cli.spark import connectors, quieten_pyspark, quieten_spark
+from changewire.cli.stderr import notice, say
+from changewire.cli.stdout import Lines
 from changewire.cli.streams import (
-    SINKS,
     NullSet,
+    Packages,
     Rows,
     SchemaEvolutionOption,
     SinkOption,
     Truncates,
-    table_options,
-    whole,
 )
-from changewire.cli.talk import say
-from changewire.cli.topics import Packages
 
 
 @ending
@@ -62,35 +60,32 @@ def replay(
     packages: Packages = None,
     as_json: Json = False,
 ) -> int:
-    """Decode the dead letters of a stream again, and apply what is good by now.
+    """Decode the dead letters of a stream again, and apply what is valid by now.
 
     Changes have their original order, and what was applied is marked: a second replay does nothing.
     The exit code is 1 if dead letters are left.
 
     Example: changewire replay ops/ -f lindorm-json --target lake/ --checkpoint cp/
     """
-    from changewire import stream_job
-    from changewire.job import JobError
+    from changewire.jobs.checks import JobError
+    from changewire.jobs.topics import replay_dead_letters
 
-    reading = reading_of(format, image, keys, families, digests, null_value=null_value)
-    tables = table_options(
-        target,
-        rows=rows,
-        schema_evolution=schema_evolution,
-        null_set=null_set,
-        apply_as_truncates=apply_as_truncates,
+    decode_options = decode_options_of(
+        format, image, keys, families, digests, null_value=null_value
     )
+    tables = TableArguments(rows, schema_evolution, null_set, apply_as_truncates).options(target)
+    folder = whole(output)
+    stream = stream_options(StreamArguments(checkpoint, sink), folder)
     quieten_spark()
     quieten_pyspark()
     try:
-        letters, marked = stream_job.replay(
-            whole(output),
-            reading=reading,
-            checkpoint=checkpoint,
-            tables=tables or {},
+        letters, marked = replay_dead_letters(
+            folder,
+            decode_options,
+            stream,
+            tables,
             where=where,
-            sink=sink or SINKS[0],
-            packages=connectors(packages, [sink or SINKS[0]], as_json=as_json),
+            packages=connectors(packages, [stream.sink], as_json=as_json),
         )
     except JobError as error:
         notice("error", str(error).splitlines(), as_json=as_json)
@@ -99,4 +94,4 @@ def replay(
         Lines().write({"dead_letters": letters, "replayed": marked})
     else:
         say(f"{marked:,} of {letters:,} dead letters were applied")
-    return GOOD if marked >= letters else REFUSED
+    return VALID if marked >= letters else REJECTED

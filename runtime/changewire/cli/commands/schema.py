@@ -9,11 +9,10 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from changewire.cli.ending import GOOD, REFUSED, UNABLE, ending
-from changewire.cli.lines import Lines, write_data
-from changewire.cli.notices import notice
+from changewire.cli.ending import REJECTED, UNABLE, VALID, ending
 from changewire.cli.options import Json, choice_option, one_of
-from changewire.cli.talk import counted
+from changewire.cli.stderr import counted, notice
+from changewire.cli.stdout import Lines, write_data
 from changewire.codec import formats, module_of
 from changewire.codec.registry import usable
 from changewire.explain.schema import schemas
@@ -81,7 +80,7 @@ def show(
     one_of(lambda: sorted(found))(wanted)
     text = json.dumps(found[wanted], indent=None if as_json else 2, ensure_ascii=False)
     write_data(text.encode())
-    return GOOD
+    return VALID
 
 
 def _list(*, as_json: bool) -> int:
@@ -97,7 +96,7 @@ def _list(*, as_json: bool) -> int:
             lines.write({"format": name, "variant": title, "digest": digest})
         else:
             sys.stdout.write(f"{name:<{_NAME}}{title:<{_TITLE}}{digest}\n")
-    return GOOD
+    return VALID
 
 
 @app.command(short_help="What changed between two states of schemas, and who is hurt by it.")
@@ -123,7 +122,7 @@ def diff(
     """Write each difference between two states of schemas, judged for readers and for writers.
 
     OLD and NEW are folders or files of schemas, `installed`, or revisions of a git checkout, as
-    git:v1.0 or git:v1.0:FOLDER. The exit code is 1 where a difference is not compatible.
+    git:v1.0 or git:v1.0:FOLDER. The exit code is 1 if a difference is not compatible.
 
     Example: changewire schema diff installed schemas --compatibility BACKWARD
     """
@@ -141,7 +140,7 @@ def diff(
         return UNABLE
     notice("totals", _total(tally), _totals(tally), as_json=as_json)
     hurt = [side for side, verdict in tally if verdict != _COMPATIBLE]
-    return REFUSED if {*hurt} & {*_ASKED[compatibility]} else GOOD
+    return REJECTED if {*hurt} & {*_ASKED[compatibility]} else VALID
 
 
 def _write(found: dict[str, Any]) -> None:

@@ -9,15 +9,14 @@ import msgspec
 import typer
 
 from changewire.changes.connect import Difference
-from changewire.changes.reading import AUTO
+from changewire.changes.decode_options import AUTO
 from changewire.changes.schemas import Schemas, SchemaUse, Tally
 from changewire.changes.topic_schemas import TopicTally
-from changewire.cli.ending import GOOD, REFUSED, ending
-from changewire.cli.lines import Lines
-from changewire.cli.notices import notice
+from changewire.cli.ending import REJECTED, VALID, ending
 from changewire.cli.options import FoundFormat, Inputs, Json, Shape
-from changewire.cli.records import Place, place_of, records, say_refused
-from changewire.cli.talk import counted
+from changewire.cli.records import ElementPlace, place_of, records, report_rejected
+from changewire.cli.stderr import counted, notice
+from changewire.cli.stdout import Lines
 from changewire.report.text import visible
 from changewire.tables.names import dotted
 from changewire_messages.change import Source
@@ -33,8 +32,8 @@ class Listed(msgspec.Struct, frozen=True):
     source: Source
     fingerprint: str
     count: int
-    first: Place
-    last: Place
+    first: ElementPlace
+    last: ElementPlace
     columns: dict[str, str]
     differences: list[Difference]
     places: list[str] | None
@@ -49,16 +48,16 @@ def schemas(
     as_json: Json = False,
     shape: Shape = "auto",
 ) -> int:
-    """List the schemas that stand in messages: how many have each, where, and what changed.
+    """List the schemas in messages: how many have each, where, and what changed.
 
-    Refused messages are named on standard error.
+    Rejected messages are named on standard error.
 
     Example: changewire schemas -f dataworks-json topic.jsonl
     """
     tally = _tally(format)
     for record in records(inputs, shape):
-        for refused in tally.add(record.value, record.position):
-            say_refused(record.position, refused, as_json=as_json)
+        for rejected in tally.add(record.value, record.position):
+            report_rejected(record.position, rejected, as_json=as_json)
     found = tally.schemas()
     lines = Lines()
     for use in found.schemas:
@@ -67,7 +66,7 @@ def schemas(
         else:
             sys.stdout.writelines(f"{visible(line, _SHOWN)}\n" for line in _as_text(use))
     _say_totals(found, as_json=as_json)
-    return REFUSED if found.refused else GOOD
+    return REJECTED if found.refused else VALID
 
 
 def _tally(format: str) -> Tally | TopicTally:

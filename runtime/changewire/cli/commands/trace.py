@@ -8,11 +8,10 @@ import msgspec
 import typer
 from msgspec import UNSET, Raw, UnsetType
 
-from changewire.cli.ending import GOOD, REFUSED, ending
-from changewire.cli.lines import Lines, json_text
-from changewire.cli.notices import notice
+from changewire.cli.ending import REJECTED, VALID, ending
 from changewire.cli.options import Json, text_option
-from changewire.cli.talk import counted
+from changewire.cli.stderr import counted, notice
+from changewire.cli.stdout import Lines, json_text
 from changewire.cli.traced import VERDICTS, nothing_found, show
 from changewire.report.text import visible
 from changewire_messages.change import Sequence
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from changewire.tables.order import Order
 
 
-class Place(msgspec.Struct, frozen=True):
+class JsonOrder(msgspec.Struct, frozen=True):
     """An order as JSON: of files, `topic` is the path, `partition` -1 and `offset` the number."""
 
     sequence: Sequence | None
@@ -33,14 +32,14 @@ class Place(msgspec.Struct, frozen=True):
     element: int
 
 
-class Changed(msgspec.Struct, frozen=True):
+class JsonColumn(msgspec.Struct, frozen=True):
     """A column as JSON; a value that is not there is left out."""
 
     before: Raw | UnsetType = UNSET
     after: Raw | UnsetType = UNSET
 
 
-class Told(msgspec.Struct, frozen=True):
+class JsonStep(msgspec.Struct, frozen=True):
     """A step as JSON."""
 
     op: str
@@ -49,12 +48,12 @@ class Told(msgspec.Struct, frozen=True):
     inherited: bool
     reason: str | None
     detail: str | None
-    newer: Place | None
+    newer: JsonOrder | None
     ignored: tuple[str, ...]
-    columns: dict[str, Changed]
+    columns: dict[str, JsonColumn]
 
 
-class Ending(msgspec.Struct, frozen=True):
+class JsonRow(msgspec.Struct, frozen=True):
     """The last line as JSON."""
 
     table: str | None
@@ -94,20 +93,20 @@ def trace(
     full: Annotated[bool, typer.Option("--full", help="Show long values whole.")] = False,
     as_json: Json = False,
 ) -> int:
-    """Tell which changes made a row what it is, in order, and why others did nothing.
+    """Show which changes produced a row, in order, and why others had no effect.
 
     The change log is read without Spark: Parquet, or Delta with the extra delta. The exit code is 1
     if the log does not have the key, or the table does not hold what the log says.
 
     Example: changewire trace ops/ id=1004 --table shop.users --target lake/shop/users
     """
-    from changewire.tables.apply import TRUNCATE
-    from changewire.tables.replay import history_of
+    from changewire.tables.history import history_of
+    from changewire.tables.routing import TRUNCATE
 
     found = _found(log, key, table, controls)
     if found.key is None:
         notice("error", nothing_found(found.tables, table), as_json=as_json, style="red")
-        return REFUSED
+        return REJECTED
     history = history_of(
         found.key,
         found.changes,
@@ -124,11 +123,11 @@ def trace(
     else:
         show(history, f"{found.table or ''} {found.key}".lstrip(), full=full)
     if verdict is None:
-        return GOOD
+        return VALID
     is_same = verdict == "same"
     text = f"{target}: the table {VERDICTS[verdict]} ({verdict})"
     notice("note", text, as_json=as_json, style="" if is_same else "red")
-    return GOOD if is_same else REFUSED
+    return VALID if is_same else REJECTED
 
 
 def _found(folder: str, key: list[str], table: str | None, controls: str | None) -> Found:
@@ -143,17 +142,17 @@ def _found(folder: str, key: list[str], table: str | None, controls: str | None)
 
 
 def _verdict(target: str, key: str, history: History) -> Verdict:
-    from changewire.engines.changelog import kept_row, verdict
+    from changewire.engines.changelog import stored_row, verdict
 
-    return verdict(history.state, kept_row(target, key))
+    return verdict(history.state, stored_row(target, key))
 
 
 def _write(found: Found, history: History, verdict: Verdict | None) -> None:
     """Write a line of JSON for each step, and one for the row."""
     lines, state, other = Lines(), history.state, history.in_one_batch
     for step in history.steps:
-        lines.write(_place(step.order), _told(step))
-    ending = Ending(
+        lines.write(_json_order(step.order), _json_step(step))
+    ending = JsonRow(
         table=found.table,
         key=Raw((found.key or "null").encode()),
         row=_raw(None if state is None else state.values),
@@ -164,28 +163,28 @@ def _write(found: Found, history: History, verdict: Verdict | None) -> None:
     lines.write(ending)
 
 
-def _told(step: Step) -> Told:
+def _json_step(step: Step) -> JsonStep:
     change, refused = step.placed.change, step.refused
-    return Told(
+    return JsonStep(
         op=change.op,
         kind=step.kind,
         event_time=None if change.event_time is None else change.event_time.isoformat(),
         inherited=step.is_inherited,
         reason=None if refused is None else refused.reason,
         detail=None if refused is None else refused.detail or None,
-        newer=None if refused is None or refused.held is None else _place(refused.held),
+        newer=None if refused is None or refused.held is None else _json_order(refused.held),
         ignored=step.ignored,
         columns={
-            name: Changed(*(UNSET if value is UNSET else _raw(value) for value in pair))
+            name: JsonColumn(*(UNSET if value is UNSET else _raw(value) for value in pair))
             for name, pair in step.columns().items()
         },
     )
 
 
-def _place(order: Order) -> Place:
+def _json_order(order: Order) -> JsonOrder:
     sequence, (topic, partition, offset, element) = order
     pair = Sequence(major=sequence[0], minor=sequence[1]) if sequence else None
-    return Place(pair, topic, partition, offset, element)
+    return JsonOrder(pair, topic, partition, offset, element)
 
 
 def _raw(value: Any) -> Raw:

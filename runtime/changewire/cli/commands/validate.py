@@ -10,14 +10,19 @@ from msgspec import UNSET
 
 from changewire.changes.contradictions import contradictions
 from changewire.changes.contradictions import validate as validate_message
-from changewire.changes.reading import AUTO
-from changewire.cli.ending import GOOD, REFUSED, ending
-from changewire.cli.json_lines import model_on
-from changewire.cli.lines import Lines
-from changewire.cli.notices import notice
+from changewire.changes.decode_options import AUTO
+from changewire.cli.ending import REJECTED, VALID, ending
 from changewire.cli.options import FoundFormat, Inputs, Json, Shape
-from changewire.cli.records import FoundIssue, Place, found_issue, place_of, records
-from changewire.cli.talk import counted
+from changewire.cli.records import (
+    ElementPlace,
+    FoundIssue,
+    found_issue,
+    model_on,
+    place_of,
+    records,
+)
+from changewire.cli.stderr import counted, notice
+from changewire.cli.stdout import Lines
 from changewire.codec import DecodeError, Issue, codec, detect, encoding_of, json_form
 from changewire.codec.registry import unclaimed
 from changewire.report.text import NAME, visible
@@ -33,7 +38,7 @@ def validate(
     *,
     format: FoundFormat = AUTO,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Also refuse properties that the schema lacks.")
+        bool, typer.Option("--strict", help="Also reject properties that the schema lacks.")
     ] = False,
     no_values: Annotated[
         bool, typer.Option("--no-values", help="Show the types of wrong values only.")
@@ -63,7 +68,7 @@ def validate(
     totals = {"messages": messages, "refused": wrong, "issues": found}
     text = f"{counted(messages, 'message')}, {wrong:,} with {counted(found, 'issue')}"
     notice("totals", text, totals, as_json=as_json)
-    return REFUSED if wrong else GOOD
+    return REJECTED if wrong else VALID
 
 
 def _issues(value: bytes, format: str, *, closed: bool) -> list[Issue]:
@@ -86,7 +91,7 @@ def _found(issue: Issue, *, shown: bool) -> FoundIssue:
     return found_issue(issue, _value(issue) if is_shown else UNSET)
 
 
-def _sentence(place: Place, issue: Issue, *, shown: bool) -> str:
+def _sentence(place: ElementPlace, issue: Issue, *, shown: bool) -> str:
     found = f"found {issue.actual_type}"
     if shown and issue.actual is not UNSET:
         found += f" {_value(issue)}"
@@ -96,7 +101,7 @@ def _sentence(place: Place, issue: Issue, *, shown: bool) -> str:
 
 
 def _value(issue: Issue) -> str:
-    """Return the start of a value, as JSON where it is a scalar."""
+    """Return the start of a value, as JSON if it is a scalar."""
     if isinstance(issue.actual, (dict, list)):
         return visible(repr(issue.actual)[: NAME * 2], _SHOWN)
     return visible(repr(json_form(issue.actual)), _SHOWN)

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pyarrow as pa
 
 from changewire.changes import Digests, Image
-from changewire.changes.reading import Reading
+from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.arrow.decoded import Decoded
 from changewire.engines.arrow.messages import Messages, opener
-from changewire.engines.arrow.rows import RowsAs, decoder_of
+from changewire.engines.decode import Decoder
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+RowsAs: TypeAlias = str | bytes | os.PathLike[str] | Mapping[str, Any] | Any
+"""``json``, a `pyarrow.Schema` or struct type, a StructType of PySpark, or a schema of the row."""
 
 
 def decode(
@@ -27,7 +37,7 @@ def decode(
     Args:
         messages: A file or a folder; a message as bytes; a table of any library that speaks Arrow's
             PyCapsule interface (pyarrow, Polars, DuckDB, pandas), with a binary or string column
-            ``value`` and, where they are there, Kafka's ``key``, ``topic``, ``partition``,
+            ``value`` and, if they are there, Kafka's ``key``, ``topic``, ``partition``,
             ``offset``, ``timestamp`` and ``headers``; or an iterable of messages, of
             `changewire.framing.Record`, or of files.
         format: Public name of the format; ``auto`` takes for each message the one that it says
@@ -44,10 +54,51 @@ def decode(
         shape: Shape of files, see `changewire.framing.SHAPES`.
 
     Raises:
-        ValueError: There is no such format, an option does not fit it, or `rows` is none of these.
-        TypeError: `messages` is none of these.
+        ValueError: There is no such format, an option does not fit it, or `rows` is something else.
+        TypeError: `messages` is something else.
         ImportError: A library is missing; the text names its extra.
     """
-    reading = Reading(format, image, keys, families, digests)
+    decode_options = DecodeOptions(format, image, keys, families, digests)
     source, is_lasting = opener(messages, shape)
-    return Decoded(source, decoder_of(rows, reading), is_lasting=is_lasting)
+    return Decoded(source, decoder_of(rows, decode_options), is_lasting=is_lasting)
+
+
+def decoder_of(rows: RowsAs, decode_options: DecodeOptions) -> Decoder:
+    """Return what decodes into rows as asked for.
+
+    Raises:
+        ValueError: `rows` is nothing that rows can be.
+        TypeError: A column is of a type that Spark does not know.
+        ImportError: PySpark, or for a JSON Schema the extra ``codegen``, is not installed.
+    """
+    if isinstance(rows, str) and rows == "json":
+        return Decoder(decode_options)
+    if isinstance(rows, str) and rows == "variant":
+        raise ValueError("rows='variant' is for Spark: Arrow has no type that it would be")
+    try:
+        from changewire.engines.spark.decode import struct_of
+        from changewire.engines.spark.typed import TypedDecoder
+    except ImportError as error:
+        text = 'typed rows need PySpark, but no Java: pip install "changewire[spark]"'
+        raise ImportError(text) from error
+    is_arrow = isinstance(rows, (pa.Schema, pa.StructType))
+    return TypedDecoder(
+        decode_options, struct_of(_spark_type(rows) if is_arrow else rows, decode_options)
+    )
+
+
+def _spark_type(columns: pa.Schema | pa.StructType) -> StructType:
+    """Return the type with columns of Arrow; their metadata stays."""
+    from pyspark.sql.pandas.types import from_arrow_type
+    from pyspark.sql.types import StructField, StructType
+
+    return StructType(
+        [
+            StructField(field.name, from_arrow_type(field.type), metadata=_metadata(field))
+            for field in columns
+        ]
+    )
+
+
+def _metadata(field: pa.Field) -> dict[str, str]:
+    return {name.decode(): text.decode() for name, text in (field.metadata or {}).items()}

@@ -20,7 +20,7 @@ class Tables(NamedTuple):
     Attributes:
         changes: Changes of rows.
         controls: Control events.
-        dead_letters: Refused elements.
+        dead_letters: Rejected elements.
         counts: Checked counts: ``elements = changes + controls + dead_letters``.
     """
 
@@ -106,7 +106,7 @@ class Decoded:
 
     @property
     def dead_letters(self) -> Stream:
-        """Refused elements: code, place and reason, beside the raw key and value."""
+        """Rejected elements: code, place and reason, beside the raw key and value."""
         return self._of_kind(DEAD_LETTER)
 
     @property

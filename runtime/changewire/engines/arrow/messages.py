@@ -104,7 +104,7 @@ def _conformed(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _times(column: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Return integers as the milliseconds that clients of Kafka give, -1 where there is no time."""
+    """Return integers as the milliseconds that clients of Kafka give, -1 if there is no time."""
     if not (pa.types.is_timestamp(kind) and pa.types.is_integer(column.type)):
         return column
     milliseconds = column.cast(pa.int64()).cast(pa.timestamp("ms", "UTC"))

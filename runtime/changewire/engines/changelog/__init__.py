@@ -5,17 +5,17 @@ from __future__ import annotations
 from changewire.engines.changelog.find import Found, find
 from changewire.engines.changelog.folders import Log, log_of
 from changewire.engines.changelog.keys import Wanted, wanted_of
-from changewire.engines.changelog.target import Kept, Verdict, kept_row, verdict
+from changewire.engines.changelog.target import StoredRow, Verdict, stored_row, verdict
 
 __all__ = [
     "Found",
-    "Kept",
     "Log",
+    "StoredRow",
     "Verdict",
     "Wanted",
     "find",
-    "kept_row",
     "log_of",
+    "stored_row",
     "verdict",
     "wanted_of",
 ]

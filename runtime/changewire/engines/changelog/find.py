@@ -11,16 +11,14 @@ from msgspec import Struct
 
 from changewire.engines.changelog.folders import Folder, Log
 from changewire.engines.changelog.keys import Wanted, parsed
-from changewire.engines.changelog.letters import PLACE, refused
-from changewire.engines.changelog.tables import first_keys
+from changewire.engines.changelog.letters import PLACE, rejected_changes
 from changewire.engines.layout import CHANGE_COLUMNS
 from changewire.framing import FramingError
 from changewire.framing import Position as RecordPosition
-from changewire.tables.apply import TRUNCATE
 from changewire.tables.keys import key_text
-from changewire.tables.names import dotted
-from changewire.tables.order import Placed, Position, position_of
-from changewire.tables.routing import goes_to_all, namespace_of
+from changewire.tables.names import NO_TABLE, dotted
+from changewire.tables.order import ChangePosition, PositionedChange, position_of
+from changewire.tables.routing import TRUNCATE, goes_to_all, namespace_of
 from changewire_messages.change import Change, Sequence, Source
 
 _ROWS: Final = ("key", "before_key", "before", "after", "attributes")
@@ -28,13 +26,16 @@ _BATCH: Final = "batch"
 """Column of logs that a stream wrote as Parquet."""
 
 _NEEDED: Final = (*CHANGE_COLUMNS, *PLACE, "element")
+_PARTS: Final = ("database", "schema", "table")
+_MOST: Final = 1000
+"""Tables that are noted at most; a hostile log has as many as it likes."""
 
 
 class _Logged(NamedTuple):
     """A change of a key, after those of earlier batches and of lower positions."""
 
     batch: int
-    placed: Placed
+    placed: PositionedChange
     key: str | None
 
     @property
@@ -56,19 +57,19 @@ class Found(Struct, frozen=True):
     """What a change log has of a key.
 
     Attributes:
-        key: The key as `key_text`; None where it is not there.
-        table: `dotted` name of the table that has it; None where only deletes of all tables do.
+        key: The key as `key_text`; None if it is not there.
+        table: `dotted` name of the table that has it; None if only deletes of all tables do.
         changes: Its changes, and truncates of its table, in the order in which they were read: by
-            batch where the log tells it, then by position.
+            batch if the log has it, then by position.
         refused: Why no table took some of these, by their positions.
-        tables: Key columns of the log's tables, by `dotted` name; none where no change has a key.
+        tables: Key columns of the log's tables, by `dotted` name; none if no change has a key.
             Of a log with more than a thousand tables, those that came first.
     """
 
     key: str | None
     table: str | None
-    changes: list[Placed]
-    refused: dict[Position, str]
+    changes: list[PositionedChange]
+    refused: dict[ChangePosition, str]
     tables: dict[str, list[str]]
 
 
@@ -80,7 +81,7 @@ def find(log: Log, wanted: Wanted, table: str | None = None) -> Found:
     Args:
         log: The change log.
         wanted: The key of the row.
-        table: `dotted` name of the row's table; None where no other has the key.
+        table: `dotted` name of the row's table; None if no other has the key.
 
     Raises:
         ValueError: Several keys, or several tables, are meant.
@@ -89,9 +90,9 @@ def find(log: Log, wanted: Wanted, table: str | None = None) -> Found:
     """
     tables: dict[str, list[str]] = {}
     logged = [*_changes(log.changes, wanted, tables)]
-    why: dict[Position, str] = {}
+    why: dict[ChangePosition, str] = {}
     known = {one.placed.position for one in logged}
-    for letter in () if log.dead_letters is None else refused(log.dead_letters, wanted):
+    for letter in () if log.dead_letters is None else rejected_changes(log.dead_letters, wanted):
         if letter.placed.position not in known:
             logged.append(_Logged(0, letter.placed, letter.key))
             why[letter.placed.position] = letter.why
@@ -114,7 +115,9 @@ def _only(found: set[str], otherwise: str) -> str | None:
     return next(iter(found), None)
 
 
-def _history(logged: list[_Logged], sources: set[Source], controls: str | None) -> list[Placed]:
+def _history(
+    logged: list[_Logged], sources: set[Source], controls: str | None
+) -> list[PositionedChange]:
     """Return the changes of one table, and its truncates, in the order in which they were read."""
     namespaces = {namespace_of(source) for source in sources}
     kept = [one for one in logged if not namespaces or namespace_of(one.source) in namespaces]
@@ -126,7 +129,7 @@ def _history(logged: list[_Logged], sources: set[Source], controls: str | None) 
 def _changes(folder: str, wanted: Wanted, tables: dict[str, list[str]]) -> Iterator[_Logged]:
     """Yield the changes of a key; note the key columns of each table."""
     for batch in _opened(folder).batches({*_NEEDED, _BATCH}):
-        for table, first in first_keys(batch, tables):
+        for table, first in _first_keys(batch, tables):
             tables[table] = [] if first is None else [*_row_of(folder, first)]
         chosen: dict[int, str] = {}
         for name in ("key", "before_key"):
@@ -178,5 +181,32 @@ def _logged(folder: str, row: Mapping[str, Any], key: str | None) -> _Logged:
     columns["source"] = Source(**row["source"])
     columns["sequence"] = None if row["sequence"] is None else Sequence(**row["sequence"])
     place = RecordPosition(**{name: row[name] for name in PLACE})
-    placed = Placed(Change(**columns), position_of(place, row["element"]))
+    placed = PositionedChange(Change(**columns), position_of(place, row["element"]))
     return _Logged(row.get(_BATCH) or 0, placed, key)
+
+
+def _first_keys(
+    batch: pa.RecordBatch, known: Mapping[str, list[str]]
+) -> Iterator[tuple[str, str | None]]:
+    """Yield the `dotted` name of each table of a batch of which no key is known, and a key.
+
+    Args:
+        batch: Rows of a change log.
+        known: Key columns by table; none of a table whose changes had no key so far.
+    """
+    names = _table_names(batch.column("source"))
+    number = len(known)
+    for name in pc.unique(names).to_pylist():
+        number += name not in known
+        if known.get(name) or number > _MOST:
+            continue
+        keys = batch.column("key").filter(pc.equal(names, name)).drop_null()
+        yield name, keys[0].as_py() if len(keys) else None
+
+
+def _table_names(sources: Any) -> Any:
+    """Return the names of tables, as `dotted` gives them."""
+    parts = [sources.field(name).cast(pa.string()) for name in _PARTS]
+    given = [pc.if_else(pc.equal(part, ""), pa.scalar(None, pa.string()), part) for part in parts]
+    joined = pc.binary_join_element_wise(*given, ".", null_handling="skip")
+    return pc.if_else(pc.equal(joined, ""), NO_TABLE, joined)

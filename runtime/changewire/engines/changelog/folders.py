@@ -12,7 +12,7 @@ import pyarrow.dataset as ds
 
 from changewire.framing import FramingError
 
-_LOGS: Final = ("changes", "change_log")
+_LOG: Final = "changes"
 _OTHERS: Final = ("controls", "dead_letters")
 _BATCH_ROWS: Final = 1024
 _MAPPING: Final = "delta.columnMapping.mode"
@@ -25,8 +25,8 @@ class Log(NamedTuple):
 
     Attributes:
         changes: Folder of the change log.
-        controls: Folder of the control events; None where it is not known.
-        dead_letters: Folder of the dead letters; None where it is not known.
+        controls: Folder of the control events; None if it is not known.
+        dead_letters: Folder of the dead letters; None if it is not known.
     """
 
     changes: str
@@ -42,7 +42,7 @@ def log_of(folder: str) -> Log:
     """
     path = Path(folder)
     _check(folder)
-    changes = next((path / name for name in _LOGS if (path / name).is_dir()), path)
+    changes = path / _LOG if (path / _LOG).is_dir() else path
     others = [path / name for name in _OTHERS]
     known = [str(one) if changes != path and one.is_dir() else None for one in others]
     return Log(str(changes), *known)
@@ -67,7 +67,7 @@ class Folder:
             # Its files hold rows of older snapshots too.
             raise FramingError(path, None, "a table of Iceberg cannot be read without Spark")
         self._path = path
-        with self._told():
+        with self._reported():
             is_delta = Path(path, "_delta_log").is_dir()
             self._table = _delta(path) if is_delta else _parquet(path)
             self.names: list[str] = self._table.schema.names
@@ -95,11 +95,11 @@ class Folder:
         names = [name for name in self.names if name in columns]
         # As little is read ahead as can be: rows of a log may be large.
         options = {"batch_size": _BATCH_ROWS, "batch_readahead": 1, "fragment_readahead": 1}
-        with self._told():
+        with self._reported():
             yield from self._table.scanner(columns=names, filter=where, **options).to_batches()
 
     @contextmanager
-    def _told(self) -> Generator[None, None, None]:
+    def _reported(self) -> Generator[None, None, None]:
         try:
             yield
         except (OSError, pa.ArrowException) as error:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from changewire.codec.exact import exact_number
+from changewire.codec.hooks import exact_number
 from changewire.codec.wire import PARSER_ERRORS
 from changewire.tables.keys import key_text
 

@@ -7,12 +7,12 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow.compute as pc
 
-from changewire.changes.reading import Reading
+from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.changelog.folders import Folder
 from changewire.engines.changelog.keys import Wanted, parsed
 from changewire.framing import Position as RecordPosition
 from changewire.tables.keys import key_text
-from changewire.tables.order import Placed, position_of
+from changewire.tables.order import PositionedChange, position_of
 from changewire_messages.change import Change
 
 _CODES: Final = ("key-mismatch", "name-collision", "schema-mismatch", "table-missing")
@@ -34,12 +34,12 @@ class Letter(NamedTuple):
         why: What is wrong with it.
     """
 
-    placed: Placed
+    placed: PositionedChange
     key: str
     why: str
 
 
-def refused(folder: str, wanted: Wanted) -> Iterator[Letter]:
+def rejected_changes(folder: str, wanted: Wanted) -> Iterator[Letter]:
     """Yield the changes of a key that tables refused.
 
     They are decoded anew, without options: a message that only they give a key is left out.
@@ -60,14 +60,14 @@ def refused(folder: str, wanted: Wanted) -> Iterator[Letter]:
             change = None if row.get("replayed") else _change(row)
             if change is not None:
                 place = RecordPosition(**{name: row[name] for name in PLACE})
-                placed = Placed(change, position_of(place, row["element"]))
+                placed = PositionedChange(change, position_of(place, row["element"]))
                 yield from (Letter(placed, key, row["message"]) for key in _keys(change, wanted))
 
 
 def _change(row: Mapping[str, Any]) -> Change | None:
-    """Return the change that a dead letter was; None where it cannot be decoded so."""
+    """Return the change that a dead letter was; None if it cannot be decoded so."""
     try:
-        elements = Reading(row["format"]).elements(row["value"], row.get("key"))
+        elements = DecodeOptions(row["format"]).elements(row["value"], row.get("key"))
         found, _ = elements[row["element"]]
     except (ImportError, IndexError, ValueError):
         return None

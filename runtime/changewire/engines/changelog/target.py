@@ -23,7 +23,7 @@ _KEY: Final = "key"
 _ROW: Final = "row"
 
 
-class Kept(Struct, frozen=True):
+class StoredRow(Struct, frozen=True):
     """A row of a table.
 
     Attributes:
@@ -37,8 +37,8 @@ class Kept(Struct, frozen=True):
     is_json: bool
 
 
-def kept_row(folder: str, key: str) -> Kept | None:
-    """Return the row of a key; None where the table has none.
+def stored_row(folder: str, key: str) -> StoredRow | None:
+    """Return the row of a key; None if the table has none.
 
     Args:
         folder: Folder of the table.
@@ -57,7 +57,7 @@ def kept_row(folder: str, key: str) -> Kept | None:
         metadata = row.pop(COLUMN)
         values = parsed(row[_ROW]) if is_json else row
         rest = {name: value for name, value in values.items() if name not in names}
-        return Kept(_order(folder, metadata, rest), rest, is_json)
+        return StoredRow(_order(folder, metadata, rest), rest, is_json)
     return None
 
 
@@ -83,7 +83,7 @@ def _of_columns(table: Folder, key: Mapping[str, Any]) -> Iterator[dict[str, Any
             yield from batch.slice(place, 1).to_pylist(maps_as_pydicts="strict")
 
 
-def verdict(state: State | None, kept: Kept | None) -> Verdict:
+def verdict(state: State | None, kept: StoredRow | None) -> Verdict:
     """Return whether a table has the row that its log says.
 
     Columns of a type are not compared value by value: their row is known by its newest change.

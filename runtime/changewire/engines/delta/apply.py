@@ -13,15 +13,15 @@ import deltalake
 import pyarrow as pa
 
 from changewire.changes import Digests, Image, NullValue
-from changewire.changes.reading import Reading
+from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.arrow.messages import Messages, opener
 from changewire.engines.counts import Counts
-from changewire.engines.delta.batch import Applying
-from changewire.engines.delta.places import check_path
+from changewire.engines.delta.store import DeltaStore
+from changewire.engines.delta.tables import check_path
 from changewire.engines.effects import EffectsDecoder
+from changewire.engines.options import TableOptions
 from changewire.engines.outcome import Outcome
-from changewire.engines.python.groups import count
-from changewire.engines.python.letters import Letters, first_letters
+from changewire.engines.python.groups import Letters, count, first_letters
 from changewire.engines.python.parquet import staged
 from changewire.tables.names import Template, template_of
 from changewire.tables.routing import Routing
@@ -55,40 +55,42 @@ def apply_changes(
 ) -> Outcome:
     """Apply the changes of messages to Delta tables, beside the outputs of `changewire.job.run`.
 
-    What a table holds is told in docs/tables.md: it depends on the set of its changes, not on when,
-    how often or together with what they came. Tables are those of `changewire.spark.apply_changes`,
-    and either engine goes on with what the other has begun. A table that is not there is made, and
-    beside it one with its tombstones, whose name ends in ``__tombstones``. Its columns are ``key``
-    and ``row``, both JSON text, and ``_changewire``.
+    What a table holds is described in docs/tables.md: it depends on the set of its changes, and not
+    on when, how often or together with what they came. Tables are those of
+    `changewire.spark.apply_changes`, and each engine can continue what the other one began. A table
+    that is not there is created, and beside it one with its tombstones, whose name ends in
+    ``__tombstones``. Its columns are ``key`` and ``row``, both JSON text, and ``_changewire``.
 
     Batches are merged one after the other. A run that ends early leaves some of them in the tables,
-    and the outputs as they were: do it again, changes that were applied are duplicates then.
+    and the outputs as they were. Retry it: changes that were applied are duplicates then.
 
     Memory holds one batch, the rows and tombstones of its keys, and what delta-rs takes to rewrite
     the files that they are in, some at a time: it grows with the batch, and hardly with the table.
     Time does: each batch reads its column ``key``, and rewrites each file that it changes a row of.
 
     Args:
-        messages: As `changewire.arrow.decode` takes them.
-        format: Public name of the format, or ``auto``.
+        messages: What is decoded: a file or folder; a message; a table with a column ``value``; or
+            several files and messages.
+        format: Public name of the format, or ``auto``: each message says which it has.
         target: A path (it has a slash), with ``{system}``, ``{database}``, ``{schema}`` and
             ``{table}`` where names of the source go, each made safe.
         output: Folder for ``changes``, ``controls`` and ``dead_letters``, as Parquet; those are
-            replaced. Dead letters are changes too that no table can take.
+            replaced. Changes that no table can take are dead letters too.
         checkpoint: Folder that keeps which tables were fed, and deletes that name no table, for
             tables to come; it may be the one of a query of Spark that feeds them.
-        image: As in `changewire.arrow.decode`, as are `keys`, `families` and `digests`.
-        keys: See there.
-        families: See there.
-        digests: See there.
+        image: What a message holds of its row after a write: ``full``, ``patch`` or ``keys``.
+        keys: Columns that name the row, in place of those that the message or its format says.
+        families: Column families of an HBase table.
+        digests: What becomes of a record whose digest is not that of its set and user key:
+            ``count`` or ``refuse`` it; ``off`` does not compare.
         null_value: What a record without value is: ``control``, an event that changes nothing, or
             ``delete``, of the row that its key names.
-        rows: What tables have: ``json``. Columns of a type need Spark.
+        rows: How tables have their rows: ``json``. Columns of a type need Spark.
         null_set: Table of writes that name none.
         apply_as_truncates: Whether a truncate removes the rows that are older; it is counted
             otherwise.
         shape: Shape of files, see `changewire.framing.SHAPES`.
-        batch_size: How many elements are merged together at most; fewer where they are large.
+        batch_size: How many elements are merged together at most; fewer if they are large.
         show_values: Whether the outcome's first dead letters show the start of their values.
         progress: Called after each batch with the number of messages so far.
 
@@ -96,7 +98,7 @@ def apply_changes(
         What the run held, and in ``tables`` what became of its changes.
 
     Raises:
-        ValueError: An argument is none, or the target is no path that delta-rs takes.
+        ValueError: An argument is not valid, or the target is no path that delta-rs takes.
         TypeError: `messages` is nothing that can be read.
         FramingError: A file cannot be read.
         KeysMissingError: No change has a key, so that no row is known.
@@ -104,27 +106,53 @@ def apply_changes(
         ConflictError: Other writers changed a table again and again.
         ConservationError: The decoded rows do not add up; the outputs are as they were.
     """
+    return apply_messages(
+        messages,
+        output,
+        DecodeOptions(format, image, keys, families, digests, null_value),
+        TableOptions(target, rows, null_set=null_set, apply_as_truncates=apply_as_truncates),
+        checkpoint=checkpoint,
+        shape=shape,
+        batch_size=batch_size,
+        show_values=show_values,
+        progress=progress,
+    )
+
+
+def apply_messages(
+    messages: Messages,
+    output: str,
+    decode_options: DecodeOptions,
+    table_options: TableOptions,
+    *,
+    checkpoint: str,
+    shape: str = "auto",
+    batch_size: int = BATCH_SIZE,
+    show_values: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> Outcome:
+    """Apply the changes of messages, as `apply_changes` does."""
     started = time.perf_counter()
-    if rows != "json":
+    if table_options.rows != "json":
         raise ValueError("rows that are columns of a type need Spark; here tables have rows='json'")
     if batch_size < 1:
         raise ValueError(f"batch_size is a number from 1, not {batch_size}")
-    reading = Reading(format, image, keys, families, digests, null_value)
-    routing = Routing(_path_template(target), null_set)
+    routing = Routing(_path_template(table_options.target), table_options.null_set)
     read, _ = opener(messages, shape)
-    applying = Applying(routing, checkpoint, format, apply_as_truncates)
-    telling = Telling(show_values=show_values, progress=progress)
-    decoded = chain.from_iterable(map(EffectsDecoder(reading), read()))
-    merge_all(grouped(decoded, batch_size), applying, output, telling)
+    truncates = table_options.apply_as_truncates
+    store = DeltaStore(routing, checkpoint, decode_options.format, truncates)
+    report = RunReport(show_values=show_values, progress=progress)
+    decoded = chain.from_iterable(map(EffectsDecoder(decode_options), read()))
+    merge_all(grouped(decoded, batch_size), store, output, report)
     return Outcome(
-        counts=telling.counts,
-        format=format,
+        counts=report.counts,
+        format=decode_options.format,
         inputs=[messages] if isinstance(messages, str) else [],
         output=output,
         engine=f"python {platform.python_version()}, delta-rs {deltalake.__version__}",
         seconds=time.perf_counter() - started,
-        first_dead_letters=[letter for _, letter in telling.first],
-        tables=dict(sorted((+applying.counts).items())),
+        first_dead_letters=[letter for _, letter in report.first],
+        tables=dict(sorted((+store.counts).items())),
     )
 
 
@@ -132,7 +160,7 @@ def _path_template(target: str) -> Template:
     """Return the template of a target, checked.
 
     Raises:
-        ValueError: It is none, or no path that delta-rs takes.
+        ValueError: It is not valid, or no path that delta-rs takes.
     """
     template = template_of(target)
     if not template.is_path:
@@ -144,8 +172,8 @@ def _path_template(target: str) -> Template:
 
 
 @dataclass
-class Telling:
-    """What is told of a run.
+class RunReport:
+    """What a run reports.
 
     Attributes:
         show_values: Whether the first dead letters show their values.
@@ -166,22 +194,24 @@ class Telling:
         self.first = first_letters(self.first, rows, show_values=self.show_values)
 
 
-def merge_all(batches: Iterable[pa.Table], applying: Applying, output: str, told: Telling) -> None:
-    """Route, keep and merge batches of decoded rows with effects.
+def merge_all(
+    batches: Iterable[pa.Table], store: DeltaStore, output: str, report: RunReport
+) -> None:
+    """Decide on batches of decoded rows, write them to the outputs, and merge them.
 
     Raises:
         ConservationError: They do not add up; the outputs are as they were.
     """
     with staged(output) as outputs:
         for rows in batches:
-            decided = applying.decided(applying.routed(rows))
-            told.take(decided.batch.rows)
-            for part in decided.batch.rows.to_batches():
+            decided = store.decide(rows)
+            report.take(decided.rows)
+            for part in decided.rows.to_batches():
                 outputs.write(part)
-            applying.write(decided)
-            if told.progress is not None:
-                told.progress(told.counts.messages)
-        told.counts.checked()
+            store.write(decided)
+            if report.progress is not None:
+                report.progress(report.counts.messages)
+        report.counts.checked()
 
 
 def grouped(

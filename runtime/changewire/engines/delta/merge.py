@@ -4,53 +4,35 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import datetime, timezone
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
-from deltalake.exceptions import CommitFailedError
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from changewire.engines.delta.columns import ROWS, TOMBSTONES
-from changewire.engines.delta.older import older_than
-from changewire.engines.delta.places import (
+from changewire.engines.delta.tables import (
     NEXT_VERSION,
-    Place,
-    place_of,
+    DeltaTables,
+    older_than,
     read,
+    reported,
     set_property,
-    told,
+    tables_of,
 )
 from changewire.engines.json_rows import KEY, ROW, packed, unpacked
 from changewire.engines.kept import TRUNCATED, as_pairs, order_text, order_value
-from changewire.engines.retries import conflict, tries
-from changewire.tables.effects import Effect
-from changewire.tables.merge import merged
+from changewire.engines.retries import Written, retried, write_until_final
+from changewire.tables.batch import TableMutations, decide_rows, without_changes
+from changewire.tables.merge import Stored
 from changewire.tables.metadata import COLUMN, metadata_of, state_from
 from changewire.tables.order import OLDEST, Order
-from changewire.tables.routing import Refusal, apply_failed
-from changewire.tables.state import State, joined
-
-
-class BatchEffect(NamedTuple):
-    """What a change of a batch does to a row.
-
-    Attributes:
-        key: The row's key as `key_text`.
-        effect: What it does.
-        number: Row of the change in the batch; None for a change of an earlier batch.
-    """
-
-    key: str
-    effect: Effect
-    number: int | None
-
-
-Effects = dict[str, list[BatchEffect]]
-"""What a batch does to the rows of a table, by their keys."""
+from changewire.tables.routing import Refusal
+from changewire.tables.state import State
 
 _REMAINS: Final = "remains"
 _CHANGED: Final = pa.schema([*ROWS, pa.field(_REMAINS, pa.bool_())])
@@ -63,192 +45,136 @@ _PATCHED: Final = (
 )
 
 
-class Held(Struct):
-    """What a table has of a key.
-
-    Attributes:
-        row: The row.
-        grave: Its tombstone; of several the newest.
-    """
-
-    row: State | None = None
-    grave: State | None = None
-
-
-class Decisions(Struct):
+class DeltaDecisions(Struct):
     """What becomes of a table.
 
     Attributes:
+        tables: The table and its tombstones, as they were read.
         counts: What became of the changes, as `changewire.tables.Result.counts` has it.
-        graves: Tombstones to append.
+        tombstones: Tombstones to append.
         changed: Rows to write, and keys of rows to remove, with the columns of `_CHANGED`.
         failures: Why changes cannot be applied, by their rows in the batch.
     """
 
+    tables: DeltaTables
     counts: Counter[str] = field(default_factory=Counter)
-    graves: list[dict[str, Any]] = field(default_factory=list)
+    tombstones: list[dict[str, Any]] = field(default_factory=list)
     changed: list[dict[str, Any]] = field(default_factory=list)
     failures: dict[int, Refusal] = field(default_factory=dict)
 
-    def decide(self, key: str, held: Held, batch: Sequence[BatchEffect], floor: Order) -> None:
-        """Decide what a row becomes; if that fails, the changes of its key do."""
-        try:
-            effects = [one.effect for one in batch]
-            becomes = merged(held.row, held.grave, effects, floor, self.counts)
-            if becomes is not None:
-                self._take(key, held, becomes.state)
-        except Exception as error:  # noqa: BLE001 - one key must not end the run
-            why = apply_failed(error, "", "deciding on the row")
-            self.failures |= {one.number: why for one in batch if one.number is not None}
-
-    def _take(self, key: str, held: Held, after: State | None) -> None:
+    def take(self, key: str, stored: Stored, after: State | None) -> None:
         """Take what a row becomes."""
         is_row = after is not None and after.values is not None
         if after is not None:
             metadata = as_pairs(metadata_of(after))
             if after.values is None:
-                self.graves.append({KEY: key, COLUMN: metadata})
+                self.tombstones.append({KEY: key, COLUMN: metadata})
             else:
                 row = packed(key, after.values)
                 self.changed.append({KEY: key, ROW: row, COLUMN: metadata, _REMAINS: True})
-        if held.row is not None and not is_row:
+        if stored.row is not None and not is_row:
             self.changed.append({KEY: key, _REMAINS: False})
 
 
-class Merge(NamedTuple):
-    """What a batch does to one table.
+class DeltaMerge(Struct, frozen=True):
+    """What a batch does to one table; see `changewire.tables.planner.TableMerge`.
 
     Attributes:
-        effects: What it does to rows.
+        mutations: What it does to rows.
         target: Folder of the table.
         truncate: Order of the newest truncate that the batch has for the table.
     """
 
-    effects: Effects
+    mutations: TableMutations
     target: str
     truncate: Order = OLDEST
 
+    def decide(self) -> DeltaDecisions:
+        """Decide what each row of the table becomes; the table is made if it is not there.
 
-class DecidedTable(NamedTuple):
-    """What a table becomes.
+        Memory holds the mutations, the rows and tombstones of their keys, and what delta-rs needs
+        to join them with the files that it rewrites; after a truncate also the rows that patches
+        made.
 
-    Attributes:
-        place: The table, as it was read.
-        decisions: What becomes of it.
-    """
+        Raises:
+            ConflictError: Other writers did not let it be made.
+            OutputError: The table has other columns, or is not for delta-rs to write.
+        """
+        return retried(self.target, lambda: _decided(self, tables_of(self.target)))
 
-    place: Place
-    decisions: Decisions
+    def failures(self, decisions: DeltaDecisions) -> dict[int, Refusal] | None:
+        """Return why changes cannot be applied."""
+        return decisions.failures or None
 
+    def without(self, failures: dict[int, Refusal]) -> DeltaMerge:
+        """Return what the batch does without some changes."""
+        return replace(self, mutations=without_changes(self.mutations, failures))
 
-def decide(merge: Merge) -> DecidedTable:
-    """Decide what each row of a table becomes; the table is made if it is not there.
+    def write(self, decisions: DeltaDecisions) -> Counter[str]:
+        """Write what was decided; a retry changes nothing.
 
-    Memory holds the effects, the rows and tombstones of their keys, and what delta-rs needs to join
-    them with the files that it rewrites; after a truncate also the rows that patches made.
+        Tombstones are written first. Rows are written as the version after the one that was decided
+        on, or not at all.
 
-    Raises:
-        OutputError: The table has other columns, or is not for delta-rs to write.
-    """
-    place = place_of(merge.target)
-    return DecidedTable(place, _decisions(merge, place))
-
-
-def write(merge: Merge, first: DecidedTable) -> Counter[str]:
-    """Write what was decided; a retry changes nothing.
-
-    Tombstones are written first. Rows are written as the version after the one that was decided on,
-    or not at all: if another writer came first, everything is decided anew.
-
-    Args:
-        merge: What the batch does.
-        first: What was decided.
-
-    Returns:
-        What became of the effects.
-
-    Raises:
-        ConflictError: Other writers did not let it be done.
-        OutputError: The table has other columns, or is not for delta-rs to write.
-    """
-    decided: DecidedTable | None = first
-    counts: Counter[str] | None = None
-    for _ in tries():
-        try:
-            if decided is None or merge.truncate > OLDEST:
-                decided = _after_truncate(merge)
-            is_final = _write(decided)
-        except CommitFailedError:
-            decided = None
-            continue
-        counts = decided.decisions.counts if counts is None else counts
-        if is_final:
-            return counts
-        decided = None
-    raise conflict(merge.target)
+        Raises:
+            ConflictError: Other writers did not let it be done.
+            OutputError: The table has other columns, or is not for delta-rs to write.
+        """
+        has_truncate = self.truncate > OLDEST
+        return write_until_final(
+            self.target,
+            None if has_truncate else decisions,
+            decide=lambda: _after_truncate(self),
+            write=_write,
+        )
 
 
-def _after_truncate(merge: Merge) -> DecidedTable:
-    """Keep the truncate, remove the rows that are older, and decide on the others.
+def _after_truncate(merge: DeltaMerge) -> DeltaDecisions:
+    """Keep the truncate if there is one, remove the rows that are older, and decide on the others.
 
     Raises:
-        CommitFailedError: Another writer came first.
+        WriteConflictError: Another writer came first.
     """
-    place = table, graves = place_of(merge.target)
+    tables = table, tombstones = tables_of(merge.target)
     if merge.truncate > OLDEST:
-        if merge.truncate > _kept_truncate(graves):
-            set_property(graves, TRUNCATED, order_text(merge.truncate))
-        with told(table.table_uri):
-            table.delete(older_than(_floor(merge, graves)), commit_properties=NEXT_VERSION)
-    return DecidedTable(place, _decisions(merge, place))
+        if merge.truncate > _kept_truncate(tombstones):
+            set_property(tombstones, TRUNCATED, order_text(merge.truncate))
+        with reported(table.table_uri):
+            table.delete(older_than(_floor(merge, tombstones)), commit_properties=NEXT_VERSION)
+    return _decided(merge, tables)
 
 
-def _write(decided: DecidedTable) -> bool:
-    """Write what was decided; return whether nothing else was written meanwhile.
-
-    Raises:
-        CommitFailedError: Another writer came first.
-    """
-    (table, graves), decisions = decided
-    if not decisions.graves and not decisions.changed:
-        return True
-    if decisions.graves:
-        bury(decisions.graves, graves)
-    if decisions.changed:
-        write_rows(decisions.changed, table)
-    # Who read one of the tables before this wrote it, and wrote the other one after this read it,
-    # has seen nothing of this, and this nothing of it: one of both has to look again.
-    return _is_newest(table) and _is_newest(graves)
+def _kept_truncate(tombstones: DeltaTable) -> Order:
+    return order_value(tombstones.metadata().configuration.get(TRUNCATED))
 
 
-def _kept_truncate(graves: DeltaTable) -> Order:
-    return order_value(graves.metadata().configuration.get(TRUNCATED))
-
-
-def _floor(merge: Merge, graves: DeltaTable) -> Order:
+def _floor(merge: DeltaMerge, tombstones: DeltaTable) -> Order:
     """Return the order of the newest truncate."""
-    return max(_kept_truncate(graves), merge.truncate)
+    return max(_kept_truncate(tombstones), merge.truncate)
 
 
-def _decisions(merge: Merge, place: Place) -> Decisions:
-    """Return what each row becomes that effects, or a truncate, concern."""
-    table, graves = place
-    effects, floor = merge.effects, _floor(merge, graves)
-    held: dict[str, Held] = {key: Held() for key in effects}
-    with _wanted([*effects]) as wanted:
-        for row in read(table, _ROWS + _OF_KEYS, wanted=wanted):
-            held[row[KEY]].row = state_from(row[COLUMN], unpacked(row[ROW]))
-        for row in read(graves, _TOMBSTONES + _OF_KEYS, wanted=wanted):
-            grave, there = state_from(row[COLUMN], None), held[row[KEY]]
-            there.grave = grave if there.grave is None else joined(there.grave, grave)
-    for row in read(table, _ROWS + _PATCHED) if merge.truncate > OLDEST else ():
-        of_key = held.setdefault(row[KEY], Held())
-        of_key.row = state_from(row[COLUMN], unpacked(row[ROW]))
-    decisions = Decisions()
-    for key, found in held.items():
-        decisions.decide(key, found, effects.get(key, ()), floor)
-    decisions.counts = +decisions.counts
+def _decided(merge: DeltaMerge, tables: DeltaTables) -> DeltaDecisions:
+    """Decide on each row that mutations, or a truncate, concern."""
+    decisions = DeltaDecisions(tables)
+    stored, floor = _stored(merge, tables), _floor(merge, tables.tombstones)
+    found = decide_rows(stored, merge.mutations, floor, decisions.take)
+    decisions.counts, decisions.failures = found
     return decisions
+
+
+def _stored(merge: DeltaMerge, tables: DeltaTables) -> dict[str, Stored]:
+    """Return what a table has of the keys that mutations, or a truncate, concern."""
+    table, tombstones = tables
+    found: dict[str, Stored] = {key: Stored() for key in merge.mutations}
+    with _wanted([*found]) as wanted:
+        for row in read(table, _ROWS + _OF_KEYS, wanted=wanted):
+            found[row[KEY]].row = state_from(row[COLUMN], unpacked(row[ROW]))
+        for row in read(tombstones, _TOMBSTONES + _OF_KEYS, wanted=wanted):
+            found[row[KEY]].add_tombstone(state_from(row[COLUMN], None))
+    for row in read(table, _ROWS + _PATCHED) if merge.truncate > OLDEST else ():
+        of_key = found.setdefault(row[KEY], Stored())
+        of_key.row = state_from(row[COLUMN], unpacked(row[ROW]))
+    return found
 
 
 @contextmanager
@@ -259,15 +185,31 @@ def _wanted(keys: list[str]) -> Generator[DeltaTable, None, None]:
         yield DeltaTable(folder)
 
 
-def bury(graves: list[dict[str, Any]], tombstones: DeltaTable) -> None:
+def _write(decisions: DeltaDecisions) -> Written:
+    """Write what was decided.
+
+    Raises:
+        WriteConflictError: Another writer came first.
+    """
+    table, tombstones = decisions.tables
+    if not decisions.tombstones and not decisions.changed:
+        return Written(is_whole=True, is_final=True)
+    if decisions.tombstones:
+        write_tombstones(decisions.tombstones, tombstones)
+    if decisions.changed:
+        write_rows(decisions.changed, table)
+    return Written(is_whole=True, is_final=_is_newest(table) and _is_newest(tombstones))
+
+
+def write_tombstones(found: list[dict[str, Any]], tombstones: DeltaTable) -> None:
     """Append tombstones; one that is there twice does no harm.
 
     Raises:
-        CommitFailedError: Another writer changed the table's properties.
+        WriteConflictError: Another writer changed the table's properties.
     """
     since = datetime.now(timezone.utc)
-    rows = pa.Table.from_pylist([{**grave, "since": since} for grave in graves], TOMBSTONES)
-    with told(tombstones.table_uri):
+    rows = pa.Table.from_pylist([{**one, "since": since} for one in found], TOMBSTONES)
+    with reported(tombstones.table_uri):
         write_deltalake(tombstones, rows, mode="append")
 
 
@@ -275,7 +217,7 @@ def write_rows(changed: list[dict[str, Any]], table: DeltaTable) -> None:
     """Write and remove rows of a table that is still as it was read.
 
     Raises:
-        CommitFailedError: It is not.
+        WriteConflictError: It is not.
     """
     names = {f'"{name}"': f'rows."{name}"' for name in ROWS.names}
     merger = table.merge(
@@ -287,7 +229,7 @@ def write_rows(changed: list[dict[str, Any]], table: DeltaTable) -> None:
         commit_properties=NEXT_VERSION,
     )
     remains = f'rows."{_REMAINS}"'
-    with told(table.table_uri):
+    with reported(table.table_uri):
         (
             merger.when_matched_delete(f"NOT {remains}")
             .when_matched_update(names, remains)
@@ -297,8 +239,8 @@ def write_rows(changed: list[dict[str, Any]], table: DeltaTable) -> None:
 
 
 def _is_newest(table: DeltaTable) -> bool:
-    """Whether nobody wrote a table since it was written or read here."""
+    """Whether no other writer wrote a table since it was written or read here."""
     version = table.version()
-    with told(table.table_uri):
+    with reported(table.table_uri):
         table.update_incremental()
     return bool(table.version() == version)

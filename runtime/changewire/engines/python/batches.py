@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
-from changewire.engines.cuts import BATCH_BYTES
 from changewire.engines.layout import INPUT_COLUMNS
 from changewire.framing import Record
 
 BATCH_ROWS = 4096
+
+BATCH_BYTES = 2**20
+"""Bytes of the values of a batch; what is made of them takes many times as much memory."""
 
 
 def batches(records: Iterable[Record]) -> Iterator[pa.RecordBatch]:

@@ -1,14 +1,21 @@
-"""Decoded rows, counted in groups as the Spark engine counts them."""
+"""What a report takes from decoded rows: counts by group, and the first dead letters."""
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from changewire.engines.counts import Counts
+from changewire.engines.layout import DEAD_LETTER
+from changewire.engines.outcome import FIRST_DEAD_LETTERS, PLACE_COLUMNS
+from changewire.engines.outputs import place_order
+
+Letters: TypeAlias = list[tuple[Any, dict[str, Any]]]
+"""Dead letters, each with what orders it."""
 
 _MICROSECONDS_AN_HOUR = 3_600_000_000
 _KEYS = ["kind", "op", "database", "schema", "table", "hour", "code"]
@@ -61,3 +68,12 @@ def _leniencies(rows: pa.RecordBatch) -> dict[str, int]:
     """Return how often each leniency was used."""
     names = pc.list_flatten(rows.column("leniencies"))
     return {item["values"]: item["counts"] for item in names.value_counts().to_pylist()}
+
+
+def first_letters(first: Letters, rows: pa.RecordBatch | pa.Table, *, show_values: bool) -> Letters:
+    """Return the first dead letters by position, of those known and those in a batch."""
+    dead = rows.filter(pc.equal(rows.column("kind"), DEAD_LETTER))
+    columns = [*PLACE_COLUMNS, *(["value"] if show_values else [])]
+    letters = dead.slice(0, FIRST_DEAD_LETTERS).select(columns).to_pylist()
+    found = [*first, *((place_order(letter), letter) for letter in letters)]
+    return heapq.nsmallest(FIRST_DEAD_LETTERS, found, key=lambda item: item[0])

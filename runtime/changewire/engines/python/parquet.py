@@ -18,8 +18,12 @@ from changewire.engines.outputs import output_of
 
 FILE = "part-00000.parquet"
 
+GROUP_ROWS = 4096
+GROUP_BYTES = 8 * 2**20
+"""Size from which rows are written as a row group."""
 
-class Tables:
+
+class ParquetWriters:
     """A folder with one Parquet file for each output, open for writing.
 
     Use it as a context manager; an output without rows gets a file with columns only.
@@ -28,9 +32,9 @@ class Tables:
     def __init__(self, folder: Path) -> None:
         """Name the folder; it is made when the first rows are written."""
         self._folder = folder
-        self._writers: dict[str, pq.ParquetWriter] = {}
+        self._outputs: dict[str, OutputFile] = {}
 
-    def __enter__(self) -> Tables:  # noqa: PYI034 - typing has Self since 3.11
+    def __enter__(self) -> ParquetWriters:  # noqa: PYI034 - typing has Self since 3.11
         """Return the tables."""
         return self
 
@@ -41,24 +45,52 @@ class Tables:
         trace: TracebackType | None,
     ) -> None:
         """Close the files."""
-        if kind is None and not self._writers:
+        if kind is None and not self._outputs:
             self.write(pa.RecordBatch.from_pylist([], schema=decoded_schema()))
-        for writer in self._writers.values():
-            writer.close()
+        for output in self._outputs.values():
+            output.close()
 
     def write(self, rows: pa.RecordBatch) -> None:
         """Append decoded rows, each to the output of its kind."""
         for name, kind in OUTPUTS.items():
-            table = pa.Table.from_batches([output_of(rows, kind)])
-            if name not in self._writers:
+            batch = output_of(rows, kind)
+            if name not in self._outputs:
                 (self._folder / name).mkdir(parents=True, exist_ok=True)
-                self._writers[name] = pq.ParquetWriter(self._folder / name / FILE, table.schema)
-            if len(table):
-                self._writers[name].write_table(table)
+                self._outputs[name] = OutputFile(self._folder / name / FILE, batch.schema)
+            self._outputs[name].write(batch)
+
+
+class OutputFile:
+    """A Parquet file that gathers small batches to row groups."""
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        """Open the file."""
+        self._writer = pq.ParquetWriter(path, schema)
+        self._pending: list[pa.RecordBatch] = []
+        self._rows = self._bytes = 0
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Append rows; they are written when a row group is full."""
+        if len(batch):
+            self._pending.append(batch)
+            self._rows += len(batch)
+            self._bytes += batch.nbytes
+        if self._rows >= GROUP_ROWS or self._bytes >= GROUP_BYTES:
+            self._flush()
+
+    def close(self) -> None:
+        """Write what is pending, and close the file."""
+        self._flush()
+        self._writer.close()
+
+    def _flush(self) -> None:
+        if self._pending:
+            self._writer.write_table(pa.Table.from_batches(self._pending))
+        self._pending, self._rows, self._bytes = [], 0, 0
 
 
 @contextmanager
-def staged(output: str) -> Generator[Tables, None, None]:
+def staged(output: str) -> Generator[ParquetWriters, None, None]:
     """Give tables that are written beside an output, and moved there at the end.
 
     What is raised before leaves the output as it was.
@@ -69,7 +101,7 @@ def staged(output: str) -> Generator[Tables, None, None]:
     Path(output).mkdir(parents=True, exist_ok=True)
     staging = Path(tempfile.mkdtemp(prefix="_staging-", dir=output))
     try:
-        with Tables(staging) as tables:
+        with ParquetWriters(staging) as tables:
             yield tables
         _publish(staging, Path(output))
     finally:

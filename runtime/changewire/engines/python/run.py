@@ -9,13 +9,12 @@ from itertools import chain
 
 import pyarrow as pa
 
-from changewire.changes.reading import Reading
+from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.counts import Counts
 from changewire.engines.decode import Decoder
 from changewire.engines.outcome import Outcome
 from changewire.engines.python.batches import batches
-from changewire.engines.python.groups import count
-from changewire.engines.python.letters import Letters, first_letters
+from changewire.engines.python.groups import Letters, count, first_letters
 from changewire.engines.python.parquet import staged
 from changewire.framing import read
 
@@ -27,7 +26,7 @@ def run(
     inputs: Sequence[str],
     output: str,
     *,
-    reading: Reading,
+    decode_options: DecodeOptions,
     shape: str = "auto",
     show_values: bool = False,
     progress: Progress | None = None,
@@ -40,7 +39,7 @@ def run(
     Args:
         inputs: Paths of files; ``-`` is standard input.
         output: Folder for ``changes``, ``controls`` and ``dead_letters``; those are replaced.
-        reading: The format of the messages, and what they do not say themselves.
+        decode_options: The format of the messages, and what they do not say themselves.
         shape: Shape of the files, see `changewire.framing.SHAPES`.
         show_values: Whether the outcome's first dead letters show the start of their values.
         progress: Called after each batch with the number of messages so far.
@@ -50,7 +49,7 @@ def run(
         ConservationError: The decoded rows do not add up.
     """
     started = time.perf_counter()
-    decoder, counts = Decoder(reading), Counts()
+    decoder, counts = Decoder(decode_options), Counts()
     first: Letters = []
     with staged(output) as tables:
         for rows in _decoded(inputs, shape, decoder):
@@ -62,7 +61,7 @@ def run(
         counts.checked()
     return Outcome(
         counts=counts,
-        format=reading.format,
+        format=decode_options.format,
         inputs=list(inputs),
         output=output,
         engine=f"python {platform.python_version()}",

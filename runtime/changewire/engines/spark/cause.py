@@ -60,7 +60,7 @@ class Cause(NamedTuple):
     """What went wrong.
 
     Attributes:
-        kind: Full name of the exception's class; empty where the text names none.
+        kind: Full name of the exception's class; empty if the text names none.
         message: Its message on one line, with all values that it has.
     """
 
@@ -90,7 +90,7 @@ def innermost(text: str) -> Cause:
     """Return the innermost cause of an error.
 
     Args:
-        text: The text of an error of Spark, and Java's stack trace behind it where there is one.
+        text: The text of an error of Spark, and Java's stack trace behind it if there is one.
     """
     # An error that came while the first one was handled, as of a clean-up, says less than that one.
     first = text.partition(_WHILE_HANDLED)[0]
@@ -108,7 +108,7 @@ def innermost(text: str) -> Cause:
 
 
 def full_text(error: BaseException) -> str:
-    """Return the text of an error of Spark, with Java's stack trace where it was captured."""
+    """Return the text of an error of Spark, with Java's stack trace if it was captured."""
     return f"{error}\n{getattr(error, '_stackTrace', None) or ''}"
 
 

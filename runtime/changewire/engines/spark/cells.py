@@ -64,7 +64,7 @@ def _read_first(reading: Reading, fit: Cell) -> Cell:
 
 
 def _json_text(value: Any, at: str, used: list[str]) -> str:
-    """Return any value as JSON text, as `before` and `after` have it where rows are JSON text."""
+    """Return any value as JSON text, as `before` and `after` have it if rows are JSON text."""
     del at, used
     return msgspec.json.encode(value).decode()
 

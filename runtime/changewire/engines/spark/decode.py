@@ -10,11 +10,11 @@ from typing import Literal, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import BinaryType, StringType, StructType
 
 from changewire.changes import Digests, Image, NullValue
-from changewire.changes.reading import Reading
+from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.counts import Counts
 from changewire.engines.decode import Decoder
 from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, INPUT_COLUMNS
@@ -28,7 +28,7 @@ from changewire.version import VERSION
 
 RowsAs = Literal["json", "variant"] | StructType | RowSchema
 """How `key`, `before` and `after` are given: exact JSON text, VARIANT, or columns of a type, which
-a schema may tell."""
+or a schema of them."""
 
 BatchFunction = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 """What `mapInArrow` takes."""
@@ -61,7 +61,7 @@ class Decoded:
 
     @property
     def dead_letters(self) -> DataFrame:
-        """Refused elements: code, place and reason, beside the raw key and value."""
+        """Rejected elements: code, place and reason, beside the raw key and value."""
         return self.of_kind(DEAD_LETTER)
 
     @cached_property
@@ -104,7 +104,7 @@ def decode(
     Args:
         messages: Has a binary or string column ``value``; Kafka's columns ``key``, ``topic``,
             ``partition``, ``offset``, ``timestamp`` and ``headers``, and ``path`` and ``number``
-            of `read_files`, are kept where they are there. Others are left out.
+            of `read_files`, are kept if they are there. Others are left out.
         format: Public name of the format; ``auto`` takes for each message the one that it says
             it has, for topics that carry several.
         image: What a message holds of its row after a write.
@@ -121,21 +121,28 @@ def decode(
             of its file, gives the StructType that `row_type` makes of it.
 
     Raises:
-        ValueError: There is no such format, an option does not fit it, or `rows` is none of these.
+        ValueError: There is no such format, an option does not fit it, or `rows` is something else.
         ImportError: Digests are to be compared, and pycryptodome is not installed.
         TypeError: There is no binary or string column ``value``.
         ImportError: `rows` is a JSON Schema, and the extra ``codegen`` is not installed.
     """
-    reading = Reading(format, image, keys, families, digests, null_value)
+    options = DecodeOptions(format, image, keys, families, digests, null_value)
+    return decoded_by(options, messages, rows)
+
+
+def decoded_by(
+    decode_options: DecodeOptions, messages: DataFrame, rows: RowsAs = "json"
+) -> Decoded:
+    """Return the decoded messages of a DataFrame, as `decode` does."""
     if isinstance(rows, str) and rows == "json":
-        return Decoded(mapped(messages, Decoder(reading), ROWS), rows)
+        return Decoded(mapped(messages, Decoder(decode_options), ROWS), rows)
     if isinstance(rows, str) and rows == "variant":
-        return Decoded(as_variant(mapped(messages, VariantDecoder(reading), ROWS)), rows)
-    kind = struct_of(rows, reading)
-    return Decoded(mapped(messages, TypedDecoder(reading, kind), typed_schema(kind)), kind)
+        return Decoded(as_variant(mapped(messages, VariantDecoder(decode_options), ROWS)), rows)
+    kind = struct_of(rows, decode_options)
+    return Decoded(mapped(messages, TypedDecoder(decode_options, kind), typed_schema(kind)), kind)
 
 
-def struct_of(rows: StructType | RowSchema, reading: Reading) -> StructType:
+def struct_of(rows: StructType | RowSchema, decode_options: DecodeOptions) -> StructType:
     """Return the type of rows that a type or a schema says.
 
     Raises:
@@ -145,7 +152,12 @@ def struct_of(rows: StructType | RowSchema, reading: Reading) -> StructType:
     if isinstance(rows, StructType):
         return cast("StructType", nullable(rows))
     try:
-        found = row_type(rows, format=reading.format, keys=reading.keys, families=reading.families)
+        found = row_type(
+            rows,
+            format=decode_options.format,
+            keys=decode_options.keys,
+            families=decode_options.families,
+        )
     except OSError:
         raise ValueError(
             f"rows is 'json', 'variant', a StructType or a schema, not {rows!r}"

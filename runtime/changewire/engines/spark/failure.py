@@ -1,4 +1,4 @@
-"""What is said of an error of Spark that no sentence of ours explains, and where the rest is."""
+"""The report of an error of Spark that nothing else explains: its cause, and where the rest is."""
 
 from __future__ import annotations
 

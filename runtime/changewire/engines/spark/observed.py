@@ -1,6 +1,6 @@
 """What Spark counts of a stream on its way, without a second read of its source.
 
-Both counts are taken in the task that reads and decodes, so that a task that is done again counts
+Both counts are taken in the task that reads and decodes, so a task that is retried counts
 on both sides alike: unlike ``numInputRows``, they are equal whenever nothing was lost.
 """
 
@@ -10,7 +10,7 @@ from typing import Final
 from uuid import uuid4
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER
 
@@ -33,7 +33,7 @@ def delivered(messages: DataFrame) -> DataFrame:
 
 
 def decoded(rows: DataFrame) -> DataFrame:
-    """Let a stream of decoded rows count what it carries, and tell the newest record's time."""
+    """Let a stream of decoded rows count what it carries, and report the newest record's time."""
     kinds = {"changes": CHANGE, "controls": CONTROL, "dead_letters": DEAD_LETTER}
     return rows.observe(
         DECODED,

@@ -1,9 +1,11 @@
-"""Small parts of queries that several modules use: quoted names, and places of rows."""
+"""Small parts of queries that several modules use: quoted names, and positions of rows."""
 
 from __future__ import annotations
 
 from pyspark.sql import Column
-from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+from changewire.engines.layout import POSITION
 
 
 def quoted(name: str) -> str:
@@ -12,10 +14,9 @@ def quoted(name: str) -> str:
 
 
 def position_columns() -> list[Column]:
-    """Return the columns of a decoded row's place, as `changewire.tables.position_of` has them."""
-    return [
-        F.coalesce("topic", "path", F.lit("")).alias("topic"),
-        F.coalesce("partition", F.lit(-1)).alias("partition"),
-        F.coalesce("offset", "number", F.lit(-1)).alias("offset"),
-        F.col("element"),
+    """Return the columns of a decoded row's position."""
+    parts = [
+        F.coalesce(*columns, F.lit(default)).alias(name)
+        for name, (columns, default) in POSITION.items()
     ]
+    return [*parts, F.col("element")]

@@ -25,10 +25,9 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from changewire.changes.connect.iso import timestamp_of_text
-from changewire.changes.connect.notes import ROUNDED_NUMBER
+from changewire.changes.connect.reads import ROUNDED_NUMBER
 from changewire.changes.connect.scalars import is_rounded, nearest_double
-from changewire.changes.connect.times import Kept
+from changewire.changes.connect.times import UnrepresentableError, timestamp_of_text
 from changewire.changes.values import base64_bytes
 
 TYPED_BY: Final = "changewire.typed_by"
@@ -53,7 +52,7 @@ _DECIMAL: Final = re.compile(r"-?\d+(?:\.\d+)?(?:E[+-]?\d+)?", re.ASCII)
 """Text of a `Decimal` that is a number."""
 
 Reading = Callable[[Any, list[str]], Any]
-"""Takes a value and a list that gets leniencies; returns None where it has no reading for it."""
+"""Takes a value and a list that gets leniencies; returns None if it has no reading for it."""
 
 
 def _time(value: Any, _used: list[str]) -> datetime | None:
@@ -61,7 +60,7 @@ def _time(value: Any, _used: list[str]) -> datetime | None:
         return None
     try:
         return timestamp_of_text(value)
-    except (Kept, OverflowError, ValueError):
+    except (UnrepresentableError, OverflowError, ValueError):
         return None
 
 

@@ -26,8 +26,8 @@ def row_type(
 ) -> StructType:
     """Return the type of rows that a schema describes, for ``rows`` of `decode`.
 
-    Two kinds of schemas are told apart by what they are: a JSON Schema of the rows, in the dialect
-    of ``schemas/README.md`` (it has ``properties``), and a schema that stands in the messages of a
+    The content of a schema says which kind it is: a JSON Schema of the rows, in the dialect of
+    ``schemas/README.md`` (it has ``properties``), and a schema that stands in the messages of a
     format: of Kafka Connect in Lindorm messages, ``schema`` in DataWorks messages. The metadata of
     the columns remembers which it was, because it decides what a column takes.
 

@@ -1,26 +1,49 @@
-"""Files and Kafka topics to tables in Spark: the main job."""
+"""Files and Kafka topics to tables in Spark: the main job, and the files as a DataFrame."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
-from pyspark.sql import DataFrame
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
 
-from changewire.changes.reading import Reading
+from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.options import KafkaOptions
 from changewire.engines.outcome import Outcome
-from changewire.engines.spark.decode import decode
-from changewire.engines.spark.files import read_files
-from changewire.engines.spark.kafka import KafkaOptions, address, read_kafka
+from changewire.engines.python.batches import batches
+from changewire.engines.spark.decode import BatchFunction, decoded_by
+from changewire.engines.spark.kafka.options import address
+from changewire.engines.spark.kafka.read import read_kafka
 from changewire.engines.spark.session import session
+from changewire.engines.spark.types import INPUT
 from changewire.engines.spark.write import write
+from changewire.framing import expand, read
+
+
+def read_files(spark: SparkSession, paths: Sequence[str], *, shape: str = "auto") -> DataFrame:
+    """Return the messages of files, each with its path and number.
+
+    Args:
+        spark: The session.
+        paths: Files or folders that every worker can open.
+        shape: Shape of the files, see `changewire.framing.SHAPES`.
+
+    Raises:
+        FramingError: A path does not exist. What cannot be read later fails the job.
+    """
+    files = expand(paths)
+    table = spark.createDataFrame(list(enumerate(files)), "task long, path string")
+    # By range, because hashing could give two files to one task.
+    return table.repartitionByRange(max(len(files), 1), "task").mapInArrow(_reader(shape), INPUT)
 
 
 def run(
     inputs: Sequence[str],
     output: str,
     *,
-    reading: Reading,
+    decode_options: DecodeOptions,
     shape: str = "auto",
     show_values: bool = False,
 ) -> Outcome:
@@ -29,7 +52,7 @@ def run(
     Args:
         inputs: Files or folders that every worker can open.
         output: Folder for ``changes``, ``controls`` and ``dead_letters``; those are replaced.
-        reading: The format of the messages, and what they do not say themselves.
+        decode_options: The format of the messages, and what they do not say themselves.
         shape: Shape of the files, see `changewire.framing.SHAPES`.
         show_values: Whether the outcome's first dead letters show the start of their values.
 
@@ -40,14 +63,14 @@ def run(
     started = time.perf_counter()
     messages = read_files(session(), inputs, shape=shape)
     times = started, time.perf_counter()
-    return _written(messages, inputs, output, reading, times, show_values=show_values)
+    return _written(messages, inputs, output, decode_options, times, show_values=show_values)
 
 
 def run_kafka(
     options: KafkaOptions,
     output: str,
     *,
-    reading: Reading,
+    decode_options: DecodeOptions,
     packages: str | None = None,
     show_values: bool = False,
 ) -> Outcome:
@@ -56,7 +79,7 @@ def run_kafka(
     Args:
         options: Options of Spark's Kafka source, as `read_kafka` takes them.
         output: Folder for ``changes``, ``controls`` and ``dead_letters``; those are replaced.
-        reading: The format of the messages, and what they do not say themselves.
+        decode_options: The format of the messages, and what they do not say themselves.
         packages: Maven coordinates of Spark's Kafka connector, for a session that is started.
         show_values: Whether the outcome's first dead letters show the start of their values.
 
@@ -69,33 +92,24 @@ def run_kafka(
     messages = read_kafka(spark, options, streaming=False)
     times = started, time.perf_counter()
     inputs = [address(options)]
-    return _written(messages, inputs, output, reading, times, show_values=show_values)
+    return _written(messages, inputs, output, decode_options, times, show_values=show_values)
 
 
 def _written(
     messages: DataFrame,
     inputs: Sequence[str],
     output: str,
-    reading: Reading,
+    decode_options: DecodeOptions,
     times: tuple[float, float],
     *,
     show_values: bool,
 ) -> Outcome:
     """Write the tables; `times` are those of the start of the run and of the read."""
     started, ready = times
-    decoded = decode(
-        messages,
-        format=reading.format,
-        image=reading.image,
-        keys=reading.keys,
-        families=reading.families,
-        digests=reading.digests,
-        null_value=reading.null_value,
-    )
-    counts, letters = write(decoded, output, show_values=show_values)
+    counts, letters = write(decoded_by(decode_options, messages), output, show_values=show_values)
     return Outcome(
         counts=counts,
-        format=reading.format,
+        format=decode_options.format,
         inputs=list(inputs),
         output=output,
         engine=f"spark {messages.sparkSession.version}",
@@ -103,3 +117,12 @@ def _written(
         first_dead_letters=letters,
         start_seconds=ready - started,
     )
+
+
+def _reader(shape: str) -> BatchFunction:
+    def each(paths: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in paths:
+            files = batch.column("path").to_pylist()
+            yield from batches(chain.from_iterable(read(path, shape=shape) for path in files))
+
+    return each

@@ -1,77 +1,50 @@
-"""Kafka topics to tables as a streaming query: the main job, going on where it ended."""
+"""Kafka topics to tables as a streaming query: the main job, resuming where it ended."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
 
-from changewire.changes.reading import Reading
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.errors import StreamError
+from changewire.engines.options import CATALOG, KafkaOptions, StreamOptions, TableOptions
 from changewire.engines.outcome import Outcome
-from changewire.engines.spark.apply import apply_changes
-from changewire.engines.spark.decode import decode
-from changewire.engines.spark.kafka import KafkaOptions, address, read_kafka
-from changewire.engines.spark.kafka.options import option
+from changewire.engines.spark.apply.query import apply_stream
+from changewire.engines.spark.decode import decoded_by
+from changewire.engines.spark.kafka.options import address, option
+from changewire.engines.spark.kafka.read import read_kafka
 from changewire.engines.spark.session import is_remote, session
-from changewire.engines.spark.stream import limit as limits
 from changewire.engines.spark.stream.compatible import SETTINGS
 from changewire.engines.spark.stream.ending import await_end
-from changewire.engines.spark.stream.query import write_stream
-from changewire.engines.spark.stream.sinks import Sink
-from changewire.engines.spark.stream.totals import Totals
-
-_NOW: Final = {"availableNow": True}
-
-CATALOG: Final = "changewire"
-"""Name of the catalog of Iceberg's tables in an output."""
-
-
-@dataclass(frozen=True)
-class Landing:
-    """How a run lands a stream.
-
-    Attributes:
-        checkpoint: Folder of Spark's checkpoint.
-        sink: Format of the outputs.
-        continuous: Whether the query goes on when it has read what is there.
-        max_dead_letters: How many dead letters a batch may hold; None for any number.
-        dead_letters_topic: A topic of the same brokers that gets dead letters too.
-        notice: Gets a line to read for each committed batch.
-        metrics: Gets a line of JSON for each committed batch.
-        tables: What `apply_changes` is told of tables, with ``target``; None where none are fed.
-    """
-
-    checkpoint: str
-    sink: Sink = "delta"
-    continuous: bool = False
-    max_dead_letters: limits.Limit | None = None
-    dead_letters_topic: str | None = None
-    notice: Callable[[str], None] | None = None
-    metrics: Callable[[str], None] | None = None
-    tables: Mapping[str, Any] | None = None
+from changewire.engines.spark.stream.query import write_decoded
+from changewire.engines.spark.stream.totals import CommittedBatches
 
 
 def run_stream(
     options: KafkaOptions,
     output: str,
     *,
-    reading: Reading,
-    landing: Landing,
+    decode_options: DecodeOptions,
+    stream_options: StreamOptions,
+    table_options: TableOptions | None = None,
     packages: str | None = None,
     show_values: bool = False,
 ) -> Outcome:
-    """Land Kafka topics below a folder by a streaming query, and wait until it ends.
+    """Write Kafka topics to tables by a streaming query, and wait until it ends.
 
     A new checkpoint begins at the earliest offset, unless ``startingOffsets`` says otherwise.
 
     Args:
         options: Options of Spark's Kafka source, as `read_kafka` takes them.
-        output: Folder for ``changes``, ``controls`` and ``dead_letters``, to which is appended.
-        reading: The format of the messages, and what they do not say themselves.
-        landing: How the stream is landed.
+        output: Folder of the run.
+        decode_options: The format of the messages, and what they do not say themselves.
+        stream_options: How the stream is written. Its listener's ``notice`` and ``metrics`` get a
+            line for each batch that was committed.
+        table_options: Which tables changes are applied to; None if they are only logged.
         packages: Maven coordinates for a session that is started.
         show_values: Whether the outcome's first dead letters show the start of their values.
 
@@ -83,59 +56,27 @@ def run_stream(
         StreamError: Checkpoint or outputs do not fit, a batch has too many dead letters, or the
             session is one of Spark Connect.
         ConservationError: The rows of a batch do not add up.
-        ValueError: There is no such sink or limit.
+        ValueError: There is no such sink.
     """
     started = time.perf_counter()
-    if landing.max_dead_letters is not None:
-        limits.allowed(landing.max_dead_letters, 0)
-    spark = session(settings(packages, landing.sink, output))
-    if is_remote(spark):
-        raise StreamError(
-            "a run counts its batches in this process, and a session of Spark Connect writes them "
-            "in another: use `changewire.spark.write_stream` or `apply_changes`"
-        )
-    messages = read_kafka(spark, _from_earliest(options))
-    totals = Totals(landing.notice, landing.metrics, show_values=show_values)
-    common = {**places(output, landing.sink), **_landed(landing, options, totals)}
-    if landing.tables is None:
-        query = write_stream(decode(messages, **asdict(reading)), **common)
-    else:
-        query = apply_changes(messages, **asdict(reading), **common, **landing.tables)
+    spark = _local_session(packages, stream_options.sink, output)
+    batches = CommittedBatches(stream_options.listener, show_values=show_values)
+    counted = replace(stream_options, kafka=options, listener=batches.listener)
+    query = _started(spark, _from_earliest(options), decode_options, counted, table_options)
     ready = time.perf_counter()
-    heard = await_end(query, progress=totals.committed)
+    signal = await_end(query, progress=batches.committed)
     return Outcome(
-        counts=totals.counts,
-        format=reading.format,
+        counts=batches.counts,
+        format=decode_options.format,
         inputs=[address(options)],
         output=output,
         engine=f"spark {spark.version}",
         seconds=time.perf_counter() - started,
-        first_dead_letters=totals.letters,
-        stream=totals.stream(None if heard is None else heard.name),
-        tables=None if landing.tables is None else dict(sorted(totals.tables.items())),
+        first_dead_letters=batches.letters,
+        stream=batches.stream(None if signal is None else signal.name),
+        tables=None if table_options is None else dict(sorted(batches.tables.items())),
         start_seconds=ready - started,
     )
-
-
-def places(output: str, sink: str) -> dict[str, Any]:
-    """Return where the outputs are, by their arguments: in folders, or tables of `CATALOG`."""
-    names = {"change_log": "changes", "controls": "controls", "dead_letters": "dead_letters"}
-    start = f"{CATALOG}." if sink == "iceberg" else f"{output}/"
-    return {name: f"{start}{folder}" for name, folder in names.items()}
-
-
-def _landed(landing: Landing, options: KafkaOptions, totals: Totals) -> dict[str, Any]:
-    """Return the arguments that `write_stream` and `apply_changes` share."""
-    return {
-        "checkpoint": landing.checkpoint,
-        "sink": landing.sink,
-        "trigger": None if landing.continuous else _NOW,
-        "max_dead_letters": landing.max_dead_letters,
-        "dead_letters_topic": landing.dead_letters_topic,
-        "kafka": options,
-        "written": totals.written,
-        "metrics": totals.merged,
-    }
 
 
 def settings(packages: str | None, sink: str, output: str) -> dict[str, str]:
@@ -152,8 +93,32 @@ def settings(packages: str | None, sink: str, output: str) -> dict[str, str]:
     return {**found, **SETTINGS.get(sink, {}), **(catalog if sink == "iceberg" else {})}
 
 
+def _local_session(packages: str | None, sink: str, output: str) -> SparkSession:
+    """Return a session whose driver is this process."""
+    spark = session(settings(packages, sink, output))
+    if is_remote(spark):
+        raise StreamError(
+            "a run counts its batches in this process, and a session of Spark Connect writes them "
+            "in another: use `changewire.spark.write_stream` or `apply_changes`"
+        )
+    return spark
+
+
+def _started(
+    spark: SparkSession,
+    options: KafkaOptions,
+    decode_options: DecodeOptions,
+    stream_options: StreamOptions,
+    table_options: TableOptions | None,
+) -> StreamingQuery:
+    messages = read_kafka(spark, options)
+    if table_options is None:
+        return write_decoded(decoded_by(decode_options, messages), stream_options)
+    return apply_stream(messages, decode_options, table_options, stream_options)
+
+
 def _from_earliest(options: KafkaOptions) -> KafkaOptions:
-    """Return options that say where to begin; Spark's own default leaves out what is there."""
+    """Return options that say where to begin; Spark's own default skips what is there."""
     texts = {name: str(value) for name, value in options.items()}
     starts = any(option(texts, f"startingOffsets{form}") for form in ("", "ByTimestamp"))
     starts = starts or bool(option(texts, "startingTimestamp"))

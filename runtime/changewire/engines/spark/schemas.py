@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, Row, Window
-from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 

@@ -52,5 +52,5 @@ def local_settings() -> dict[str, str]:
 
 
 def is_remote(spark: SparkSession) -> bool:
-    """Tell whether a session is one of Spark Connect, whose driver is another process."""
+    """Return whether a session is one of Spark Connect, whose driver is another process."""
     return type(spark).__module__.startswith("pyspark.sql.connect")

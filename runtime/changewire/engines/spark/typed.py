@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyspark.sql.types import StructField, StructType
 
 from changewire.changes.change_row import ChangeRow
-from changewire.changes.reading import ElementRow, Reading
+from changewire.changes.decode_options import DecodeOptions, ElementRow
 from changewire.codec import DecodeError, rejection
 from changewire.codec.wire import too_deep
 from changewire.engines.decode import Decoder, Elements
@@ -45,20 +45,20 @@ class TypedDecoder(Decoder):
     not fit its column makes the element a dead letter.
     """
 
-    def __init__(self, reading: Reading, row: StructType) -> None:
+    def __init__(self, decode_options: DecodeOptions, row: StructType) -> None:
         """Check that rows can have the type.
 
         Raises:
             ValueError: A column is of a type that no value of a message can have.
         """
-        super().__init__(reading)
+        super().__init__(decode_options)
         for field in row.fields:
             field_cell(field)
         self._row_json = row.json()
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle what the constructor was given; the worker compiles it again."""
-        return {"reading": self.reading, "_row_json": self._row_json}
+        return {"decode_options": self.decode_options, "_row_json": self._row_json}
 
     @cached_property
     def _type(self) -> StructType:
@@ -87,7 +87,7 @@ class TypedDecoder(Decoder):
             issue = error.issue
         except RecursionError:
             issue = too_deep("row")
-        return rejection(DecodeError(self.reading.format_of(value), [issue]), number), []
+        return rejection(DecodeError(self.decode_options.format_of(value), [issue]), number), []
 
     def _typed(self, change: ChangeRow, used: list[str]) -> ChangeRow:
         """Return a change with its rows fit into their columns; `used` gets leniencies."""

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import msgspec
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from changewire.changes.reading import ElementRow
+from changewire.changes.decode_options import ElementRow
 from changewire.engines.decode import Decoder
 from changewire_messages.change import Rejection
 

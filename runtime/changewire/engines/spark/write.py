@@ -6,15 +6,14 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.storagelevel import StorageLevel
 
 from changewire.engines.counts import Counts
 from changewire.engines.layout import DEAD_LETTER, OUTPUTS
 from changewire.engines.outcome import FIRST_DEAD_LETTERS, PLACE_COLUMNS
+from changewire.engines.outputs import PLACE_ORDER
 from changewire.engines.spark.decode import Decoded
-
-_ORDER = ("path", "number", "topic", "partition", "offset", "element")
 
 
 def write(
@@ -45,7 +44,7 @@ def write(
     Raises:
         ConservationError: The decoded rows do not add up.
     """
-    with kept(decoded) as rows:
+    with persisted(decoded) as rows:
         counts = rows.counts
         for name, kind in OUTPUTS.items():
             writer = rows.of_kind(kind).write.format(sink).mode(mode).options(**(options or {}))
@@ -54,8 +53,8 @@ def write(
 
 
 @contextmanager
-def kept(decoded: Decoded) -> Generator[Decoded, None, None]:
-    """Give rows that are decoded once and kept while they are counted and written."""
+def persisted(decoded: Decoded) -> Generator[Decoded, None, None]:
+    """Persist decoded rows while they are counted and written."""
     rows = decoded.rows.persist(StorageLevel.MEMORY_AND_DISK)
     try:
         yield Decoded(rows, decoded.rows_as)
@@ -68,5 +67,5 @@ def first_dead_letters(
 ) -> list[dict[str, Any]]:
     """Return the first dead letters by position, with the columns of a report."""
     columns = [*PLACE_COLUMNS, *(["value"] if show_values else [])]
-    letters = decoded.of_kind(DEAD_LETTER).orderBy(*(F.col(name) for name in _ORDER))
+    letters = decoded.of_kind(DEAD_LETTER).orderBy(*(F.col(name) for name in PLACE_ORDER))
     return [row.asDict() for row in letters.limit(limit).select(*columns).collect()]

@@ -10,8 +10,8 @@ from tests.runtime.engines.ends import ending
 from changewire.engines.spark.apply import batch, merge
 
 STEPS = {
-    "before tombstones": (merge, "bury", True),
-    "after tombstones": (merge, "bury", False),
+    "before tombstones": (merge, "write_tombstones", True),
+    "after tombstones": (merge, "write_tombstones", False),
     "before rows": (merge, "write_rows", True),
     "after rows": (merge, "write_rows", False),
     "after tables": (batch, "keep_tables", False),

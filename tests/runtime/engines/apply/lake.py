@@ -18,19 +18,24 @@ from tests.support.session import need
 import changewire as cw
 import changewire.spark as cws
 from changewire.changes.change_row import row_of
-from changewire.changes.reading import Reading
-from changewire.engines.changelog import find, kept_row, log_of, verdict, wanted_of
+from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.changelog import find, log_of, stored_row, verdict, wanted_of
 from changewire.engines.effects import EffectsDecoder
 from changewire.engines.layout import INPUT_COLUMNS
-from changewire.engines.spark.apply.applying import Applying, RowTypes
+from changewire.engines.options import (
+    AVAILABLE_NOW,
+    StreamListener,
+    StreamOptions,
+    StreamOutputs,
+)
 from changewire.engines.spark.apply.effects import with_effects
-from changewire.engines.spark.apply.query import Telling, start_applying
+from changewire.engines.spark.apply.options import ApplyOptions, RowTypes
+from changewire.engines.spark.apply.query import start_applying
 from changewire.engines.spark.decode import Decoded, mapped
 from changewire.engines.spark.types import ROWS
-from changewire.tables import Placed, Routing, template_of
-from changewire.tables.history import History
+from changewire.tables import PositionedChange, Routing, template_of
+from changewire.tables.history import History, history_of
 from changewire.tables.keys import key_text
-from changewire.tables.replay import history_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -72,7 +77,7 @@ class Lake:
         """Skip the test where the table format was not run with this Spark."""
         need(self.sink)
 
-    def send(self, batch: Sequence[Placed]) -> None:
+    def send(self, batch: Sequence[PositionedChange]) -> None:
         """Add a file, which the query reads as one batch."""
         rows = [(msgspec.json.encode(one.change), *one.position[:3]) for one in batch]
         self.send_records(rows)
@@ -99,7 +104,7 @@ class Lake:
 
     def outputs(self) -> dict[str, str]:
         """Return where the outputs are."""
-        names = ("change_log", "controls", "dead_letters")
+        names = ("changes", "controls", "dead_letters")
         if self.namespace:
             return {name: f"ice.{self.namespace}_log.{name}" for name in names}
         return {name: str(self.root / name) for name in names}
@@ -110,15 +115,18 @@ class Lake:
 
     def start(self, spark: SparkSession, **options: Any) -> Any:
         """Start a query that applies the changes that were sent."""
-        decoder = ChangeDecoder(Reading("dataworks-json"))
+        decoder = ChangeDecoder(DecodeOptions("dataworks-json"))
         decoded = Decoded(mapped(self.read(spark), decoder, with_effects(ROWS)))
         checkpoint = str(self.root / "checkpoint")
         routing = Routing(template_of(self.template), "null")
-        types = RowTypes("json", Reading("dataworks-json"))
-        applying = Applying(routing, types, self.sink, checkpoint, self.applies_truncates)
-        return start_applying(
-            decoded, applying, self.outputs(), Telling(**options), trigger={"availableNow": True}
+        types = RowTypes("json", DecodeOptions("dataworks-json"))
+        how = ApplyOptions(routing, types, self.sink, checkpoint, self.applies_truncates)
+        outputs = StreamOutputs(**self.outputs())
+        listener = StreamListener(**options)
+        stream_options = StreamOptions(
+            outputs, checkpoint, self.sink, AVAILABLE_NOW, listener=listener
         )
+        return start_applying(decoded, how, stream_options)
 
     @property
     def template(self) -> str:
@@ -143,7 +151,7 @@ class Lake:
 
     def verdict(self, table: str, key: Any) -> str:
         """Return whether a table of a database ``d`` holds what the change log says of a row."""
-        kept = kept_row(str(self.folder / table), key_text({"id": key}))
+        kept = stored_row(str(self.folder / table), key_text({"id": key}))
         return verdict(self.traced(table, key).state, kept)
 
     def tables(self) -> list[str]:

@@ -32,7 +32,7 @@ from tests.runtime.engines.apply.test_histories import HISTORIES, message
 
 import changewire as cw
 import changewire.spark as cws
-from changewire.tables import Position
+from changewire.tables import ChangePosition
 from changewire.tables.names import safe_name
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def check(spark: SparkSession, lake: Lake, sent: Read, rows: str) -> None:
     cws.await_end(query)
     batches = [json.loads(line) for line in lines]
     places = {name: placed(spark, lake, name) for name in lake.outputs()}
-    for name, count in (("change_log", "changes"), ("dead_letters", "dead_letters")):
+    for name, count in (("changes", "changes"), ("dead_letters", "dead_letters")):
         assert len(places[name]) == len(set(places[name])) == sum(one[count] for one in batches)
     elements = sorted(place for found in places.values() for place in found)
     assert elements == [position for position, _ in sent.elements()]
@@ -131,12 +131,12 @@ def check(spark: SparkSession, lake: Lake, sent: Read, rows: str) -> None:
     assert differences(found, expected) == []
 
 
-def placed(spark: SparkSession, lake: Lake, name: str) -> list[Position]:
+def placed(spark: SparkSession, lake: Lake, name: str) -> list[ChangePosition]:
     """Return where the elements of an output were read."""
     output = lake.outputs()[name]
     found = spark.table(output) if lake.namespace else spark.read.format(lake.sink).load(output)
     rows = found.select("topic", "partition", "offset", "element").collect()
-    return [Position(*row) for row in rows]
+    return [ChangePosition(*row) for row in rows]
 
 
 def tables(lake: Lake) -> list[tuple[str, str]]:
@@ -145,7 +145,7 @@ def tables(lake: Lake) -> list[tuple[str, str]]:
 
 
 def contents(
-    sent: Read, dead: set[Position], loaded: dict[str, Any], rows: str
+    sent: Read, dead: set[ChangePosition], loaded: dict[str, Any], rows: str
 ) -> tuple[Content, Content]:
     """Return the rows of tables as they are and as they should be, but for those without order."""
     if rows == "json":
@@ -163,7 +163,7 @@ def json_rows(table: Any) -> Rows:
 
 
 def typed_contents(
-    sent: Read, dead: set[Position], loaded: dict[str, Any]
+    sent: Read, dead: set[ChangePosition], loaded: dict[str, Any]
 ) -> tuple[Callable[..., str], Content, Content]:
     """Return the text of keys, and the rows of tables of columns: those found, those expected."""
     types = {name: table.drop("_changewire").schema for name, table in loaded.items()}

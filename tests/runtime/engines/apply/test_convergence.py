@@ -15,7 +15,7 @@ from tests.runtime.tables.histories import deliveries, histories
 from tests.runtime.tables.model import tables_of
 
 from changewire.engines.spark.apply import decisions
-from changewire.tables import Placed
+from changewire.tables import PositionedChange
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,20 +26,20 @@ TRACED = 20
 IMAGES = ("full", "full", "patch", "keys")
 
 
-def drawn(number: int, images: Sequence[str] = IMAGES) -> list[list[list[Placed]]]:
+def drawn(number: int, images: Sequence[str] = IMAGES) -> list[list[list[PositionedChange]]]:
     """Draw deliveries of histories: each a list of batches."""
-    found: list[list[list[Placed]]] = []
+    found: list[list[list[PositionedChange]]] = []
 
     @settings(max_examples=number, phases=[Phase.generate], database=None, deadline=None)
     @given(histories(images).flatmap(deliveries))
-    def collect(batches: list[list[Placed]]) -> None:
+    def collect(batches: list[list[PositionedChange]]) -> None:
         found.append(batches)
 
     collect()
     return found
 
 
-def of_history(number: int, placed: Placed) -> Placed:
+def of_history(number: int, placed: PositionedChange) -> PositionedChange:
     """Return a change with keys that no other history has."""
     change = placed.change
 
@@ -68,7 +68,7 @@ def test_tables_end_as_the_model_says(
     Small batches are decided in Python; of large ones only the rows whose changes are not in order.
     """
     lake, sent = lake_in(sink, spark, tmp_path), []
-    batches: list[list[Placed]] = [[] for _ in range(BATCHES)]
+    batches: list[list[PositionedChange]] = [[] for _ in range(BATCHES)]
     for which, delivery in enumerate(drawn(number)):
         for i, batch in enumerate(delivery):
             found = [of_history(which, placed) for placed in batch]
@@ -86,7 +86,7 @@ def test_tables_end_as_the_model_says(
     assert set(traced.values()) == {"same"}, traced
 
 
-def is_sent(table: str, key: str, sent: list[Placed]) -> bool:
+def is_sent(table: str, key: str, sent: list[PositionedChange]) -> bool:
     """Whether a change of a key was sent to a table."""
     changes = [one.change for one in sent if one.change.source.table == table]
     return any({"id": key} in (one.key, one.before_key) for one in changes)

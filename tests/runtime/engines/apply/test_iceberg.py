@@ -59,8 +59,8 @@ def test_each_effect_is_once_in_log_and_table(spark: SparkSession, tmp_path: Pat
             lake.apply(spark)
     lake.apply(spark)
     assert lake.content(spark) == tables_of([*first, *second])
-    spark.catalog.refreshTable(lake.outputs()["change_log"])
-    logged = spark.table(lake.outputs()["change_log"]).collect()
+    spark.catalog.refreshTable(lake.outputs()["changes"])
+    logged = spark.table(lake.outputs()["changes"]).collect()
     assert sorted(row["offset"] for row in logged) == [0, 1, 2, 10, 11, 12, 13]
     with pytest.raises(FramingError, match="Iceberg cannot be read without Spark"):
         lake.verdict("t", 1)
@@ -113,7 +113,7 @@ def test_types_are_those_that_iceberg_has() -> None:
 def test_tables_have_names(spark: SparkSession, tmp_path: Path) -> None:
     """A path is refused where the query is asked for, and not in its first batch."""
     stream = spark.readStream.schema("value binary").parquet(str(tmp_path))
-    names = ("change_log", "controls", "dead_letters")
+    names = ("changes", "controls", "dead_letters")
     places: dict[str, Any] = {name: f"ice.refused.{name}" for name in names}
     common: Any = {"checkpoint": str(tmp_path / "c"), "sink": "iceberg", "format": "lindorm-json"}
     with pytest.raises(ValueError, match="iceberg have names"):

@@ -18,7 +18,7 @@ import changewire as cw
 import changewire.spark as cws
 from changewire.engines.spark.apply import decisions, plan
 from changewire.engines.spark.apply.shape import JsonShape
-from changewire.tables import ways
+from changewire.tables import routing
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -199,7 +199,7 @@ def test_what_is_raised_for_one_source_is_a_dead_letter(
     batch = [message("INSERT", 1, TYPES, id=1, val="0.50"), message("INSERT", 2, TYPES, id=2)]
     other = batch[1].replace(b'"tableName": "t"', b'"tableName": "u"')
     module, name, bad = {
-        "routing": (ways, "route", "table='u'"),
+        "routing": (routing, "route", "table='u'"),
         "planning the table": (plan, "plan", "/u'"),
     }[step]
     real = getattr(module, name)

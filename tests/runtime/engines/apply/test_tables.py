@@ -19,10 +19,10 @@ from tests.runtime.tables.histories import change, eventful, placed, truncate
 from tests.runtime.tables.model import tables_of
 
 import changewire.spark as cws
-from changewire.changes.reading import Reading
+from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.spark.apply import merge
-from changewire.engines.spark.apply.applying import Applying, RowTypes
 from changewire.engines.spark.apply.decisions import decisions
+from changewire.engines.spark.apply.options import ApplyOptions, RowTypes
 from changewire.tables import Routing, template_of
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def test_a_crash_at_any_step_has_no_effect(spark: SparkSession, tmp_path: Path) 
     lake.send(late)
     lake.apply(spark)
     assert lake.content(spark) == tables_of([*first, *again, *late])
-    logged = spark.read.format("delta").load(lake.outputs()["change_log"]).count()
+    logged = spark.read.format("delta").load(lake.outputs()["changes"]).count()
     assert logged == len([*first, *again, *late])
     table = f"{lake.root}/tables/t"
     hour = timedelta(hours=1)
@@ -86,16 +86,16 @@ def test_many_tables(spark: SparkSession, tmp_path: Path) -> None:
 @pytest.mark.parametrize("target", ["lake/{table}", "./t", "{database}/{table}"])
 def test_a_path_is_whole(target: str) -> None:
     """Spark refuses relative ones only when the first batch is there."""
-    routing, types = Routing(template_of(target)), RowTypes("json", Reading("dataworks-json"))
+    routing, types = Routing(template_of(target)), RowTypes("json", DecodeOptions("dataworks-json"))
     with pytest.raises(ValueError, match=r"is a relative path; Spark takes tables by whole paths"):
-        Applying(routing, types, "delta", "checkpoint")
+        ApplyOptions(routing, types, "delta", "checkpoint")
 
 
 @pytest.mark.parametrize("target", ["/lake/{table}", "s3://lake/{table}", "dbfs:/lake/{table}"])
 def test_a_uri_is_a_whole_path(target: str) -> None:
     """They stay as they are."""
-    routing, types = Routing(template_of(target)), RowTypes("json", Reading("dataworks-json"))
-    assert Applying(routing, types, "delta", "checkpoint").routing.template.text == target
+    routing, types = Routing(template_of(target)), RowTypes("json", DecodeOptions("dataworks-json"))
+    assert ApplyOptions(routing, types, "delta", "checkpoint").routing.template.text == target
 
 
 def test_truncates(spark: SparkSession, tmp_path: Path) -> None:
@@ -231,4 +231,4 @@ def test_missing_keys_stop_a_query(spark: SparkSession, tmp_path: Path) -> None:
     lake.send(placed(change(key=None, a=1), change(key=None, a=2)))
     with pytest.raises(cws.KeysMissingError, match="none of 2 changes has a key"):
         lake.apply(spark)
-    assert not Path(lake.outputs()["change_log"]).exists()
+    assert not Path(lake.outputs()["changes"]).exists()

@@ -14,10 +14,17 @@ from tests.runtime.engines.apply.lake import lake_in
 from tests.support.topics import create, produce
 
 import changewire.spark as cws
-from changewire.changes.reading import Reading
+from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.spark.apply.formats import format_of
 from changewire.framing import Position, Record
-from changewire.tables import Placed, Routing, Tables, apply_changes, position_of, template_of
+from changewire.tables import (
+    MemoryTables,
+    PositionedChange,
+    Routing,
+    apply_changes,
+    position_of,
+    template_of,
+)
 from changewire.tables.keys import key_text
 from changewire_messages.change import Change
 from changewire_messages.columns import json_texts
@@ -39,16 +46,16 @@ def records(topic: str) -> list[Record]:
     ]
 
 
-def without_engine(sent: list[Record], template: str) -> tuple[Tables, Counter[str]]:
+def without_engine(sent: list[Record], template: str) -> tuple[MemoryTables, Counter[str]]:
     """Return the tables that `changewire.tables` makes, and how many elements became what."""
-    reading, counts, batch = Reading("auto"), Counter[str](), []
+    decode_options, counts, batch = DecodeOptions("auto"), Counter[str](), []
     for record in sent:
-        for i, (result, _) in enumerate(reading.elements(record.value, record.key)):
+        for i, (result, _) in enumerate(decode_options.elements(record.value, record.key)):
             if isinstance(result, Change):
-                batch.append(Placed(result, position_of(record.position, i)))
+                batch.append(PositionedChange(result, position_of(record.position, i)))
             else:
                 counts["dead_letters"] += 1
-    tables, now = Tables(), datetime.now(timezone.utc)
+    tables, now = MemoryTables(), datetime.now(timezone.utc)
     counts.update(apply_changes(tables, batch, Routing(template_of(template)), now).counts)
     return tables, counts
 
@@ -85,7 +92,7 @@ def test_all_formats_become_tables(
     assert line["tables"]["applied"] == counts["applied"]
 
 
-def check_tables(spark: SparkSession, sink: str, tables: Tables) -> None:
+def check_tables(spark: SparkSession, sink: str, tables: MemoryTables) -> None:
     """Compare the rows of tables with those that the changes mean."""
     for table in tables.tables.values():
         found = spark.table(format_of(sink).identifier(table.target.name)).collect()

@@ -166,7 +166,7 @@ def test_what_does_not_fit_a_type_is_replayed_once(spark: SparkSession, tmp_path
     (found,) = spark.read.format("delta").load(f"{lake.root}/tables/{table}").collect()
     assert found["n"] == Decimal("1.125")
     assert {"typeWidening"} <= features(lake, table)
-    log = spark.read.format("delta").load(lake.outputs()["change_log"])
+    log = spark.read.format("delta").load(lake.outputs()["changes"])
     assert sorted(row["offset"] for row in log.collect()) == [0, 1]
 
 

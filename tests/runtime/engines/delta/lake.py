@@ -16,16 +16,16 @@ from tests.runtime.tables.model import Content, key_of
 
 import changewire as cw
 from changewire.changes.change_row import row_of
-from changewire.changes.reading import Reading
+from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.arrow.messages import opener
-from changewire.engines.changelog import kept_row
-from changewire.engines.changelog.target import Kept
-from changewire.engines.delta.apply import Telling, grouped, merge_all
-from changewire.engines.delta.batch import Applying
+from changewire.engines.changelog import stored_row
+from changewire.engines.changelog.target import StoredRow
+from changewire.engines.delta.apply import RunReport, grouped, merge_all
+from changewire.engines.delta.store import DeltaStore
 from changewire.engines.effects import EffectsDecoder
 from changewire.engines.kept import SUFFIX
 from changewire.engines.layout import INPUT_COLUMNS
-from changewire.tables import Placed, Routing, template_of
+from changewire.tables import PositionedChange, Routing, template_of
 from changewire.tables.keys import key_text
 
 COLUMNS = {name: INPUT_COLUMNS[name] for name in ("value", "topic", "partition", "offset")}
@@ -40,7 +40,7 @@ class ChangeDecoder(EffectsDecoder):
         return [(row_of(msgspec.json.decode(value, type=cw.Change)), [])]
 
 
-def records(batch: Sequence[Placed]) -> pa.Table:
+def records(batch: Sequence[PositionedChange]) -> pa.Table:
     """Return changes as records."""
     rows = [(msgspec.json.encode(one.change), *one.position[:3]) for one in batch]
     return pa.table(
@@ -67,17 +67,17 @@ class Lake:
     lake: Path | None = None
     counts: Counter[str] = field(default_factory=Counter)
 
-    def apply(self, batch: Sequence[Placed], batch_size: int = 100) -> Counter[str]:
+    def apply(self, batch: Sequence[PositionedChange], batch_size: int = 100) -> Counter[str]:
         """Apply changes in one run; return what became of them."""
         routing = Routing(template_of(f"{self.folder}/{{table}}"), "null")
         checkpoint = str(self.root / "checkpoint")
-        applying = Applying(routing, checkpoint, "dataworks-json", self.applies_truncates)
-        decode = ChangeDecoder(Reading("dataworks-json"))
+        store = DeltaStore(routing, checkpoint, "dataworks-json", self.applies_truncates)
+        decode = ChangeDecoder(DecodeOptions("dataworks-json"))
         read, _ = opener(records(batch), "auto")
         rows = grouped((rows for part in read() for rows in decode(part)), batch_size)
-        merge_all(rows, applying, str(self.root / "out"), Telling())
-        self.counts += applying.counts
-        return +applying.counts
+        merge_all(rows, store, str(self.root / "out"), RunReport())
+        self.counts += store.counts
+        return +store.counts
 
     @property
     def folder(self) -> Path:
@@ -94,9 +94,9 @@ class Lake:
         texts = DeltaTable(str(self.folder / name)).to_pyarrow_table()["row"].to_pylist()
         return [msgspec.json.decode(text) for text in texts]
 
-    def kept(self, name: str, key: Any) -> Kept | None:
+    def kept(self, name: str, key: Any) -> StoredRow | None:
         """Return a row of a table, as `changewire trace` reads it."""
-        return kept_row(str(self.folder / name), key_text({"id": key}))
+        return stored_row(str(self.folder / name), key_text({"id": key}))
 
     def content(self) -> Content:
         """Return the rows of every table, as the model has them; none is there twice."""

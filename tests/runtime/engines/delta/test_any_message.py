@@ -24,7 +24,7 @@ from tests.runtime.engines.any_messages import (
 )
 
 import changewire.delta
-from changewire.tables import Position
+from changewire.tables import ChangePosition
 
 FEW, MANY = 400, 5_000
 BATCH = 500
@@ -81,10 +81,10 @@ def check(root: Path, sent: Read) -> None:
     assert differences(without(found, unordered), without(expected, unordered)) == []
 
 
-def placed(output: Path) -> list[Position]:
+def placed(output: Path) -> list[ChangePosition]:
     """Return where the elements of an output were read."""
     columns = pq.read_table(output, columns=["topic", "partition", "offset", "element"])
-    return [Position(**row) for row in columns.to_pylist()]
+    return [ChangePosition(**row) for row in columns.to_pylist()]
 
 
 def rows(table: Path) -> dict[str, Any]:

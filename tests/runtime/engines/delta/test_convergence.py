@@ -14,7 +14,7 @@ from tests.runtime.engines.delta.lake import Lake
 from tests.runtime.tables.histories import change, deliveries, histories, placed, steady
 from tests.runtime.tables.model import tables_of
 
-from changewire.tables import Placed
+from changewire.tables import PositionedChange
 
 IMAGES = ("full", "full", "patch", "keys")
 WRITERS = 2
@@ -26,7 +26,7 @@ ROUNDS = 4
     histories(IMAGES).flatmap(deliveries),
     st.integers(1, 5),
 )
-def test_tables_end_as_the_model_says(runs: list[list[Placed]], batch_size: int) -> None:
+def test_tables_end_as_the_model_says(runs: list[list[PositionedChange]], batch_size: int) -> None:
     """Moves, deletes, patches and duplicates converge, in any order, runs and batches."""
     with TemporaryDirectory() as folder:
         lake = Lake(Path(folder))
@@ -55,9 +55,9 @@ def test_a_table_of_many_rows(tmp_path: Path) -> None:
     assert lake.content() == tables_of([*first, *again])
 
 
-def runs_of(writer: int) -> list[list[Placed]]:
+def runs_of(writer: int) -> list[list[PositionedChange]]:
     """Return what one of several writers applies to the same rows."""
-    found: list[list[Placed]] = []
+    found: list[list[PositionedChange]] = []
     for number in range(ROUNDS):
         first = WRITERS * number + writer
         changes = [

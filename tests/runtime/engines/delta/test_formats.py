@@ -17,13 +17,13 @@ from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
 
 import changewire as cw
 import changewire.delta as cwd
-from changewire.changes.reading import AUTO, Reading
+from changewire.changes.decode_options import AUTO, DecodeOptions
 from changewire.engines.layout import CHANGES_TABLE, DEAD_LETTERS_TABLE
 from changewire.framing import FramingError, expand, read
 from changewire.tables import (
-    Placed,
+    MemoryTables,
+    PositionedChange,
     Routing,
-    Tables,
     apply_changes,
     position_of,
     template_of,
@@ -36,15 +36,15 @@ FOLDERS = {**{name: name.replace("-", "_") for name in cw.formats()}, AUTO: "mix
 NOW = datetime(2026, 1, 1, tzinfo=timezone.utc)
 
 
-def placed_of(folder: Path, format: str) -> Iterator[Placed]:
+def placed_of(folder: Path, format: str) -> Iterator[PositionedChange]:
     """Yield the changes of a folder of files."""
-    reading = Reading(format)
+    decode_options = DecodeOptions(format)
     for path in expand([str(folder)]):
         for record in read(path, shape="auto"):
-            elements = reading.elements(record.value, record.key)
+            elements = decode_options.elements(record.value, record.key)
             for number, (element, _) in enumerate(elements):
                 if isinstance(element, Change):
-                    yield Placed(element, position_of(record.position, number))
+                    yield PositionedChange(element, position_of(record.position, number))
 
 
 def rows_of(folder: Path) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def test_tables_of_a_format(name: str, tmp_path: Path) -> None:
     }
     outcome = cwd.apply_changes(folder, **options, **places, progress=told.append)
     assert told == [outcome.counts.messages]
-    tables = Tables()
+    tables = MemoryTables()
     placed = [*placed_of(folder, name)]
     apply_changes(tables, placed, Routing(template_of(target), "none"), NOW)
     assert tables.tables

@@ -11,7 +11,7 @@ from tests.runtime.engines.delta.lake import Lake
 from tests.runtime.tables.histories import change, placed
 
 from changewire.engines.delta import batch, merge
-from changewire.tables.effects import effects
+from changewire.tables.mutations import mutations
 from changewire.tables.routing import route
 
 HISTORY = placed(
@@ -66,7 +66,7 @@ def test_a_change_that_fails_is_a_dead_letter(
 def test_routing_that_fails_for_one_source_concerns_it_alone(tmp_path: Path) -> None:
     """The other tables get their changes, and the same run applies the rest once it is mended."""
     lake = Lake(tmp_path)
-    with patch("changewire.tables.ways.route", faulty(route, "table='u'")):
+    with patch("changewire.tables.routing.route", faulty(route, "table='u'")):
         lake.apply(HISTORY)
     assert lake.tables() == ["t"]
     assert letters(lake) == [(4, "apply-failed: /source: routing raised ZeroDivisionError")]
@@ -79,7 +79,7 @@ def test_images_that_cannot_be_joined_are_a_dead_letter(tmp_path: Path) -> None:
     lake, row = Lake(tmp_path), {"id": 1, "a": "x"}
     before = change("update", 1, (2, 0), image="patch", is_lone=True, before=row)
     after = change("update", 1, (2, 1), image="patch", a="bad")
-    with patch("changewire.engines.halves.effects", faulty(effects, "bad")):
+    with patch("changewire.tables.batch.mutations", faulty(mutations, "bad")):
         lake.apply(placed(before, after))
     said = "apply-failed: : joining the images of the update raised ZeroDivisionError"
     assert letters(lake) == [(1, said)]

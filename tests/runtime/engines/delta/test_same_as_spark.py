@@ -25,7 +25,7 @@ from changewire.engines.kept import SUFFIX
 from changewire.engines.layout import INPUT_COLUMNS
 from changewire.engines.python.batches import to_batch
 from changewire.framing import expand, read
-from changewire.tables import Placed
+from changewire.tables import PositionedChange
 from changewire.tables.keys import key_text
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def assert_same(spark_folder: Path, folder: Path) -> None:
 
 def test_histories_end_in_the_same_tables(spark: SparkSession, tmp_path: Path) -> None:
     """Rows, tombstones, metadata, columns and counts are the same after each of some batches."""
-    batches: list[list[Placed]] = [[] for _ in range(BATCHES)]
+    batches: list[list[PositionedChange]] = [[] for _ in range(BATCHES)]
     for number, delivery in enumerate(drawn(HISTORIES)):
         for i, batch in enumerate(delivery):
             batches[i % BATCHES] += [of_history(number, placed) for placed in batch]
@@ -101,7 +101,7 @@ def test_examples_end_in_the_same_tables(name: str, spark: SparkSession, tmp_pat
     pq.write_table(table, tmp_path / "in" / "records.parquet")
     kinds = "value binary, key binary, topic string, partition int, offset long, path string, "
     messages = spark.readStream.schema(f"{kinds}number long").parquet(str(tmp_path / "in"))
-    outputs = ("change_log", "controls", "dead_letters", "checkpoint")
+    outputs = ("changes", "controls", "dead_letters", "checkpoint")
     places: dict[str, Any] = {output: f"{tmp_path}/log/{output}" for output in outputs}
     common: dict[str, Any] = {"format": name, "null_set": "none"}
     query = cws.apply_changes(

@@ -21,18 +21,17 @@ from tests.runtime.tables.model import tables_of
 import changewire as cw
 import changewire.delta as cwd
 from changewire.engines import retries
-from changewire.engines.delta import batch as batches
-from changewire.engines.delta import merge
-from changewire.engines.delta.older import older_than
+from changewire.engines.delta import merge, store
+from changewire.engines.delta.tables import older_than
 from changewire.engines.kept import SUFFIX, TRUNCATED
-from changewire.tables.order import Order, Position
+from changewire.tables.order import ChangePosition, Order
 
 STEPS = {
-    "before tombstones": (merge, "bury", True),
-    "after tombstones": (merge, "bury", False),
+    "before tombstones": (merge, "write_tombstones", True),
+    "after tombstones": (merge, "write_tombstones", False),
     "before rows": (merge, "write_rows", True),
     "after rows": (merge, "write_rows", False),
-    "after tables": (batches, "keep_tables", False),
+    "after tables": (store, "keep_tables", False),
 }
 """Steps of a batch: where the function is that takes it, and whether the run ends before it."""
 
@@ -154,13 +153,13 @@ def test_a_truncate_ends_at_its_own_place(tmp_path: Path) -> None:
     """Of rows with its sequence those are older that were read before it, topic by topic."""
     topics = ["a", "a'b", "a\U0001f600", "a\uffff", "b", "a'"]
     places = [
-        (sequence, Position(topic, partition, offset, 0))
+        (sequence, ChangePosition(topic, partition, offset, 0))
         for sequence in (4, 5, 6)
         for topic in topics
         for partition in (0, 1)
         for offset in (3, 4, 5)
     ]
-    floor = Order((5, 1), Position("a\uffff", 1, 4, 0))
+    floor = Order((5, 1), ChangePosition("a\uffff", 1, 4, 0))
     lake = Lake(tmp_path, applies_truncates=True)
     sent = [
         msgspec.structs.replace(one, position=place)
@@ -200,7 +199,7 @@ def test_two_writers_of_one_table(tmp_path: Path) -> None:
     assert lake.content() == tables_of([*first, *mine, *theirs])
 
 
-@pytest.mark.parametrize("late_step", ["bury", "write_rows"])
+@pytest.mark.parametrize("late_step", ["write_tombstones", "write_rows"])
 def test_a_delete_and_an_older_write_that_do_not_see_each_other(
     late_step: str, tmp_path: Path
 ) -> None:
@@ -210,7 +209,7 @@ def test_a_delete_and_an_older_write_that_do_not_see_each_other(
     lake.apply(placed(change(key=9, a=1)))
     write = placed(change(key=1, sequence=2, a=2), start=10)
     delete = placed(change("delete", 1, 3), start=20)
-    first, second = (delete, write) if late_step == "bury" else (write, delete)
+    first, second = (delete, write) if late_step == "write_tombstones" else (write, delete)
     step, calls = getattr(merge, late_step), list[Any]()
 
     def after_the_other(*arguments: Any) -> None:

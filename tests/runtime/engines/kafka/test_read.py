@@ -13,7 +13,7 @@ from tests.runtime.engines.rows import plain
 from tests.support.topics import create, place, produce, send
 
 import changewire.spark as cws
-from changewire.changes.reading import Reading
+from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.decode import Decoder
 from changewire.engines.python.batches import to_batch
 from changewire.framing import Position, Record
@@ -58,7 +58,7 @@ def golden(format: str) -> list[Record]:
 
 def expected(records: Sequence[Record], format: str) -> list[dict[str, Any]]:
     """Return the rows that the engine without Spark makes of records."""
-    batches = Decoder(Reading(format))(to_batch(list(records)))
+    batches = Decoder(DecodeOptions(format))(to_batch(list(records)))
     rows: list[dict[str, Any]] = [row for batch in batches for row in batch.to_pylist()]
     return rows
 

@@ -11,9 +11,8 @@ from unittest.mock import patch
 
 from tests.runtime.engines.stream.streams import Stream
 
-from changewire.engines.spark.stream import limit as limits
-from changewire.engines.spark.stream.output import KINDS
-from changewire.engines.spark.stream.sinks import APPENDS
+from changewire.engines.spark.stream import batch as batches
+from changewire.engines.spark.stream.output import APPENDS, KINDS
 
 STEPS = ("counted", *(f"{when} {name}" for name in KINDS for when in ("before", "after")))
 """Steps of a batch; after its last one Spark commits it in the checkpoint."""
@@ -21,7 +20,7 @@ STEPS = ("counted", *(f"{when} {name}" for name in KINDS for when in ("before", 
 
 def ending_at(step: str, sink: str, end: Callable[[], None]) -> Any:
     """Return a context in which the writing of a batch ends at a step."""
-    check, append = limits.check, APPENDS[sink]
+    check, append = batches.check_dead_letters, APPENDS[sink]
 
     def appended(rows: Any, output: Any, batch: Any) -> None:
         if step == f"before {output.name}":
@@ -35,7 +34,7 @@ def ending_at(step: str, sink: str, end: Callable[[], None]) -> Any:
         end()
 
     if step == "counted":
-        return patch.object(limits, "check", checked)
+        return patch.object(batches, "check_dead_letters", checked)
     return patch.dict(APPENDS, {sink: appended})
 
 

@@ -16,7 +16,7 @@ from tests.samples import FORMAT, mixed_messages
 from tests.support.session import need
 
 import changewire.spark as cws
-from changewire.changes.reading import Reading
+from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.layout import HEADERS, INPUT_COLUMNS
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ TYPE = (
     "headers array<struct<key string, value binary>>"
 )
 AT = datetime(2024, 1, 2, 3, 4, 5, 678000, tzinfo=timezone.utc)
-KINDS = {"change_log": "change", "controls": "control", "dead_letters": "dead_letter"}
+KINDS = {"changes": "change", "controls": "control", "dead_letters": "dead_letter"}
 
 
 @dataclass
@@ -122,13 +122,13 @@ class Stream:
 
     def expected(self) -> dict[str, Counter[tuple[int, int]]]:
         """Return what `landed` must be, from one message after the other."""
-        reading = Reading(FORMAT)
+        decode_options = DecodeOptions(FORMAT)
         found: dict[str, Counter[tuple[int, int]]] = {name: Counter() for name in KINDS}
         for offset, message in enumerate(self.sent):
-            for element, (result, _) in enumerate(reading.elements(message, b"k")):
+            for element, (result, _) in enumerate(decode_options.elements(message, b"k")):
                 op = getattr(result, "op", None)
                 changes = {"insert", "update", "upsert", "delete", "read"}
-                name = "change_log" if op in changes else "controls" if op else "dead_letters"
+                name = "changes" if op in changes else "controls" if op else "dead_letters"
                 found[name][offset, element] += 1
         return found
 

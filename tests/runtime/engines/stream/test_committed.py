@@ -16,8 +16,8 @@ from tests.support.topics import create
 
 import changewire.spark as cws
 from changewire.engines.counts import ConservationError, Counts
+from changewire.engines.options import BatchId
 from changewire.engines.spark.stream.committed import BatchProgress, read
-from changewire.engines.spark.stream.sinks import BatchId
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -186,7 +186,7 @@ def test_offsets_without_a_record_are_counted(
     heard: list[BatchProgress] = []
     query = cws.write_stream(
         cws.decode(cws.read_kafka(spark, options), format=FORMAT),
-        change_log=str(tmp_path / "change_log"),
+        changes=str(tmp_path / "changes"),
         controls=str(tmp_path / "controls"),
         dead_letters=str(tmp_path / "dead_letters"),
         checkpoint=str(tmp_path / "checkpoint"),

@@ -15,7 +15,7 @@ from tests.runtime.engines.stream.streams import Stream, stream
 from tests.support.session import need
 
 import changewire.spark as cws
-from changewire.engines.spark.stream.sinks import APPENDS
+from changewire.engines.spark.stream.output import APPENDS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -13,7 +13,7 @@ from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
 
 import changewire.spark as cws
 from changewire.engines.counts import ConservationError
-from changewire.engines.spark.stream.limit import allowed
+from changewire.engines.options import allowed
 from changewire.version import VERSION
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def test_delta_has_statistics_where_files_are_skipped(spark: SparkSession, tmp_p
     """Times and places have them, and text has not; later batches leave it at that."""
     made = stream(tmp_path, 2, "delta")
     made.land(spark)
-    log = Path(made.targets()["change_log"], "_delta_log")
+    log = Path(made.targets()["changes"], "_delta_log")
     texts = [file.read_text(encoding="utf-8") for file in log.glob("*.json")]
     lines = [json.loads(line) for text in texts for line in text.splitlines()]
     (metadata,) = (line["metaData"] for line in lines if "metaData" in line)

@@ -102,7 +102,7 @@ def test_a_crash_loses_no_dead_letter_of_the_topic(
     """A batch that ends before its topic is written is done again, and its dead letters come."""
     topic = made.root.name
     options = {"dead_letters_topic": topic, "kafka": {"kafka.bootstrap.servers": kafka}}
-    with ending_at("after change_log", made.sink, crash), pytest.raises(Exception, match="Crash"):
+    with ending_at("after changes", made.sink, crash), pytest.raises(Exception, match="Crash"):
         made.land(spark, **options)
     made.land(spark, **options)
     assert made.landed(spark) == made.expected()

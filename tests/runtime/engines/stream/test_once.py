@@ -19,9 +19,9 @@ from tests.runtime.engines.stream.faults import STEPS, ending_at
 from tests.runtime.engines.stream.streams import stream
 from tests.support.session import need
 
+from changewire.engines.options import BatchId
 from changewire.engines.spark.decode import BatchFunction
-from changewire.engines.spark.stream.output import Output
-from changewire.engines.spark.stream.sinks import APPENDS, BatchId, append_parquet
+from changewire.engines.spark.stream.output import APPENDS, Output, append_parquet
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -81,7 +81,7 @@ def test_an_append_that_is_done_again_changes_nothing(
 ) -> None:
     """A batch of one query lands once; one with the same number of another query lands as well."""
     need(sink)
-    output = Output("change_log", target or str(tmp_path / "out"))
+    output = Output("changes", target or str(tmp_path / "out"))
     rows = spark.range(0, 3, 1, 1)
     first, second, other = BatchId("q", 0), BatchId("q", 1), BatchId("other", 0)
     for batch in (first, second, second, other):
@@ -92,7 +92,7 @@ def test_an_append_that_is_done_again_changes_nothing(
 
 def test_readers_of_parquet_see_whole_batches_only(spark: SparkSession, tmp_path: Path) -> None:
     """While a batch is written none of its files can be seen, not even one that is ready."""
-    output = Output("change_log", str(tmp_path / "out"))
+    output = Output("changes", str(tmp_path / "out"))
     go_on = tmp_path / "go on"
     rows = spark.range(0, 2, 1, 2).mapInArrow(_waiting_for(go_on), "id long")
     with ThreadPoolExecutor() as pool:

@@ -13,9 +13,9 @@ from tests.runtime.engines.stream.streams import Landed, stream
 from tests.samples import FORMAT, mixed_messages
 
 import changewire.spark as cws
+from changewire.engines.options import BY_STREAM
 from changewire.engines.spark.stream.compatible import check_output, lack
 from changewire.engines.spark.stream.output import Output
-from changewire.engines.typed_files import BY_STREAM
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -58,8 +58,8 @@ def test_an_output_of_another_type_is_refused(landed: Landed, spark: SparkSessio
     with pytest.raises(cws.OutputError) as caught:
         landed.stream.start(spark, rows=kind, checkpoint=str(root / "new"))
     assert str(caught.value) == (
-        "change_log: the rows have a column before of type struct<n:bigint>, and "
-        f"{root}/change_log has string; change it, or choose another place and checkpoint"
+        "changes: the rows have a column before of type struct<n:bigint>, and "
+        f"{root}/changes has string; change it, or choose another place and checkpoint"
     )
 
 
@@ -69,12 +69,12 @@ def test_an_output_that_no_stream_wrote_is_refused(spark: SparkSession, tmp_path
     frame = spark.createDataFrame([(mixed_messages()[0],)], "value binary")
     cws.write(cws.decode(frame, format=FORMAT), str(tmp_path / "out"))
     with pytest.raises(cws.OutputError, match="holds files that no stream wrote"):
-        made.start(spark, change_log=str(tmp_path / "out" / "changes"))
+        made.start(spark, changes=str(tmp_path / "out" / "changes"))
 
 
 def test_a_format_that_is_not_there_is_named(spark: SparkSession, tmp_path: Path) -> None:
     """A session that does not know a format is told so before a query starts."""
-    output = Output("change_log", str(tmp_path / "log"))
+    output = Output("changes", str(tmp_path / "log"))
     with pytest.raises(cws.OutputError, match="does not know the format nowhere"):
         check_output(spark, "nowhere", output, StructType())
 
@@ -84,8 +84,8 @@ def test_a_format_that_is_not_there_is_named(spark: SparkSession, tmp_path: Path
     [
         ("4.0.1", "delta", "start it with --packages io.delta:delta-spark_2.13:4.0.1 --conf "),
         ("4.0.3", "iceberg", "start it with --packages org.apache.iceberg:iceberg-spark-runtime"),
-        ("4.2.0", "iceberg", "runs with it is told by https://iceberg.apache.org/"),
-        ("4.9.0", "delta", "runs with it is told by https://docs.delta.io/"),
+        ("4.2.0", "iceberg", "runs with it is listed at https://iceberg.apache.org/"),
+        ("4.9.0", "delta", "runs with it is listed at https://docs.delta.io/"),
         ("4.0.1", "csv", "does not know the format csv"),
     ],
 )
@@ -118,7 +118,7 @@ def test_two_outputs_at_one_place_are_refused(spark: SparkSession, tmp_path: Pat
     """Each output has a place of its own."""
     made = stream(tmp_path, 1)
     with pytest.raises(ValueError, match="are three places"):
-        made.start(spark, controls=f"{tmp_path}/change_log/")
+        made.start(spark, controls=f"{tmp_path}/changes/")
 
 
 def test_a_table_is_no_stream(spark: SparkSession, tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_typed_rows_land_as_columns(spark: SparkSession, tmp_path: Path) -> None
     made = stream(tmp_path, 1)
     kind = StructType([StructField("count", LongType()), StructField("myString", StringType())])
     made.land(spark, rows=kind)
-    rows = made.output(spark, "change_log").where("offset = 1").select("after.count").collect()
+    rows = made.output(spark, "changes").where("offset = 1").select("after.count").collect()
     assert [row["count"] for row in rows] == [-(2**63)]
 
 

@@ -5,6 +5,6 @@ from __future__ import annotations
 from changewire.engines.spark.apply.adopt import adopt
 from changewire.engines.spark.apply.query import apply_changes
 from changewire.engines.spark.apply.replay import Replayed, replay
-from changewire.engines.spark.apply.vacuum import vacuum
+from changewire.engines.spark.apply.tables import vacuum
 
 __all__ = ["Replayed", "adopt", "apply_changes", "replay", "vacuum"]

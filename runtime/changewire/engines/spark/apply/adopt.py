@@ -14,13 +14,14 @@ from pyspark.sql.types import StructField, StructType
 from changewire.engines.errors import OutputError
 from changewire.engines.kept import SUFFIX
 from changewire.engines.spark.apply.formats import TableFormat, format_of
-from changewire.engines.spark.apply.metadata import METADATA, TOMBSTONES
-from changewire.engines.spark.apply.places import keep_keys, keys_of
+from changewire.engines.spark.apply.tables import keep_keys, keys_of
 from changewire.engines.spark.parts import quoted
 from changewire.tables.metadata import COLUMN, metadata_of
 from changewire.tables.names import beside
 from changewire.tables.order import OLDEST
 from changewire.tables.state import full_image
+from changewire_messages.tables.spark import ROW_METADATA as METADATA
+from changewire_messages.tables.spark import TOMBSTONE as TOMBSTONES
 
 
 def adopt(spark: SparkSession, target: str, *, keys: Sequence[str], sink: str = "delta") -> int:
@@ -28,7 +29,7 @@ def adopt(spark: SparkSession, target: str, *, keys: Sequence[str], sink: str = 
 
     The table gets the column ``_changewire``, in which its rows are older than every change, and
     beside it a table for tombstones. Rows are rewritten once. Done again it does so to rows that
-    were added since by something else; nobody but changewire should add any.
+    were added since by something else; only changewire should add any.
 
     Args:
         spark: The session.
@@ -62,15 +63,15 @@ def adopt(spark: SparkSession, target: str, *, keys: Sequence[str], sink: str = 
 
 
 def _keep_keys(
-    spark: SparkSession, graves: str, keys: tuple[str, ...], tables: TableFormat
+    spark: SparkSession, tombstones: str, keys: tuple[str, ...], tables: TableFormat
 ) -> None:
     """Make the table of tombstones, and keep the key there.
 
     Raises:
         OutputError: It has another one.
     """
-    tables.create(spark, graves, TOMBSTONES)
-    identifier = tables.identifier(graves)
+    tables.create(spark, tombstones, TOMBSTONES)
+    identifier = tables.identifier(tombstones)
     known = keys_of(spark, identifier)
     if known is None:
         keep_keys(spark, identifier, keys)

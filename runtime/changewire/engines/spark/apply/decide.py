@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import pyarrow as pa
 from pyspark.sql.types import (
@@ -18,7 +18,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from changewire.engines.effects import effect_of
+from changewire.engines.effects import mutation_of
 from changewire.engines.errors import OutputError
 from changewire.engines.kept import as_pairs
 from changewire.engines.spark.apply.failures import (
@@ -27,16 +27,16 @@ from changewire.engines.spark.apply.failures import (
     ROW_ID,
     ROW_ID_FIELD,
 )
-from changewire.engines.spark.apply.fit import EFFECT_FIELDS
-from changewire.engines.spark.apply.metadata import METADATA
 from changewire.engines.spark.apply.shape import CONTENT, NAMED, Shape
+from changewire.engines.spark.apply.typed_shape import EFFECT_FIELDS
 from changewire.engines.spark.arrow_types import arrow_type
-from changewire.tables.effects import DELETE, Effect
-from changewire.tables.merge import Merged, merged
+from changewire.tables.merge import Stored, decided_row
 from changewire.tables.metadata import COLUMN, metadata_of, state_from
+from changewire.tables.mutations import DELETE, RowMutation
 from changewire.tables.order import OLDEST, Order
-from changewire.tables.routing import apply_failed
-from changewire.tables.state import State, joined
+from changewire.tables.routing import Refusal
+from changewire.tables.state import State
+from changewire_messages.tables.spark import ROW_METADATA as METADATA
 
 EFFECT_ROW: Final = 0
 TABLE_ROW: Final = 1
@@ -78,18 +78,12 @@ def output_type(shape: Shape) -> StructType:
             StructField(NAMED, shape.named_type),
             StructField(CONTENT, shape.content_type),
             StructField("metadata", METADATA),
-            StructField("seen", METADATA),
+            StructField("expected", METADATA),
             StructField("counts", MapType(StringType(), LongType())),
             ROW_ID_FIELD,
             FAILURE_FIELD,
         ]
     )
-
-
-class _Held(NamedTuple):
-    row: State | None
-    grave: State | None
-    seen: Any
 
 
 _Rows = list[dict[str, Any]]
@@ -125,28 +119,27 @@ class Decide:
 
     def _decisions(self, key: str, rows: _Rows, counts: Counter[str]) -> _Rows:
         """Return what becomes of the row of a key, and which of its effects cannot be applied."""
-        held = self._held(rows)
+        stored, expected = self._stored(rows)
         failed = [_failed(one, one[FAILURE]) for one in rows if one[FAILURE] is not None]
         effects = [one for one in rows if one["origin"] == EFFECT_ROW and one[FAILURE] is None]
-        try:
-            batch = [self._effect(one) for one in effects]
-            becomes = merged(held.row, held.grave, batch, self._floor, counts)
-            decided = [] if becomes is None else [self._decision(key, rows, held, becomes)]
-        except Exception as error:  # noqa: BLE001 - one key must not end the stream
-            why = apply_failed(error, "", "deciding on the row")._asdict()
-            return [*failed, *(_failed(one, why) for one in effects)]
-        return [*failed, *decided]
-
-    def _effect(self, row: dict[str, Any]) -> Effect:
-        content = None if row["kind"] == DELETE else row[CONTENT]
-        return effect_of(row, {} if content is None else self._shape.unpack(content))
-
-    def _decision(self, key: str, rows: _Rows, held: _Held, becomes: Merged) -> dict[str, Any]:
-        after = becomes.state
         named = next((one[NAMED] for one in rows if one[NAMED] is not None), None)
-        found: dict[str, Any] = {"action": REMOVED, "key": key, NAMED: named}
-        if held.seen is not None:
-            found["seen"] = as_pairs(held.seen)
+
+        def written(after: State | None) -> dict[str, Any]:
+            return {**self._decision(key, expected, after), NAMED: named}
+
+        made = decided_row(stored, map(self._effect, effects), self._floor, counts, written)
+        if isinstance(made, Refusal):
+            return [*failed, *(_failed(one, made._asdict()) for one in effects)]
+        return failed if made is None else [*failed, made]
+
+    def _effect(self, row: dict[str, Any]) -> RowMutation:
+        content = None if row["kind"] == DELETE else row[CONTENT]
+        return mutation_of(row, {} if content is None else self._shape.unpack(content))
+
+    def _decision(self, key: str, expected: Any, after: State | None) -> dict[str, Any]:
+        found: dict[str, Any] = {"action": REMOVED, "key": key}
+        if expected is not None:
+            found["expected"] = as_pairs(expected)
         if after is not None:
             found["action"] = TOMBSTONE if after.values is None else ROW
             found["metadata"] = as_pairs(metadata_of(after))
@@ -154,18 +147,18 @@ class Decide:
                 found[CONTENT] = self._shape.pack(key, after.values)
         return found
 
-    def _held(self, rows: list[dict[str, Any]]) -> _Held:
-        row = grave = seen = None
+    def _stored(self, rows: _Rows) -> tuple[Stored, Any]:
+        """Return what the table has of a key, and the metadata of its row."""
+        stored, expected = Stored(), None
         for found in rows:
             if found["origin"] == TABLE_ROW:
-                seen = found["metadata"]
-                if seen is None:
+                expected = found["metadata"]
+                if expected is None:
                     raise OutputError(_WITHOUT)
-                row = state_from(seen, self._shape.unpack(found[CONTENT]))
+                stored.row = state_from(expected, self._shape.unpack(found[CONTENT]))
             elif found["origin"] == TOMBSTONE_ROW:
-                new = state_from(found["metadata"], None)
-                grave = new if grave is None else joined(grave, new)
-        return _Held(row, grave, seen)
+                stored.add_tombstone(state_from(found["metadata"], None))
+        return stored, expected
 
 
 def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:

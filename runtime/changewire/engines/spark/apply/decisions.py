@@ -23,9 +23,9 @@ from changewire.engines.spark.apply.decide import (
     output_type,
 )
 from changewire.engines.spark.apply.failures import FAILURE, ROW_ID, has_failed
-from changewire.engines.spark.apply.held import Place, held_rows, held_tombstones
 from changewire.engines.spark.apply.in_spark import OTHER, decided_in_spark
 from changewire.engines.spark.apply.shape import NAMED
+from changewire.engines.spark.apply.tables import SparkTables, held_rows, held_tombstones
 from changewire.tables.order import OLDEST, Order
 
 MANY: Final = 20_000
@@ -62,29 +62,29 @@ class Decisions(NamedTuple):
 
 
 def decisions(
-    effects: DataFrame, place: Place, floor: Order, *, is_new: bool, changes: int
+    effects: DataFrame, tables: SparkTables, floor: Order, *, is_new: bool, changes: int
 ) -> Decisions:
     """Return what each row becomes.
 
     Args:
         effects: Effects as `Shape.fitted` returns them.
-        place: The table.
+        tables: The table and its tombstones.
         floor: Order of the newest truncate of the table.
         is_new: Whether the batch brings that truncate.
         changes: How many changes the batch has, about.
     """
     if changes < MANY or floor > OLDEST:
-        return _counted(decided_in_python(effects, place, floor, is_new=is_new))
-    fitting = effects.where(~has_failed()) if place.shape.is_typed else effects
-    found = decided_in_spark(fitting, place)
-    if place.shape.is_typed:
-        found = found.unionByName(_failures(effects, place))
+        return _counted(decided_in_python(effects, tables, floor, is_new=is_new))
+    fitting = effects.where(~has_failed()) if tables.shape.is_typed else effects
+    found = decided_in_spark(fitting, tables)
+    if tables.shape.is_typed:
+        found = found.unionByName(_failures(effects, tables))
     first = _counted(found)
     if not first.others:
         return first
     keys = first.rows.where(F.col("action") == OTHER).select("key")
     left = fitting.join(keys, "key", "left_semi")
-    rest = _counted(decided_in_python(left, place, floor, is_new=is_new))
+    rest = _counted(decided_in_python(left, tables, floor, is_new=is_new))
     return Decisions(
         first.rows.unionByName(rest.rows),
         first.tombstones + rest.tombstones,
@@ -94,29 +94,31 @@ def decisions(
     )
 
 
-def _failures(effects: DataFrame, place: Place) -> DataFrame:
+def _failures(effects: DataFrame, tables: SparkTables) -> DataFrame:
     """Return decisions on the effects that do not fit."""
     failed = effects.where(has_failed()).select(
         F.lit(FAILED).alias("action"), "key", ROW_ID, FAILURE
     )
-    return _with(failed, output_type(place.shape))
+    return _with(failed, output_type(tables.shape))
 
 
-def decided_in_python(effects: DataFrame, place: Place, floor: Order, *, is_new: bool) -> DataFrame:
+def decided_in_python(
+    effects: DataFrame, tables: SparkTables, floor: Order, *, is_new: bool
+) -> DataFrame:
     """Return what rows become, decided by `Decide`."""
     keys = effects.where(~has_failed()).groupBy("key").agg(F.first(NAMED).alias(NAMED))
-    rows = held_rows(place, keys, is_all=is_new)
+    rows = held_rows(tables, keys, is_all=is_new)
     parts = [
         effects.withColumn("origin", F.lit(EFFECT_ROW)),
-        held_tombstones(place, keys).withColumn("origin", F.lit(TOMBSTONE_ROW)),
+        held_tombstones(tables, keys).withColumn("origin", F.lit(TOMBSTONE_ROW)),
         *([] if rows is None else [rows.withColumn("origin", F.lit(TABLE_ROW))]),
     ]
-    columns = input_type(place.shape)
+    columns = input_type(tables.shape)
     together = reduce(DataFrame.unionByName, (_with(part, columns) for part in parts))
     # Spark would join small partitions, and Python take all of them one after the other.
     number = int(effects.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
     grouped = together.repartition(number, "key").sortWithinPartitions("key")
-    return grouped.mapInArrow(Decide(place.shape, floor), output_type(place.shape))
+    return grouped.mapInArrow(Decide(tables.shape, floor), output_type(tables.shape))
 
 
 def _with(part: DataFrame, columns: StructType) -> DataFrame:
@@ -136,14 +138,14 @@ def _counted(decided: DataFrame) -> Decisions:
     # Persisted rows would be computed anew as soon as a table that they were read from is written.
     rows = decided.localCheckpoint(eager=False)
     groups = rows.groupBy("action", F.to_json("counts").alias("counts"))
-    seen = F.count_if(F.col("seen").isNotNull())
-    found = groups.agg(F.count("*").alias("n"), seen.alias("seen")).collect()
+    expected = F.count_if(F.col("expected").isNotNull())
+    found = groups.agg(F.count("*").alias("n"), expected.alias("expected")).collect()
     number: Counter[str] = Counter()
     counts: Counter[str] = Counter()
     for group in found:
         number[group["action"]] += group["n"]
         if group["counts"]:
             counts.update({k: n * group["n"] for k, n in json.loads(group["counts"]).items()})
-    removed = sum(group["seen"] for group in found if group["action"] != ROW)
+    removed = sum(group["expected"] for group in found if group["action"] != ROW)
     changed = number[ROW] + removed
     return Decisions(rows, number[TOMBSTONE], changed, counts, number[FAILED], number[OTHER])

@@ -87,7 +87,7 @@ class Delta:
         return int(_history(spark, table, 1)[0]["version"])
 
     def is_alone(self, spark: SparkSession, table: str, since: int, *, wrote: bool) -> bool:
-        """Return whether nobody wrote a table since a version, but for one commit if it says so.
+        """Return whether no other writer wrote a table since a version.
 
         What moves rows to other files, as some tables do by themselves, changes none.
         """

@@ -155,7 +155,7 @@ def _take(found: dict[str, StructField], field: StructField, takes: Widens | Non
     Args:
         found: The columns, by name.
         field: The column.
-        takes: Which wider types a column may get; None where columns stay as they are.
+        takes: Which wider types a column may get; None if columns stay as they are.
     """
     there = found.get(field.name)
     if there is None:

@@ -55,11 +55,18 @@ class TableFormat(Protocol):
         ...
 
     def version(self, spark: SparkSession, table: str) -> Any:
-        """Return what tells later whether a table is still as it was."""
+        """Return what shows later whether a table is still as it was."""
         ...
 
     def is_alone(self, spark: SparkSession, table: str, since: Any, *, wrote: bool) -> bool:
-        """Return whether nobody wrote a table since a version, but for one commit if it says so."""
+        """Return whether no other writer wrote a table since a version.
+
+        Args:
+            spark: The session.
+            table: The table, as SQL names it.
+            since: The version.
+            wrote: Whether one commit since then is this writer's own.
+        """
         ...
 
     def merge(
@@ -71,7 +78,7 @@ class TableFormat(Protocol):
             source: What is merged.
             table: The table, as SQL names it.
             statement: The MERGE.
-            rows: How many rows it changes if nobody else wrote since a version.
+            rows: How many rows it changes if no other writer wrote since a version.
             since: The version.
         """
         ...

@@ -93,7 +93,7 @@ class Iceberg:
         return _snapshot(spark, table)
 
     def is_alone(self, spark: SparkSession, table: str, since: int | None, *, wrote: bool) -> bool:
-        """Return whether nobody wrote a table since a snapshot, but for one if it says so."""
+        """Return whether no other writer wrote a table since a snapshot."""
         self.refresh(spark, table)
         now = _snapshot(spark, table)
         if not wrote:
@@ -106,7 +106,7 @@ class Iceberg:
     ) -> bool:
         """Run a MERGE; return whether its snapshot is the next one after another.
 
-        MERGE does not tell how many rows it changed.
+        MERGE does not report how many rows it changed.
         """
         del rows
         source.sparkSession.sql(statement, source=source)

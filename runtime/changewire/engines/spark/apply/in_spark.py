@@ -24,13 +24,14 @@ from changewire.engines.spark.apply.decide import (
     output_type,
 )
 from changewire.engines.spark.apply.failures import FAILURE, ROW_ID
-from changewire.engines.spark.apply.held import Place, held_rows, held_tombstones
-from changewire.engines.spark.apply.metadata import METADATA, ORDER_FIELDS
 from changewire.engines.spark.apply.shape import CONTENT, NAMED, Shape
+from changewire.engines.spark.apply.tables import SparkTables, held_rows, held_tombstones
 from changewire.engines.spark.arrow_types import arrow_type
-from changewire.tables.effects import DELETE
 from changewire.tables.metadata import VERSION
+from changewire.tables.mutations import DELETE
 from changewire.tables.routing import apply_failed
+from changewire_messages.tables.spark import ORDER_FIELDS
+from changewire_messages.tables.spark import ROW_METADATA as METADATA
 
 OTHER: Final = "other"
 """Action of a key that is not decided here; its row has nothing else."""
@@ -44,27 +45,27 @@ _TRUE: Final = partial(F.lit, True)  # noqa: FBT003 - a value of SQL
 _FALSE: Final = partial(F.lit, False)  # noqa: FBT003
 
 
-def decided_in_spark(effects: DataFrame, place: Place) -> DataFrame:
+def decided_in_spark(effects: DataFrame, tables: SparkTables) -> DataFrame:
     """Return decisions as `Decide` makes them, one for each key; `OTHER` where it is not simple.
 
     Args:
         effects: Effects as `Shape.fitted` returns them, but for those that fail.
-        place: The table; it was never truncated.
+        tables: The table and its tombstones; it was never truncated.
     """
-    newest = _newest(effects, place.shape.compared)
+    newest = _newest(effects, tables.shape.compared)
     keys = newest.select("key", NAMED)
-    graves = held_tombstones(place, keys).groupBy("key")
-    found = newest.join(graves.agg(F.max(_order("metadata.")).alias("grave")), "key", "left")
-    rows = held_rows(place, keys)
+    tombstones = held_tombstones(tables, keys).groupBy("key")
+    found = newest.join(tombstones.agg(F.max(_order("metadata.")).alias("buried")), "key", "left")
+    rows = held_rows(tables, keys)
     if rows is None:
-        found = found.withColumns({"seen": F.lit(None).cast(METADATA), "is_there": _FALSE()})
+        found = found.withColumns({"expected": F.lit(None).cast(METADATA), "is_there": _FALSE()})
     else:
-        there = rows.select("key", F.col("metadata").alias("seen"), _TRUE().alias("is_there"))
+        there = rows.select("key", F.col("metadata").alias("expected"), _TRUE().alias("is_there"))
         found = found.join(there, "key", "left")
         found = found.withColumn("is_there", F.coalesce("is_there", _FALSE()))
-    columns = output_type(place.shape)
+    columns = output_type(tables.shape)
     decided = found.withColumn("decision", _decision()).select(*_decided(columns))
-    return decided if place.shape.is_typed else decided.mapInArrow(Pack(place.shape), columns)
+    return decided if tables.shape.is_typed else decided.mapInArrow(Pack(tables.shape), columns)
 
 
 def _newest(effects: DataFrame, compared: str) -> DataFrame:
@@ -108,14 +109,14 @@ def _decision() -> Column:
 
     `changewire.tables.decided` is the rule.
     """
-    seen, grave, sequence = F.col("seen"), F.col("grave"), F.col("sequence")
-    held, order = _order("seen."), _order()
+    expected, buried, sequence = F.col("expected"), F.col("buried"), F.col("sequence")
+    held, order = _order("expected."), _order()
     is_row = (
-        seen["columns"].isNull() & seen["floor"].isNull() & (seen["version"] == VERSION)
-    ) & F.coalesce(grave < held, _TRUE())
+        expected["columns"].isNull() & expected["floor"].isNull() & (expected["version"] == VERSION)
+    ) & F.coalesce(buried < held, _TRUE())
     # A row that something else wrote has no metadata, and is for `Decide` to refuse.
     is_simple = F.col("are_plain") & (~F.col("is_there") | F.coalesce(is_row, _FALSE()))
-    newest = F.when(F.col("is_there"), held).otherwise(grave)
+    newest = F.when(F.col("is_there"), held).otherwise(buried)
     is_same = (newest == order) & (F.col("is_there") == (F.col("kind") == _FULL))
     decision = (
         F.when(newest.isNull() | (sequence > newest["sequence"]), "applied")
@@ -146,7 +147,7 @@ def _decided(columns: StructType) -> Iterator[Column]:
         NAMED: F.when(is_applied, F.col(NAMED)),
         CONTENT: F.when(is_applied & ~is_delete, F.col(CONTENT)),
         "metadata": F.when(is_applied, metadata),
-        "seen": F.when(is_applied, F.col("seen")),
+        "expected": F.when(is_applied, F.col("expected")),
         "counts": F.when(decision.isNotNull(), _counts()),
         ROW_ID: F.col(ROW_ID),
     }

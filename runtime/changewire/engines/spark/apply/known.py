@@ -1,7 +1,7 @@
 """What a query knows of earlier batches: the tables that it fed, and deletes that name none.
 
-Both are kept in the checkpoint, a folder for each batch, which the batch overwrites when it is done
-again.
+Both are kept in the checkpoint, a folder for each batch, which the batch overwrites when it is
+retried.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any, Final
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
-from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import LongType, StructField, StructType
 
 from changewire.engines.spark.apply.failures import FAILURE, ROW_ID
 from changewire.tables.names import Target
-from changewire.tables.routing import Namespace
-from changewire.tables.ways import Known
+from changewire.tables.routing import KnownTables, Namespace
+from changewire_messages.tables.spark import KNOWN_TARGET
 
 _TABLES: Final = "changewire_tables"
 _DELETES: Final = "changewire_deletes"
@@ -27,20 +27,11 @@ _OF_BATCH: Final = (ROW_ID, FAILURE)
 
 _NOT_THERE: Final = "PATH_NOT_FOUND"
 
-_NAMESPACE: Final = [StructField("system", StringType()), StructField("database", StringType())]
-_TARGETS: Final = StructType(
-    [
-        *_NAMESPACE,
-        StructField("name", StringType()),
-        StructField("origin", ArrayType(StringType())),
-    ]
-)
 
-
-def known_tables(spark: SparkSession, checkpoint: str) -> Known:
+def known_tables(spark: SparkSession, checkpoint: str) -> KnownTables:
     """Return the tables that earlier batches fed."""
-    known = Known()
-    found = _read(spark, checkpoint, _TABLES, _TARGETS)
+    known = KnownTables()
+    found = _read(spark, checkpoint, _TABLES, KNOWN_TARGET)
     rows = [] if found is None else found.collect()
     for row in sorted(rows, key=itemgetter("batch")):
         known.add(Target(row["name"], tuple(row["origin"])), (row["system"], row["database"]))
@@ -58,10 +49,10 @@ def keep_tables(
 
 
 def _row(target: Target, namespace: Namespace) -> Column:
-    """Return a row of `_TARGETS`."""
+    """Return a row of `KNOWN_TARGET`."""
     origin = F.array(*map(F.lit, target.origin)).cast("array<string>")
     values = [*map(F.lit, (*namespace, target.name)), origin]
-    named = zip(_TARGETS.fields, values, strict=True)
+    named = zip(KNOWN_TARGET.fields, values, strict=True)
     return F.struct(*(value.cast(field.dataType).alias(field.name) for field, value in named))
 
 
@@ -79,7 +70,7 @@ def keep_deletes(checkpoint: str, batch: int, deletes: DataFrame) -> None:
 def kept_deletes(
     spark: SparkSession, checkpoint: str, namespaces: Iterable[Namespace], columns: StructType
 ) -> DataFrame | None:
-    """Return kept deletes of some namespaces as effects; None where there are none."""
+    """Return kept deletes of some namespaces as effects; None if there are none."""
     kept = StructType([field for field in columns.fields if field.name not in _OF_BATCH])
     found = _read(spark, checkpoint, _DELETES, kept)
     if found is None:

@@ -11,17 +11,16 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that everybody k
 from pyspark.sql.types import StringType, StructField, StructType
 
 from changewire.changes import embedded
-from changewire.changes.reading import Reading
+from changewire.changes.decode_options import DecodeOptions
 from changewire.codec import codec
 from changewire.engines.errors import OutputError
 from changewire.engines.kept import SUFFIX
-from changewire.engines.spark.apply.applying import Applying
 from changewire.engines.spark.apply.evolve import evolved, key_fault
-from changewire.engines.spark.apply.metadata import METADATA
-from changewire.engines.spark.apply.places import check_columns, keys_of
-from changewire.engines.spark.apply.refuse import Refused
-from changewire.engines.spark.apply.routes import SchemaOf, Sources, is_from, is_truncate
+from changewire.engines.spark.apply.failures import RefusedRows
+from changewire.engines.spark.apply.options import ApplyOptions
 from changewire.engines.spark.apply.shape import JsonShape, Shape
+from changewire.engines.spark.apply.sources import BatchSources, SchemaOf, is_from, is_truncate
+from changewire.engines.spark.apply.tables import check_columns, keys_of
 from changewire.engines.spark.apply.typed_shape import TypedShape
 from changewire.engines.spark.raised import RAISED
 from changewire.engines.spark.row_type import row_type
@@ -30,18 +29,25 @@ from changewire.engines.spark.stream.output import Output
 from changewire.engines.spark.types import nullable
 from changewire.tables.metadata import COLUMN
 from changewire.tables.names import Target, beside
-from changewire.tables.routing import Refusal, apply_failed, goes_to_all
-from changewire.tables.ways import WRITE, From, Routes
+from changewire.tables.routing import (
+    WRITE,
+    Refusal,
+    RouteKey,
+    Routes,
+    apply_failed,
+    goes_to_all,
+)
+from changewire_messages.tables.spark import ROW_METADATA as METADATA
 
 _NONE: Final = ""
 """Stands for the fingerprint of messages without a schema."""
 
 
-class Plan(NamedTuple):
+class TablePlan(NamedTuple):
     """How one table has its rows, and what does not fit it.
 
     Attributes:
-        shape: How it has its rows; None where nothing has told its columns or its key yet.
+        shape: How it has its rows; None while its columns or its key are not known.
         has_changed: Whether the table is there, and has other columns.
         refusals: Which changes do not fit it.
         is_usable: Whether any change can be applied to it.
@@ -49,11 +55,11 @@ class Plan(NamedTuple):
 
     shape: Shape | None
     has_changed: bool
-    refusals: list[Refused]
+    refusals: list[RefusedRows]
     is_usable: bool = True
 
 
-class Plans(NamedTuple):
+class TablePlans(NamedTuple):
     """How the tables of a batch have their rows, and what does not fit them.
 
     Attributes:
@@ -61,35 +67,37 @@ class Plans(NamedTuple):
         refusals: Which changes do not fit.
     """
 
-    tables: dict[Target, Plan]
-    refusals: list[Refused]
+    tables: dict[Target, TablePlan]
+    refusals: list[RefusedRows]
 
 
-def plans(spark: SparkSession, found: Routes, sources: Sources, applying: Applying) -> Plans:
+def plans(
+    spark: SparkSession, found: Routes, sources: BatchSources, options: ApplyOptions
+) -> TablePlans:
     """Return how the tables of a batch have their rows; those that cannot be planned are left out.
 
     Args:
         spark: The session.
         found: Where changes go to; tables that are left out are taken from it.
         sources: Where all changes of the batch come from.
-        applying: How changes are applied.
+        options: How changes are applied.
 
     Raises:
         OutputError: A table was not made by changewire, or columns of a type that the user gave do
             not fit it.
     """
-    made = Plans({}, [])
-    for target, ways in [*found.targets.items()]:
+    made = TablePlans({}, [])
+    for target, routes in [*found.targets.items()]:
         try:
-            one = plan(spark, target, ways, sources, applying)
+            one = plan(spark, target, routes, sources, options)
         except OutputError:
             raise
         except RAISED:
             raise
         except Exception as error:  # noqa: BLE001 - one hostile schema must not end the stream
             why = apply_failed(error, "/source", "planning the table")
-            refusals = [_from_ways(ways, why)]
-            one = Plan(None, has_changed=False, refusals=refusals, is_usable=False)
+            refusals = [_from_routes(routes, why)]
+            one = TablePlan(None, has_changed=False, refusals=refusals, is_usable=False)
         made.refusals.extend(one.refusals)
         if one.is_usable:
             made.tables[target] = one
@@ -100,19 +108,23 @@ def plans(spark: SparkSession, found: Routes, sources: Sources, applying: Applyi
 
 
 def plan(
-    spark: SparkSession, target: Target, ways: list[From], sources: Sources, applying: Applying
-) -> Plan:
+    spark: SparkSession,
+    target: Target,
+    routes: list[RouteKey],
+    sources: BatchSources,
+    options: ApplyOptions,
+) -> TablePlan:
     """Return how a table has its rows after a batch; see `plans`."""
-    types, tables = applying.types, applying.tables
+    types, tables = options.types, options.tables
     if not types.are_typed:
-        return Plan(JsonShape(), has_changed=False, refusals=[])
-    there = schema_of(spark, applying.sink, Output("table", target.name))
+        return TablePlan(JsonShape(), has_changed=False, refusals=[])
+    there = schema_of(spark, options.sink, Output("table", target.name))
     if there is not None:
         check_columns(there, StructType([StructField(COLUMN, METADATA)]), target.name)
     current = None if there is None else _without_metadata(there)
-    keys = _kept_keys(spark, target, applying) if there is not None else None
-    keys = keys or _first_keys(ways, sources)
-    refusals = [] if keys is None else [*_other_keys(ways, sources, keys)]
+    keys = _kept_keys(spark, target, options) if there is not None else None
+    keys = keys or _first_keys(routes, sources)
+    refusals = [] if keys is None else [*_other_keys(routes, sources, keys)]
     if isinstance(types.rows, StructType):
         given = tables.kept(types.rows)
         found = evolved(current, [(_NONE, given)], types.evolution, tables.widens)
@@ -120,8 +132,8 @@ def plan(
         if fault is not None:
             raise OutputError(f"{target.name}: {fault}")
     else:
-        used = [schema for schema in sources.schemas if schema.way in ways]
-        declared, unread = _declared(used, types.reading)
+        used = [schema for schema in sources.schemas if schema.route in routes]
+        declared, unread = _declared(used, types.decode_options)
         faults = {name: tables.fault(columns) for name, columns in declared.items()}
         unread |= {name: fault for name, fault in faults.items() if fault is not None}
         kept = [(name, tables.kept(one)) for name, one in declared.items() if name not in unread]
@@ -130,53 +142,57 @@ def plan(
     named = StructType([StructField(name, StringType()) for name in keys or ()])
     fault = key_fault(keys or (), found.columns) or tables.fault(named)
     if fault is not None:
-        refusals = [_from_ways(ways, Refusal("key-mismatch", "/key", fault))]
-        return Plan(None, has_changed=False, refusals=refusals, is_usable=False)
+        refusals = [_from_routes(routes, Refusal("key-mismatch", "/key", fault))]
+        return TablePlan(None, has_changed=False, refusals=refusals, is_usable=False)
     shape = TypedShape(found.columns, keys) if keys and found.columns.fields else None
     has_changed = current is not None and current.simpleString() != found.columns.simpleString()
-    return Plan(shape, has_changed, refusals)
+    return TablePlan(shape, has_changed, refusals)
 
 
-def _from_ways(ways: list[From], why: Refusal) -> Refused:
+def _from_routes(routes: list[RouteKey], why: Refusal) -> RefusedRows:
     """Return that changes from somewhere are refused, but for deletes that have other tables."""
-    alone = [one for one in ways if not goes_to_all(one[1], one[0])]
-    return Refused(is_from(alone) & (F.col("key").isNotNull() | is_truncate()), why)
+    alone = [one for one in routes if not goes_to_all(one[1], one[0])]
+    return RefusedRows(is_from(alone) & (F.col("key").isNotNull() | is_truncate()), why)
 
 
 def _without_metadata(table: StructType) -> StructType:
     return StructType([field for field in nullable(table).fields if field.name != COLUMN])
 
 
-def _kept_keys(spark: SparkSession, target: Target, applying: Applying) -> tuple[str, ...] | None:
+def _kept_keys(
+    spark: SparkSession, target: Target, options: ApplyOptions
+) -> tuple[str, ...] | None:
     """Return the columns of the key that a table has."""
-    return keys_of(spark, applying.tables.identifier(beside(target.name, SUFFIX)))
+    return keys_of(spark, options.tables.identifier(beside(target.name, SUFFIX)))
 
 
-def _first_keys(ways: list[From], sources: Sources) -> tuple[str, ...] | None:
+def _first_keys(routes: list[RouteKey], sources: BatchSources) -> tuple[str, ...] | None:
     """Return the columns of the key that a new table gets: those that most changes have.
 
     None if only truncates come.
     """
     found: Counter[tuple[str, ...]] = Counter()
-    for way in ways:
-        found.update(sources.keys.get(way, {}))
+    for route in routes:
+        found.update(sources.keys.get(route, {}))
     return max(sorted(found), key=found.__getitem__, default=None)
 
 
-def _other_keys(ways: list[From], sources: Sources, keys: tuple[str, ...]) -> Iterator[Refused]:
+def _other_keys(
+    routes: list[RouteKey], sources: BatchSources, keys: tuple[str, ...]
+) -> Iterator[RefusedRows]:
     """Yield why changes are refused that name rows by other columns."""
     names = F.json_object_keys("key")
     expected = ", ".join(keys)
-    for way in ways:
-        if {*sources.keys.get(way, ())} - {keys}:
+    for route in routes:
+        if {*sources.keys.get(route, ())} - {keys}:
             is_other = ~F.array_sort(names).eqNullSafe(F.array(*map(F.lit, keys)))
-            where = is_from([way]) & F.col("key").isNotNull() & is_other
+            where = is_from([route]) & F.col("key").isNotNull() & is_other
             text = f"the table's key has the columns {expected}"
-            yield Refused(where, Refusal("key-mismatch", "/key", text))
+            yield RefusedRows(where, Refusal("key-mismatch", "/key", text))
 
 
 def _declared(
-    schemas: list[SchemaOf], reading: Reading
+    schemas: list[SchemaOf], decode_options: DecodeOptions
 ) -> tuple[dict[str, StructType], dict[str, str]]:
     """Return the columns that schemas declare, and why some declare none, by fingerprint."""
     declared: dict[str, StructType] = {}
@@ -186,7 +202,7 @@ def _declared(
             unread[_NONE] = "the message has no schema"
             continue
         try:
-            declared[schema.fingerprint] = _columns(schema.message, reading)
+            declared[schema.fingerprint] = _columns(schema.message, decode_options)
         except ValueError as error:
             unread[schema.fingerprint] = str(error)
         except Exception as error:  # noqa: BLE001 - one hostile schema must not end the stream
@@ -194,27 +210,27 @@ def _declared(
     return declared, unread
 
 
-def _columns(message: bytes, reading: Reading) -> StructType:
+def _columns(message: bytes, decode_options: DecodeOptions) -> StructType:
     """Return the columns that the schema in a message declares.
 
     Raises:
         ValueError: There is no schema, or it declares no columns.
     """
-    found = embedded.dialect(reading.format).of(codec(reading.format).decode(message))
+    found = embedded.dialect(decode_options.format).of(codec(decode_options.format).decode(message))
     columns = row_type(
         b"" if found is None else found.text,
-        format=reading.format,
-        keys=reading.keys,
-        families=reading.families,
+        format=decode_options.format,
+        keys=decode_options.keys,
+        families=decode_options.families,
     )
     return cast("StructType", nullable(columns))
 
 
-def _mismatches(schemas: list[SchemaOf], reasons: dict[str, str]) -> Iterator[Refused]:
+def _mismatches(schemas: list[SchemaOf], reasons: dict[str, str]) -> Iterator[RefusedRows]:
     """Yield why rows are refused whose schemas do not fit."""
     for schema in schemas:
         reason = reasons.get(schema.fingerprint or _NONE)
-        if reason is not None and schema.way[1] == WRITE:
+        if reason is not None and schema.route[1] == WRITE:
             has_it = F.col("schema_fingerprint").eqNullSafe(F.lit(schema.fingerprint))
-            where = is_from([schema.way]) & has_it & F.col("after").isNotNull()
-            yield Refused(where, Refusal("schema-mismatch", "/after", reason))
+            where = is_from([schema.route]) & has_it & F.col("after").isNotNull()
+            yield RefusedRows(where, Refusal("schema-mismatch", "/after", reason))

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructType
 
 from changewire.changes import Digests, Image, NullValue
-from changewire.changes.reading import Reading
-from changewire.engines.spark.apply.applying import Applying, row_types, with_effects_of
+from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.options import (
+    BatchListener,
+    KafkaOptions,
+    Limit,
+    Listener,
+    StreamListener,
+    StreamOptions,
+    StreamOutputs,
+    TableOptions,
+)
 from changewire.engines.spark.apply.batch import TablesWriter
 from changewire.engines.spark.apply.evolve import SchemaEvolution
+from changewire.engines.spark.apply.options import ApplyOptions, apply_options_of, with_effects_of
 from changewire.engines.spark.decode import Decoded
-from changewire.engines.spark.kafka import KafkaOptions
 from changewire.engines.spark.row_type import RowSchema
-from changewire.engines.spark.stream import limit as limits
-from changewire.engines.spark.stream.batch import BatchListener, Listener
-from changewire.engines.spark.stream.letters import LettersTopic, letters_topic
-from changewire.engines.spark.stream.output import Output
-from changewire.engines.spark.stream.query import check_limit, start
-from changewire.tables.names import template_of
-from changewire.tables.routing import Routing
+from changewire.engines.spark.stream.letters import topic_of
+from changewire.engines.spark.stream.query import start
 
 
 def apply_changes(
@@ -31,7 +35,7 @@ def apply_changes(
     *,
     format: str,
     target: str,
-    change_log: str,
+    changes: str,
     controls: str,
     dead_letters: str,
     checkpoint: str,
@@ -46,7 +50,7 @@ def apply_changes(
     null_set: str | None = None,
     apply_as_truncates: bool = False,
     trigger: Mapping[str, Any] | None = None,
-    max_dead_letters: limits.Limit | None = None,
+    max_dead_letters: Limit | None = None,
     notice: Listener | None = None,
     metrics: Listener | None = None,
     written: BatchListener | None = None,
@@ -55,108 +59,105 @@ def apply_changes(
 ) -> StreamingQuery:
     """Start a query that applies changes to tables, beside the outputs of `write_stream`.
 
-    What a table holds is told in docs/tables.md: it depends on the set of its changes, not on when,
-    how often or together with what they came. A table that is not there is made, and beside it one
-    with its tombstones, whose name ends in ``__tombstones``. By default its columns are ``key`` and
-    ``row``, both JSON text; and it has ``_changewire``, see docs/tables.md.
+    What a table holds is described in docs/tables.md: it depends on the set of its changes, and not
+    on when, how often or together with what they came. A table that is not there is created, and
+    beside it one with its tombstones, whose name ends in ``__tombstones``. By default its columns
+    are ``key`` and ``row``, both JSON text; and it has ``_changewire``, see docs/tables.md.
 
     Args:
         messages: A stream, with the columns that `decode` takes.
-        format: Public name of the format, or ``auto``.
+        format: Public name of the format, or ``auto``: each message says which it has.
         target: Name of a table, or a whole path (it has a slash), with ``{system}``,
             ``{database}``, ``{schema}`` and ``{table}`` where names of the source go, each made
             safe.
-        change_log: As in `write_stream`, as are `controls`, `dead_letters`, `checkpoint`,
-            `trigger`, `max_dead_letters`, `notice`, `metrics`, `written`, `dead_letters_topic` and
-            `kafka`.
-        controls: See there.
-        dead_letters: See there. It has changes too that no table can take.
-        checkpoint: See there.
-        sink: Table format, of tables and outputs: ``delta``.
-        image: As in `decode`, as are `keys`, `families`, `digests` and `null_value`.
-        keys: See there.
-        families: See there.
-        digests: See there.
-        null_value: See there.
-        rows: What tables have: ``json``; columns of a type, for all tables, as `decode` takes them,
-            where an element whose row does not fit is a dead letter; or ``embedded``, the columns
-            that the schema in each message declares. The change log has JSON text.
+        changes: Table or path of the changes.
+        controls: Table or path of the control events.
+        dead_letters: Table or path of the dead letters; changes that no table can take are dead
+            letters too.
+        checkpoint: Folder of the query's checkpoint.
+        sink: Table format, of tables and outputs: ``delta`` or ``iceberg``.
+        image: What a message holds of its row after a write: ``full``, ``patch`` or ``keys``.
+        keys: Columns that name the row, in place of those that the message or its format says.
+        families: Column families of an HBase table.
+        digests: What becomes of a record whose digest is not that of its set and user key:
+            ``count`` or ``refuse`` it; ``off`` does not compare.
+        null_value: What a record without value is: ``control``, an event that changes nothing, or
+            ``delete``, of the row that its key names.
+        rows: How tables have their rows: ``json``; columns of a type, for all tables, as `decode`
+            takes them, so that an element whose row does not fit is a dead letter; or ``embedded``,
+            the columns that the schema in each message declares. The change log has JSON text.
         schema_evolution: What becomes of a column that a table lacks or has of a narrower type:
             ``add_columns`` adds or widens it, ``strict`` makes the change a dead letter. Any other
             difference makes it one in both.
         null_set: Table of writes that name none.
         apply_as_truncates: Whether a truncate removes the rows that are older; it is counted
             otherwise.
-        trigger: See `write_stream`.
-        max_dead_letters: See there.
-        notice: See there.
-        metrics: See there; ``tables`` says what became of the changes.
-        written: See there; it is called before the tables are merged into.
-        dead_letters_topic: See there.
-        kafka: See there.
+        trigger: Keywords of `DataStreamWriter.trigger`; by default Spark's own.
+        max_dead_letters: Greatest number, or share of the elements, of dead letters in a batch;
+            a batch with more is not written, and ends the query. None for any number.
+        notice: Called with a line to read for each batch.
+        metrics: Called with a line of JSON for each batch; ``tables`` says what became of the
+            changes.
+        written: Called with each batch, its counts and its rows, once its outputs are written and
+            before the tables are merged into.
+        dead_letters_topic: Kafka topic that gets the dead letters too.
+        kafka: Options of the Kafka client for that topic.
 
     Returns:
-        The running query. What stops it is told by `await_end`.
+        The running query. `await_end` raises what stops it.
 
     Raises:
-        ValueError: An argument is none, `messages` is no stream, or two outputs are at one place.
+        ValueError: An argument is not valid, `messages` is no stream, or two outputs are at one
+            place.
         CheckpointError: The checkpoint is that of another query.
         OutputError: An output has another schema, or Spark does not know its format.
         KafkaSourceError: The topic for dead letters is not there.
     """
-    check_limit(max_dead_letters)
-    reading = Reading(format, image, keys, families, digests, null_value)
-    types = row_types(rows, reading, schema_evolution)
-    routing = Routing(template_of(target), null_set)
-    applying = Applying(routing, types, sink, checkpoint, apply_as_truncates)
-    decoded = with_effects_of(messages, types)
-    targets = {"dead_letters": dead_letters, "controls": controls, "change_log": change_log}
-    spark = messages.sparkSession
-    topic = letters_topic(spark, dead_letters_topic, kafka or {}) if dead_letters_topic else None
-    telling = Telling(max_dead_letters, notice, metrics, written, topic)
-    return start_applying(decoded, applying, targets, telling, trigger=trigger)
+    listener = StreamListener(notice, metrics, written)
+    outputs = StreamOutputs(changes, controls, dead_letters)
+    return apply_stream(
+        messages,
+        DecodeOptions(format, image, keys, families, digests, null_value),
+        TableOptions(target, rows, schema_evolution, null_set, apply_as_truncates),
+        StreamOptions(
+            outputs,
+            checkpoint,
+            sink,
+            trigger,
+            max_dead_letters,
+            dead_letters_topic,
+            kafka,
+            listener,
+        ),
+    )
 
 
-class Telling(NamedTuple):
-    """The last fields of `BatchWriter`: who is told what."""
-
-    max_dead_letters: limits.Limit | None = None
-    notice: Listener | None = None
-    metrics: Listener | None = None
-    written: BatchListener | None = None
-    topic: LettersTopic | None = None
+def apply_stream(
+    messages: DataFrame,
+    decode_options: DecodeOptions,
+    table_options: TableOptions,
+    stream_options: StreamOptions,
+) -> StreamingQuery:
+    """Start the query of `apply_changes`."""
+    options = apply_options_of(
+        decode_options, table_options, stream_options.sink, stream_options.checkpoint
+    )
+    return start_applying(with_effects_of(messages, options.types), options, stream_options)
 
 
 def start_applying(
-    decoded: Decoded,
-    applying: Applying,
-    targets: Mapping[str, str],
-    telling: Telling,
-    *,
-    trigger: Mapping[str, Any] | None,
+    decoded: Decoded, options: ApplyOptions, stream_options: StreamOptions
 ) -> StreamingQuery:
     """Start a query that applies decoded rows with effects.
 
     Args:
         decoded: A stream, with the column `effects.EFFECTS`.
-        applying: How changes are applied.
-        targets: Where each output is.
-        telling: Who is told what.
-        trigger: As in `apply_changes`.
+        options: How changes are applied.
+        stream_options: How the stream is written.
     """
+    topic = topic_of(decoded.rows.sparkSession, stream_options)
 
-    def writer(query: str, outputs: list[Output]) -> TablesWriter:
-        fields = telling._asdict()
-        return TablesWriter(
-            query, applying.sink, outputs, decoded.rows_as, **fields, applying=applying
-        )
+    def writer(query: str) -> TablesWriter:
+        return TablesWriter(query, stream_options, decoded.rows_as, topic, options)
 
-    return start(
-        decoded,
-        targets,
-        writer,
-        checkpoint=applying.checkpoint,
-        sink=applying.sink,
-        trigger=trigger,
-        others={"target": applying.routing.template.text},
-    )
+    return start(decoded, stream_options, writer, others={"target": options.routing.template.text})

@@ -1,10 +1,9 @@
-"""Dead letters, decoded again: what is good by now is applied in its original order."""
+"""Dead letters, decoded again: those that are valid by now are applied in their original order."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Final, Literal, NamedTuple
 
@@ -13,20 +12,16 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that everybody k
 from pyspark.sql.types import StructField, StructType, TimestampType
 
 from changewire.changes import Digests, Image, NullValue
-from changewire.changes.reading import Reading
-from changewire.engines.counts import Counts
-from changewire.engines.spark.apply.applying import Applying, row_types, with_effects_of
-from changewire.engines.spark.apply.batch import TablesWriter
+from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.options import StreamOptions, StreamOutputs, TableCounts, TableOptions
+from changewire.engines.spark.apply.batch import apply_batch
 from changewire.engines.spark.apply.evolve import SchemaEvolution
 from changewire.engines.spark.apply.formats import TableFormat
 from changewire.engines.spark.apply.merge import as_is
+from changewire.engines.spark.apply.options import apply_options_of, with_effects_of
 from changewire.engines.spark.decode import Decoded
 from changewire.engines.spark.row_type import RowSchema
 from changewire.engines.spark.stream.output import Output
-from changewire.engines.spark.stream.progress import TableCounts
-from changewire.engines.spark.stream.sinks import BatchId
-from changewire.tables.names import template_of
-from changewire.tables.routing import Routing
 
 REPLAYED: Final = "replayed"
 """Column of dead letters: when what they hold was applied."""
@@ -54,7 +49,7 @@ def replay(
     *,
     format: str,
     target: str,
-    change_log: str,
+    changes: str,
     controls: str,
     dead_letters: str,
     checkpoint: str,
@@ -70,74 +65,84 @@ def replay(
     null_set: str | None = None,
     apply_as_truncates: bool = False,
 ) -> Replayed:
-    """Decode dead letters again, and apply what is good by now.
+    """Decode dead letters again, and apply those that are valid by now.
 
-    Changes have their original order, so what is newer by now stays. What is good goes to the
-    change log or the control events, unless it is there, and its dead letter is marked: so a replay
-    that is done again, or ended on the way, applies nothing twice. What is still refused stays.
+    Changes have their original order, so what is newer by now stays. Valid ones go to the change
+    log or the control events, unless they are there, and their dead letters are marked: so a replay
+    that is retried, or was interrupted, applies nothing twice. What is still rejected stays.
 
     Args:
         spark: The session.
-        format: As in `apply_changes`, as are `target`, `change_log`, `controls`, `dead_letters`,
-            `image`, `keys`, `families`, `digests`, `null_value`, `rows`, `schema_evolution`,
-            `null_set` and `apply_as_truncates`: now with what makes the messages good.
-        target: See there.
-        change_log: See there.
-        controls: See there.
-        dead_letters: See there.
+        format: Public name of the format, or ``auto``. This and the other options are those of
+            `apply_changes`, now with what makes the messages valid.
+        target: Name or path of the tables, with fields for names of the source.
+        changes: Table or path of the changes.
+        controls: Table or path of the control events.
+        dead_letters: Table or path of the dead letters.
         checkpoint: Folder of the query's checkpoint, which says what tables it has fed.
         where: Condition in SQL, such as ``"code = 'unknown-variant'"``; None for all dead letters.
-        sink: Table format, of the outputs too.
-        image: See there.
-        keys: See there.
-        families: See there.
-        digests: See there.
-        null_value: See there.
-        rows: See there.
-        schema_evolution: See there.
-        null_set: See there.
-        apply_as_truncates: See there.
+        sink: Table format, of tables and outputs.
+        image: What a message holds of its row after a write: ``full``, ``patch`` or ``keys``.
+        keys: Columns that name the row, in place of those that the message or its format says.
+        families: Column families of an HBase table.
+        digests: What becomes of a record whose digest is not that of its set and user key:
+            ``count`` or ``refuse`` it; ``off`` does not compare.
+        null_value: What a record without value is: ``control`` or ``delete``.
+        rows: How tables have their rows: ``json``, columns of a type, or ``embedded``.
+        schema_evolution: What becomes of a column that a table lacks or has of a narrower type:
+            ``add_columns`` adds or widens it, ``strict`` makes the change a dead letter.
+        null_set: Table of writes that name none.
+        apply_as_truncates: Whether a truncate removes the rows that are older.
+
+    Returns:
+        How many dead letters there were, how many are marked, and what became of the changes.
 
     Raises:
-        ValueError: An argument is none.
+        ValueError: An argument is not valid.
         OutputError: A table has other columns.
         ConflictError: Other writers did not let a merge be done.
     """
-    reading = Reading(format, image, keys, families, digests, null_value)
-    types = row_types(rows, reading, schema_evolution)
-    routing = Routing(template_of(target), null_set)
-    applying = Applying(routing, types, sink, checkpoint, apply_as_truncates)
-    letters_output = Output("dead_letters", dead_letters)
-    outputs = [Output("controls", controls), Output("change_log", change_log)]
-    letters = _letters(spark, letters_output, applying.tables, where)
+    outputs = StreamOutputs(changes, controls, dead_letters)
+    return replay_letters(
+        spark,
+        DecodeOptions(format, image, keys, families, digests, null_value),
+        TableOptions(target, rows, schema_evolution, null_set, apply_as_truncates),
+        StreamOptions(outputs, checkpoint, sink),
+        where,
+    )
+
+
+def replay_letters(
+    spark: SparkSession,
+    decode_options: DecodeOptions,
+    table_options: TableOptions,
+    stream_options: StreamOptions,
+    where: str | None = None,
+) -> Replayed:
+    """Decode dead letters again, as `replay` does."""
+    sink, targets = stream_options.sink, stream_options.outputs
+    options = apply_options_of(decode_options, table_options, sink, stream_options.checkpoint)
+    letters_output = Output("dead_letters", targets.dead_letters)
+    outputs = [Output("controls", targets.controls), Output("changes", targets.changes)]
+    letters = _letters(spark, letters_output, options.tables, where)
     number = letters.count()
-    decoded = with_effects_of(letters.dropDuplicates([*_RECORD]), types)
-    nobody = dict.fromkeys(("max_dead_letters", "notice", "metrics", "written", "topic"))
-    writer = _Replay("", sink, outputs, "json", **nobody, applying=applying)
+    decoded = with_effects_of(letters.dropDuplicates([*_RECORD]), options.types)
     wanted = _wanted(decoded.rows, letters, _landed(spark, outputs, sink))
     # Persisted rows would be computed anew, and be none, as soon as they have landed.
-    tables = writer.write(Decoded(wanted.localCheckpoint()))
+    kept = Decoded(wanted.localCheckpoint())
+
+    def land(decoded: Decoded) -> None:
+        for output in outputs:
+            _append(output.rows(decoded), output, sink)
+
+    # Numbers of batches start at 0, so this is none of the query's.
+    _, tables = apply_batch(kept, time.time_ns(), options, check=_any_number, land=land)
     landed = _landed(spark, outputs, sink)
-    return Replayed(number, _mark(spark, letters_output, landed, applying.tables), tables)
+    return Replayed(number, _mark(spark, letters_output, landed, options.tables), tables)
 
 
-@dataclass(frozen=True)
-class _Replay(TablesWriter):
-    """Writes what is good; what is not is a dead letter already."""
-
-    def write(self, decoded: Decoded) -> TableCounts:
-        """Write what is good; return what became of it in tables."""
-        # Numbers of batches start at 0, so this is none of the query's.
-        return self._write(decoded, BatchId(self.query, time.time_ns()))[1]
-
-    def _check(self, decoded: Decoded, batch: BatchId) -> None:
-        """Check nothing: what cannot be applied stays a dead letter."""
-
-    def _land(self, decoded: Decoded, batch: BatchId) -> Counts:
-        del batch
-        for output in self.outputs:
-            _append(output.rows(decoded), output, self.sink)
-        return Counts()
+def _any_number(decoded: Decoded) -> None:
+    """Check nothing: what cannot be applied stays a dead letter."""
 
 
 def _letters(

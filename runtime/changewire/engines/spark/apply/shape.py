@@ -10,8 +10,8 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that everybody k
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from changewire.engines.json_rows import COMMENTS, KEY, ROW, packed, unpacked
-from changewire.engines.spark.apply.metadata import METADATA
 from changewire.tables.metadata import COLUMN
+from changewire_messages.tables.spark import ROW_METADATA as METADATA
 
 _TYPES: Final[Mapping[str, DataType]] = {KEY: StringType(), ROW: StringType(), COLUMN: METADATA}
 

@@ -1,4 +1,4 @@
-"""What is said where topics cannot be read."""
+"""Errors of topics that cannot be read."""
 
 from __future__ import annotations
 

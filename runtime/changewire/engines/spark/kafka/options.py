@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from changewire.engines.options import KafkaOptions
 from changewire.engines.servers import addresses_in
 from changewire.engines.spark.kafka.errors import KafkaOptionsError
-
-KafkaOptions = Mapping[str, str | int | float | bool]
-"""Options as Spark takes them."""
 
 SERVERS: Final = "kafka.bootstrap.servers"
 TOPICS: Final = ("subscribe", "subscribePattern", "assign")
@@ -40,7 +38,7 @@ def checked(options: KafkaOptions) -> dict[str, str]:
 
 
 def option(options: Mapping[str, str], name: str) -> str:
-    """Return the value of an option, whose name may be written in any case; empty where none is."""
+    """Return the value of an option, by its name in any case; empty if it is not given."""
     return next((v for key, v in options.items() if key.lower() == name.lower()), "").strip()
 
 

@@ -38,7 +38,7 @@ def check_reachable(spark: SparkSession, options: Mapping[str, str]) -> None:
     servers = ", ".join(f"{host}:{port}" for host, port in addresses(options))
     if _NO_TOPIC in failure:
         missing = _missing(spark, options)
-        raise KafkaSourceError(f"no topic {missing} on {servers}: create it, or mend its name")
+        raise KafkaSourceError(f"no topic {missing} on {servers}: create it, or correct its name")
     cause = reason(_cause(messages), options) if failure else ""
     if cause:
         raise KafkaSourceError(f"the topics on {servers} cannot be read: {cause}")
@@ -56,7 +56,7 @@ def _check_servers(options: Mapping[str, str]) -> None:
 
 
 def _failure(messages: DataFrame) -> str:
-    """Return what Spark says where it cannot plan a read; empty where it can.
+    """Return what Spark says where it cannot plan a read; empty if it can.
 
     Planning a batch read asks the broker for the topics' partitions and offsets, and reads nothing.
     """
@@ -70,7 +70,7 @@ def _failure(messages: DataFrame) -> str:
 
 
 def _cause(messages: DataFrame) -> str:
-    """Return the innermost reason why a read fails; an EXPLAIN tells the outermost alone."""
+    """Return the innermost reason why a read fails; an EXPLAIN gives the outermost alone."""
     try:
         messages.isEmpty()
     except Exception as error:  # noqa: BLE001 - as above

@@ -6,8 +6,9 @@ from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
+from changewire.engines.options import KafkaOptions
 from changewire.engines.spark.kafka.errors import KafkaSourceError, reason
-from changewire.engines.spark.kafka.options import KafkaOptions, checked
+from changewire.engines.spark.kafka.options import checked
 from changewire.engines.spark.kafka.reach import check_reachable
 from changewire.tested import ran_with
 
@@ -38,8 +39,8 @@ def read_kafka(spark: SparkSession, options: KafkaOptions, *, streaming: bool = 
 
     Raises:
         KafkaSourceError: The connector, a broker or a topic is not there, or Spark refuses an
-            option; its text holds no secret. It is a ValueError too where servers or topics are not
-            named, or an address is none.
+            option; its text holds no secret. It is a ValueError too if servers or topics are not
+            named, or an address is wrong.
     """
     texts = checked(options)
     reader = spark.readStream if streaming else spark.read
@@ -57,12 +58,12 @@ def read_kafka(spark: SparkSession, options: KafkaOptions, *, streaming: bool = 
 
 
 def no_connector(version: str) -> str:
-    """Return what to do where a session lacks the connector of its Spark, in several lines."""
+    """Return what to do if a session lacks the connector of its Spark, in several lines."""
     tested = ran_with(version)
     connector = tested.kafka if tested and tested.kafka else f"{_CONNECTOR}:{version}"
     return (
         "this Spark has no Kafka connector: give `changewire run`, spark-submit or pyspark\n"
         f"  --packages {connector}\n"
         "The connector needs the jar spark-token-provider-kafka-0-10_2.13 of the same version, "
-        "which --packages fetches too; where a mirror lacks it, that of an earlier 4.x will do."
+        "which --packages fetches too; if a mirror lacks it, that of an earlier 4.x will do."
     )

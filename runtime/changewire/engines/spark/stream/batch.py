@@ -3,60 +3,52 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from pyspark.sql import DataFrame
 
 from changewire.engines.counts import Counts
+from changewire.engines.errors import TooManyDeadLettersError
+from changewire.engines.options import BatchId, Limit, StreamOptions, TableCounts, allowed
+from changewire.engines.outcome import place_text
 from changewire.engines.spark.decode import Decoded, RowsAs
-from changewire.engines.spark.stream import limit as limits
-from changewire.engines.spark.stream.interrupted import told_shortly
-from changewire.engines.spark.stream.java_cause import java_cause_named
-from changewire.engines.spark.stream.letters import LettersTopic
-from changewire.engines.spark.stream.output import Output
-from changewire.engines.spark.stream.progress import TableCounts, as_json, as_text
-from changewire.engines.spark.stream.sinks import APPENDS, BatchId
-from changewire.engines.spark.write import kept
+from changewire.engines.spark.stream.batch_errors import java_cause_named, short_interruption
+from changewire.engines.spark.stream.letters import DeadLettersTopic
+from changewire.engines.spark.stream.output import APPENDS, Output, outputs_of
+from changewire.engines.spark.stream.progress import as_json, as_text
+from changewire.engines.spark.write import first_dead_letters, persisted
 
-Listener = Callable[[str], None]
-"""Called with one line for each batch."""
-
-BatchListener = Callable[[BatchId, Counts, Decoded], None]
-"""Called with what a batch held, once it is written and before Spark commits it."""
+_REASONS: Final = 3
 
 
 @dataclass(frozen=True)
 class BatchWriter:
     """Writes the batches of a query; what `foreachBatch` takes.
 
-    It pickles where its listeners do, and keeps nothing between batches: with Spark Connect a copy
-    of it runs on the server.
+    It can be pickled if its listeners can, and keeps nothing between batches: with Spark Connect a
+    copy of it runs on the server.
 
     Attributes:
         query: Id of the query.
-        sink: Format of the outputs.
-        outputs: The outputs, in the order in which they are written.
+        options: How the stream is written.
         rows_as: How `key`, `before` and `after` are given.
-        max_dead_letters: How many dead letters a batch may hold; None for any number.
-        notice: Gets a line to read for each batch.
-        metrics: Gets a line of JSON for each batch.
-        written: Gets the counts and rows of each batch.
         topic: Gets the dead letters too.
     """
 
     query: str
-    sink: str
-    outputs: Sequence[Output]
+    options: StreamOptions
     rows_as: RowsAs
-    max_dead_letters: limits.Limit | None
-    notice: Listener | None
-    metrics: Listener | None
-    written: BatchListener | None
-    topic: LettersTopic | None
+    topic: DeadLettersTopic | None
+
+    @property
+    def outputs(self) -> Sequence[Output]:
+        """The outputs, in the order in which they are written."""
+        return outputs_of(self.options.outputs)
 
     def __call__(self, rows: DataFrame, number: int) -> None:
-        """Write a batch; done again it changes nothing.
+        """Write a batch; a retry changes nothing.
 
         Args:
             rows: Decoded rows.
@@ -64,13 +56,14 @@ class BatchWriter:
 
         Raises:
             ConservationError: The decoded rows do not add up; nothing was written.
-            TooManyDeadLettersError: The batch holds too many dead letters; nothing was written.
+            TooManyDeadLettersError: The batch has too many dead letters; nothing was written.
         """
         started = time.perf_counter()
         batch = BatchId(self.query, number)
-        with java_cause_named(), told_shortly(), kept(Decoded(rows, self.rows_as)) as decoded:
-            counts, tables = self._write(decoded, batch)
-        self._tell(batch, counts, tables, time.perf_counter() - started)
+        decoded = Decoded(rows, self.rows_as)
+        with java_cause_named(), short_interruption(), persisted(decoded) as kept:
+            counts, tables = self._write(kept, batch)
+        self._report(batch, counts, tables, time.perf_counter() - started)
 
     def _write(self, decoded: Decoded, batch: BatchId) -> tuple[Counts, TableCounts]:
         """Write a batch; return its counts, and what became of its changes in tables."""
@@ -79,23 +72,46 @@ class BatchWriter:
 
     def _check(self, decoded: Decoded, batch: BatchId) -> None:
         """Check that a batch adds up, and has no more dead letters than it may have."""
-        limits.check(self.max_dead_letters, decoded.counts, decoded, batch.number)
+        check_dead_letters(self.options.max_dead_letters, decoded, batch.number)
 
     def _land(self, decoded: Decoded, batch: BatchId) -> Counts:
         """Write the outputs of a batch."""
         counts = decoded.counts
         for output in self.outputs:
-            # The first batch makes the tables, with or without rows.
+            # The first batch creates the tables, with or without rows.
             if counts.of_kind(output.kind) or batch.number == 0:
-                APPENDS[self.sink](output.rows(decoded), output, batch)
+                APPENDS[self.options.sink](output.rows(decoded), output, batch)
         if self.topic is not None and counts.dead_letters:
             self.topic.send(decoded, batch)
-        if self.written is not None:
-            self.written(batch, counts, decoded)
+        if self.options.listener.written is not None:
+            self.options.listener.written(batch, counts, decoded)
         return counts
 
-    def _tell(self, batch: BatchId, counts: Counts, tables: TableCounts, seconds: float) -> None:
-        if self.notice is not None:
-            self.notice(as_text(batch, counts, tables, seconds))
-        if self.metrics is not None:
-            self.metrics(as_json(batch, counts, tables, seconds))
+    def _report(self, batch: BatchId, counts: Counts, tables: TableCounts, seconds: float) -> None:
+        listener = self.options.listener
+        if listener.notice is not None:
+            listener.notice(as_text(batch, counts, tables, seconds))
+        if listener.metrics is not None:
+            listener.metrics(as_json(batch, counts, tables, seconds))
+        if listener.merged is not None:
+            listener.merged(batch, tables)
+
+
+def check_dead_letters(limit: Limit | None, decoded: Decoded, batch: int) -> None:
+    """Check that a batch adds up, and reject it if it has too many dead letters.
+
+    Raises:
+        ConservationError: The decoded rows do not add up.
+        TooManyDeadLettersError: With how many there are, and the first reasons, without values.
+    """
+    counts = decoded.counts
+    if limit is None or counts.dead_letters <= allowed(limit, counts.elements):
+        return
+    codes = ", ".join(f"{code} {n}" for code, n in counts.by_error_code.most_common(_REASONS))
+    first = first_dead_letters(decoded, limit=_REASONS, show_values=False)
+    reasons = "; ".join(f"{place_text(row)}: {row['message']}" for row in first)
+    raise TooManyDeadLettersError(
+        f"batch {batch}: {counts.dead_letters} of {counts.elements} elements are dead letters "
+        f"({codes}), and max_dead_letters is {limit}. Nothing of the batch was written. "
+        f"{len(first)} of them: {reasons}"
+    )

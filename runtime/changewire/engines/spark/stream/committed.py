@@ -1,4 +1,4 @@
-"""Batches that Spark has committed, as its `StreamingQueryProgress` tells of them."""
+"""Batches that Spark has committed, as its `StreamingQueryProgress` reports them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from changewire.engines.spark.observed import DECODED, DELIVERED
 
 _MILLISECONDS: Final = 1000
 _WRITTEN: Final = "addBatch"
-"""Step that only a batch with rows has; Spark also tells of triggers that found nothing."""
+"""Step that only a batch with rows has; Spark also reports triggers that found nothing."""
 
 _COUNTS: Final = ("messages", "elements", "changes", "controls", "dead_letters")
 
@@ -28,11 +28,11 @@ class BatchProgress(msgspec.Struct, frozen=True):
         elements: Elements that the messages declare.
         changes: Elements that change a row.
         controls: Elements that are control events.
-        dead_letters: Elements that were refused.
+        dead_letters: Elements that were rejected.
         seconds: How long the batch took.
         rows_per_second: Rows by the time that the batch took.
-        offset_gaps: Offsets without a record, as compaction and transactions leave them; None where
-            Spark does not tell: for other sources than Kafka, and for a partition's first batch.
+        offset_gaps: Offsets without a record, as compaction and transactions leave them; None if
+            Spark does not report it: for other sources than Kafka, in a partition's first batch.
         lag_offsets: Offsets behind the latest ones that the source knew; None as above.
         lag_seconds: How old the newest record was when the batch was done; None without Kafka's
             timestamps.
@@ -75,8 +75,8 @@ class _Progress(msgspec.Struct, rename="camel"):
 def committed(query: StreamingQuery, after: int) -> list[BatchProgress]:
     """Return the batches of `write_stream` that were committed after one, in their order.
 
-    Spark keeps the last 100 (``spark.sql.streaming.numRecentProgressUpdates``), so that it must be
-    asked now and then.
+    Spark keeps the last 100 (``spark.sql.streaming.numRecentProgressUpdates``), so it must be
+    asked regularly.
     """
     last = query.lastProgress
     if last is None:
@@ -92,29 +92,29 @@ def committed(query: StreamingQuery, after: int) -> list[BatchProgress]:
 
 
 def read(text: str) -> BatchProgress | None:
-    """Return what a `StreamingQueryProgress` tells of a batch.
+    """Return what a `StreamingQueryProgress` reports of a batch.
 
-    None where no batch was committed, or where the query is not one of `write_stream`.
+    None if no batch was committed, or if the query is not one of `write_stream`.
 
     Args:
         text: Its JSON.
     """
-    told = msgspec.json.decode(text, type=_Progress)
-    observed = {name: _named(metrics) for name, metrics in told.observed_metrics.items()}
+    reported = msgspec.json.decode(text, type=_Progress)
+    observed = {name: _named(metrics) for name, metrics in reported.observed_metrics.items()}
     counts = observed.get(DECODED)
-    if _WRITTEN not in told.duration_ms or counts is None:
+    if _WRITTEN not in reported.duration_ms or counts is None:
         return None
-    rows = _rows(told, observed)
-    seconds = told.batch_duration / _MILLISECONDS
+    rows = _rows(reported, observed)
+    seconds = reported.batch_duration / _MILLISECONDS
     return BatchProgress(
-        batch=told.batch_id,
+        batch=reported.batch_id,
         rows=rows,
         **{name: counts[name] for name in _COUNTS},
         seconds=seconds,
         rows_per_second=round(rows / max(seconds, 1e-3), 1),
-        offset_gaps=_gaps(told, rows),
-        lag_offsets=_distance(told.sources, "end_offset", "latest_offset"),
-        lag_seconds=_lag(told, counts["newest"]),
+        offset_gaps=_gaps(reported, rows),
+        lag_offsets=_distance(reported.sources, "end_offset", "latest_offset"),
+        lag_seconds=_lag(reported, counts["newest"]),
     )
 
 
@@ -132,25 +132,25 @@ def check(progress: BatchProgress) -> None:
 
 
 def _named(metrics: dict[str, Any]) -> dict[str, Any]:
-    """Return what was observed by its names; Spark Connect tells it as a row beside its schema."""
+    """Return what was observed by its names; Spark Connect gives it as a row beside its schema."""
     if metrics.keys() != {"schema", "values"}:
         return metrics
     names = [field["name"] for field in metrics["schema"]["fields"]]
     return dict(zip(names, metrics["values"], strict=True))
 
 
-def _rows(told: _Progress, observed: dict[str, dict[str, Any]]) -> int:
+def _rows(reported: _Progress, observed: dict[str, dict[str, Any]]) -> int:
     counted = [metrics["rows"] for name, metrics in observed.items() if name.startswith(DELIVERED)]
-    return sum(counted) if counted else told.num_input_rows
+    return sum(counted) if counted else reported.num_input_rows
 
 
-def _gaps(told: _Progress, rows: int) -> int | None:
-    distance = _distance(told.sources, "start_offset", "end_offset")
+def _gaps(reported: _Progress, rows: int) -> int | None:
+    distance = _distance(reported.sources, "start_offset", "end_offset")
     return None if distance is None else max(distance - rows, 0)
 
 
 def _distance(sources: list[_Source], first: str, last: str) -> int | None:
-    """Return how many offsets lie between; None where a source or a partition lacks one."""
+    """Return how many offsets lie between; None if a source or a partition lacks one."""
     total = 0
     for source in sources:
         begin, end = _offsets(getattr(source, first)), _offsets(getattr(source, last))
@@ -160,17 +160,17 @@ def _distance(sources: list[_Source], first: str, last: str) -> int | None:
     return total if sources else None
 
 
-def _offsets(told: Any) -> dict[tuple[str, str], int] | None:
-    """Return offset by topic and partition; None where these are no offsets of Kafka."""
+def _offsets(reported: Any) -> dict[tuple[str, str], int] | None:
+    """Return offset by topic and partition; None if these are no offsets of Kafka."""
     try:
-        topics = msgspec.convert(told, dict[str, dict[str, int]])
+        topics = msgspec.convert(reported, dict[str, dict[str, int]])
     except msgspec.ValidationError:
         return None
     return {(topic, number): at for topic, found in topics.items() for number, at in found.items()}
 
 
-def _lag(told: _Progress, newest: int | None) -> float | None:
+def _lag(reported: _Progress, newest: int | None) -> float | None:
     if newest is None:
         return None
-    done = told.timestamp.timestamp() * _MILLISECONDS + told.batch_duration
+    done = reported.timestamp.timestamp() * _MILLISECONDS + reported.batch_duration
     return max(round((done - newest) / _MILLISECONDS, 3), 0.0)

@@ -10,8 +10,7 @@ from pyspark.sql.types import DataType, StructType
 
 from changewire.engines.errors import OutputError
 from changewire.engines.spark.raised import RAISED
-from changewire.engines.spark.stream.output import Output
-from changewire.engines.spark.stream.sinks import BATCH, QUERY
+from changewire.engines.spark.stream.output import BATCH, QUERY, Output
 from changewire.engines.spark.types import nullable
 from changewire.tested import RELEASES, ran_with
 
@@ -44,7 +43,7 @@ SETTINGS: Final = {"delta": DELTA_SETTINGS, "iceberg": ICEBERG_SETTINGS}
 
 
 def check_output(spark: SparkSession, sink: str, output: Output, rows: StructType) -> None:
-    """Refuse an output that is there and lacks a column of the rows, or has it of another type.
+    """Reject an output that is there and lacks a column of the rows, or has it of another type.
 
     Columns that the rows lack stay NULL.
 
@@ -74,7 +73,7 @@ def _text(kind: DataType) -> str:
 
 
 def schema_of(spark: SparkSession, sink: str, output: Output) -> StructType | None:
-    """Return the schema of an output; None where there is nothing yet."""
+    """Return the schema of an output; None if there is nothing yet."""
     try:
         if output.is_path or sink == "parquet":
             return spark.read.format(sink).load(output.target).schema
@@ -93,13 +92,13 @@ def schema_of(spark: SparkSession, sink: str, output: Output) -> StructType | No
 
 
 def lack(version: str, sink: str) -> str:
-    """Return what to do where a Spark of some version does not know a format."""
+    """Return what to do if a version of Spark does not know a format."""
     tested = ran_with(version)
     package: str | None = getattr(tested, sink, None)
     text = f"Spark {version} does not know the format {sink}"
     if sink not in SETTINGS:
         return text
     if package is None:
-        return f"{text}; which release of it runs with it is told by {RELEASES[sink]}"
+        return f"{text}; which release of it runs with it is listed at {RELEASES[sink]}"
     settings = " ".join(f"--conf {name}={value}" for name, value in SETTINGS[sink].items())
     return f"{text}; start it with --packages {package} {settings}"

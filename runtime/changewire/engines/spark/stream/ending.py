@@ -1,4 +1,4 @@
-"""Waiting for a query to end: by itself, by a signal, or by a failure told in a sentence."""
+"""Waiting for a query to end: by itself, by a signal, or by a failure, described in a sentence."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ProgressListener = Callable[[BatchProgress], None]
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 _SECONDS: Final = 1
-_OURS: Final[dict[str, type[Exception]]] = {
+_OWN_ERRORS: Final[dict[str, type[Exception]]] = {
     error.__name__: error
     for error in (
         ConservationError,
@@ -44,7 +44,7 @@ def await_end(
     """Wait until a query ends. SIGINT and SIGTERM end it after the batch that it is at.
 
     Of each batch that is committed, the messages that the source delivered are compared with those
-    that were decoded. Call it in the main thread: Python hears signals nowhere else.
+    that were decoded. Call it in the main thread: Python handles signals nowhere else.
 
     Args:
         query: From `write_stream`.
@@ -52,7 +52,7 @@ def await_end(
             ends the query.
 
     Returns:
-        The signal that ended the query; None where it ended by itself.
+        The signal that ended the query; None if it ended by itself.
 
     Raises:
         StreamError: A batch has too many dead letters.
@@ -61,58 +61,58 @@ def await_end(
         StreamingQueryException: Whatever else made the query fail. Its text begins with the
             innermost cause, in which values are hidden; its ``__cause__`` is Spark's own error.
     """
-    follow = _Follower(query, progress)
-    with _signalled() as heard:
+    follower = _Follower(query, progress)
+    with _signalled() as received:
         try:
-            _wait(query, heard, follow)
+            _wait(query, received, follower)
         except StreamingQueryException as error:
             raise _failure(query, error) from error
         finally:
             query.stop()
-    return heard[0] if heard else None
+    return received[0] if received else None
 
 
 def _failure(query: StreamingQuery, error: StreamingQueryException) -> Exception:
     """Return what to raise: Spark hands on no exception of a batch, only its traceback as text."""
     cause = innermost(full_text(error))
     package, _, name = cause.kind.rpartition(".")
-    if package.startswith("changewire.") and name in _OURS:
-        return _OURS[name](cause.message)
+    if package.startswith("changewire.") and name in _OWN_ERRORS:
+        return _OWN_ERRORS[name](cause.message)
     place = f"query {query.id}, run {query.runId}"
     text = f"{cause.sentence()}\n{place}; the text of Spark is the cause of this error"
     return StreamingQueryException(text)
 
 
 class _Follower:
-    """Tells of each committed batch once."""
+    """Reports each committed batch once."""
 
     def __init__(self, query: StreamingQuery, listener: ProgressListener | None) -> None:
         self._query = query
         self._listener = listener
-        self._told = -1
+        self._last = -1
 
-    def go_on(self) -> None:
-        """Tell of the batches that were committed since."""
-        for batch in committed(self._query, self._told):
-            self._told = batch.batch
+    def report_new(self) -> None:
+        """Report the batches that were committed since the last call."""
+        for batch in committed(self._query, self._last):
+            self._last = batch.batch
             if self._listener is not None:
                 self._listener(batch)
             check(batch)
 
 
-def _wait(query: StreamingQuery, heard: list[signal.Signals], follow: _Follower) -> None:
+def _wait(query: StreamingQuery, received: list[signal.Signals], follower: _Follower) -> None:
     at: int | None = None
     try:
         while not query.awaitTermination(_SECONDS):
-            follow.go_on()
-            if not heard:
+            follower.report_new()
+            if not received:
                 at = _last_batch(query)
             elif not query.status["isTriggerActive"] or _last_batch(query) != at:
-                query.stop()  # a batch that has just begun is done again by the next run
+                query.stop()  # a batch that has just begun is retried by the next run
     except StreamingQueryException:
-        follow.go_on()
+        follower.report_new()
         raise
-    follow.go_on()
+    follower.report_new()
 
 
 def _last_batch(query: StreamingQuery) -> int | None:
@@ -122,16 +122,16 @@ def _last_batch(query: StreamingQuery) -> int | None:
 
 @contextmanager
 def _signalled() -> Generator[list[signal.Signals], None, None]:
-    """Give a list that gets each signal that is heard, in place of what signals do otherwise."""
-    heard: list[signal.Signals] = []
+    """Give a list that gets each signal that is received, in place of what signals do otherwise."""
+    received: list[signal.Signals] = []
 
-    def hear(number: int, frame: FrameType | None) -> None:
+    def receive(number: int, frame: FrameType | None) -> None:
         del frame
-        heard.append(signal.Signals(number))
+        received.append(signal.Signals(number))
 
-    before = {number: signal.signal(number, hear) for number in _SIGNALS}
+    before = {number: signal.signal(number, receive) for number in _SIGNALS}
     try:
-        yield heard
+        yield received
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -1,4 +1,4 @@
-"""Who a query is: an id and its outputs, kept beside Spark's own files in the checkpoint."""
+"""The identity of a query: an id and its outputs, kept in the checkpoint beside Spark's files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from uuid import uuid4
 import msgspec
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.errors import CheckpointError
 
@@ -61,7 +61,7 @@ def identity(
 
 
 def _read(spark: SparkSession, path: str) -> str:
-    """Return the text of a file or folder; empty where it is not there."""
+    """Return the text of a file or folder; empty if it is not there."""
     try:
         rows = spark.read.text(path, wholetext=True).collect()
     except AnalysisException as error:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from changewire.engines.options import BatchId, StreamOptions
 from changewire.engines.spark.decode import Decoded
-from changewire.engines.spark.kafka.options import KafkaOptions, checked
+from changewire.engines.spark.kafka.options import checked
 from changewire.engines.spark.kafka.reach import check_reachable
-from changewire.engines.spark.stream.sinks import BatchId
 from changewire.engines.spark.types import HEADERS
 
 CONNECT: Final = "__connect.errors."
@@ -31,7 +31,7 @@ _UNKNOWN: Final = {"topic": "", "partition": "-1", "offset": "-1"}
 
 
 @dataclass(frozen=True)
-class LettersTopic:
+class DeadLettersTopic:
     """A Kafka topic that gets dead letters.
 
     Attributes:
@@ -45,7 +45,7 @@ class LettersTopic:
     def send(self, decoded: Decoded, batch: BatchId) -> None:
         """Send the dead letters of a batch, at least once.
 
-        Those that were read from this very topic stay out of it: they would come back for ever.
+        Those that were read from this very topic are left out: they would come back for ever.
         """
         letters = decoded.dead_letters
         others = letters.where(~F.col("topic").eqNullSafe(self.topic))
@@ -53,28 +53,26 @@ class LettersTopic:
         writer.option("topic", self.topic).save()
 
 
-def letters_topic(spark: SparkSession, topic: str, options: KafkaOptions) -> LettersTopic:
-    """Return a topic for dead letters, once it was found to be there.
-
-    Args:
-        spark: The session.
-        topic: Its name.
-        options: As for `read_kafka`; those that are not behind ``kafka.`` are left out.
+def topic_of(spark: SparkSession, options: StreamOptions) -> DeadLettersTopic | None:
+    """Return the topic for dead letters of a stream, after a check that it exists; None if none.
 
     Raises:
         KafkaSourceError: A broker or the topic is not there, or no broker is named.
     """
-    client = {name: value for name, value in options.items() if name.lower().startswith("kafka.")}
+    topic, given = options.dead_letters_topic, options.kafka or {}
+    if not topic:
+        return None
+    client = {name: value for name, value in given.items() if name.lower().startswith("kafka.")}
     texts = checked({**client, "subscribe": topic})
     check_reachable(spark, texts)
-    return LettersTopic(topic, {name: texts[name] for name in client})
+    return DeadLettersTopic(topic, {name: texts[name] for name in client})
 
 
 def as_records(letters: DataFrame, batch: BatchId) -> DataFrame:
     """Return dead letters as records: key, value and headers as received, and why they are here.
 
     Our headers come last, and Kafka's clients take the last of a name, so that a dead letter that
-    is read and refused again tells of its second refusal first.
+    is read and rejected again shows its second rejection first.
     """
     texts = {
         **{f"{CONNECT}{name}": _or(name, unknown) for name, unknown in _UNKNOWN.items()},

@@ -1,23 +1,40 @@
-"""The three outputs of a stream: which rows each takes, and where it stands."""
+"""The three outputs of a stream: which rows each takes, and how a batch is appended to it.
+
+Appends are idempotent: a retry changes nothing.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from pyspark.sql import DataFrame, DataFrameWriter
-from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import StructType
 
 from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER
+from changewire.engines.options import BatchId, StreamOutputs
 from changewire.engines.spark.decode import Decoded
 from changewire.tables.names import is_path
 
-KINDS: Final = {"change_log": CHANGE, "controls": CONTROL, "dead_letters": DEAD_LETTER}
+KINDS: Final = {"changes": CHANGE, "controls": CONTROL, "dead_letters": DEAD_LETTER}
 """Kind of row of each output, in the order in which a batch is written.
 
 Dead letters come last: if a batch that a crash cut off has more of them when it is retried,
 they are in two outputs, and never in none."""
+
+QUERY: Final = "query"
+BATCH: Final = "batch"
+"""Partition columns of Parquet outputs; many readers skip folders that begin with ``_``."""
+
+
+STATISTICS: Final = (
+    *("event_time", "time", "timestamp"),
+    *("topic", "partition", "offset", "path", "number"),
+)
+"""Columns of Delta outputs that have statistics, by which queries skip files: those that grow from
+file to file. Most others are text, of which statistics cost much and let little be skipped."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +60,7 @@ class Output:
         return is_path(self.target)
 
     def save(self, writer: DataFrameWriter) -> None:
-        """Let a writer save its rows there."""
+        """Save the rows of a writer there."""
         if self.is_path:
             writer.save(self.target)
         else:
@@ -52,7 +69,7 @@ class Output:
     def rows(self, decoded: Decoded) -> DataFrame:
         """Return its rows, with the columns that the output has.
 
-        Dead letters have ``time``, when they were refused.
+        Dead letters get a column ``time``: when they were rejected.
         """
         found = decoded.of_kind(self.kind)
         if self.kind != DEAD_LETTER:
@@ -62,3 +79,56 @@ class Output:
     def schema(self, decoded: Decoded) -> StructType:
         """Return the columns of its rows."""
         return self.rows(decoded).schema
+
+
+def outputs_of(targets: StreamOutputs) -> Sequence[Output]:
+    """Return the outputs of a stream, in the order in which a batch is written."""
+    return [Output(name, getattr(targets, name)) for name in KINDS]
+
+
+def append_delta(rows: DataFrame, output: Output, batch: BatchId) -> None:
+    """Append rows in one commit, which Delta skips if its log has the batch.
+
+    https://docs.delta.io/latest/delta-streaming.html#idempotent-table-writes-in-foreachbatch
+    """
+    writer = rows.write.format("delta").mode("append")
+    writer = writer.option("txnAppId", f"changewire-{batch.query}-{output.name}")
+    writer = writer.option("txnVersion", str(batch.number))
+    # Delta uses it for a new table, and leaves an existing one as it is.
+    named = ",".join(name for name in STATISTICS if name in rows.columns)
+    output.save(writer.option("delta.dataSkippingStatsColumns", named))
+
+
+def append_iceberg(rows: DataFrame, output: Output, batch: BatchId) -> None:
+    """Append rows in one snapshot, unless the table has one with the batch among its properties.
+
+    https://iceberg.apache.org/docs/latest/spark-configuration/#write-options
+    """
+    spark, table = rows.sparkSession, output.target
+    name, value = f"changewire.{output.name}", f"{batch.query}-{batch.number}"
+    if spark.catalog.tableExists(table):
+        spark.catalog.refreshTable(table)
+        snapshots = spark.sql(f"SELECT summary FROM {table}.snapshots")  # noqa: S608 - as SQL has it
+        if not snapshots.where(F.col("summary")[name] == value).isEmpty():
+            return
+    writer = rows.write.format("iceberg").mode("append")
+    output.save(writer.option(f"snapshot-property.{name}", value))
+
+
+def append_parquet(rows: DataFrame, output: Output, batch: BatchId) -> None:
+    """Put rows into the folder of the batch, in place of what it holds.
+
+    Spark writes the files elsewhere and then renames their folder, so that readers see all of a
+    batch or nothing, if the file system renames folders atomically: local ones and HDFS do.
+    """
+    numbered = rows.withColumns({QUERY: F.lit(batch.query), BATCH: F.lit(batch.number)})
+    writer = numbered.write.mode("overwrite").partitionBy(QUERY, BATCH)
+    writer.option("partitionOverwriteMode", "dynamic").parquet(output.target)
+
+
+APPENDS: Final[dict[str, Callable[[DataFrame, Output, BatchId], None]]] = {
+    "delta": append_delta,
+    "iceberg": append_iceberg,
+    "parquet": append_parquet,
+}
+"""How each sink is written."""

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any, Final
 
 import msgspec
 
 from changewire.engines.counts import Counts
+from changewire.engines.options import BatchId, TableCounts
 from changewire.engines.spark.stream.committed import BatchProgress
-from changewire.engines.spark.stream.sinks import BatchId
 from changewire.version import VERSION
-
-TableCounts = Mapping[str, int]
-"""What became of changes in tables; empty where there are no tables."""
 
 _COUNTS: Final = (
     "messages",
@@ -47,7 +43,7 @@ def as_json(batch: BatchId, counts: Counts, tables: TableCounts, seconds: float)
 
     ``tables`` has what became of the changes in tables, as `changewire.tables.Result.counts`.
 
-    A batch that is done again has a second line with the same ``query`` and ``batch``.
+    A batch that is retried has a second line with the same ``query`` and ``batch``.
     """
     return json.dumps(_values(batch, counts, tables, seconds))
 
@@ -55,9 +51,9 @@ def as_json(batch: BatchId, counts: Counts, tables: TableCounts, seconds: float)
 def committed_as_json(
     batch: BatchId, counts: Counts, tables: TableCounts, progress: BatchProgress
 ) -> str:
-    """Return the same line for a batch that was committed, with what Spark tells of it."""
-    told = msgspec.to_builtins(progress)
-    more = {name: told[name] for name in _COMMITTED}
+    """Return the same line for a batch that was committed, with what Spark reports of it."""
+    reported = msgspec.to_builtins(progress)
+    more = {name: reported[name] for name in _COMMITTED}
     return json.dumps({**_values(batch, counts, tables, progress.seconds), **more})
 
 
@@ -82,13 +78,13 @@ def _in_tables(tables: TableCounts) -> str:
 
 
 def _values(batch: BatchId, counts: Counts, tables: TableCounts, seconds: float) -> dict[str, Any]:
-    told = counts.as_dict()
+    values = counts.as_dict()
     return {
         "query": batch.query,
         "batch": batch.number,
         "time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
         "seconds": round(seconds, 3),
         "version": VERSION,
-        **{name: told[name] for name in _COUNTS},
+        **{name: values[name] for name in _COUNTS},
         **({"tables": tables} if tables else {}),
     }

@@ -1,0 +1,198 @@
+"""What the Hypothesis strategies of all families share.
+
+Copied into each generated package.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timezone
+from typing import Any, TypeAlias
+
+import msgspec
+from hypothesis import strategies as st
+
+from changewire_codegen.library.support import bytes_length
+
+Strategy: TypeAlias = st.SearchStrategy[Any]
+
+NOTHING: Strategy = st.nothing()  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+"""Stands for the broken values of a type that takes every value."""
+
+INT64 = st.integers(-(2**63), 2**63 - 1)
+
+LONG = 256
+"""Characters, bytes or elements beyond which Hypothesis itself draws nothing."""
+
+_PLAIN = st.none() | st.booleans() | INT64
+
+
+def later(build: Callable[[], Strategy]) -> Strategy:
+    """Return a strategy that is built when it first draws: a definition may hold itself."""
+
+    def built() -> Strategy:
+        return build()
+
+    return st.deferred(built)  # which takes nothing but a plain function
+
+
+def json_values() -> Strategy:
+    """Draw any JSON value: integers of 64 bits, finite numbers, nested to a small depth."""
+    return st.recursive(
+        _PLAIN | numbers() | st.text(),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+        max_leaves=8,
+    )
+
+
+def msgpack_values(*, allow_nan: bool = False) -> Strategy:
+    """Draw any MessagePack value: as JSON, with bytes, infinities, extensions and other keys.
+
+    Args:
+        allow_nan: Whether a float may be NaN, which equals nothing.
+    """
+    scalars = _PLAIN | doubles(allow_nan=allow_nan) | st.text() | binaries()
+    return st.recursive(
+        scalars,
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(map_keys(), inner, max_size=4),
+        max_leaves=8,
+    )
+
+
+def binaries() -> Strategy:
+    """Draw what MessagePack has and JSON has not: bytes and extensions.
+
+    The code of an extension is from 0 to 127; those below are of MessagePack itself.
+    """
+    return st.binary() | st.builds(msgspec.msgpack.Ext, st.integers(0, 127), st.binary())
+
+
+def map_keys() -> Strategy:
+    """Draw keys of a map that are no two of them equal in Python: integers, text and bytes."""
+    return INT64 | st.text() | st.binary()
+
+
+def doubles(*, allow_nan: bool = False) -> Strategy:
+    """Draw binary64 numbers, infinities among them."""
+    return st.floats(allow_nan=allow_nan)
+
+
+def numbers(minimum: float | None = None, maximum: float | None = None) -> Strategy:
+    """Draw finite binary64 numbers."""
+    return st.floats(minimum, maximum, allow_nan=False, allow_infinity=False)
+
+
+def repeated(part: Strategy, size: int) -> Strategy:
+    """Draw text, bytes or a list that is this long: a part of it over and over."""
+    return part.map(lambda drawn: (drawn * (size // len(drawn) + 1))[:size])
+
+
+def base64_texts(min_size: int = 0, max_size: int | None = None) -> Strategy:
+    """Draw Base64 text of so many bytes."""
+    if min_size > LONG:
+        drawn: Strategy = repeated(st.binary(min_size=1, max_size=8), min_size)
+    else:
+        drawn = st.binary(min_size=min_size, max_size=max_size)
+    return drawn.map(lambda data: base64.b64encode(data).decode("ascii"))
+
+
+def lists(items: Strategy, min_size: int, max_size: int | None = None) -> Strategy:
+    """Draw lists of so many items."""
+    if min_size > LONG:
+        return repeated(st.lists(items, min_size=1, max_size=4), min_size)
+    return st.lists(items, min_size=min_size, max_size=max_size)
+
+
+def not_base64_texts(min_size: int, max_size: int | None) -> Strategy:
+    """Draw text that is no Base64 text, or stands for too few or too many bytes."""
+    broken = st.text(min_size=1).filter(lambda text: bytes_length(text) == -1)
+    if min_size:
+        broken |= base64_texts(0, min_size - 1)
+    return broken if max_size is None else broken | base64_texts(max_size + 1, max_size + 30)
+
+
+def datetime_texts() -> Strategy:
+    """Draw times with microseconds, in UTC, as RFC 3339 text."""
+    return st.datetimes(timezones=st.just(timezone.utc)).map(lambda time: time.isoformat())
+
+
+def not_of(*types: str) -> Strategy:
+    """Draw a JSON value of none of these JSON types; integral floats, which are both, never."""
+    pools: Mapping[str, Strategy] = {
+        "null": st.none(),
+        "boolean": st.booleans(),
+        "integer": INT64,
+        "number": numbers().filter(lambda number: not number.is_integer()),
+        "string": st.text(),
+        "array": st.lists(json_values(), max_size=2),
+        "object": st.dictionaries(st.text(), json_values(), max_size=2),
+    }
+    also = {"number": ("integer",), "double": ("number",)}
+    excluded = {*types, *(name for kind in types for name in also.get(kind, ()))}
+    return st.one_of([pool for name, pool in pools.items() if name not in excluded])
+
+
+def not_null(strategy: Strategy) -> Strategy:
+    """Draw from a strategy what is not None."""
+    return strategy.filter(lambda value: value is not None)
+
+
+def broken_object(
+    valid: Strategy, spoilt: Mapping[str, Strategy], required: Sequence[str]
+) -> Strategy:
+    """Draw no object at all, or a valid one with one property spoilt or missing."""
+    choices: list[Strategy] = [not_of("object")]
+    choices += [_with(valid, name, strategy) for name, strategy in spoilt.items()]
+    choices += [_without(valid, name) for name in required]
+    return st.one_of(choices)
+
+
+def broken_row(valid: Strategy, spoilt: Mapping[int, Strategy]) -> Strategy:
+    """Draw no array, one of another length, or a valid one with one position spoilt."""
+    choices: list[Strategy] = [not_of("array"), valid.map(lambda value: value[:-1])]
+    choices.append(valid.map(lambda value: [*value, None]))
+    choices += [_with_position(valid, i, strategy) for i, strategy in spoilt.items()]
+    return st.one_of(choices)
+
+
+def not_as_long(values: Strategy, lengths: Sequence[int]) -> Strategy:
+    """Draw from a strategy what is not an array of one of these lengths."""
+    return values.filter(lambda value: type(value) is not list or len(value) not in lengths)
+
+
+def broken_tag(valid: Strategy, tag: str, other: Strategy) -> Strategy:
+    """Draw a valid object whose tag is missing, or is one that no arm has."""
+    return _without(valid, tag) | _with(valid, tag, other)
+
+
+def broken_list(
+    items: Strategy, spoilt: Strategy, min_items: int, max_items: int | None
+) -> Strategy:
+    """Draw no array, one with a spoilt item, or one of a length out of bounds."""
+    around = lists(items, max(min_items - 1, 0), min_items + 2)
+    broken = not_of("array") | st.tuples(around, spoilt).map(lambda pair: [*pair[0], pair[1]])
+    if min_items:
+        broken |= st.lists(items, max_size=min_items - 1)
+    return broken if max_items is None else broken | lists(items, max_items + 1)
+
+
+def broken_map(values: Strategy, spoilt: Strategy) -> Strategy:
+    """Draw no object, or one with a spoilt value."""
+    valid = st.dictionaries(st.text(), values, max_size=2)
+    entry = st.tuples(st.text(), spoilt)
+    return not_of("object") | st.tuples(valid, entry).map(
+        lambda pair: {**pair[0], pair[1][0]: pair[1][1]}
+    )
+
+
+def _with(valid: Strategy, name: str, spoilt: Strategy) -> Strategy:
+    return st.tuples(valid, spoilt).map(lambda pair: {**pair[0], name: pair[1]})
+
+
+def _with_position(valid: Strategy, i: int, spoilt: Strategy) -> Strategy:
+    return st.tuples(valid, spoilt).map(lambda pair: [*pair[0][:i], pair[1], *pair[0][i + 1 :]])
+
+
+def _without(valid: Strategy, name: str) -> Strategy:
+    return valid.map(lambda value: {key: value[key] for key in value if key != name})

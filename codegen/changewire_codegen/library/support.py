@@ -1,0 +1,211 @@
+"""What all generated families share.
+
+Copied into each generated package.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+from typing import Any, TypeAlias, TypeVar
+
+import msgspec
+
+Issue: TypeAlias = tuple[str, str, str, Any]
+"""JSON Pointer, keyword of the schema that is broken, what it asks for, what is there."""
+
+Path: TypeAlias = tuple[Any, ...]
+"""Where a value stands: empty at the root, otherwise the path of its parent and the last step."""
+
+INT64_MIN = -(2**63)
+INT64_MAX = 2**63 - 1
+
+Made = TypeVar("Made")
+
+_MOST_BYTES = 65536
+_write = msgspec.json.Encoder(decimal_format="number").encode
+_BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?\Z")
+_DATETIME = re.compile(
+    r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:?\d\d)\Z", re.ASCII
+)
+
+
+class Extra(Mapping[str, Any]):
+    """The properties of a message that its schema does not name, by JSON Pointer (RFC 6901).
+
+    Read-only. A message holds one only if it has such properties; encoding puts them back.
+    """
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        """Copy the values by pointer."""
+        self._values = dict(values)
+
+    def __getitem__(self, pointer: str) -> Any:
+        """Return the value at a pointer."""
+        return self._values[pointer]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the pointers."""
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        """Return how many properties there are."""
+        return len(self._values)
+
+    def __hash__(self) -> int:
+        """Hash by the pointers: the values may be lists."""
+        return hash(frozenset(self._values))
+
+    def __repr__(self) -> str:
+        """Return the constructor call."""
+        return f"Extra({self._values!r})"
+
+
+class OpenTag(str):
+    """The tag of an object whose kind the schema does not know, kept as it was."""
+
+    __slots__ = ()
+
+
+def repeated(kind: Any, *, exact: bool = False) -> Callable[[msgspec.Raw], Any]:
+    """Return a function from JSON text to a model of a type, which is shared by equal texts.
+
+    The function raises `ValueError` or `msgspec.MsgspecError` if the text is not JSON, also
+    within properties that the model does not name.
+
+    Args:
+        kind: What the text is.
+        exact: Whether numbers that binary64 cannot hold are decimals.
+    """
+    decode = msgspec.json.Decoder(kind).decode
+    check = msgspec.json.Decoder(float_hook=_decimal if exact else None).decode
+
+    def make(text: bytes) -> Any:
+        check(text)  # the typed decoder skips over names that it does not know, whatever is there
+        return decode(text)
+
+    return by_text(make)
+
+
+def _decimal(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise ValueError("Number out of range") from None
+
+
+def by_text(make: Callable[[bytes], Made]) -> Callable[[msgspec.Raw], Made]:
+    """Return a function from text to what is made of it, which is shared by equal texts.
+
+    Of texts up to 64 KiB the 256 that were used last are kept. Most texts are the one before again,
+    which costs less to see than to look up.
+    """
+    cached = lru_cache(maxsize=256)(make)
+    before: tuple[msgspec.Raw, Made] | None = None
+
+    def read(raw: msgspec.Raw) -> Made:
+        nonlocal before
+        last = before
+        if last is not None and raw == last[0]:
+            return last[1]
+        text = bytes(raw)
+        if len(text) > _MOST_BYTES:
+            return make(text)
+        made = cached(text)
+        before = msgspec.Raw(text), made
+        return made
+
+    return read
+
+
+def constructor_call(model: msgspec.Struct) -> str:
+    """Return the constructor call of a model, with the text that it keeps."""
+    values = [(name, getattr(model, name)) for name in model.__struct_fields__]
+    shown = [
+        f"{name}=Raw({bytes(value)!r})" if isinstance(value, msgspec.Raw) else f"{name}={value!r}"
+        for name, value in values
+    ]
+    return f"{type(model).__name__}({', '.join(shown)})"
+
+
+def as_text(value: object) -> msgspec.Raw:
+    """Return a parsed value as the JSON text that a model holds of it."""
+    return msgspec.Raw(_write(value))
+
+
+def beyond_int64(at: str, value: int) -> Issue:
+    """Return the issue of an integer that takes more than 64 bits."""
+    if value < 0:
+        return at, "minimum", f"at least {INT64_MIN}", value
+    return at, "maximum", f"at most {INT64_MAX}", value
+
+
+def bytes_length(text: str) -> int:
+    """Return the number of bytes that Base64 text stands for; -1 if it is not Base64 text.
+
+    The alphabet and the padding are those of RFC 4648, section 4; unused bits are ignored.
+    """
+    if len(text) % 4 or not _BASE64.match(text):
+        return -1
+    return len(text) // 4 * 3 - text.count("=", -2)
+
+
+def is_datetime(text: str) -> bool:
+    """Return whether text is a date and time with an offset (RFC 3339)."""
+    if not _DATETIME.match(text):
+        return False
+    try:
+        msgspec.convert(text, datetime)
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
+def unknown_properties(value: Mapping[str, Any], known: Iterable[str], at: str) -> list[Issue]:
+    """Return an issue for each property of an object at ``at`` that its schema does not name."""
+    rule, expected = "additionalProperties", "no property of this name"
+    return [
+        (f"{at}/{pointer_token(name)}", rule, expected, value[name])
+        for name in sorted(value.keys() - set(known))
+    ]
+
+
+def take_unknown(
+    value: dict[str, Any], known: Iterable[str], at: Path, extra: dict[str, Any]
+) -> None:
+    """Move the properties that a schema does not name to ``extra``, by JSON Pointer."""
+    for name in sorted(value.keys() - set(known)):
+        extra[_pointer((at, name))] = value.pop(name)
+
+
+def _pointer(path: Path) -> str:
+    return f"{_pointer(path[0])}/{pointer_token(str(path[1]))}" if path else ""
+
+
+def pointer_token(name: str) -> str:
+    """Return one reference token of a JSON Pointer (RFC 6901, section 3)."""
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+def key_token(key: object) -> str:
+    """Return the reference token of a key that need not be text, for a pointer to its value."""
+    return pointer_token(key if isinstance(key, str) else repr(key))
+
+
+def insert(obj: Any, pointer: str, value: object) -> None:
+    """Add a property at a JSON Pointer into a parsed message, in place.
+
+    Raises:
+        KeyError, IndexError, TypeError, ValueError: The pointer leads nowhere.
+    """
+    *steps, last = [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
+    for step in steps:
+        obj = obj[int(step) if type(obj) is list else step]
+    if last in obj:
+        raise ValueError(pointer)
+    obj[last] = value

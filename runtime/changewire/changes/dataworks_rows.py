@@ -1,0 +1,151 @@
+"""Rows of DataWorks messages: the types of their columns, and the schema that declares them."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET, Struct
+
+from changewire.changes.values import MismatchError, base64_bytes, fingerprint, from_milliseconds
+from changewire_messages import dataworks_json as wire
+from changewire_messages.change import Source
+from changewire_messages.support import by_text
+
+SYSTEM: Final = "dataworks"
+
+Read = Callable[[Any, list[str]], Any]
+"""From the value of a column, which is not null, to its typed value; adds names of leniencies.
+
+Raises `MismatchError` for a value that contradicts the type.
+"""
+
+INT64: Final = range(-(2**63), 2**63)
+_MOST_DIGITS: Final = 1000
+"""Characters of numeric text that are read; a decimal of a database has less than 100."""
+_NUMERIC: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+
+
+def _boolean(value: Any, used: list[str]) -> bool:
+    del used
+    if type(value) is not bool:
+        raise MismatchError("a boolean")
+    return value
+
+
+def _date(value: Any, used: list[str]) -> Any:
+    if type(value) is not int:
+        raise MismatchError("milliseconds since the Unix epoch")
+    try:
+        return from_milliseconds(value)
+    except OverflowError:
+        used.append("time-out-of-range")
+        return value
+
+
+def _bytes(value: Any, used: list[str]) -> bytes:
+    del used
+    found = base64_bytes(value) if type(value) is str else None
+    if found is None:
+        raise MismatchError("Base64 text")
+    return found
+
+
+def _string(value: Any, used: list[str]) -> str:
+    del used
+    if type(value) is not str:
+        raise MismatchError("a text")
+    return value
+
+
+def _long(value: Any, used: list[str]) -> int:
+    del used
+    if type(value) is not int or value not in INT64:
+        raise MismatchError("an integer of 64 bits")
+    return value
+
+
+def _double(value: Any, used: list[str]) -> Any:
+    """Return a number as it is, and numeric text as a decimal with every digit."""
+    if type(value) in {float, int, Decimal}:
+        return value
+    # Decimal by itself also takes NaN, blanks, underscores and the digits of other scripts.
+    if type(value) is not str or len(value) > _MOST_DIGITS or not _NUMERIC.fullmatch(value):
+        raise MismatchError("a number, or numeric text")
+    try:
+        found = Decimal(value)
+    except InvalidOperation:  # an exponent of more digits than decimals have
+        raise MismatchError("a number, or numeric text") from None
+    used.append("numeric-text")
+    return found
+
+
+def unknown_type(value: Any, used: list[str]) -> Any:
+    """Return the value of a column whose type is not known, as JSON has it."""
+    used.append("unknown-column-type")
+    return value
+
+
+COLUMN_TYPES: Final[Mapping[str, Read]] = {
+    "BOOLEAN": _boolean,
+    "BYTES": _bytes,
+    "DATE": _date,
+    "DOUBLE": _double,
+    "LONG": _long,
+    "STRING": _string,
+}
+"""Reader of each type that the format document names."""
+
+KEPT_TYPES: Final[Mapping[str, type]] = {
+    "BOOLEAN": bool,
+    "DOUBLE": float,
+    "LONG": int,
+    "STRING": str,
+}
+"""The type of the values that stay as they are; an integer only if it is one of `INT64`."""
+
+
+class TableSchema(Struct, frozen=True):
+    """What the schema of a message says, made ready once for all messages that have it.
+
+    Attributes:
+        source: Where its rows are.
+        readers: Reader of each column, by name.
+        kinds: Type of the values that a column keeps as they are, by its name.
+        primary_key: Names of the columns of the primary key; None without one.
+        fingerprint: Fingerprint of its text.
+        attributes: What every change of such a message says.
+    """
+
+    source: Source
+    readers: Mapping[str, Read]
+    kinds: Mapping[str, type]
+    primary_key: Sequence[str] | None
+    fingerprint: str
+    attributes: Mapping[str, Any]
+
+
+def _build(text: bytes) -> TableSchema:
+    """Make a schema ready: a reader for each column, and what every change of it says."""
+    schema = msgspec.json.decode(text, type=wire.DataSchema)
+    place = schema.source or wire.Source()
+    columns = schema.data_column or ()
+    attributes = {"db_type": place.db_type, "db_version": place.db_version}
+    return TableSchema(
+        source=Source(
+            system=SYSTEM,
+            database=place.db_name or None,
+            schema=place.schema_name or None,
+            table=place.table_name or None,
+        ),
+        readers={column.name: COLUMN_TYPES.get(column.type, unknown_type) for column in columns},
+        kinds={c.name: KEPT_TYPES[c.type] for c in columns if c.type in KEPT_TYPES},
+        primary_key=schema.primary_key or None,
+        fingerprint=fingerprint(text),
+        attributes={name: value for name, value in attributes.items() if value is not UNSET},
+    )
+
+
+table_of: Final = by_text(_build)
+"""What the text of a schema says."""

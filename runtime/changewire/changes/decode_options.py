@@ -1,0 +1,186 @@
+"""How the messages of a topic are decoded to changes: the options, and each record by them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, get_args
+
+from changewire.changes.adapters import adapter, change_row, deleted_row, empty_message
+from changewire.changes.aerospike_digest import ripemd160
+from changewire.changes.change_row import ChangeRow
+from changewire.codec import (
+    Codec,
+    DecodeError,
+    FormatError,
+    codec,
+    codec_for,
+    decode_all_any,
+    rejection,
+)
+from changewire.codec.border import internal_error
+from changewire.codec.unclaimed import UNKNOWN
+from changewire_messages.change import Change, Rejection
+
+Image = Literal["full", "patch", "keys"]
+IMAGES: Final[tuple[str, ...]] = get_args(Image)
+"""What `after` holds: the full row, only what changed, or only the key."""
+
+Digests = Literal["off", "count", "refuse"]
+DIGESTS: Final[tuple[str, ...]] = get_args(Digests)
+"""What becomes of a record whose digest is not that of its set and user key."""
+
+NullValue = Literal["control", "delete"]
+NULL_VALUES: Final[tuple[str, ...]] = get_args(NullValue)
+"""What a Kafka record without value is: an event that changes nothing, or a delete by its key."""
+
+Element = tuple[Change | Rejection, list[str]]
+"""What an element is, and the names of the leniencies that it needed."""
+
+ElementRow = tuple[ChangeRow | Rejection, list[str]]
+"""The same, as the columns of a table hold it."""
+
+AUTO: Final = "auto"
+"""In place of a format: each message says which it has, as on a topic that carries several."""
+
+_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "image": IMAGES,
+    "digests": DIGESTS,
+    "null_value": NULL_VALUES,
+}
+"""The words that each of these options can be; the first one is its default."""
+
+_NAMES: Final = ("keys", "families")
+"""Options that are sequences of names, or None."""
+
+
+@dataclass(frozen=True)
+class DecodeOptions:
+    """The format of messages, and what they do not say themselves.
+
+    Attributes:
+        format: Public name of the format, or `AUTO`. Then each message is read by the format that
+            `changewire.detect` finds, formats that have no use for an option leave it aside, and
+            a message that no format claims is refused: as ``unknown-variant``, or with the code of
+            the parser if it begins as a message and cannot be parsed.
+        image: What a message holds of its row after a write.
+        keys: Columns that name the row, in place of those that the message or its format says.
+        families: Column families of an HBase table.
+        digests: What becomes of a record whose digest is not that of its set and user key; ``off``
+            does not look.
+        null_value: What a record without value is: a control event, or a delete by its key. One
+            without key is a control event: it names no row.
+
+    Raises:
+        ValueError: There is no such format or image, or another option does not fit it.
+        ImportError: Digests are to be compared, and pycryptodome is not installed.
+    """
+
+    format: str
+    image: Image = "full"
+    keys: Sequence[str] | None = None
+    families: Sequence[str] | None = None
+    digests: Digests = "off"
+    null_value: NullValue = "control"
+
+    def __post_init__(self) -> None:
+        """Check that the format is there and that the rest fits it."""
+        if self.format != AUTO:
+            codec(self.format)
+        for option in _given(self):
+            reason = _refusal(self.format, option)
+            if reason:
+                raise ValueError(f"{option} does not apply to {self.format}: {reason}")
+        if self.digests != "off":
+            ripemd160(b"")  # its library may be missing
+
+    def format_of(self, value: bytes) -> str:
+        """Return the name of the format that a message is read by.
+
+        Raises:
+            DecodeError: No format claims it.
+        """
+        return codec_for(value).format if self.format == AUTO else self.format
+
+    def elements(self, value: bytes | None, record_key: bytes | None = None) -> list[Element]:
+        """Return what becomes of each element of a message; an empty one is one control event.
+
+        Args:
+            value: The value of a Kafka record; None for a tombstone.
+            record_key: Its key.
+        """
+        return [
+            (found.change() if isinstance(found, ChangeRow) else found, leniencies)
+            for found, leniencies in self.rows(value, record_key)
+        ]
+
+    def rows(self, value: bytes | None, record_key: bytes | None) -> list[ElementRow]:
+        """Return what `elements` does, as the columns of a table hold it."""
+        if value is None:
+            return [(self._without_value(record_key), [])]
+        if self.format == AUTO:
+            try:
+                reader, models = decode_all_any(value)
+            except DecodeError as error:
+                return [(rejection(error), [])]
+        else:
+            reader = codec(self.format)
+            models = reader.decode_all(value)
+        if len(models) == 1:
+            return [self._element(reader, models[0], 0, record_key)]
+        if not models:
+            return [(empty_message(reader.format, null_value=False), [])]
+        return [self._element(reader, model, i, record_key) for i, model in enumerate(models)]
+
+    def _without_value(self, record_key: bytes | None) -> ChangeRow | Rejection:
+        if self.null_value == "control" or record_key is None:
+            name = UNKNOWN if self.format == AUTO else self.format
+            return empty_message(name, null_value=True)
+        try:
+            return deleted_row(record_key, self)
+        except DecodeError as error:
+            return rejection(error)
+
+    def _element(
+        self, reader: Codec, model: Any, number: int, record_key: bytes | None
+    ) -> ElementRow:
+        if type(model) is Rejection:
+            return model, []
+        try:
+            change = change_row(model, record_key, self)
+        except DecodeError as error:
+            return rejection(error, number), []
+        except FormatError:  # of all messages of the format
+            raise
+        except Exception as error:  # noqa: BLE001 - one element must not end the others
+            return rejection(DecodeError(reader.format, [internal_error(error)]), number), []
+        used = reader.leniencies(model)
+        more = change.attributes.get("leniencies")
+        return change, used + more if more else used
+
+
+def _given(options: DecodeOptions) -> list[str]:
+    """Return the names of the options that differ from their defaults.
+
+    Raises:
+        ValueError: One has no such value.
+    """
+    given: list[str] = []
+    for option, words in _WORDS.items():
+        value = getattr(options, option)
+        if value not in words:
+            raise ValueError(f"no {option} {value!r}; there are: {', '.join(words)}")
+        if value != words[0]:
+            given.append(option)
+    for option in _NAMES:
+        names = getattr(options, option)
+        if names is not None:
+            if isinstance(names, str) or not names:
+                raise ValueError(f"{option} is a sequence of names, at least one")
+            given.append(option)
+    return given
+
+
+def _refusal(format: str, option: str) -> str | None:
+    """Return why an option is refused; None if the format has a use for it."""
+    if format != AUTO:
+        return adapter(format).refusal(option)
+    return "a record without value does not say its format" if option == "null_value" else None

@@ -1,1 +1,0 @@
-"""What `changewire doctor` looks at, one kind to a module."""

@@ -1,0 +1,127 @@
+"""What `changewire doctor` finds of Python, of Java and of the packages of all extras."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from changewire.tested import JAVAS, PYTHONS, TESTED, line
+
+_REQUIRED: Final = "spark"
+PYSPARK: Final = "pyspark"
+
+_PACKAGES: Final = (
+    (PYSPARK, "spark", 4, 5),
+    ("pyarrow", "spark", 18, None),
+    ("pandas", "spark", 2, 3),
+    ("jinja2", "cli", 3, None),
+    ("confluent-kafka", "kafka", 2, None),
+    ("deltalake", "delta", 1, None),
+    ("pycryptodome", "digest", 3, None),
+    ("ruff", "codegen", 0, None),
+    ("hypothesis", "testing", 6, None),
+)
+"""Distribution, its extra, the first version that fits and the first that does not, as majors."""
+
+Status: TypeAlias = Literal["ok", "untested", "missing", "unfit"]
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that changewire can use.
+
+    Attributes:
+        name: What was looked for.
+        status: ``ok`` for a version that was tested, ``untested`` for another one that should work,
+            ``missing``, or ``unfit`` for one that does not work.
+        found: Its version; None if it is missing.
+        needed_for: What does not work without it.
+        is_required: Whether the exit code is 1 if it is missing or unfit.
+        advice: What to do; empty if there is nothing to do.
+    """
+
+    name: str
+    status: Status = "ok"
+    found: str | None = None
+    needed_for: str = "everything"
+    is_required: bool = False
+    advice: str = ""
+
+    @property
+    def is_lacking(self) -> bool:
+        """Whether what needs it will not work."""
+        return self.status in {"missing", "unfit"}
+
+
+def python() -> Finding:
+    """Look at the Python that runs."""
+    found = platform.python_version()
+    if line(found) in PYTHONS:
+        return Finding(name="Python", found=found)
+    advice = f"tests run on {', '.join(PYTHONS)}"
+    return Finding(name="Python", found=found, status="untested", advice=advice)
+
+
+def java() -> Finding:
+    """Look for the Java that Spark would start."""
+    from changewire.jobs.checks import JAVA, java_version
+
+    found = java_version()
+    status: Status = "ok"
+    advice = ""
+    if found is None or found < JAVA:
+        status = "missing" if found is None else "unfit"
+        advice = f"install Java {JAVA} or newer, and set JAVA_HOME or PATH to it"
+    elif found not in JAVAS:
+        status, advice = "untested", f"tests run on {', '.join(map(str, JAVAS))}"
+    return Finding(
+        name="Java",
+        status=status,
+        found=None if found is None else str(found),
+        needed_for="spark",
+        is_required=True,
+        advice=advice,
+    )
+
+
+def packages() -> list[Finding]:
+    """Look for the packages of all extras."""
+    return [_package(*package) for package in _PACKAGES]
+
+
+def installed(name: str) -> str | None:
+    """Return the version of an installed distribution; None if there is none."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _package(name: str, extra: str, first: int, beyond: int | None) -> Finding:
+    found = installed(name)
+    status, advice = _judged(name, found, extra, first, beyond)
+    return Finding(
+        name=name,
+        status=status,
+        found=found,
+        needed_for=extra,
+        is_required=extra == _REQUIRED,
+        advice=advice,
+    )
+
+
+def _judged(
+    name: str, found: str | None, extra: str, first: int, beyond: int | None
+) -> tuple[Status, str]:
+    install = f'pip install "changewire[{extra}]"'
+    if found is None:
+        return "missing", install
+    major = int(found.partition(".")[0])
+    if major < first or (beyond is not None and major >= beyond):
+        return "unfit", install
+    ran = [row.pyspark for row in TESTED]
+    if name == PYSPARK and found not in ran:
+        return "untested", f"tests ran on {', '.join(ran)}"
+    return "ok", ""

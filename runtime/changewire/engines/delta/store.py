@@ -1,0 +1,188 @@
+"""Batches applied to tables of delta-rs, and what their checkpoint keeps.
+
+It keeps the tables that were fed, and deletes that name none, as the Spark engine does: in a folder
+for each batch. Spark counts its batches from 0. A batch here has a negative number, made of what it
+keeps, so that one that is retried overwrites its folder, and none of the other engine's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from changewire.engines.delta.batch import (
+    as_dead_letters,
+    batch_of,
+    deletes_for_all,
+    keyed_mutation,
+)
+from changewire.engines.delta.columns import EFFECTS_KEPT, TARGETS
+from changewire.engines.delta.merge import DeltaDecisions, DeltaMerge
+from changewire.engines.effects import check_keys
+from changewire.tables.batch import RowBatch
+from changewire.tables.names import Target
+from changewire.tables.planner import BatchPlan, DecidedMerges, decide, plan, write
+from changewire.tables.routing import KnownTables, Namespace, Refusal, Routing
+
+_TABLES: Final = "changewire_tables"
+_DELETES: Final = "changewire_deletes"
+_BATCH: Final = "batch"
+_FILE: Final = "part-00000.parquet"
+_NUMBER_BYTES: Final = 7
+"""Of a digest, so that a number is one of 64 bits with its sign."""
+
+
+class DecidedRows(NamedTuple):
+    """A batch whose changes are decided on.
+
+    Attributes:
+        rows: Decoded rows; those of changes that cannot be applied are dead letters.
+        planned: Where the others go.
+        merges: What they do to each table.
+    """
+
+    rows: pa.Table
+    planned: BatchPlan[RowBatch]
+    merges: DecidedMerges[DeltaDecisions, dict[int, Refusal]]
+
+
+@dataclass
+class DeltaStore:
+    """The tables of a run, and how changes are applied to them.
+
+    Attributes:
+        routing: How sources find their targets; these are paths.
+        checkpoint: Folder that keeps what is known of tables.
+        format: Public name of the messages' format.
+        apply_as_truncates: Whether truncates are applied.
+        known: Tables that were fed.
+        counts: What became of changes in tables.
+    """
+
+    routing: Routing
+    checkpoint: str
+    format: str
+    apply_as_truncates: bool = False
+    known: KnownTables = field(init=False)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        """Read what earlier runs knew."""
+        self.known = known_tables(self.checkpoint)
+
+    def decide(self, rows: pa.Table) -> DecidedRows:
+        """Decide what a batch does to its tables; changes that cannot be applied are left out.
+
+        Nothing is written but tables that are not there yet, without rows.
+
+        Args:
+            rows: Decoded rows with `EFFECTS`.
+
+        Raises:
+            KeysMissingError: No change has a key, and none ever had.
+            OutputError: A table has other columns, or is not for delta-rs to write.
+        """
+        batch = batch_of(rows, with_truncates=self.apply_as_truncates)
+        summary = batch.summary()
+        check_keys(summary, self.known)
+        planned = plan(batch, summary, self.routing, self.known)
+        merges = decide([*self._merges(planned)])
+        left = planned.batch.without(*merges.failures)
+        landing = as_dead_letters(rows, left.refused, self.format)
+        return DecidedRows(landing, replace(planned, batch=left), merges)
+
+    def write(self, decided: DecidedRows) -> None:
+        """Write what a batch does to its tables; a retry changes nothing.
+
+        Raises:
+            ConflictError: Other writers did not let it be done.
+            OutputError: A table has other columns, or is not for delta-rs to write.
+        """
+        registry = _DeltaCheckpoint(self.checkpoint, decided.rows)
+        self.counts += write(decided.planned, decided.merges, registry)
+
+    def _merges(self, planned: BatchPlan[RowBatch]) -> Iterator[DeltaMerge]:
+        added: dict[Target, list[Namespace]] = {}
+        for target, namespace in planned.routes.added:
+            added.setdefault(target, []).append(namespace)
+        for target, keys in planned.routes.targets.items():
+            deletes = kept_deletes(self.checkpoint, added[target]) if target in added else ()
+            earlier = (keyed_mutation(row, None) for row in deletes)
+            mutations = planned.batch.mutations_of(keys, earlier)
+            yield DeltaMerge(mutations, target.name, planned.batch.newest_truncate(keys))
+
+
+class _DeltaCheckpoint(NamedTuple):
+    """Keeps what later batches need; see `changewire.tables.planner.TableRegistry`."""
+
+    folder: str
+    rows: pa.Table
+
+    def keep_deletes(self, batch: RowBatch) -> None:
+        """Keep deletes that name no table, for tables to come."""
+        keep_deletes(self.folder, deletes_for_all(self.rows, batch))
+
+    def keep_tables(self, added: list[tuple[Target, Namespace]]) -> None:
+        """Keep the tables that the batch was the first to feed."""
+        keep_tables(self.folder, added)
+
+
+def known_tables(checkpoint: str) -> KnownTables:
+    """Return the tables that earlier batches fed."""
+    known = KnownTables()
+    for row in sorted(_read(checkpoint, _TABLES, TARGETS), key=itemgetter(_BATCH)):
+        known.add(Target(row["name"], tuple(row["origin"])), (row["system"], row["database"]))
+    return known
+
+
+def keep_tables(checkpoint: str, added: Iterable[tuple[Target, Namespace]]) -> None:
+    """Keep the tables that a batch was the first to feed."""
+    rows = [
+        {"system": system, "database": database, "name": target.name, "origin": [*target.origin]}
+        for target, (system, database) in added
+    ]
+    _write(rows, checkpoint, _TABLES, TARGETS)
+
+
+def keep_deletes(checkpoint: str, deletes: Iterable[dict[str, Any]]) -> None:
+    """Keep deletes that name no table, for tables to come; they have columns `EFFECTS_KEPT`."""
+    _write([*deletes], checkpoint, _DELETES, EFFECTS_KEPT)
+
+
+def kept_deletes(checkpoint: str, namespaces: Collection[Namespace]) -> Iterator[dict[str, Any]]:
+    """Yield kept deletes of some namespaces."""
+    for row in _read(checkpoint, _DELETES, EFFECTS_KEPT):
+        if (row["source"]["system"], row["source"]["database"]) in namespaces:
+            yield row
+
+
+def _write(rows: list[dict[str, Any]], checkpoint: str, folder: str, columns: pa.Schema) -> None:
+    if not rows:
+        return
+    digest = hashlib.sha256(msgspec.json.encode(rows)).digest()
+    number = -1 - int.from_bytes(digest[:_NUMBER_BYTES], "big")
+    place = Path(checkpoint, folder, f"{_BATCH}={number}")
+    place.mkdir(parents=True, exist_ok=True)
+    begun = place / f".{_FILE}"
+    pq.write_table(pa.Table.from_pylist(rows, columns), begun)
+    begun.replace(place / _FILE)
+
+
+def _read(checkpoint: str, folder: str, columns: pa.Schema) -> Iterator[dict[str, Any]]:
+    place = Path(checkpoint, folder)
+    if not place.is_dir():
+        return
+    numbered = columns.append(pa.field(_BATCH, pa.int64()))
+    found = ds.dataset(place, schema=numbered, format="parquet", partitioning="hive")
+    for batch in found.to_batches():
+        yield from batch.to_pylist()

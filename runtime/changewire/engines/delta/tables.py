@@ -1,0 +1,228 @@
+"""Tables in folders: opened, made, read and vacuumed by delta-rs; what it misreads is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta, timezone
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+from deltalake import CommitProperties, DeltaTable, QueryBuilder, Schema
+from deltalake.exceptions import CommitFailedError, DeltaError
+
+from changewire.engines.delta.columns import ROWS, TOMBSTONES
+from changewire.engines.errors import OutputError
+from changewire.engines.json_rows import KEY, ROW
+from changewire.engines.kept import KEYS, SUFFIX, property_text, property_value
+from changewire.engines.retries import WriteConflictError, retried
+from changewire.tables.metadata import COLUMN
+from changewire.tables.names import beside
+from changewire.tables.order import Order
+
+NEXT_VERSION: Final = CommitProperties(max_commit_retries=0)
+"""Lets a change of a table be the version after the one that it was decided on, or none at all."""
+
+_MAPPING: Final = "delta.columnMapping.mode"
+_FIELD: Final = f'"{COLUMN}"'
+_UNREADABLE: Final = re.compile(r"[\x00-\x1f%\\\[\]^|]")
+"""Characters in a path that delta-rs 1.6 takes for something else, or that end the process."""
+
+_SCHEME: Final = "://"
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_MICROSECOND: Final = timedelta(microseconds=1)
+_ADVICE: Final = {
+    COLUMN: "; it was not made by changewire",
+    ROW: "; tables whose rows are columns of a type are merged into by Spark",
+}
+
+
+class DeltaTables(NamedTuple):
+    """A table with its tombstones, each at its newest version.
+
+    Attributes:
+        table: The table.
+        tombstones: The table of its tombstones.
+    """
+
+    table: DeltaTable
+    tombstones: DeltaTable
+
+
+def check_path(target: str) -> None:
+    """Refuse a path that delta-rs does not read as it stands.
+
+    Raises:
+        ValueError: It has such a character, in it or in the folder that it starts from.
+    """
+    path = target if _SCHEME in target else os.path.abspath(target)  # noqa: PTH100 - no folder yet
+    found = _UNREADABLE.search(path)
+    if found is not None:
+        raise ValueError(
+            f"delta-rs cannot have a table at {path!r}: {found[0]!r} in a path means something "
+            "else to it; choose another folder"
+        )
+
+
+def tables_of(target: str) -> DeltaTables:
+    """Return the table of a target, made if it is not there, and that of its tombstones.
+
+    Raises:
+        OutputError: It is there, and has other columns, or is not for delta-rs to read.
+        WriteConflictError: Another writer changed it meanwhile.
+    """
+    table, tombstones = _made(target, ROWS), _made(beside(target, SUFFIX), TOMBSTONES)
+    keys = property_value(tombstones.metadata().configuration.get(KEYS))
+    if keys is None:
+        set_property(tombstones, KEYS, property_text([KEY]))
+    elif keys != [KEY]:
+        raise OutputError(f"{target}: its key has the columns {', '.join(keys)}{_ADVICE[ROW]}")
+    return DeltaTables(table, tombstones)
+
+
+def _made(path: str, columns: pa.Schema) -> DeltaTable:
+    with reported(path):
+        if not DeltaTable.is_deltatable(path):
+            DeltaTable.create(path, columns, mode="ignore")
+    return opened(path, columns)
+
+
+def opened(path: str, columns: pa.Schema) -> DeltaTable:
+    """Return a table at its newest version.
+
+    Raises:
+        OutputError: It lacks a column, has one of another type, or is not for delta-rs to read.
+    """
+    with reported(path):
+        table = DeltaTable(path)
+        if table.metadata().configuration.get(_MAPPING, "none") != "none":
+            # Delta-rs finds NULL in columns whose names in the files are others.
+            raise OutputError(f"{path}: it is not for delta-rs to read (column mapping); use Spark")
+        _check(path, table.schema(), columns)
+        return table
+
+
+@contextmanager
+def reported(path: str) -> Generator[None, None, None]:
+    """Report what delta-rs refuses as `OutputError`, and conflicts as `WriteConflictError`."""
+    try:
+        yield
+    except CommitFailedError as error:
+        raise WriteConflictError from error
+    except (DeltaError, OSError) as error:
+        reason = str(error).partition("\n")[0]
+        raise OutputError(f"{path}: delta-rs cannot do it ({reason})") from error
+
+
+def set_property(table: DeltaTable, name: str, text: str) -> None:
+    """Set a property of a table.
+
+    Raises:
+        WriteConflictError: Another writer changed it meanwhile.
+    """
+    with reported(table.table_uri):
+        table.alter.set_table_properties({name: text}, raise_if_not_exists=False)
+
+
+def _check(path: str, there: Schema, needed: pa.Schema) -> None:
+    found = _types(there)
+    for name, kind in _types(Schema.from_arrow(needed)).items():
+        if found.get(name) == kind:
+            continue
+        has = f"has {found[name]}" if name in found else "lacks it"
+        raise OutputError(
+            f"{path}: a column {name} of type {kind} is needed, and the table {has}"
+            f"{_ADVICE.get(name, '')}"
+        )
+
+
+def _types(schema: Schema) -> dict[str, str]:
+    """Return the types of columns as text, without comments and what may be NULL."""
+    fields = json.loads(schema.to_json())["fields"]
+    return {field["name"]: _text(field["type"]) for field in fields}
+
+
+def _text(kind: Any) -> str:
+    if isinstance(kind, str):
+        return kind
+    if kind["type"] == "struct":
+        fields = ",".join(f"{one['name']}:{_text(one['type'])}" for one in kind["fields"])
+        return f"struct<{fields}>"
+    parts = [_text(kind[name]) for name in ("keyType", "valueType", "elementType") if name in kind]
+    return f"{kind['type']}<{','.join(parts)}>"
+
+
+def read(table: DeltaTable, query: str, **others: DeltaTable) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a query as dictionaries; memory holds a batch of them.
+
+    Args:
+        table: What the query names ``held``.
+        query: SQL, as DataFusion has it.
+        others: Other tables, by the names that the query has for them.
+    """
+    builder = QueryBuilder().register("held", table)
+    for name, other in others.items():
+        builder = builder.register(name, other)
+    with reported(table.table_uri):
+        for batch in pa.RecordBatchReader.from_stream(builder.execute(query)):
+            yield from batch.to_pylist(maps_as_pydicts="strict")
+
+
+def vacuum(target: str, *, older_than: datetime) -> int:
+    """Remove the tombstones of a table; return how many.
+
+    What is older than a delete and comes after its tombstone was removed brings the row back.
+
+    Args:
+        target: Folder of the table.
+        older_than: Tombstones that were written before it go; it has a time zone.
+
+    Raises:
+        ValueError: The time has no zone, or delta-rs does not read such a path.
+        OutputError: There is no such table, or it is not for delta-rs to write.
+        ConflictError: Other writers changed the tombstones again and again.
+    """
+    if older_than.tzinfo is None:
+        raise ValueError("older_than has no time zone")
+    check_path(target)
+    path = beside(target, SUFFIX)
+    # As a number: delta-rs compares times of one unit and zone alone, and its text has another one.
+    is_old = f"CAST(since AS BIGINT) < {(older_than - _EPOCH) // _MICROSECOND}"
+
+    def remove() -> int:
+        tombstones = opened(path, TOMBSTONES)
+        (found,) = read(tombstones, f"SELECT count(*) AS number FROM held WHERE {is_old}")  # noqa: S608
+        with reported(path):
+            tombstones.delete(is_old, commit_properties=NEXT_VERSION)
+        return int(found["number"])
+
+    return retried(path, remove)
+
+
+def older_than(floor: Order) -> str:
+    """Return the condition that the newest write of a row is not newer than a truncate.
+
+    It is never NULL. Text compares by its bytes, which in UTF-8 is the order of its characters, as
+    in Python.
+
+    Args:
+        floor: Order of the truncate; it has a sequence.
+    """
+    major, minor = floor.sequence
+    topic, partition, offset, element = floor.position
+    parts = {
+        "['sequence']['major']": str(major),
+        "['sequence']['minor']": str(minor),
+        "['topic']": f"'{topic.replace(chr(39), chr(39) * 2)}'",
+        "['partition']": str(partition),
+        "['offset']": str(offset),
+        "['element']": str(element),
+    }
+    condition = "true"
+    for path, value in reversed(parts.items()):
+        field = f"{_FIELD}{path}"
+        condition = f"({field} < {value} OR ({field} = {value} AND {condition}))"
+    return f"({_FIELD}['sequence'] IS NULL OR COALESCE({condition}, false))"

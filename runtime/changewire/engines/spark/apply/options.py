@@ -1,0 +1,131 @@
+"""How the changes of a query are applied: what its user asked for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal, cast
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
+
+from changewire.changes import embedded
+from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.decode import Decoder
+from changewire.engines.effects import EffectsDecoder
+from changewire.engines.options import TableOptions
+from changewire.engines.spark.apply.effects import CheckedEffectsDecoder, with_effects
+from changewire.engines.spark.apply.evolve import SCHEMA_EVOLUTIONS, SchemaEvolution
+from changewire.engines.spark.apply.formats import TableFormat, format_of
+from changewire.engines.spark.decode import Decoded, mapped, struct_of
+from changewire.engines.spark.row_type import RowSchema
+from changewire.engines.spark.types import ROWS
+from changewire.tables.names import template_of
+from changewire.tables.routing import Routing
+
+_WHOLE: Final = re.compile(r"/|[A-Za-z][A-Za-z0-9+.-]*:")
+"""How paths begin that are whole, and URIs."""
+
+
+@dataclass(frozen=True)
+class RowTypes:
+    """What tables have their rows as.
+
+    Attributes:
+        rows: ``json``; ``embedded``, the columns that the schemas in the messages declare; or
+            columns of a type.
+        decode_options: How messages are read.
+        evolution: What tables do with columns that they lack.
+    """
+
+    rows: Literal["json", "embedded"] | StructType
+    decode_options: DecodeOptions
+    evolution: SchemaEvolution = "add_columns"
+
+    @property
+    def are_typed(self) -> bool:
+        """Whether rows are columns of a type."""
+        return not isinstance(self.rows, str) or self.rows != "json"
+
+
+def row_types(
+    rows: str | StructType | RowSchema, decode_options: DecodeOptions, evolution: SchemaEvolution
+) -> RowTypes:
+    """Return what tables have their rows as, by the argument ``rows``.
+
+    Raises:
+        ValueError: It is nothing that tables can have.
+        ImportError: It is a JSON Schema, and the extra ``codegen`` is not installed.
+    """
+    if evolution not in SCHEMA_EVOLUTIONS:
+        names = ", ".join(SCHEMA_EVOLUTIONS)
+        raise ValueError(f"no schema_evolution {evolution!r}; there are: {names}")
+    if isinstance(rows, str) and rows == "json":
+        return RowTypes("json", decode_options, evolution)
+    if isinstance(rows, str) and rows == "embedded":
+        embedded.dialect(decode_options.format)
+        return RowTypes("embedded", decode_options, evolution)
+    return RowTypes(struct_of(rows, decode_options), decode_options, evolution)
+
+
+def with_effects_of(messages: DataFrame, types: RowTypes) -> Decoded:
+    """Return decoded messages with what their changes do to rows; what does not fit is refused."""
+    if isinstance(types.rows, StructType):
+        decoder: Decoder = CheckedEffectsDecoder(types.decode_options, types.rows)
+    else:
+        decoder = EffectsDecoder(types.decode_options)
+    return Decoded(mapped(messages, decoder, with_effects(ROWS)))
+
+
+@dataclass(frozen=True)
+class ApplyOptions:
+    """How the changes of a query are applied.
+
+    Attributes:
+        routing: How sources find their targets.
+        types: What tables have their rows as.
+        sink: Table format.
+        checkpoint: Folder of the query's checkpoint.
+        apply_as_truncates: Whether truncates are applied.
+
+    Raises:
+        ValueError: There is no such format, or its tables have names and the target is a path, or
+            it is a relative one.
+    """
+
+    routing: Routing
+    types: RowTypes
+    sink: str
+    checkpoint: str
+    apply_as_truncates: bool = False
+
+    def __post_init__(self) -> None:
+        """Check that the format can have such tables."""
+        template = self.routing.template
+        if template.is_path and not self.tables.takes_paths:
+            raise ValueError(f"tables of {self.sink} have names, and no paths: {template.text}")
+        if template.is_path and not _WHOLE.match(template.text):
+            raise ValueError(
+                f"the target {template.text!r} is a relative path; Spark takes tables by whole "
+                "paths, or URIs"
+            )
+
+    @property
+    def tables(self) -> TableFormat:
+        """The table format."""
+        return format_of(self.sink)
+
+
+def apply_options_of(
+    decode_options: DecodeOptions, options: TableOptions, sink: str, checkpoint: str
+) -> ApplyOptions:
+    """Return how changes are applied, by what a user asked for.
+
+    Raises:
+        ValueError: An option does not fit.
+        ImportError: The rows are a JSON Schema, and the extra ``codegen`` is not installed.
+    """
+    evolution = cast("SchemaEvolution", options.schema_evolution)
+    types = row_types(options.rows, decode_options, evolution)
+    routing = Routing(template_of(options.target), options.null_set)
+    return ApplyOptions(routing, types, sink, checkpoint, options.apply_as_truncates)

@@ -1,0 +1,1 @@
+"""Whole jobs, as the command line runs them: messages in, tables and a report out."""

@@ -1,0 +1,131 @@
+"""What is checked before a job starts: its inputs, its output folder, and its engine."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from changewire.engines.layout import OUTPUTS
+from changewire.engines.options import ENGINES
+from changewire.framing import FramingError, expand
+
+JAVA: Final = 17
+"""The oldest Java that Spark 4 runs on."""
+
+REPORTS: Final = ("report.json", "report.html")
+
+_JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)')
+_JAVA_SECONDS: Final = 60
+_WRITTEN = re.compile(r"\.?part-.*|\.?_SUCCESS(\.crc)?")
+"""Names of the files that an engine writes into an output."""
+
+
+class JobError(Exception):
+    """The job cannot run as it was asked for; the text says why, and what to do."""
+
+
+def choose_engine(engine: str, inputs: Sequence[str]) -> tuple[str, str | None]:
+    """Return the engine to run, and a sentence if ``auto`` does not take Spark.
+
+    Raises:
+        JobError: Spark is asked for and cannot run.
+        ValueError: There is no such engine.
+    """
+    if engine not in ENGINES:
+        text = f"no engine {engine!r}; there are: {', '.join(ENGINES)}"
+        raise ValueError(text)
+    if engine == "python":
+        return "python", None
+    lack = "Spark cannot read standard input" if "-" in inputs else missing_for_spark()
+    if lack is None:
+        return "spark", None
+    if engine == "spark":
+        raise JobError(f"{lack}: use --engine python, or let `changewire doctor` say what to do.")
+    return "python", f"{lack}: running without Spark, with the same result."
+
+
+def missing_for_spark() -> str | None:
+    """Return the first thing that Spark needs and that is missing, as a clause; None if none is."""
+    for package in ("pyspark", "pyarrow", "pandas"):
+        if find_spec(package) is None:
+            return f"{package} is not installed"
+    if major_version("pandas") not in {None, 2}:
+        return "pandas 3 or newer is installed, which PySpark cannot use"
+    found = java_version()
+    return None if found is not None and found >= JAVA else f"No Java {JAVA} or newer was found"
+
+
+def major_version(distribution: str) -> int | None:
+    """Return the first number of an installed package's version; None if there is none."""
+    try:
+        return int(version(distribution).partition(".")[0])
+    except (PackageNotFoundError, ValueError):
+        return None
+
+
+def java_version() -> int | None:
+    """Return the version of the Java that Spark would start; None if there is none."""
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home, "bin", "java")) if home else shutil.which("java")
+    if java is None:
+        return None
+    try:
+        done = subprocess.run(  # noqa: S603 - the very program that Spark starts
+            [java, "-version"], capture_output=True, check=False, timeout=_JAVA_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = _JAVA_VERSION.search(done.stderr.decode("utf-8", "replace"))
+    return int(found[1]) if found else None
+
+
+def files_of(inputs: Sequence[str]) -> list[str]:
+    """Return the files that inputs stand for; the tables hold their names.
+
+    Raises:
+        FramingError: There is no such file, or its name is not UTF-8.
+    """
+    files = expand(inputs)
+    for file in files:
+        if file != file.encode("utf-8", "replace").decode():
+            reason = "the name of the file is not UTF-8; rename it"
+            raise FramingError(file, None, reason)
+    return files
+
+
+def check_folder(output: Path) -> None:
+    """Reject an output that is no local folder."""
+    if re.match(r"\w{2,}:", str(output)):
+        raise JobError(f"{output}: the output must be a local folder")
+    if output.exists() and not output.is_dir():
+        raise JobError(f"{output}: the output must be a folder, and this is a file")
+
+
+def check_output(output: Path, files: Sequence[str]) -> None:
+    """Reject an output in which a run would replace what no run wrote, or its own input."""
+    check_folder(output)
+    for foreign in _foreign(output):
+        raise JobError(
+            f"{foreign}: no run wrote this, and it would be replaced; choose another output folder"
+        )
+    replaced = [(output / name).resolve() for name in (*OUTPUTS, *REPORTS)]
+    for file in files:
+        if file != "-" and any(Path(file).resolve().is_relative_to(path) for path in replaced):
+            raise JobError(f"{file}: the run would replace its own input; choose another output")
+
+
+def _foreign(output: Path) -> Iterator[Path]:
+    """Yield what has the name of an output and is not of the kind that a run writes."""
+    yield from (output / name for name in REPORTS if (output / name).is_dir())
+    for folder in (output / name for name in OUTPUTS):
+        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+            yield folder
+        elif folder.is_dir():
+            yield from (p for p in folder.iterdir() if p.is_dir() or not _WRITTEN.fullmatch(p.name))

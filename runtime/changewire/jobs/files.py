@@ -1,0 +1,195 @@
+"""Jobs on files: to tables of changes by either engine, or merged into Delta tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from changewire.changes import Digests, Image, NullValue
+from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.options import Engine, TableOptions
+from changewire.engines.outcome import Outcome
+from changewire.framing import FramingError
+from changewire.jobs.checks import JobError, check_output, choose_engine, files_of
+
+
+def run(
+    inputs: Sequence[str],
+    output: str,
+    *,
+    format: str,
+    engine: Engine = "auto",
+    image: Image = "full",
+    keys: Sequence[str] | None = None,
+    families: Sequence[str] | None = None,
+    digests: Digests = "off",
+    null_value: NullValue = "control",
+    shape: str = "auto",
+    show_values: bool = False,
+    progress: Callable[[int], None] | None = None,
+    notice: Callable[[str], None] | None = None,
+) -> Outcome:
+    """Decode files into Parquet tables and write a report beside them.
+
+    Args:
+        inputs: Files or folders; ``-`` is standard input, which only the Python engine reads.
+        output: Local folder for ``changes``, ``controls``, ``dead_letters``, ``report.json`` and
+            ``report.html``. Those are replaced, other files in it stay.
+        format: Public name of the format; ``auto`` takes for each message the one that it says
+            it has, for topics that carry several.
+        engine: ``auto`` takes Spark if it can run, and otherwise Python.
+        image: What a message holds of its row after a write.
+        keys: Columns that name the row, in place of those that the message or its format says.
+        families: Column families of an HBase table, to take names of its columns apart.
+        digests: ``count`` or ``refuse`` Aerospike records whose digest is not that of their set and
+            user key.
+        null_value: What a Kafka record without value is: ``control``, an event that changes
+            nothing, or ``delete``, of the row that its key names.
+        shape: Shape of the files, see `changewire.framing.SHAPES`.
+        show_values: Whether the report's first dead letters show the start of their values.
+        progress: Called by the Python engine, now and then, with the number of messages so far.
+        notice: Called with one sentence if ``auto`` does not take Spark.
+
+    Raises:
+        FramingError: An input cannot be read.
+        JobError: The engine cannot run, or the output would replace files that no run wrote; or
+            Spark failed, whose traceback is then in ``failure.txt`` in the output.
+        ConservationError: The decoded rows do not add up.
+        ImportError: A library is missing; its extra is ``cli``, ``spark`` or ``digest``.
+        ValueError: There is no such format, image, shape or engine.
+    """
+    return run_files(
+        inputs,
+        output,
+        DecodeOptions(format, image, keys, families, digests, null_value),
+        engine=engine,
+        shape=shape,
+        show_values=show_values,
+        progress=progress,
+        notice=notice,
+    )
+
+
+def run_files(
+    inputs: Sequence[str],
+    output: str,
+    decode_options: DecodeOptions,
+    *,
+    engine: str = "auto",
+    shape: str = "auto",
+    show_values: bool = False,
+    progress: Callable[[int], None] | None = None,
+    notice: Callable[[str], None] | None = None,
+) -> Outcome:
+    """Decode files into Parquet tables, as `run` does."""
+    from changewire.report.write import write
+
+    files = files_of(inputs)
+    check_output(Path(output), files)
+    chosen, why = choose_engine(engine, files)
+    if why and notice is not None:
+        notice(why)
+    if chosen == "spark":
+        outcome = _in_spark(files, output, decode_options, shape, show_values=show_values)
+    else:
+        from changewire.engines import python
+
+        outcome = python.run(
+            files,
+            output,
+            decode_options=decode_options,
+            shape=shape,
+            show_values=show_values,
+            progress=progress,
+        )
+    outcome = replace(outcome, inputs=list(inputs))
+    write(outcome)
+    return outcome
+
+
+def merge_files(
+    inputs: Sequence[str],
+    output: str,
+    decode_options: DecodeOptions,
+    table_options: TableOptions,
+    *,
+    checkpoint: str,
+    shape: str = "auto",
+    show_values: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> Outcome:
+    """Apply the changes of files to Delta tables by delta-rs, and write a report.
+
+    The output is that of `run`; `changewire.delta.apply_changes` says what the tables hold.
+
+    Args:
+        inputs: Files or folders; ``-`` is standard input.
+        output: Local folder for ``changes``, ``controls``, ``dead_letters`` and the report.
+        decode_options: The format of the messages, and what they do not say themselves.
+        table_options: Which tables changes are applied to.
+        checkpoint: Folder that keeps what is known of tables.
+        shape: Shape of the files.
+        show_values: Whether the report's first dead letters show the start of their values.
+        progress: Called after each batch with the number of messages so far.
+
+    Raises:
+        FramingError: An input cannot be read.
+        JobError: An argument or a table does not fit, other writers kept changing a table, or the
+            output would replace files that no run wrote.
+        ConservationError: The decoded rows do not add up.
+        ImportError: A library is missing; its extra is ``cli`` or ``delta``.
+    """
+    from changewire.delta import StreamError  # says which library is missing
+    from changewire.engines.delta.apply import apply_messages
+    from changewire.report.write import write
+
+    files = files_of(inputs)
+    check_output(Path(output), files)
+    try:
+        outcome = apply_messages(
+            files,
+            output,
+            decode_options,
+            table_options,
+            checkpoint=checkpoint,
+            shape=shape,
+            show_values=show_values,
+            progress=progress,
+        )
+    except (StreamError, ValueError) as error:
+        raise JobError(str(error)) from None
+    outcome = replace(outcome, inputs=list(inputs))
+    write(outcome)
+    return outcome
+
+
+def _in_spark(
+    files: Sequence[str],
+    output: str,
+    decode_options: DecodeOptions,
+    shape: str,
+    *,
+    show_values: bool,
+) -> Outcome:
+    """Run the Spark engine; what a worker cannot read is a `FramingError` here as well."""
+    from changewire.engines.spark import run as engine
+    from changewire.engines.spark.failure import failure
+    from changewire.engines.spark.raised import RAISED
+
+    try:
+        return engine.run(
+            files, output, decode_options=decode_options, shape=shape, show_values=show_values
+        )
+    except RAISED as error:
+        # Spark hands on no exception of a worker, only its traceback as text.
+        for file in files:
+            found = re.search(
+                rf"FramingError: {re.escape(file)}(?:, record (\d+)[^:]*)?: (.+)", str(error)
+            )
+            if found:
+                number = int(found[1]) if found[1] else None
+                raise FramingError(file, number, found[2]) from error
+        text = failure("the run failed", error, output, {}, show_values=show_values)
+        raise JobError(text) from None

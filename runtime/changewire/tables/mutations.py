@@ -1,0 +1,116 @@
+"""Row mutations: what a change does to rows. It concerns two if it moves a row to another key."""
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+from msgspec import UNSET, Struct
+
+from changewire.changes.change_row import ChangeRow
+from changewire.tables.keys import Identity, identity_of
+from changewire.tables.order import NOWHERE, ChangePosition, Order, Sequence, sequence_of
+from changewire.tables.state import State, full_image, patch, tombstone
+from changewire_messages.change import Change
+
+WRITES: Final = frozenset({"insert", "update", "upsert", "read"})
+"""Operations that leave a row; they apply alike."""
+
+DELETE: Final = "delete"
+
+Kind = Literal["full", "patch", "delete"]
+
+
+class RowMutation(Struct, frozen=True):
+    """What a change does to one row.
+
+    Attributes:
+        key: Columns that name the row.
+        identity: The same, to be compared.
+        kind: ``full``: `values` are the whole row. ``patch``: they are set in it, UNSET removes a
+            column. ``delete``: the row goes.
+        values: Columns but the key's.
+        sequence: Sequence of the change; empty if it has none.
+        position: Where it was read.
+    """
+
+    key: Mapping[str, Any]
+    identity: Identity
+    kind: Kind
+    values: Mapping[str, Any]
+    sequence: Sequence
+    position: ChangePosition
+
+    def state(self, sequence: Sequence) -> State:
+        """Return what the row is by this change alone.
+
+        Args:
+            sequence: Its own sequence, or the one that it inherits.
+        """
+        order = Order(sequence, self.position)
+        if self.kind == "delete":
+            return tombstone(order)
+        return (full_image if self.kind == "full" else patch)(order, self.values)
+
+
+def is_unpaired_before(change: Change | ChangeRow) -> bool:
+    """Whether a change is the before-image of an update whose after-image is another change."""
+    return (
+        change.op == "update"
+        and change.after is None
+        and change.before is not None
+        and (change.sequence is None or change.sequence.minor == 0)
+    )
+
+
+def mutations(change: Change | ChangeRow, position: ChangePosition = NOWHERE) -> list[RowMutation]:
+    """Return what a change with a key does to rows; the mutation of its old key comes first.
+
+    A row that moved is deleted at (major, 0), before anything that its old key is given in the
+    same transaction. The after-image keeps the sequence of the change: in formats that send no
+    unpaired images, a later change of the same millisecond must still be newer.
+
+    Args:
+        change: A write or a delete.
+        position: Where it was read.
+    """
+    key, sequence = change.key, sequence_of(change.sequence)
+    if key is None:
+        return []
+    found: list[RowMutation] = []
+    if change.before_key is not None:
+        found.append(_mutation(change.before_key, "delete", {}, _before(sequence), position))
+    if is_unpaired_before(change):
+        if change.attributes.get("image", "full") == "full":
+            found.append(_mutation(key, "delete", {}, _before(sequence), position))
+        return found
+    kind, values = _content(change, key)
+    return [*found, _mutation(key, kind, values, sequence, position)]
+
+
+def _before(sequence: Sequence) -> Sequence:
+    return (*sequence[:1], 0) if sequence else sequence
+
+
+def _mutation(
+    key: Mapping[str, Any],
+    kind: Kind,
+    values: Mapping[str, Any],
+    sequence: Sequence,
+    position: ChangePosition,
+) -> RowMutation:
+    return RowMutation(key, identity_of(key), kind, values, sequence, position)
+
+
+def _content(change: Change | ChangeRow, key: Mapping[str, Any]) -> tuple[Kind, Mapping[str, Any]]:
+    """Return what a change does, and with which columns."""
+    if change.op == DELETE:
+        return "delete", {}
+    image = change.attributes.get("image", "full")
+    if image == "keys" or change.after is None:
+        return "patch", {}
+    after = {name: value for name, value in change.after.items() if name not in key}
+    if image == "full":
+        return "full", after
+    # Not a set: the order of columns in the text of a row must be the same in every process.
+    gone = [name for name in change.before or () if name not in key and name not in after]
+    gone += [name for name, value in after.items() if value is None]
+    return "patch", {**after, **dict.fromkeys(gone, UNSET)}

@@ -1,0 +1,74 @@
+"""Pages use the words of the glossary, and link them to their definitions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from tests.docs.pages import ROOT, blocks
+
+GLOSSARY: Final = ROOT / "docs" / "glossary.md"
+GENERATED: Final = {"_build", "made", "formats", "changes"}
+"""Folders of pages whose text comes from schemas, messages or the program."""
+
+PAGES: Final = sorted(
+    path.relative_to(ROOT).as_posix()
+    for path in (ROOT / "README.md", *ROOT.glob("docs/**/*.md"))
+    if not GENERATED & set(path.parts)
+)
+UNUSUAL: Final = re.compile(r"\b(told|(is|are) none|nobody|somebody|anybody)\b", re.IGNORECASE)
+OF_OTHERS: Final = {"docs/dependencies.md"}
+
+
+def prose(path: Path) -> str:
+    """Return the text of a page without its code."""
+    text = path.read_text(encoding="utf-8")
+    return re.sub(r"^ *```.*?^ *```$|`[^`\n]+`", "", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def anchors(path: Path) -> set[str]:
+    """Return the anchors of a page's headings."""
+    headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", text).lower().replace(" ", "-") for text in headings}
+
+
+def links(page: str) -> Iterator[tuple[Path, str]]:
+    """Yield the file and the anchor of each link of a page to a page."""
+    path = ROOT / page
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose(path)):
+        file, _, anchor = target.partition("#")
+        if anchor and ":" not in file:
+            yield (path.parent / file).resolve() if file else path, anchor
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_into_pages_lead_to_a_heading(page: str) -> None:
+    """Each link with an anchor, as those to the glossary, names a heading that exists."""
+    found = list(links(page))
+    assert [f"{path.name}#{anchor}" for path, anchor in found if anchor not in anchors(path)] == []
+
+
+def test_every_word_of_the_glossary_is_linked() -> None:
+    """The glossary defines no word that no page links to."""
+    words = set(re.findall(r"^### (.+)$", GLOSSARY.read_text(encoding="utf-8"), re.MULTILINE))
+    linked = {
+        anchor for page in PAGES for path, anchor in links(page) if path == GLOSSARY.resolve()
+    }
+    assert {word.lower().replace(" ", "-") for word in words} - linked == set()
+
+
+@pytest.mark.parametrize("page", sorted(set(PAGES) - OF_OTHERS))
+def test_pages_say_who_does_what(page: str) -> None:
+    """No page uses words that hide the subject of a sentence."""
+    assert [match[0] for match in UNUSUAL.finditer(prose(ROOT / page))] == []
+
+
+def test_the_landing_page_runs() -> None:
+    """The example of the landing page does what it asserts."""
+    (code,) = blocks("docs/index.md")
+    names: dict[str, Any] = {}
+    exec(code, names)  # noqa: S102 - our own text
+    assert names["change"].op == "upsert"

@@ -1,0 +1,29 @@
+"""What one change does to rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace as with_fields
+from tests.runtime.tables.histories import change
+
+import changewire as cw
+from changewire.tables.mutations import mutations
+
+
+def patch_of(before: Mapping[str, Any], after: Mapping[str, Any]) -> cw.Change:
+    """Return an update whose images are patches."""
+    whole = change("update", 1, 10)
+    images: dict[str, Any] = {"before": before, "after": after, "attributes": {"image": "patch"}}
+    return with_fields(whole, **images)
+
+
+def test_columns_that_a_patch_removes_keep_the_order_of_the_message() -> None:
+    """The order of columns in the text of a row does not depend on the process that writes it."""
+    names = [f"column{number}" for number in range(50)]
+    before = {"id": 1, **dict.fromkeys(names[:40], "x")}
+    (found,) = mutations(patch_of(before, {"id": 1, **dict.fromkeys(names[40:])}))
+    assert [*found.values] == [*names[40:], *names[:40]]
+    assert {*found.values.values()} == {UNSET}
