@@ -3,11 +3,13 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from tests.runtime.changes.connect.helpers import CONNECT, field, struct
 
 from changewire.changes.connect import SchemaCache, SchemaError, fingerprint
+from changewire.changes.connect import cache as cache_module
 
 
 def text(i: int) -> bytes:
@@ -55,6 +57,22 @@ def test_bytes_are_bounded() -> None:
     large = cache.get(text(1) + b" " * 1000)
     assert large.reader is not None
     assert len(cache) == 0
+
+
+def test_a_schema_that_two_threads_compile_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bytes of a schema are counted once, so no other schema has to leave for them."""
+    cache = SchemaCache(max_bytes=2 * len(text(1)))
+    compile_schema = cache_module.compile_schema
+
+    def compiled_meanwhile(*arguments: Any, **options: Any) -> Any:
+        monkeypatch.undo()
+        cache.get(text(1))
+        return compile_schema(*arguments, **options)
+
+    monkeypatch.setattr(cache_module, "compile_schema", compiled_meanwhile)
+    cache.get(text(1))
+    cache.get(text(2))
+    assert counts(cache) == (0, 3, 0, 2)
 
 
 @pytest.mark.parametrize(
