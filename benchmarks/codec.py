@@ -9,7 +9,7 @@ import changewire as cw
 from benchmarks import messages, peers
 from benchmarks.tables import Result, timed, verdict
 from benchmarks.timing import Action, compare
-from changewire.codec.family import Family
+from changewire.codec.family import GeneratedFamily
 from changewire_messages import aerospike_json
 
 OURS = "changewire"
@@ -80,7 +80,7 @@ def _unknown(size: str, message: dict[str, Any], rounds: int, seconds: float) ->
 
 
 def _reader(data: bytes) -> Callable[[], object]:
-    codec = cw.Codec(Family(aerospike_json))
+    codec = cw.Codec(GeneratedFamily(aerospike_json))
     return lambda: codec.decode(data)
 
 

@@ -11,13 +11,13 @@ from changewire_codegen.names import CLASS_NAME, RESERVED_TITLES, UNCARRIABLE, p
 from changewire_codegen.nodes import (
     Alias,
     AnyDefinition,
+    Conditional,
     Family,
     Nullable,
     Object,
     Property,
     RefTo,
     Row,
-    Rule,
     Scalar,
     Tag,
     Union,
@@ -138,7 +138,7 @@ def _object(node: Node, head: tuple[str, str, str, str], place: Place) -> Object
         *head,
         properties=_properties(node["properties"], required, place.at("properties")),
         tag=_open_tag(node),
-        rules=(Rule(node["if"], node["then"]),) if "if" in node else (),
+        rules=(Conditional(node["if"], node["then"]),) if "if" in node else (),
         leniencies=node.get("x-leniency", {}),
     )
 

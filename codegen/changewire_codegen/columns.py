@@ -75,7 +75,7 @@ TEXT = Leaf("text")
 
 
 @dataclass(frozen=True)
-class Field:
+class StructField:
     """A field of a struct.
 
     Attributes:
@@ -146,7 +146,7 @@ def _inner(column: Column) -> Iterator[StructColumn]:
         yield from _inner(column.values)
 
 
-def fields_of(struct: StructColumn, family: Family) -> list[Field]:
+def fields_of(struct: StructColumn, family: Family) -> list[StructField]:
     """Return the fields of a struct."""
     first, *others = struct.definitions
     if others:
@@ -154,7 +154,7 @@ def fields_of(struct: StructColumn, family: Family) -> list[Field]:
     return _fields(first, family)
 
 
-def _fields(name: str, family: Family) -> list[Field]:
+def _fields(name: str, family: Family) -> list[StructField]:
     definition = family.definitions[name]
     if isinstance(definition, (RowUnion, Union)):
         return _merged(definition.arms, family, nested=isinstance(definition, RowUnion))
@@ -168,15 +168,15 @@ def _fields(name: str, family: Family) -> list[Field]:
             )
         text = "Properties that the schema does not name, as a JSON object by JSON Pointer."
         found.append(
-            Field(EXTRA, "extra", JSON, text, everywhere=True, optional=True, nullable=True)
+            StructField(EXTRA, "extra", JSON, text, everywhere=True, optional=True, nullable=True)
         )
     return found
 
 
-def _field(prop: Property, owner: str, family: Family) -> Field:
+def _field(prop: Property, owner: str, family: Family) -> StructField:
     column = TEXT if prop.repeated else column_of(prop.type, family, (owner,))
     nullable = not prop.required or _takes_null(prop.type, family)
-    return Field(
+    return StructField(
         name=prop.wire,
         attribute=prop.attribute,
         column=column,
@@ -187,13 +187,13 @@ def _field(prop: Property, owner: str, family: Family) -> Field:
     )
 
 
-def _merged(names: tuple[str, ...], family: Family, *, nested: bool) -> list[Field]:
+def _merged(names: tuple[str, ...], family: Family, *, nested: bool) -> list[StructField]:
     """Merge the fields of all arms; a field on whose type they differ becomes JSON text.
 
     Where ``nested``, structs on which they differ become one struct in turn.
     """
     arms = [{field.name: field for field in _fields(arm, family)} for arm in names]
-    merged: dict[str, Field] = {}
+    merged: dict[str, StructField] = {}
     for name in dict.fromkeys(name for arm in arms for name in arm):
         found = [arm[name] for arm in arms if name in arm]
         everywhere = len(found) == len(arms)
@@ -202,7 +202,9 @@ def _merged(names: tuple[str, ...], family: Family, *, nested: bool) -> list[Fie
         texts = list(dict.fromkeys(field.description for field in found))
         text = texts[0] if len(texts) == 1 else " / ".join(texts)
         optional = not everywhere or any(field.optional for field in found)
-        merged[name] = Field(name, found[0].attribute, column, text, everywhere, optional, nullable)
+        merged[name] = StructField(
+            name, found[0].attribute, column, text, everywhere, optional, nullable
+        )
     extra = merged.pop(EXTRA, None)
     return [*merged.values(), *([extra] if extra else [])]
 

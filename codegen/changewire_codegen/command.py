@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from changewire_codegen.dialect import DIALECT_PATH
-from changewire_codegen.errors import OutputError, SchemaError
+from changewire_codegen.errors import SchemaError, TargetError
 from changewire_codegen.load import load
 from changewire_codegen.render import render, render_pages
 from changewire_codegen.tree import Package, Pages, Tree, compare_all, write_all
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
         if options.check:
             return _check(options, arguments)
         _write(options)
-    except (OutputError, SchemaError) as error:
+    except (TargetError, SchemaError) as error:
         sys.stderr.write(f"{COMMAND}: {error}\n")
         return 2
     return 0

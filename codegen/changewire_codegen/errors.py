@@ -28,7 +28,7 @@ class SchemaError(ValueError):
         return f"{shown}: {self.reason}"
 
 
-class OutputError(ValueError):
+class TargetError(ValueError):
     """A folder or file to write to is not ours.
 
     Attributes:

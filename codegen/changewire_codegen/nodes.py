@@ -151,7 +151,7 @@ class Definition:
 
 
 @dataclass(frozen=True)
-class Rule:
+class Conditional:
     """A root-level if/then: if ``condition`` holds, ``consequence`` must hold."""
 
     condition: Mapping[str, Any]
@@ -164,7 +164,7 @@ class Object(Definition):
 
     properties: tuple[Property, ...]
     tag: Tag | None = None
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[Conditional, ...] = ()
     leniencies: Mapping[str, Mapping[str, Any]] = field(default_factory=_nothing)
 
 

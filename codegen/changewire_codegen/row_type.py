@@ -9,12 +9,12 @@ from changewire_codegen.build import build_family
 from changewire_codegen.columns import (
     EXTRA,
     Column,
-    Field,
     Leaf,
     LeafKind,
     ListColumn,
     MapColumn,
     StructColumn,
+    StructField,
     fields_of,
     tables,
 )
@@ -74,7 +74,7 @@ def struct_type(struct: StructColumn, family: Family) -> dict[str, Any]:
     return {"type": "struct", "fields": [_field(field, family) for field in fields]}
 
 
-def _field(field: Field, family: Family) -> dict[str, Any]:
+def _field(field: StructField, family: Family) -> dict[str, Any]:
     metadata = {"comment": field.description}
     if isinstance(field.column, Leaf) and field.column.kind in _JSON_TEXT:
         metadata["contentMediaType"] = "application/json"

@@ -17,7 +17,7 @@ import tomli
 from hypothesis import given, settings
 from tests.codegen.helpers import CASES
 
-from changewire_codegen.errors import OutputError, SchemaError
+from changewire_codegen.errors import SchemaError, TargetError
 from changewire_codegen.project import project
 
 PACKAGE = "of_a_stranger"
@@ -200,7 +200,7 @@ def test_a_project_of_somebody_else_stays(tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
     out.joinpath("pyproject.toml").write_text("# by hand")
-    with pytest.raises(OutputError, match="was not generated; name another folder"):
+    with pytest.raises(TargetError, match="was not generated; name another folder"):
         generate(schemas, out)
     assert [path.name for path in out.rglob("*")] == ["pyproject.toml"]
 

@@ -82,7 +82,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Found:
+class SchemaDifference:
     """One difference.
 
     Attributes:
@@ -131,7 +131,7 @@ class Comparison:
     files: tuple[str, str] = ("", "")
     compared: set[object] = field(default_factory=set)
     visited: set[object] = field(default_factory=set)
-    found: dict[object, Found] = field(default_factory=dict)
+    found: dict[object, SchemaDifference] = field(default_factory=dict)
 
     def visit(self, pair: Pair) -> None:
         """Remember nodes that are compared in full: their files need not be compared again."""
@@ -168,9 +168,13 @@ class Comparison:
         }
         file, pointer = at.place
         gone, (old, new) = at.family is self.old, map(_words, words)
-        self._keep(Found(rule, file, pointer + below, gone, old, new, verdicts, self.files, lost))
+        self._keep(
+            SchemaDifference(
+                rule, file, pointer + below, gone, old, new, verdicts, self.files, lost
+            )
+        )
 
-    def _keep(self, found: Found) -> None:
+    def _keep(self, found: SchemaDifference) -> None:
         """Keep a difference; of one that was found on several ways what is worst on any."""
         key = (found.rule, found.file, found.pointer, found.old, found.new)
         before = self.found.get(key)
@@ -178,7 +182,7 @@ class Comparison:
             self.found[key] = found
 
 
-def _gravity(found: Found) -> int:
+def _gravity(found: SchemaDifference) -> int:
     return sum(GRAVITY[verdict] for verdict in found.verdicts.values())
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from changewire_codegen.compat.differences import Comparison, Found, Pair
+from changewire_codegen.compat.differences import Comparison, Pair, SchemaDifference
 from changewire_codegen.compat.places import At, root
 from changewire_codegen.compat.walk import compare
 from changewire_codegen.load import FAMILY_FILE
@@ -21,7 +21,7 @@ class Compared:
 
     old: Family | None
     new: Family | None
-    found: Sequence[Found]
+    found: Sequence[SchemaDifference]
 
 
 def compare_families(old: Iterable[Family], new: Iterable[Family]) -> list[Compared]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from changewire_codegen.compat.places import At, target
-from changewire_codegen.compat.shapes import Shape, shapes, values
+from changewire_codegen.compat.shapes import ValueShape, shapes, values
 
 _DEEPEST: Final = 40
 _MOST_NODES: Final = 2000
@@ -66,7 +66,7 @@ def _deeper(at: At, limits: _Limits) -> Any:
     return value
 
 
-def typical(shape: Shape) -> Iterator[Any]:
+def typical(shape: ValueShape) -> Iterator[Any]:
     """Yield some values of a type that a node may allow; who tries them asks its validator."""
     if shape.word == "any":
         yield from _ANY

@@ -47,7 +47,7 @@ _FORMATS: Final[Mapping[tuple[str, str | None], str]] = {
 
 
 @dataclass(frozen=True)
-class Shape:
+class ValueShape:
     """Values of one type that a node allows.
 
     Attributes:
@@ -61,12 +61,12 @@ class Shape:
     trace: Trace = ()
 
 
-def shapes(at: At) -> dict[str, Shape]:
+def shapes(at: At) -> dict[str, ValueShape]:
     """Return what a node allows, by type; of two integers the dialect allows no union."""
     return {shape.word: shape for shape in _shapes(at)}
 
 
-def _shapes(at: At) -> Iterator[Shape]:
+def _shapes(at: At) -> Iterator[ValueShape]:
     node = at.node
     if "$ref" in node:
         yield from _through(at, target(at))
@@ -74,12 +74,12 @@ def _shapes(at: At) -> Iterator[Shape]:
         for i in range(len(node["anyOf"])):
             yield from _through(at, at.at("anyOf", i))
     elif "oneOf" in node:
-        yield Shape("object" if at.family.encoding == "json" else "row", at)
+        yield ValueShape("object" if at.family.encoding == "json" else "row", at)
     elif isinstance(node.get("type"), list):
         for kind in node["type"]:
-            yield Shape(_word(node, kind), _one_of(at, kind))
+            yield ValueShape(_word(node, kind), _one_of(at, kind))
     else:
-        yield Shape(_word(node, node.get("type") or _type_of_values(node)), at)
+        yield ValueShape(_word(node, node.get("type") or _type_of_values(node)), at)
 
 
 def _one_of(at: At, kind: str) -> At:
@@ -89,7 +89,7 @@ def _one_of(at: At, kind: str) -> At:
     return At(at.family, at.file, at.pointer, {**node, "type": kind})
 
 
-def _through(at: At, below: At) -> Iterator[Shape]:
+def _through(at: At, below: At) -> Iterator[ValueShape]:
     for shape in _shapes(below):
         yield replace(shape, trace=((at, None), *shape.trace))
 

@@ -19,7 +19,7 @@ from changewire_codegen.compat.differences import Comparison, Loss, Pair, compar
 from changewire_codegen.compat.rules import Side
 from changewire_codegen.compat.samples import typical
 from changewire_codegen.compat.scalars import compare_bytes, compare_numbers, compare_texts
-from changewire_codegen.compat.shapes import TAKES, WORDS, Shape, shapes
+from changewire_codegen.compat.shapes import TAKES, WORDS, ValueShape, shapes
 from changewire_codegen.errors import SchemaError
 
 Comparator = Callable[[Comparison, Pair], None]
@@ -89,7 +89,7 @@ def _leniencies(pair: Pair) -> frozenset[tuple[str, str]]:
 
 
 def _one_side(
-    found: Comparison, pair: Pair, side: Side, shape: Shape, others: Mapping[str, Shape]
+    found: Comparison, pair: Pair, side: Side, shape: ValueShape, others: Mapping[str, ValueShape]
 ) -> None:
     """Look for the type of the other side that takes the values of a type."""
     taker = _taker(shape, others)
@@ -111,7 +111,7 @@ def _has_integers(pair: Pair, side: Side) -> bool:
     return "integer" in shapes(pair.old if side == "readers" else pair.new)
 
 
-def _taker(shape: Shape, others: Mapping[str, Shape]) -> Shape | None:
+def _taker(shape: ValueShape, others: Mapping[str, ValueShape]) -> ValueShape | None:
     if shape.word == "number" and {"integer", "double"} <= others.keys():
         return others["double"]
     for word in TAKES.get(shape.word, (shape.word, "any")):
@@ -125,7 +125,7 @@ def _taker(shape: Shape, others: Mapping[str, Shape]) -> Shape | None:
 
 
 def _lost(
-    found: Comparison, pair: Pair, side: Side, shape: Shape, others: Mapping[str, Shape]
+    found: Comparison, pair: Pair, side: Side, shape: ValueShape, others: Mapping[str, ValueShape]
 ) -> None:
     """Note that the values of a type have no type on the other side."""
     own = {shape.word: shape}
@@ -146,7 +146,7 @@ def _lost(
     found.add(rule, _side(pair, side, shape), (pair.new, ""), words, {side: loss})
 
 
-def _side(pair: Pair, side: Side, shape: Shape) -> Pair:
+def _side(pair: Pair, side: Side, shape: ValueShape) -> Pair:
     """Return a pair whose way on one side, the only one that is asked, leads to a type."""
     asked = replace(pair, sides=tuple(s for s in pair.sides if s == side))
     if side == "readers":
@@ -154,7 +154,7 @@ def _side(pair: Pair, side: Side, shape: Shape) -> Pair:
     return replace(asked, new=shape.at, new_trace=(*pair.new_trace, *shape.trace))
 
 
-def _refined(pair: Pair, old: Shape, new: Shape) -> Pair:
+def _refined(pair: Pair, old: ValueShape, new: ValueShape) -> Pair:
     """Return the pair of the nodes that say more about values of one type."""
     return replace(
         pair,

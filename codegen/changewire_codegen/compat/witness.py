@@ -12,7 +12,7 @@ from math import prod
 from random import Random
 from typing import Any, Final, TypeAlias
 
-from changewire_codegen.compat.differences import MISSING, Found, Loss
+from changewire_codegen.compat.differences import MISSING, Loss, SchemaDifference
 from changewire_codegen.compat.judge import Judge
 from changewire_codegen.compat.places import ITEM, At, Step, Trace, root
 from changewire_codegen.compat.rules import Side
@@ -44,7 +44,9 @@ class Witness:
     encoding: str
 
 
-def find_witness(found: Found, side: Side, judges: Judges, *, drawn: bool = True) -> Witness | None:
+def find_witness(
+    found: SchemaDifference, side: Side, judges: Judges, *, drawn: bool = True
+) -> Witness | None:
     """Look for a message that a difference makes a side lose; None if the search ends.
 
     Tried are the examples of the schema, then examples and small messages with a value at the place
@@ -92,7 +94,7 @@ class _Search:
         return Witness(message, self.file, self.writer.family.encoding)
 
 
-def _search(found: Found, side: Side, judges: Judges) -> _Search:
+def _search(found: SchemaDifference, side: Side, judges: Judges) -> _Search:
     trace, loss = found.lost[side]
     path = (*(step for _, step in trace if step is not None), *([loss.step] if loss.step else ()))
     old, new = found.files

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from changewire_codegen.columns import (
     Column,
-    Field,
     Leaf,
     LeafKind,
     ListColumn,
     MapColumn,
     StructColumn,
+    StructField,
     constant,
     fields_of,
     structs,
@@ -106,7 +106,7 @@ def _builder(struct: StructColumn, family: Family, writer: Writer) -> None:
         writer("})")
 
 
-def _array(field: Field, family: Family) -> str:
+def _array(field: StructField, family: Family) -> str:
     """Return the expression of one column."""
     column = field.column
     value = f"value.{field.attribute}"

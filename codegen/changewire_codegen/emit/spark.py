@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from changewire_codegen.columns import (
     Column,
-    Field,
     Leaf,
     ListColumn,
     MapColumn,
     StructColumn,
+    StructField,
     constant,
     fields_of,
     structs,
@@ -60,7 +60,7 @@ def spark(family: Family, package: str) -> str:
     return writer.text()
 
 
-def _arguments(field: Field, family: Family) -> str:
+def _arguments(field: StructField, family: Family) -> str:
     arguments = f"{field.name!r}, {_type(field.column, family)}"
     if family.kind == "tables":
         return arguments

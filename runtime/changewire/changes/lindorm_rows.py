@@ -8,10 +8,10 @@ from msgspec import UNSET
 
 from changewire.changes.connect import (
     Compiled,
+    ConnectSchemaError,
     Note,
     Reader,
     SchemaCache,
-    SchemaError,
     ValueMismatch,
 )
 from changewire.changes.values import base64_bytes
@@ -54,7 +54,7 @@ def compiled_schema(message: wire.Message) -> Compiled | None:
         return None
     try:
         compiled = _SCHEMAS.get(message.schema_text)
-    except SchemaError as error:
+    except ConnectSchemaError as error:
         issue = Issue(
             f"/schema{error.pointer}", "invalid-schema", "schema", error.expected, error.actual
         )
@@ -142,7 +142,7 @@ def _opened(data: bytes) -> tuple[Reader | None, Any]:
         return None, data
     try:
         return _KEY_SCHEMAS.get(envelope.schema).reader, envelope.payload
-    except SchemaError:
+    except ConnectSchemaError:
         return None, envelope.payload
 
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from changewire.changes.adapters import Dialect
 from changewire.changes.connect import (
+    ConnectSchemaError,
     Difference,
-    SchemaError,
     ValueMismatch,
     columns,
     compile_schema,
@@ -45,7 +45,7 @@ def lindorm_columns(schema: Any) -> dict[str, str]:
         schema: The parsed schema of a message.
 
     Raises:
-        SchemaError: It is no schema of Kafka Connect.
+        ConnectSchemaError: It is no schema of Kafka Connect.
     """
     return columns(_row(schema))
 
@@ -54,7 +54,7 @@ def lindorm_differences(old: Any, new: Any) -> list[Difference]:
     """Return how the rows of two schemas differ.
 
     Raises:
-        SchemaError: One of them is no schema of Kafka Connect.
+        ConnectSchemaError: One of them is no schema of Kafka Connect.
     """
     return differences(_row(old), _row(new))
 
@@ -72,7 +72,7 @@ def lindorm_row_type(
         families: Column families of an HBase table, likewise.
 
     Raises:
-        SchemaError: It is no schema of Kafka Connect.
+        ConnectSchemaError: It is no schema of Kafka Connect.
     """
     row = _row(schema)
     compile_schema(row)  # it knows more rules than the nodes do
@@ -107,7 +107,7 @@ def lindorm_declared(message: Any) -> Iterator[Declared]:
     schema = message.get("schema")
     try:
         node, reader = parse_schema(schema), compile_schema(schema, replace_null_with_default=False)
-    except SchemaError:
+    except ConnectSchemaError:
         return
     for place in reversed(_IMAGES):
         row = message["payload"].get(place) or {}

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar, get_args, get_type_hints
 import msgspec
 
 from changewire.codec import Codec, Data, DecodeError, Issue
-from changewire.codec.family import Family
+from changewire.codec.family import GeneratedFamily
 from changewire.codec.wire import REFUSALS, is_data
 
 Row = TypeVar("Row", bound=msgspec.Struct)
@@ -59,4 +59,4 @@ def _reader(kind: Any) -> tuple[Codec, frozenset[str]]:
     hints = get_type_hints(kind)
     fields = {field.encode_name: hints[field.name] for field in msgspec.structs.fields(kind)}
     texts = {name for name, hint in fields.items() if str in {hint, *get_args(hint)}}
-    return Codec(Family(module, name)), frozenset(texts)
+    return Codec(GeneratedFamily(module, name)), frozenset(texts)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from changewire.changes.connect import Difference, SchemaError
+from changewire.changes.connect import ConnectSchemaError, Difference
 from changewire.changes.embedded import dialect, parsed
 from changewire.changes.values import EmbeddedSchema
 from changewire.codec import Data, DecodeError, Issue, codec, rejection
@@ -155,7 +155,7 @@ class Tally:
     def _columns(self, text: bytes) -> dict[str, str]:
         try:
             return self._dialect.columns(parsed(text))
-        except SchemaError as error:
+        except ConnectSchemaError as error:
             issue = Issue(f"/schema{error.pointer}", "invalid-schema", "schema", error.expected)
         except ValueError:  # in unknown properties, which are not decoded
             issue = Issue("/schema", "invalid-json", "json", "JSON text")

@@ -8,7 +8,7 @@ import msgspec
 
 from changewire.codec.border import check_data, guarded, rejection
 from changewire.codec.encoding import encode_exactly
-from changewire.codec.family import Family, is_model
+from changewire.codec.family import GeneratedFamily, is_model
 from changewire.codec.issues import CodecError, DecodeError, EncodeError, Issue
 from changewire.codec.json_message import json_text, message_of_json
 from changewire.codec.second_reader import SecondReader
@@ -37,7 +37,7 @@ class Codec:
             name, save those at the root that were met before. Threads may lose a few counts.
     """
 
-    def __init__(self, family: Family) -> None:
+    def __init__(self, family: GeneratedFamily) -> None:
         """Build the decoders of a family."""
         self.format = family.format
         self.models = family.arms

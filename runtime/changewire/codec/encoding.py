@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from changewire.codec.differences import as_sent, first_difference, first_unencodable, misplaced
-from changewire.codec.family import Family
+from changewire.codec.family import GeneratedFamily
 from changewire.codec.issues import DecodeError, EncodeError
 from changewire.codec.wire import REFUSALS, Wire, too_deep
 
@@ -13,7 +13,7 @@ from changewire.codec.wire import REFUSALS, Wire, too_deep
 def encode_exactly(
     model: object,
     role: str,
-    family: Family,
+    family: GeneratedFamily,
     wire: Wire,
     model_of: Callable[[Any, str, bytes], Any],
 ) -> bytes:
@@ -38,7 +38,7 @@ def encode_exactly(
 def _encoded(
     model: object,
     role: str,
-    family: Family,
+    family: GeneratedFamily,
     wire: Wire,
     model_of: Callable[[Any, str, bytes], Any],
 ) -> bytes:
@@ -67,7 +67,7 @@ def _encoded(
     return data
 
 
-def write_parsed(obj: object, family: Family, wire: Wire) -> bytes:
+def write_parsed(obj: object, family: GeneratedFamily, wire: Wire) -> bytes:
     """Return the bytes of a parsed message, key or batch, which need not be a valid one.
 
     They are parsed again before they are returned: a reader gets equal values, of the types that

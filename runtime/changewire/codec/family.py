@@ -15,7 +15,7 @@ OPEN_TAG: Final = "@open"
 """Tag of a model for the messages that no other model is for."""
 
 
-class Family:
+class GeneratedFamily:
     """The modules that the generator made for one format.
 
     Attributes:

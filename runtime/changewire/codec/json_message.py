@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.msgpack import Ext
 from msgspec.structs import astuple
 
-from changewire.codec.family import Family, first_of
+from changewire.codec.family import GeneratedFamily, first_of
 from changewire.codec.issues import DecodeError, EncodeError, Issue
 from changewire.codec.json_wire import parse_json
 from changewire.codec.msgpack_values import INTEGERS, hashable, key_token
@@ -163,7 +163,7 @@ def json_text(model: object, format: str) -> bytes:
     raise EncodeError(format, [issue])
 
 
-def message_of_json(text: Data, family: Family, *, is_key: bool) -> Any:
+def message_of_json(text: Data, family: GeneratedFamily, *, is_key: bool) -> Any:
     """Return the parsed message, key, or list of keys, that `json_text` wrote.
 
     Args:

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from changewire.codec.family import Family
+from changewire.codec.family import GeneratedFamily
 from changewire.codec.hooks import FloatHook, exact_number, write_unknown
 from changewire.codec.issues import DecodeError, Issue
 from changewire.codec.unknown import UnknownProperties
@@ -24,7 +24,7 @@ class JsonWire:
 
     rule = _RULE
 
-    def __init__(self, family: Family) -> None:
+    def __init__(self, family: GeneratedFamily) -> None:
         """Build the encoders and decoders of a family."""
         self._family = family
         self._members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 from msgspec.msgpack import Decoder, Encoder
 
-from changewire.codec.family import Family
+from changewire.codec.family import GeneratedFamily
 from changewire.codec.issues import DecodeError, Issue
 from changewire.codec.msgpack_values import write_ext_key
 from changewire.codec.wire import Data, unexplained
@@ -31,7 +31,7 @@ class MsgpackWire:
     rule = _RULE
     unknown = None
 
-    def __init__(self, family: Family) -> None:
+    def __init__(self, family: GeneratedFamily) -> None:
         """Build the encoders and decoders of a family."""
         self._family = family
         self._elements = Decoder(list[msgspec.Raw]).decode

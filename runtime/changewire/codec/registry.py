@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from changewire.codec.border import guarded
 from changewire.codec.codec import Codec
-from changewire.codec.family import Family, first_of
+from changewire.codec.family import GeneratedFamily, first_of
 from changewire.codec.installed import (
     FormatError,
     encoding_of,
@@ -38,14 +38,14 @@ def codec(format: str) -> Codec:
 
 
 @cache
-def family(format: str) -> Family:
+def family(format: str) -> GeneratedFamily:
     """Return the generated family of a format; the same object each time.
 
     Raises:
         ValueError: As `codec`.
     """
     with loading(format):
-        return Family(module_of(format))
+        return GeneratedFamily(module_of(format))
 
 
 def codec_of(model: object) -> Codec:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from changewire.codec.family import Family
+from changewire.codec.family import GeneratedFamily
 from changewire.codec.issues import DecodeError, Issue
 from changewire.codec.wire import REFUSALS, Data, Wire, unexplained
 
@@ -14,7 +14,7 @@ _NO_KEY: Final = Issue("", "unknown-variant", "key", "no record key")
 class SecondReader:
     """Reads what one parser of a format makes of messages, and says what is wrong with them."""
 
-    def __init__(self, family: Family, wire: Wire, parse: Callable[[Data], Any]) -> None:
+    def __init__(self, family: GeneratedFamily, wire: Wire, parse: Callable[[Data], Any]) -> None:
         """Keep the parts.
 
         Args:

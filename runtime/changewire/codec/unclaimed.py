@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, get_args, get_type_hints
 
 from msgspec import UNSET, Struct, structs
 
-from changewire.codec.family import Family, first_of
+from changewire.codec.family import GeneratedFamily, first_of
 from changewire.codec.issues import DecodeError, Issue
 from changewire.codec.wire import Data, bytes_of, wire_of
 from changewire.msgpack_heads import ARRAYS
@@ -67,7 +67,7 @@ class Unclaimed(NamedTuple):
     nearest: Nearest | None
 
 
-def unclaimed(data: Data, names: Sequence[str], families: Sequence[Family]) -> Unclaimed:
+def unclaimed(data: Data, names: Sequence[str], families: Sequence[GeneratedFamily]) -> Unclaimed:
     """Return why no format claims a message.
 
     Args:
@@ -101,7 +101,7 @@ def _begins_as_message(data: bytes) -> bool:
     return not text or text.startswith((b"{", b"[")) or data[0] in ARRAYS
 
 
-def _nearest(message: object, families: Sequence[Family]) -> Nearest | None:
+def _nearest(message: object, families: Sequence[GeneratedFamily]) -> Nearest | None:
     """Return the format with the most in common; of several the one with the fewest issues."""
     shares = [_share(message, family) for family in families]
     most = max(shares)
@@ -116,11 +116,11 @@ def _number(one: Nearest) -> int:
     return len(one.issues)
 
 
-def _issues(message: object, family: Family) -> list[Issue]:
+def _issues(message: object, family: GeneratedFamily) -> list[Issue]:
     return family.errors(message, "batch" if family.is_batch(message) else "message")
 
 
-def _share(message: object, family: Family) -> Fraction:
+def _share(message: object, family: GeneratedFamily) -> Fraction:
     """Return the share of properties, or of positions, that a message has in common."""
     first: Any = first_of(message) if family.is_batch(message) else message
     if isinstance(first, dict):
@@ -154,7 +154,7 @@ def _models(hint: Any) -> Iterator[type[Struct]]:
             yield kind
 
 
-def _positions(message: object, family: Family) -> Iterator[bool]:
+def _positions(message: object, family: GeneratedFamily) -> Iterator[bool]:
     """Yield for each position of an array, as long as one of the format, whether it is valid."""
     arrays = [arm for arm in family.arms if arm.__struct_config__.array_like]
     if isinstance(message, list) and len(message) in {len(structs.fields(arm)) for arm in arrays}:

@@ -6,7 +6,7 @@ from typing import Any, Final, Protocol, TypeGuard
 
 import msgspec
 
-from changewire.codec.family import Family
+from changewire.codec.family import GeneratedFamily
 from changewire.codec.issues import Issue
 from changewire.codec.unknown import UnknownProperties
 
@@ -91,7 +91,7 @@ class Wire(Protocol):
         ...
 
 
-def wire_of(family: Family) -> Wire:
+def wire_of(family: GeneratedFamily) -> Wire:
     """Return the encoding of a family."""
     module: Any = import_module(_MODULES[family.encoding])
     wire: Wire = module.wire(family)

@@ -10,7 +10,7 @@ from changewire.changes.contradictions import contradictions
 from changewire.changes.contradictions import leniencies as leniencies_of
 from changewire.codec import Data, DecodeError, Issue, codec, detect
 from changewire.codec.border import guarded
-from changewire.codec.family import Family
+from changewire.codec.family import GeneratedFamily
 from changewire.codec.registry import family, unclaimed
 from changewire.codec.unclaimed import UNKNOWN
 from changewire.codec.wire import Wire, bytes_of, wire_of
@@ -63,7 +63,7 @@ class Explanation(Struct, frozen=True, kw_only=True):
 class _Parts(NamedTuple):
     """A format, taken apart: its schemas and its parser are wanted, not its decoder."""
 
-    family: Family
+    family: GeneratedFamily
     wire: Wire
 
 

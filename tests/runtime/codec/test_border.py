@@ -14,7 +14,7 @@ from changewire.changes import aerospike
 from changewire.changes.decode_options import DecodeOptions
 from changewire.codec import msgpack_wire
 from changewire.codec.codec import Codec
-from changewire.codec.family import Family
+from changewire.codec.family import GeneratedFamily
 from changewire.codec.installed import module_of
 from changewire.explain import readings
 
@@ -60,7 +60,7 @@ def broken(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> C
     monkeypatch.setattr("msgspec.json.decode", strange)
     monkeypatch.setattr(msgpack_wire, "Decoder", Broken)
     monkeypatch.setattr("msgpack.Unpacker", Broken)
-    return Codec(Family(module_of(request.param)))
+    return Codec(GeneratedFamily(module_of(request.param)))
 
 
 def is_internal(error: cw.CodecError) -> bool:
@@ -112,7 +112,7 @@ def test_detection_finds_no_format(broken: Codec) -> None:
 
 def test_detection_survives_its_own_look_at_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
     """`detect` finds no format, and reading without a format refuses the message."""
-    monkeypatch.setattr(Family, "recognises", strange)
+    monkeypatch.setattr(GeneratedFamily, "recognises", strange)
     assert cw.detect(MSGPACK_WRITE) is None
     with pytest.raises(cw.DecodeError) as refused:
         cw.decode(MSGPACK_WRITE)
@@ -146,7 +146,7 @@ def test_encoding_refuses_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
         with monkeypatch.context() as patch:
             patch.setattr("msgspec.json.Encoder", Broken)
             patch.setattr(msgpack_wire, "Encoder", Broken)
-            codec = Codec(Family(module_of(name)))
+            codec = Codec(GeneratedFamily(module_of(name)))
         with pytest.raises(cw.EncodeError) as refused:
             codec.encode(model)
         assert is_internal(refused.value)

@@ -13,7 +13,7 @@ from tests.runtime.codec.packed import CODEC, DELETE, KEY, holding, pack, value_
 import changewire as cw
 from changewire import aerospike_msgpack as wire
 from changewire.codec.codec import Codec
-from changewire.codec.family import Family
+from changewire.codec.family import GeneratedFamily
 from changewire.codec.msgpack_values import ExtKey
 
 LONG_FORMS: dict[str, tuple[bytes, Any]] = {
@@ -57,7 +57,7 @@ KEPT_EXTS = {
 @pytest.fixture
 def codec() -> Codec:
     """Return a codec that has read nothing yet."""
-    return Codec(Family(wire))
+    return Codec(GeneratedFamily(wire))
 
 
 def test_first_bytes_name_the_model(codec: Codec) -> None:

@@ -6,7 +6,7 @@ The schema is compiled to a `Reader` once, by `SchemaCache`, and the reader type
 
 from changewire.changes.connect.cache import Compiled, SchemaCache
 from changewire.changes.connect.differences import Difference, columns, differences
-from changewire.changes.connect.errors import SchemaError, ValueMismatch
+from changewire.changes.connect.errors import ConnectSchemaError, ValueMismatch
 from changewire.changes.connect.reader import Reader, compile_schema
 from changewire.changes.connect.reads import NOTES, Note
 from changewire.changes.connect.row_type import struct_type
@@ -15,11 +15,11 @@ from changewire.changes.values import fingerprint
 __all__ = [
     "NOTES",
     "Compiled",
+    "ConnectSchemaError",
     "Difference",
     "Note",
     "Reader",
     "SchemaCache",
-    "SchemaError",
     "ValueMismatch",
     "columns",
     "compile_schema",

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from changewire.changes.connect.errors import SchemaError
+from changewire.changes.connect.errors import ConnectSchemaError
 from changewire.changes.connect.reader import Reader, compile_schema
 from changewire.changes.values import fingerprint
 from changewire.codec.wire import PARSER_ERRORS
@@ -74,8 +74,8 @@ class SchemaCache:
             raw: The schema as it stands in the message.
 
         Raises:
-            SchemaError: The text is no JSON or no schema. That is not remembered: it is raised
-                each time.
+            ConnectSchemaError: The text is no JSON or no schema. That is not remembered: it is
+                raised each time.
         """
         last, found = self._before
         if found is not None and raw == last:
@@ -105,7 +105,7 @@ class SchemaCache:
         try:
             schema = self._parse(raw)
         except (*PARSER_ERRORS, ArithmeticError):  # Decimal raises it for 1e99999999999999999999
-            raise SchemaError("", "JSON text") from None
+            raise ConnectSchemaError("", "JSON text") from None
         reader = compile_schema(schema, replace_null_with_default=self._replace)
         return Compiled(raw, fingerprint(raw), schema, reader)
 

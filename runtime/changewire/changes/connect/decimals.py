@@ -5,7 +5,7 @@ import re
 from decimal import Decimal
 from typing import Any, Final
 
-from changewire.changes.connect.errors import SchemaError
+from changewire.changes.connect.errors import ConnectSchemaError
 from changewire.changes.connect.reads import Context, Path, Read, refusal
 from changewire.changes.connect.schema import Node
 from changewire.changes.values import base64_bytes
@@ -33,7 +33,7 @@ def exact_decimal(node: Node) -> Read:
     text that stands for it. Digits that a parser lost when it made the float are not known here.
 
     Raises:
-        SchemaError: There is no such scale.
+        ConnectSchemaError: There is no such scale.
     """
     scale = _scale(node)
     refuse = refusal(node, "Base64 text of an integer, or a number")
@@ -80,5 +80,5 @@ def _scale(node: Node) -> int:
     text = node.parameters.get("scale", "")
     if not _SCALE.fullmatch(text) or abs(int(text)) > MAX_SCALE:
         expected = f"the scale as text, from -{MAX_SCALE} to {MAX_SCALE}"
-        raise SchemaError(f"{node.pointer}/parameters/scale", expected, text)
+        raise ConnectSchemaError(f"{node.pointer}/parameters/scale", expected, text)
     return int(text)

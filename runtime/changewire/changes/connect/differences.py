@@ -6,7 +6,7 @@ from typing import Final, Literal
 import msgspec
 
 from changewire.changes.connect import logical
-from changewire.changes.connect.errors import SchemaError
+from changewire.changes.connect.errors import ConnectSchemaError
 from changewire.changes.connect.schema import Node, parse_schema
 from changewire_messages.support import pointer_token
 
@@ -44,7 +44,7 @@ def columns(schema: object) -> dict[str, str]:
         schema: The parsed JSON of a schema; null and the empty object have no columns.
 
     Raises:
-        SchemaError: It is no schema of Kafka Connect.
+        ConnectSchemaError: It is no schema of Kafka Connect.
     """
     return {path: _type(node) for path, node in _columns(schema).items()}
 
@@ -55,7 +55,7 @@ def differences(old_schema: object, new_schema: object) -> list[Difference]:
     Neither the order of fields, their documentation and defaults, nor the names of records count.
 
     Raises:
-        SchemaError: One of them is no schema of Kafka Connect.
+        ConnectSchemaError: One of them is no schema of Kafka Connect.
     """
     old, new = _columns(old_schema), _columns(new_schema)
     found = [item for path in old for item in _changes(path, old[path], new.get(path))]
@@ -70,7 +70,7 @@ def _columns(schema: object) -> Mapping[str, Node]:
     for path, node in () if root is None else _walk("", root):
         room -= len(path)
         if room < 0:
-            raise SchemaError(node.pointer, f"paths of {MAX_PATHS} characters in all")
+            raise ConnectSchemaError(node.pointer, f"paths of {MAX_PATHS} characters in all")
         found[path] = node
     return found
 

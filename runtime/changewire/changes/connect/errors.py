@@ -7,7 +7,7 @@ from msgspec import UNSET
 from changewire.codec import Issue
 
 
-class SchemaError(ValueError):
+class ConnectSchemaError(ValueError):
     """A JSON value is no schema of Kafka Connect.
 
     Attributes:

@@ -8,7 +8,7 @@ from msgspec import UNSET
 from changewire.changes.connect import containers, logical
 from changewire.changes.connect.containers import struct
 from changewire.changes.connect.decimals import exact_decimal
-from changewire.changes.connect.errors import SchemaError, ValueMismatch
+from changewire.changes.connect.errors import ConnectSchemaError, ValueMismatch
 from changewire.changes.connect.reads import (
     DEFAULT_FOR_NULL,
     FLOAT_ALIAS,
@@ -76,7 +76,7 @@ def compile_schema(schema: object, *, replace_null_with_default: bool = True) ->
             what a database had. The null of a required field always becomes the default.
 
     Raises:
-        SchemaError: It is no schema of Kafka Connect, too deep or too large.
+        ConnectSchemaError: It is no schema of Kafka Connect, too deep or too large.
     """
     node = parse_schema(schema)
     return None if node is None else _compile(node, replace_null_with_default)
@@ -119,7 +119,7 @@ def _default(node: Node, read: Read) -> Any:
     try:
         return read(node.default, Context(notes=None, partial=False), at)
     except ValueMismatch as error:
-        raise SchemaError(error.pointer, error.expected, error.actual) from None
+        raise ConnectSchemaError(error.pointer, error.expected, error.actual) from None
 
 
 def _with_default(read: Read, default: Any) -> Read:

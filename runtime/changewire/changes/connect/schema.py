@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec import UNSET
 
-from changewire.changes.connect.errors import SchemaError
+from changewire.changes.connect.errors import ConnectSchemaError
 from changewire_messages.support import pointer_token
 
 MAX_DEPTH: Final = 64
@@ -67,7 +67,7 @@ def parse_schema(schema: object) -> Node | None:
         schema: The parsed JSON of a schema.
 
     Raises:
-        SchemaError: It is no schema, deeper than `MAX_DEPTH` or larger than `MAX_NODES`.
+        ConnectSchemaError: It is no schema, deeper than `MAX_DEPTH` or larger than `MAX_NODES`.
     """
     if schema is None or schema == {}:
         return None
@@ -76,15 +76,15 @@ def parse_schema(schema: object) -> Node | None:
 
 def _node(schema: object, at: str, depth: int, counter: Iterator[int]) -> Node:
     if not isinstance(schema, dict):
-        raise SchemaError(at, "an object with a type", schema)
+        raise ConnectSchemaError(at, "an object with a type", schema)
     if not depth:
-        raise SchemaError(at, f"at most {MAX_DEPTH} levels")
+        raise ConnectSchemaError(at, f"at most {MAX_DEPTH} levels")
     if next(counter) >= MAX_NODES:
-        raise SchemaError(at, f"at most {MAX_NODES} types and fields")
+        raise ConnectSchemaError(at, f"at most {MAX_NODES} types and fields")
     said = schema.get("type", UNSET)
     type_ = ALIASES.get(said, said) if isinstance(said, str) else said
     if type_ not in TYPES:
-        raise SchemaError(f"{at}/type", f"one of {', '.join(TYPES)}", said)
+        raise ConnectSchemaError(f"{at}/type", f"one of {', '.join(TYPES)}", said)
     default = schema.get("default")
     return Node(
         pointer=at,
@@ -103,14 +103,14 @@ def _member(schema: Mapping[str, Any], key: str, kind: type[T], at: str) -> T | 
     value = schema.get(key)
     if value is None or isinstance(value, kind):
         return value
-    raise SchemaError(f"{at}/{key}", _WORDS[kind], value)
+    raise ConnectSchemaError(f"{at}/{key}", _WORDS[kind], value)
 
 
 def _parameters(schema: Mapping[str, Any], at: str) -> Mapping[str, str]:
     parameters = _member(schema, "parameters", dict, at) or {}
     for key, value in parameters.items():
         if not isinstance(value, str):
-            raise SchemaError(f"{at}/parameters/{pointer_token(key)}", "a string", value)
+            raise ConnectSchemaError(f"{at}/parameters/{pointer_token(key)}", "a string", value)
     return parameters
 
 
@@ -130,14 +130,14 @@ def _fields(
 ) -> dict[str, Node]:
     listed = schema.get("fields", UNSET)
     if not isinstance(listed, list):
-        raise SchemaError(at, "an array of fields", listed)
+        raise ConnectSchemaError(at, "an array of fields", listed)
     fields: dict[str, Node] = {}
     for i, field in enumerate(listed):
         node = _node(field, f"{at}/{i}", depth, counter)
         name = field.get("field", UNSET)
         if not isinstance(name, str):
-            raise SchemaError(f"{at}/{i}/field", "the name of the field", name)
+            raise ConnectSchemaError(f"{at}/{i}/field", "the name of the field", name)
         if name in fields:
-            raise SchemaError(f"{at}/{i}/field", "a name that no other field has", name)
+            raise ConnectSchemaError(f"{at}/{i}/field", "a name that no other field has", name)
         fields[name] = node
     return fields

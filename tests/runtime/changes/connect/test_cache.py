@@ -1,6 +1,7 @@
 """The cache of compiled schemas."""
 
 import json
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from typing import Any
@@ -8,8 +9,12 @@ from typing import Any
 import pytest
 from tests.runtime.changes.connect.helpers import CONNECT, field, struct
 
-from changewire.changes.connect import SchemaCache, SchemaError, fingerprint
-from changewire.changes.connect import cache as cache_module
+from changewire.changes.connect import (
+    ConnectSchemaError,
+    SchemaCache,
+    compile_schema,
+    fingerprint,
+)
 
 
 def text(i: int) -> bytes:
@@ -62,14 +67,14 @@ def test_bytes_are_bounded() -> None:
 def test_a_schema_that_two_threads_compile_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bytes of a schema are counted once, so no other schema has to leave for them."""
     cache = SchemaCache(max_bytes=2 * len(text(1)))
-    compile_schema = cache_module.compile_schema
 
     def compiled_meanwhile(*arguments: Any, **options: Any) -> Any:
         monkeypatch.undo()
         cache.get(text(1))
         return compile_schema(*arguments, **options)
 
-    monkeypatch.setattr(cache_module, "compile_schema", compiled_meanwhile)
+    module = sys.modules[SchemaCache.__module__]
+    monkeypatch.setattr(module, "compile_schema", compiled_meanwhile)
     cache.get(text(1))
     cache.get(text(2))
     assert counts(cache) == (0, 3, 0, 2)
@@ -90,10 +95,10 @@ def test_a_schema_that_two_threads_compile_counts_once(monkeypatch: pytest.Monke
     ],
 )
 def test_malformed_text_is_refused_each_time(raw: bytes) -> None:
-    """Text that is no schema raises SchemaError every time, and the cache does not grow."""
+    """Text that is no schema raises ConnectSchemaError every time, and the cache does not grow."""
     cache = SchemaCache()
     for _ in range(2):
-        with pytest.raises(SchemaError):
+        with pytest.raises(ConnectSchemaError):
             cache.get(raw)
     assert counts(cache) == (0, 2, 0, 0)
 

@@ -6,7 +6,7 @@ from tests.runtime.changes.connect.helpers import CONNECT, DATA, TIME, Json, fie
 from tests.runtime.changes.connect.strategies import schemas
 from tests.runtime.codec.formats import modest
 
-from changewire.changes.connect import Difference, SchemaError, columns, differences
+from changewire.changes.connect import ConnectSchemaError, Difference, columns, differences
 
 MONEY = {"name": CONNECT + "Decimal", "parameters": {"scale": "2"}}
 OLD = struct(
@@ -114,7 +114,7 @@ def test_a_schema_that_comes_is_all_new() -> None:
 
 def test_what_is_no_schema_is_refused() -> None:
     """Differences exist between schemas only."""
-    with pytest.raises(SchemaError):
+    with pytest.raises(ConnectSchemaError):
         differences(OLD, {"type": "x"})
 
 
@@ -122,7 +122,7 @@ def test_paths_are_bounded() -> None:
     """A long name above many columns is refused before its copies fill the memory."""
     fields = [field(str(i), "int8") for i in range(1000)]
     assert len(columns(struct(field("x" * 7_000, "struct", fields=fields)))) == 1001
-    with pytest.raises(SchemaError, match="8000000 characters"):
+    with pytest.raises(ConnectSchemaError, match="8000000 characters"):
         columns(struct(field("x" * 9_000, "struct", fields=fields)))
 
 

@@ -17,7 +17,7 @@ from tests.runtime.changes.connect.helpers import (
     struct,
 )
 
-from changewire.changes.connect import NOTES, SchemaError, ValueMismatch, compile_schema
+from changewire.changes.connect import NOTES, ConnectSchemaError, ValueMismatch, compile_schema
 
 UTC = timezone.utc
 DAY = 24 * 60 * 60
@@ -226,6 +226,6 @@ def test_names_of_structs_are_no_logical_types() -> None:
 def test_decimals_need_a_scale(scale: str | None) -> None:
     """A Decimal without a scale, or with an absurd one, is no schema."""
     parameters = {} if scale is None else {"scale": scale}
-    with pytest.raises(SchemaError) as caught:
+    with pytest.raises(ConnectSchemaError) as caught:
         compile_schema(logical("bytes", CONNECT + "Decimal", parameters=parameters))
     assert caught.value.pointer == "/parameters/scale"

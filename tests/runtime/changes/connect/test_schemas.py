@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.runtime.changes.connect.helpers import Json, compiled, field, struct
 from tests.runtime.codec.formats import modest
 
-from changewire.changes.connect import SchemaError, ValueMismatch, compile_schema
+from changewire.changes.connect import ConnectSchemaError, ValueMismatch, compile_schema
 from changewire.changes.connect.schema import MAX_DEPTH, MAX_NODES, TYPES
 
 SEED_SCHEMA = struct(
@@ -136,8 +136,8 @@ def test_the_documented_schema_refuses(change: Json, pointer: str, schema_pointe
 
 @pytest.mark.parametrize(("schema", "pointer"), NO_SCHEMAS)
 def test_what_is_no_schema_is_refused(schema: Json, pointer: str) -> None:
-    """A JSON value that is no schema raises SchemaError, which names the place."""
-    with pytest.raises(SchemaError) as caught:
+    """A JSON value that is no schema raises ConnectSchemaError, which names the place."""
+    with pytest.raises(ConnectSchemaError) as caught:
         compile_schema(schema)
     assert caught.value.pointer == pointer
     assert caught.value.expected
@@ -145,7 +145,7 @@ def test_what_is_no_schema_is_refused(schema: Json, pointer: str) -> None:
 
 def test_unknown_types_are_refused_with_the_known_ones() -> None:
     """The error of an unknown type lists the types there are, and not what was sent."""
-    with pytest.raises(SchemaError) as caught:
+    with pytest.raises(ConnectSchemaError) as caught:
         compile_schema({"type": "secret"})
     assert all(name in str(caught.value) for name in TYPES)
     assert caught.value.actual == "secret"
@@ -167,7 +167,7 @@ def test_depth_is_bounded() -> None:
         deepest = [deepest]
     assert compiled(nested(MAX_DEPTH)).read(deepest, "") == deepest
     for depth in (MAX_DEPTH + 1, sys.getrecursionlimit() * 3):
-        with pytest.raises(SchemaError, match="at most 64 levels"):
+        with pytest.raises(ConnectSchemaError, match="at most 64 levels"):
             compile_schema(nested(depth))
 
 
@@ -175,7 +175,7 @@ def test_size_is_bounded() -> None:
     """A schema may have 20,000 nodes; a larger one is refused before it fills the memory."""
     fields = [field(str(i), "int8") for i in range(MAX_NODES - 1)]
     assert compile_schema(struct(*fields)) is not None
-    with pytest.raises(SchemaError, match="at most 20000 types and fields"):
+    with pytest.raises(ConnectSchemaError, match="at most 20000 types and fields"):
         compile_schema(struct(*fields, field("one more", "int8")))
 
 
@@ -197,10 +197,10 @@ def test_size_is_bounded() -> None:
     )
 )
 def test_nothing_but_schema_errors(schema: Json) -> None:
-    """Whatever JSON value is given as a schema: it compiles, or raises SchemaError."""
+    """Whatever JSON value is given as a schema: it compiles, or raises ConnectSchemaError."""
     pointer = ""
     try:
         compile_schema(schema)
-    except SchemaError as error:
+    except ConnectSchemaError as error:
         pointer = error.pointer
     assert pointer == "" or pointer.startswith("/")
