@@ -142,6 +142,11 @@ impl Columns {
         &mut self.texts[name as usize]
     }
 
+    /// Return all that was written to a column.
+    pub fn data(&self, name: Name) -> &[u8] {
+        &self.texts[name as usize].data
+    }
+
     /// Return what was written to a column of this row; none if it is NULL.
     pub fn text(&self, name: Name) -> Option<&[u8]> {
         self.texts[name as usize].text()

@@ -2,6 +2,10 @@
 
 pub mod aerospike;
 pub mod bound;
+pub mod dataworks;
+pub mod dataworks_schema;
+pub mod rows;
+pub mod times;
 pub mod writing;
 
 use crate::columns::{Columns, Rest};
@@ -42,6 +46,7 @@ pub struct Options {
 pub fn adapter(format: &str, table: &Table, options: Options) -> Option<Box<dyn Adapter>> {
     Some(match format {
         "aerospike-json" => Box::new(aerospike::Aerospike::new(table, options)?),
+        "dataworks-json" => Box::new(dataworks::DataWorks::new(table, options)?),
         _ => return None,
     })
 }

@@ -74,6 +74,12 @@ impl<'m> Message<'m> {
         (slot.kind == Kind::Text).then(|| &self.text[slot.start + 1..slot.end - 1])
     }
 
+    /// Return the value of an integer, wherever it stands.
+    pub fn integer(&self, slot: &Slot) -> Option<i64> {
+        let is_integer = slot.kind == Kind::Integer;
+        is_integer.then(|| std::str::from_utf8(self.raw(slot)).ok()?.parse().ok())?
+    }
+
     pub fn field(&self, object: &Slot, index: usize) -> &'m Slot {
         self.tape.slots.get(object.first + index).unwrap_or(&ABSENT)
     }
