@@ -116,10 +116,10 @@ impl DataWorks {
     }
 
     /// Write the key of a row, and the one before an update that moved the row to another.
-    fn keys(&self, op: &str, table: &TableSchema, text: &[u8], columns: &mut Columns) -> Option<()> {
+    fn keys(&self, op: &str, table: &TableSchema, columns: &mut Columns) -> Option<()> {
         let [before, after] = [Name::Before, Name::After].map(|name| columns.data(name));
-        let before = Written { row: &self.rows[0], text, data: before };
-        let after = Written { row: &self.rows[1], text, data: after };
+        let before = Written { row: &self.rows[0], data: before };
+        let after = Written { row: &self.rows[1], data: after };
         let row = if after.row.is_there { after } else { before };
         let names = self.names(table);
         let (mut key, mut old) = (Vec::new(), Vec::new());
@@ -226,7 +226,7 @@ impl Adapter for DataWorks {
         let has_after = !arm.is_before && arm.op != "delete";
         self.image(0, before, &table, message, columns, notes)?;
         self.image(1, if has_after { after } else { &ABSENT }, &table, message, columns, notes)?;
-        self.keys(arm.op, &table, message.text, columns)?;
+        self.keys(arm.op, &table, columns)?;
         let [event_time, system_time, checkpoint_time] = self.times.of(timestamp, message)?;
         let mut ddl_meta = &ABSENT;
         if ddl.is_there() {

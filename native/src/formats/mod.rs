@@ -2,8 +2,11 @@
 
 pub mod aerospike;
 pub mod bound;
+pub mod connect;
 pub mod dataworks;
 pub mod dataworks_schema;
+pub mod lindorm;
+pub mod record_key;
 pub mod rows;
 pub mod times;
 pub mod writing;
@@ -47,6 +50,7 @@ pub fn adapter(format: &str, table: &Table, options: Options) -> Option<Box<dyn 
     Some(match format {
         "aerospike-json" => Box::new(aerospike::Aerospike::new(table, options)?),
         "dataworks-json" => Box::new(dataworks::DataWorks::new(table, options)?),
+        "lindorm-json" => Box::new(lindorm::Lindorm::new(table, options)?),
         _ => return None,
     })
 }

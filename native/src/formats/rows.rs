@@ -2,7 +2,7 @@
 
 use crate::table::tape::{Message, Slot};
 
-/// A column of a row that was written: its name in the message, its value in the row's text.
+/// A column of a row that was written: its name and its value in the row's text.
 #[derive(Clone, Copy)]
 pub struct Cell {
     pub name: (usize, usize),
@@ -16,18 +16,17 @@ pub struct Row {
     pub cells: Vec<Cell>,
 }
 
-/// A row, with what it was made of and where it was written.
+/// A row, with where it was written.
 #[derive(Clone, Copy)]
 pub struct Written<'w> {
     pub row: &'w Row,
-    pub text: &'w [u8],
     pub data: &'w [u8],
 }
 
 impl<'w> Written<'w> {
     /// Return the JSON text of a column; none if there is no such column.
     pub fn value(&self, name: &[u8]) -> Option<&'w [u8]> {
-        let same = |cell: &&Cell| &self.text[cell.name.0..cell.name.1] == name;
+        let same = |cell: &&Cell| &self.data[cell.name.0..cell.name.1] == name;
         self.row.cells.iter().find(same).map(|cell| &self.data[cell.value.0..cell.value.1])
     }
 
@@ -36,8 +35,8 @@ impl<'w> Written<'w> {
     }
 
     pub fn names(&self) -> impl Iterator<Item = &'w [u8]> + use<'w> {
-        let text = self.text;
-        self.row.cells.iter().map(move |cell| &text[cell.name.0..cell.name.1])
+        let data = self.data;
+        self.row.cells.iter().map(move |cell| &data[cell.name.0..cell.name.1])
     }
 }
 
@@ -49,21 +48,43 @@ pub fn write_row(
     out: &mut Vec<u8>,
     mut value: impl FnMut(&[u8], &Slot, &mut Vec<u8>) -> Option<()>,
 ) -> Option<()> {
-    row.cells.clear();
-    row.is_there = true;
-    out.push(b'{');
-    for (place, name) in message.elements(map) {
-        if !row.cells.is_empty() {
-            out.push(b',');
-        }
-        out.extend_from_slice(message.raw(name));
-        out.push(b':');
-        let start = out.len();
-        value(message.content(name)?, message.tape.slots.get(place + 1)?, out)?;
-        row.cells.push(Cell { name: (name.start + 1, name.end - 1), value: (start, out.len()) });
+    row.begin(out);
+    for (place, slot) in message.elements(map) {
+        let name = message.content(slot)?;
+        row.name(&[name], out);
+        value(name, message.tape.slots.get(place + 1)?, out)?;
+        row.end_value(out);
     }
     out.push(b'}');
     Some(())
+}
+
+impl Row {
+    pub fn begin(&mut self, out: &mut Vec<u8>) {
+        self.cells.clear();
+        self.is_there = true;
+        out.push(b'{');
+    }
+
+    /// Write the name of a column, in parts that need no escapes.
+    pub fn name(&mut self, parts: &[&[u8]], out: &mut Vec<u8>) {
+        if !self.cells.is_empty() {
+            out.push(b',');
+        }
+        out.push(b'"');
+        let start = out.len();
+        parts.iter().for_each(|part| out.extend_from_slice(part));
+        let end = out.len();
+        out.extend_from_slice(b"\":");
+        self.cells.push(Cell { name: (start, end), value: (out.len(), out.len()) });
+    }
+
+    /// End the value of the column whose name was written last.
+    pub fn end_value(&mut self, out: &[u8]) {
+        if let Some(cell) = self.cells.last_mut() {
+            cell.value.1 = out.len();
+        }
+    }
 }
 
 /// Return names without those that come a second time.

@@ -18,6 +18,21 @@ pub fn byte_count(text: &[u8]) -> Option<usize> {
     (last & unused == 0).then_some(text.len() / 4 * 3 - padding)
 }
 
+/// Return the bytes that Base64 text stands for.
+pub fn decode(text: &[u8]) -> Option<Vec<u8>> {
+    let mut found = Vec::with_capacity(byte_count(text)?);
+    let (mut word, mut bits) = (0_u32, 0);
+    for c in text.iter().filter(|c| **c != PAD) {
+        word = word << 6 | u32::from(sextet(*c)?);
+        bits += 6;
+        if bits >= 8 {
+            bits -= 8;
+            found.push(u8::try_from(word >> bits & 0xff).ok()?);
+        }
+    }
+    Some(found)
+}
+
 fn sextet(c: u8) -> Option<u8> {
     Some(match c {
         b'A'..=b'Z' => c - b'A',

@@ -116,3 +116,31 @@ pub fn write_decimal(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     out.push(b'"');
     Some(())
 }
+
+/// Write the decimal of an unscaled integer, big-endian in two's complement, as Python does. One of
+/// more than 16 bytes, or that Python writes with an exponent, is declined.
+pub fn write_unscaled(bytes: &[u8], scale: u32, out: &mut Vec<u8>) -> Option<()> {
+    if bytes.is_empty() || bytes.len() > 16 {
+        return None;
+    }
+    let sign = if bytes[0] & 0x80 == 0 { 0 } else { -1_i128 };
+    let value = bytes.iter().fold(sign, |value, byte| value << 8 | i128::from(*byte));
+    let digits = value.unsigned_abs().to_string();
+    let scale = usize::try_from(scale).ok()?;
+    if digits.len() + 6 <= scale {
+        return None;
+    }
+    let padded = format!("{digits:0>width$}", width = scale + 1);
+    let (whole, fraction) = padded.split_at(padded.len() - scale);
+    out.push(b'"');
+    if value < 0 {
+        out.push(b'-');
+    }
+    out.extend_from_slice(whole.as_bytes());
+    if scale > 0 {
+        out.push(b'.');
+        out.extend_from_slice(fraction.as_bytes());
+    }
+    out.push(b'"');
+    Some(())
+}
