@@ -10,7 +10,7 @@ use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, OffsetBuffer, Scala
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema};
 
 /// Bytes of a column of text at most: its offsets have 32 bits.
-const MOST_BYTES: usize = 1 << 30;
+pub const MOST_BYTES: usize = 1 << 30;
 
 /// A column of text.
 pub struct Texts {

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_array::{Array, BinaryArray, Int32Array, RecordBatch};
 
-use crate::columns::{Columns, Rest};
+use crate::columns::{Columns, MOST_BYTES, Rest};
 use crate::formats::{Adapter, Input, Notes, Options, adapter};
 use crate::json::names::Names;
 use crate::json::scan::Scan;
@@ -89,7 +89,8 @@ impl State {
     }
 
     fn one(&mut self, value: Option<&[u8]>, key: Option<&[u8]>, columns: &mut Columns) {
-        let is_text = value.filter(|value| columns.has_room() && std::str::from_utf8(value).is_ok());
+        let is_text = |value: &&[u8]| value.len() < MOST_BYTES && std::str::from_utf8(value).is_ok();
+        let is_text = value.filter(|_| columns.has_room()).filter(is_text);
         let done = is_text.ok_or(Declined::Text).and_then(|value| self.message(value, key, columns));
         if let Err(declined) = &done {
             columns.take_back();

@@ -74,7 +74,7 @@ def compare(batch: pa.RecordBatch, options: DecodeOptions) -> Compared:
         differences = [*_differences(found.to_pylist(), expected.to_pylist(), batch)]
         assert not differences, "\n".join(differences[:5])
     found.validate(full=True)
-    return Compared(len(batch), sum(native.declined.values()))
+    return Compared(len(batch), native.counts.declined)
 
 
 def _differences(found: list[Any], expected: list[Any], batch: pa.RecordBatch) -> Iterable[str]:

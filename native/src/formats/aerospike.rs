@@ -67,7 +67,7 @@ impl Aerospike {
         for (_, bin) in message.elements(bins) {
             let [name, kind, value, ordered, order] = self.bin.of(bin, message)?;
             message.content(name)?;
-            self.names.add(0, message.text, name.start + 1, name.end - 1)?;
+            self.names.add(0, message.text, name.start as usize + 1, name.end as usize - 1)?;
             comma(out);
             message.write(name, out)?;
             out.push(b':');

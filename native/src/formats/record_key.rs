@@ -5,7 +5,7 @@ use super::rows::{Row, write_row};
 use crate::json::base64::byte_count;
 use crate::json::names::Names;
 use crate::json::scan::{Kind, LEVELS, Scan};
-use crate::table::tape::{ABSENT, Message, NONE, Slot, Tape};
+use crate::table::tape::{ABSENT, Message, NONE, Slot, Tape, short};
 
 /// The columns of a record key.
 #[derive(Default)]
@@ -73,12 +73,12 @@ impl RecordKey {
             let kind = scan.skip(&mut self.names, LEVELS)?;
             let place = slots.len();
             if let Some(last) = last.replace(place) {
-                slots[last].next = place;
+                slots[last].next = short(place);
             }
             let end = name.start + name.content.len() + 1;
-            slots.push(Slot { kind: Kind::Text, start: name.start - 1, end, ..ABSENT });
+            slots.push(Slot { kind: Kind::Text, start: short(name.start - 1), end: short(end), ..ABSENT });
             let is_plain = scan.untidy == untidy;
-            slots.push(Slot { kind, is_plain, start, end: scan.at, ..ABSENT });
+            slots.push(Slot { kind, is_plain, start: short(start), end: short(scan.at), ..ABSENT });
             is_more = scan.is_more(b'}')?;
         }
         scan.blanks();

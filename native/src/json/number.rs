@@ -5,6 +5,9 @@ use std::io::Write;
 /// Digits of a text that binary64 gives back whatever they are (IEEE 754).
 const EXACT: usize = 15;
 
+/// Characters of an integer that fits into 64 bits whatever its digits are.
+const SHORT: usize = 18;
+
 /// A number of JSON text.
 #[derive(Clone, Copy)]
 pub struct Number<'a> {
@@ -17,6 +20,7 @@ pub struct Number<'a> {
 
 /// Read the number that text begins with. Exponents, -0, integers beyond 64 bits, tiny and huge
 /// numbers are declined, and if `exact` those that binary64 does not hold.
+#[inline]
 pub fn number(text: &[u8], exact: bool) -> Option<Number<'_>> {
     let sign = usize::from(text.first() == Some(&b'-'));
     let whole = digits(&text[sign..]);
@@ -31,14 +35,25 @@ pub fn number(text: &[u8], exact: bool) -> Option<Number<'_>> {
     }
 }
 
+#[inline]
 fn digits(text: &[u8]) -> usize {
     text.iter().take_while(|c| c.is_ascii_digit()).count()
 }
 
 fn integer(text: &[u8]) -> Option<Number<'_>> {
-    let is_negative_zero = text == b"-0";
-    let value = std::str::from_utf8(text).ok()?.parse().ok()?;
-    (!is_negative_zero).then_some(Number { text, integer: Some(value), is_plain: true })
+    if text == b"-0" {
+        return None;
+    }
+    Some(Number { text, integer: Some(value(text)?), is_plain: true })
+}
+
+/// Return the value of the text of an integer; `None` if it takes more than 64 bits.
+fn value(text: &[u8]) -> Option<i64> {
+    if text.len() > SHORT {
+        return std::str::from_utf8(text).ok()?.parse().ok();
+    }
+    let (sign, digits) = text.strip_prefix(b"-").map_or((1, text), |digits| (-1, digits));
+    Some(sign * digits.iter().fold(0, |value, c| value * 10 + i64::from(c - b'0')))
 }
 
 fn fraction(text: &[u8], point: usize, exact: bool) -> Option<Number<'_>> {

@@ -9,17 +9,23 @@ pub struct Slot {
     pub kind: Kind,
     /// Whether msgspec writes it as it stands there.
     pub is_plain: bool,
-    pub start: usize,
-    pub end: usize,
+    pub start: u32,
+    pub end: u32,
     /// Index of its first slot; of an element of a list or map, the next one is in `next`.
-    pub first: usize,
-    pub next: usize,
+    pub first: u32,
+    pub next: u32,
     /// Value of an integer, arm of a union, number of a repeated text.
     pub value: i64,
 }
 
 /// Index of a slot that is not there: behind the last element.
-pub const NONE: usize = usize::MAX;
+pub const NONE: u32 = u32::MAX;
+
+/// Return an index or an offset as slots have it; a message is shorter than 1 GB.
+#[allow(clippy::cast_possible_truncation)]
+pub fn short(place: usize) -> u32 {
+    place as u32
+}
 
 pub const ABSENT: Slot =
     Slot { kind: Kind::Absent, is_plain: true, start: 0, end: 0, first: NONE, next: NONE, value: 0 };
@@ -66,12 +72,12 @@ pub struct Message<'m> {
 
 impl<'m> Message<'m> {
     pub fn raw(&self, slot: &Slot) -> &'m [u8] {
-        &self.text[slot.start..slot.end]
+        &self.text[slot.start as usize..slot.end as usize]
     }
 
     /// Return the content of a string without escapes.
     pub fn content(&self, slot: &Slot) -> Option<&'m [u8]> {
-        (slot.kind == Kind::Text).then(|| &self.text[slot.start + 1..slot.end - 1])
+        (slot.kind == Kind::Text).then(|| &self.text[slot.start as usize + 1..slot.end as usize - 1])
     }
 
     /// Return the value of an integer, wherever it stands.
@@ -81,16 +87,16 @@ impl<'m> Message<'m> {
     }
 
     pub fn field(&self, object: &Slot, index: usize) -> &'m Slot {
-        self.tape.slots.get(object.first + index).unwrap_or(&ABSENT)
+        self.tape.slots.get(object.first as usize + index).unwrap_or(&ABSENT)
     }
 
     /// Return the elements of a list, or the names of a map: the value of each is behind it.
     pub fn elements(&self, of: &Slot) -> impl Iterator<Item = (usize, &'m Slot)> + use<'m> {
         let slots = &self.tape.slots;
-        let mut at = of.first;
+        let mut at = of.first as usize;
         std::iter::from_fn(move || {
             let found = slots.get(at)?;
-            let here = std::mem::replace(&mut at, found.next);
+            let here = std::mem::replace(&mut at, found.next as usize);
             Some((here, found))
         })
     }
@@ -102,8 +108,8 @@ impl<'m> Message<'m> {
             out.extend_from_slice(self.raw(slot));
             return Some(());
         }
-        let mut scan = Scan::new(&self.text[..slot.end], self.exact);
-        scan.at = slot.start;
+        let mut scan = Scan::new(&self.text[..slot.end as usize], self.exact);
+        scan.at = slot.start as usize;
         scan.write(out)
     }
 }

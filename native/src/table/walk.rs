@@ -2,7 +2,7 @@
 
 use super::Table;
 use super::node::{Arm, Rule, Union};
-use super::tape::{ABSENT, Extra, NONE, Slot, Tape};
+use super::tape::{ABSENT, Extra, NONE, Slot, Tape, short};
 use crate::json::base64::byte_count;
 use crate::json::names::Names;
 use crate::json::scan::{Kind, LEVELS, Scan, Text};
@@ -39,7 +39,7 @@ impl Walk<'_, '_> {
             self.blamed = Some(node);
         }
         let is_plain = self.scan.untidy == untidy;
-        found.map(|slot| Slot { start, end: self.scan.at, is_plain, ..slot })
+        found.map(|slot| Slot { start: short(start), end: short(self.scan.at), is_plain, ..slot })
     }
 
     fn rule(&mut self, node: usize, levels: u32) -> Option<Slot> {
@@ -83,22 +83,27 @@ impl Walk<'_, '_> {
         self.scan.word(b"false").map(|()| of_kind(Kind::False))
     }
 
-    /// Read one of several scalars by how it begins.
+    /// Read one of several scalars by how it begins; an integer is a number too.
     fn choice(&mut self, of: &[usize], levels: u32) -> Option<Slot> {
         let first = self.scan.peek()?;
-        let is_integer = || crate::json::number::number(&self.scan.text[self.scan.at..], self.scan.exact);
-        let is_integer = matches!(first, b'-' | b'0'..=b'9') && is_integer()?.integer.is_some();
-        let fits = |rule: &Rule, strict: bool| match rule {
-            Rule::Null => first == b'n',
-            Rule::Boolean => matches!(first, b't' | b'f'),
-            Rule::Integer(..) => is_integer,
-            Rule::Number => !strict && matches!(first, b'-' | b'0'..=b'9'),
-            Rule::Text | Rule::Base64(..) | Rule::Enum(_) => first == b'"',
-            _ => false,
-        };
         let table = self.table;
-        let find = |strict| of.iter().find(|node| fits(&table.nodes[**node].rule, strict)).copied();
-        self.value(find(true).or_else(|| find(false))?, levels)
+        let rule = |node: &usize| &table.nodes[*node].rule;
+        let find = |fits: fn(&Rule) -> bool| of.iter().find(|node| fits(rule(node))).copied();
+        if !matches!(first, b'-' | b'0'..=b'9') {
+            let fits: fn(&Rule) -> bool = match first {
+                b'"' => |rule| matches!(rule, Rule::Text | Rule::Base64(..) | Rule::Enum(_)),
+                b'n' => |rule| matches!(rule, Rule::Null),
+                _ => |rule| matches!(rule, Rule::Boolean),
+            };
+            return self.value(find(fits)?, levels);
+        }
+        let integer = find(|rule| matches!(rule, Rule::Integer(..)));
+        let Some(number) = find(|rule| matches!(rule, Rule::Number)) else {
+            return self.value(integer?, levels);
+        };
+        let rest = &self.scan.text[self.scan.at..];
+        let is_integer = crate::json::number::number(rest, self.scan.exact)?.integer.is_some();
+        self.value(integer.filter(|_| is_integer).unwrap_or(number), levels)
     }
 
     fn list(&mut self, of: usize, levels: u32) -> Option<Slot> {
@@ -123,7 +128,7 @@ impl Walk<'_, '_> {
             let slot = self.value(of, levels)?;
             let start = name.start - 1;
             let end = name.start + name.content.len() + 1;
-            let place = self.push(Slot { start, end, ..of_kind(Kind::Text) });
+            let place = self.push(Slot { start: short(start), end: short(end), ..of_kind(Kind::Text) });
             self.push(slot);
             self.link(&mut first, &mut last, place);
             is_more = self.scan.is_more(b'}')?;
@@ -141,7 +146,7 @@ impl Walk<'_, '_> {
             count += 1;
             is_more = self.scan.is_more(b']')?;
         }
-        (count == items.len()).then_some(Slot { first, ..of_kind(Kind::Array) })
+        (count == items.len()).then_some(Slot { first: short(first), ..of_kind(Kind::Array) })
     }
 
     fn union(&mut self, union: &Union, levels: u32) -> Option<Slot> {
@@ -173,7 +178,7 @@ impl Walk<'_, '_> {
         if seen & !arm.known != 0 || seen & arm.required != arm.required {
             return None;
         }
-        Some(Slot { first, value: i64::try_from(place).ok()?, ..of_kind(Kind::Object) })
+        Some(Slot { first: short(first), value: i64::try_from(place).ok()?, ..of_kind(Kind::Object) })
     }
 
     /// Read a field of an object, or pass over it until its arm is known.
@@ -228,7 +233,7 @@ impl Walk<'_, '_> {
             return None;
         }
         let is_plain = self.scan.untidy == untidy;
-        let value = Slot { start, end: self.scan.at, is_plain, ..of_kind(kind) };
+        let value = Slot { start: short(start), end: short(self.scan.at), is_plain, ..of_kind(kind) };
         self.tape.extras.push(Extra { name: span, value });
         Some(())
     }
@@ -251,9 +256,9 @@ impl Walk<'_, '_> {
         Some(Slot { value: number, ..of_kind(Kind::Repeated) })
     }
 
-    fn push(&mut self, slot: Slot) -> usize {
+    fn push(&mut self, slot: Slot) -> u32 {
         self.tape.slots.push(Slot { next: NONE, ..slot });
-        self.tape.slots.len() - 1
+        short(self.tape.slots.len() - 1)
     }
 
     fn reserve(&mut self, count: usize) -> usize {
@@ -262,8 +267,8 @@ impl Walk<'_, '_> {
         first
     }
 
-    fn link(&mut self, first: &mut usize, last: &mut usize, place: usize) {
-        match self.tape.slots.get_mut(*last) {
+    fn link(&mut self, first: &mut u32, last: &mut u32, place: u32) {
+        match self.tape.slots.get_mut(*last as usize) {
             Some(slot) => slot.next = place,
             None => *first = place,
         }

@@ -50,6 +50,20 @@ class Made(NamedTuple):
     declined: Sequence[tuple[int, int]]
 
 
+class KernelCounts(NamedTuple):
+    """What a kernel had to do.
+
+    Attributes:
+        messages: How many messages it was given.
+        declined: How many of them it left to Python.
+        declined_by: The same, by the node of the schema at which it declined them.
+    """
+
+    messages: int
+    declined: int
+    declined_by: Mapping[str, int]
+
+
 class Kernel:
     """Decodes batches of messages by the native kernel."""
 
@@ -76,16 +90,11 @@ class Kernel:
         return Made(change, columns["leniencies"], [*_runs(sizes)])
 
     @property
-    def declined(self) -> Mapping[str, int]:
-        """How many messages were declined, by the node of the schema that declined them."""
+    def counts(self) -> KernelCounts:
+        """What it had to do so far."""
         found: dict[str, int] = self._native.declined
-        return found
-
-    @property
-    def messages(self) -> int:
-        """How many messages there were."""
-        found: int = self._native.messages
-        return found
+        by = dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+        return KernelCounts(self._native.messages, sum(by.values()), by)
 
 
 def kernel_of(options: DecodeOptions) -> Kernel | None:
@@ -116,13 +125,32 @@ def kernel_of(options: DecodeOptions) -> Kernel | None:
 
 def installed() -> Any:
     """Return the kernel's module; None if it is not there, of another version or switched off."""
-    if os.environ.get(SWITCH) == "0":
-        return None
+    found = None if is_switched_off() else _module()
+    return found if getattr(found, "VERSION", None) == VERSION else None
+
+
+def is_switched_off() -> bool:
+    """Return whether the environment says to leave the kernel aside."""
+    return os.environ.get(SWITCH) == "0"
+
+
+def version() -> str | None:
+    """Return the version of the kernel that is installed, whether it fits or not; None without."""
+    found = _module()
+    return None if found is None else str(getattr(found, "VERSION", "unknown"))
+
+
+def unread() -> list[str]:
+    """Return the formats that have a table which the kernel does not read, though it is there."""
+    options = [DecodeOptions(name) for name in BUILT_IN if table_of(name)]
+    return [one.format for one in options if kernel_of(one) is None]
+
+
+def _module() -> Any:
     try:
-        found = import_module(MODULE)
+        return import_module(MODULE)
     except ImportError:
         return None
-    return found if getattr(found, "VERSION", None) == VERSION else None
 
 
 @cache
@@ -134,12 +162,9 @@ def table_of(format: str) -> str | None:
 
 def _runs(sizes: pa.Array) -> Iterator[tuple[int, int]]:
     """Yield the runs of messages without rows."""
-    first = stop = None
-    for place in pc.indices_nonzero(pc.equal(sizes, 0)).to_pylist():
-        if place != stop:
-            if first is not None:
-                yield first, stop
-            first = place
-        stop = place + 1
-    if first is not None:
-        yield first, stop
+    places: list[int] = pc.indices_nonzero(pc.equal(sizes, 0)).to_pylist()
+    first = 0
+    for i, place in enumerate(places, 1):
+        if i == len(places) or places[i] != place + 1:
+            yield places[first], place + 1
+            first = i
