@@ -228,6 +228,11 @@ pub fn column_of<'c>(columns: &'c [Column], name: &[u8], next: &mut usize) -> Op
     columns.get(*next - 1)
 }
 
+/// Return the type that columns declare for a name; none if they declare none.
+pub fn kind_of(columns: Option<&[Column]>, name: &[u8]) -> Option<Type> {
+    columns?.iter().find(|column| column.name == name).map(|column| column.kind)
+}
+
 /// Write the value of a column that the schema may declare; notes get what is accepted beyond it.
 pub fn write_value(
     column: Option<&Column>,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::bound::Bound;
-use super::connect::{Column, Connect, Schemas, column_of, write_value};
+use super::connect::{Column, Connect, Schemas, column_of, kind_of, write_value};
 use super::record_key::{RecordKey, is_cell};
 use super::rows::{Cell, Row, Written, distinct, is_same, write_key};
 use super::writing::{extras, leniencies, member, word};
@@ -118,13 +118,13 @@ impl Lindorm {
     }
 
     /// Write the key of a row, and the one before an update that moved the row to another.
-    fn keys(&self, op: &str, is_hbase: bool, columns: &mut Columns) -> Option<()> {
+    fn keys(&self, op: &str, style: &Style, columns: &mut Columns) -> Option<()> {
         let [before, after] = [(Name::Before, 0), (Name::After, 1)]
             .map(|(name, side)| Written { row: &self.rows[side], data: columns.data(name) });
         let named = Written { row: &self.named.row, data: &self.named.data };
         let names: Vec<&[u8]> = match &self.keys {
             Some(keys) => keys.iter().map(Vec::as_slice).collect(),
-            None if is_hbase => vec![ROW_KEY],
+            None if style.is_hbase => vec![ROW_KEY],
             None => named.names().collect(),
         };
         let row = if after.has_columns() || named.has_columns() { after } else { before };
@@ -137,6 +137,10 @@ impl Lindorm {
             return Some(());
         }
         let has_before = op == "update" && before.has_columns();
+        // Text and bytes have the same JSON text, and are not equal.
+        if has_before && !names.clone().all(|name| style.has_one_type(name)) {
+            return None;
+        }
         if has_before && write_key(names.clone(), |name| before.value(name), &mut old) && old != found {
             for name in names {
                 let now = if is_of_row { row.value(name) } else { anywhere(name) }?;
@@ -157,6 +161,14 @@ struct Style<'s> {
     /// The columns that the schema declares before and after.
     columns: [Option<&'s [Column]>; 2],
     is_hbase: bool,
+}
+
+impl Style<'_> {
+    /// Tell whether a column is declared with one type, or with none, wherever it stands.
+    fn has_one_type(&self, name: &[u8]) -> bool {
+        let [before, after] = self.columns.map(|columns| kind_of(columns, name));
+        before == after
+    }
 }
 
 /// Write the name of a cell: with its family, if that is known.
@@ -207,7 +219,7 @@ impl Adapter for Lindorm {
         let unknown = self.image(0, before, &style, message, columns, notes)?;
         let unknown_after = self.image(1, after, &style, message, columns, notes)?;
         notes.extend(unknown.into_iter().chain(unknown_after));
-        self.keys(op, style.is_hbase, columns)?;
+        self.keys(op, &style, columns)?;
         columns.of(Name::Op).put(op.as_bytes());
         columns.of(Name::System).put(b"lindorm");
         columns.of(Name::Database).put(message.content(namespace)?);

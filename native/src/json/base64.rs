@@ -10,10 +10,12 @@ pub fn byte_count(text: &[u8]) -> Option<usize> {
     }
     let padding = text.iter().rev().take(2).take_while(|c| **c == PAD).count();
     let body = &text[..text.len() - padding];
-    let mut last = 0;
-    for c in body {
-        last = sextet(*c)?;
+    // All at once: without a way out of the loop, it takes half the time.
+    let worst = body.iter().fold(0, |worst, c| worst | SEXTETS[usize::from(*c)]);
+    if worst >= NONE {
+        return None;
     }
+    let last = body.last().map_or(0, |c| SEXTETS[usize::from(*c)]);
     let unused = [0, 0b11, 0b1111][padding];
     (last & unused == 0).then_some(text.len() / 4 * 3 - padding)
 }
@@ -34,12 +36,21 @@ pub fn decode(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn sextet(c: u8) -> Option<u8> {
-    Some(match c {
-        b'A'..=b'Z' => c - b'A',
-        b'a'..=b'z' => c - b'a' + 26,
-        b'0'..=b'9' => c - b'0' + 52,
-        b'+' => 62,
-        b'/' => 63,
-        _ => return None,
-    })
+    Some(SEXTETS[usize::from(c)]).filter(|sextet| *sextet < NONE)
 }
+
+const NONE: u8 = 64;
+
+/// What each character of the alphabet stands for; `NONE` for others.
+static SEXTETS: [u8; 256] = {
+    let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut sextets = [NONE; 256];
+    let mut i = 0;
+    while i < alphabet.len() {
+        #[allow(clippy::cast_possible_truncation)] // the alphabet has 64 characters
+        let sextet = i as u8;
+        sextets[alphabet[i] as usize] = sextet;
+        i += 1;
+    }
+    sextets
+};

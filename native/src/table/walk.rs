@@ -17,7 +17,7 @@ pub struct Walk<'w, 't> {
     pub tape: &'w mut Tape,
     pub names: &'w mut Names,
     pub texts: &'w mut Texts,
-    /// The innermost node that declined.
+    /// The innermost node with a label that declined.
     pub blamed: Option<usize>,
 }
 
@@ -35,7 +35,7 @@ impl Walk<'_, '_> {
         let start = self.scan.at;
         let untidy = self.scan.untidy;
         let found = self.rule(node, levels.checked_sub(1)?);
-        if found.is_none() && self.blamed.is_none() {
+        if found.is_none() && self.blamed.is_none_or(|inner| self.table.nodes[inner].label.is_empty()) {
             self.blamed = Some(node);
         }
         let is_plain = self.scan.untidy == untidy;
