@@ -52,6 +52,13 @@ impl Texts {
         self.offsets.last().and_then(|end| usize::try_from(*end).ok()).unwrap_or_default()
     }
 
+    /// Forget all but the first rows.
+    fn truncate(&mut self, rows: usize) {
+        self.offsets.truncate(rows + 1);
+        self.valid.truncate(rows);
+        self.take_back();
+    }
+
     fn end(&mut self) {
         self.valid.append(self.is_there);
         self.is_there = false;
@@ -82,6 +89,13 @@ impl Numbers {
     fn push(&mut self, value: Option<i64>) {
         self.valid.append(value.is_some());
         self.values.push(value.unwrap_or_default());
+    }
+}
+
+impl Numbers {
+    fn truncate(&mut self, rows: usize) {
+        self.values.truncate(rows);
+        self.valid.truncate(rows);
     }
 }
 
@@ -172,9 +186,21 @@ impl Columns {
         self.rows += 1;
     }
 
-    /// Forget what was written of a row.
-    pub fn take_back(&mut self) {
-        self.texts.iter_mut().for_each(Texts::take_back);
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Forget all but the first rows, and what was written of the one behind them.
+    pub fn truncate(&mut self, rows: usize) {
+        self.texts.iter_mut().for_each(|text| text.truncate(rows));
+        for numbers in [&mut self.event_time, &mut self.major, &mut self.minor] {
+            numbers.truncate(rows);
+        }
+        self.leniency_ends.truncate(rows + 1);
+        let names = self.leniency_ends.last().and_then(|end| usize::try_from(*end).ok());
+        self.leniencies.truncate(names.unwrap_or_default());
+        self.rows = rows;
     }
 
     /// End a message of so many rows.

@@ -8,7 +8,7 @@ use arrow_array::{Array, BinaryArray, Int32Array, RecordBatch};
 use crate::columns::{Columns, MOST_BYTES, Rest};
 use crate::formats::{Adapter, Input, Notes, Options, adapter};
 use crate::json::names::Names;
-use crate::json::scan::Scan;
+use crate::json::scan::{LEVELS, Scan};
 use crate::table::Table;
 use crate::table::parse::table;
 use crate::table::tape::{Message, Tape};
@@ -91,13 +91,37 @@ impl State {
     fn one(&mut self, value: Option<&[u8]>, key: Option<&[u8]>, columns: &mut Columns) {
         let is_text = |value: &&[u8]| value.len() < MOST_BYTES && std::str::from_utf8(value).is_ok();
         let is_text = value.filter(|_| columns.has_room()).filter(is_text);
-        let done = is_text.ok_or(Declined::Text).and_then(|value| self.message(value, key, columns));
+        let start = columns.rows();
+        let done = is_text.ok_or(Declined::Text).and_then(|value| self.elements(value, key, columns));
         if let Err(declined) = &done {
-            columns.take_back();
+            columns.truncate(start);
             columns.end(&Rest::default(), std::iter::empty());
             self.count(declined);
         }
-        columns.end_message(usize::from(done.is_ok()));
+        columns.end_message(done.map_or(0, |()| columns.rows() - start));
+    }
+
+    /// Write the rows of a message, or of each of a batch.
+    fn elements(&mut self, text: &[u8], key: Option<&[u8]>, columns: &mut Columns) -> Result<(), Declined> {
+        let mut scan = Scan::new(text, self.table.is_exact);
+        scan.blanks();
+        if !self.table.has_batches || scan.peek() != Some(b'[') {
+            return self.message(text, key, columns);
+        }
+        let mut found = Vec::new();
+        self.names.clear();
+        let names = &mut self.names;
+        let done = scan.array(|scan| {
+            let start = scan.at;
+            scan.skip(names, LEVELS)?;
+            found.push(start..scan.at);
+            Some(())
+        });
+        scan.blanks();
+        if done.is_none() || scan.at < text.len() || found.is_empty() {
+            return Err(Declined::Text);
+        }
+        found.into_iter().try_for_each(|element| self.message(&text[element], key, columns))
     }
 
     fn count(&mut self, declined: &Declined) {

@@ -72,18 +72,18 @@ impl Texts {
 
 /// Read a text by a node of a table.
 fn read(text: &[u8], node: usize, table: &Table) -> Option<Known> {
-    let (mut tape, mut none) = (Tape::default(), Texts::default());
+    let (mut tape, mut texts) = (Tape::default(), Texts::default());
     let mut walk = Walk {
         table,
         scan: Scan::new(text, table.is_exact),
         tape: &mut tape,
         names: &mut Names::default(),
-        texts: &mut none,
+        texts: &mut texts,
         blamed: None,
     };
     let slot = walk.value(node, crate::json::scan::LEVELS)?;
     let mut uses = Vec::new();
     let message = Message { text, tape: &tape, exact: table.is_exact };
-    Uses { table, texts: &none, found: &mut uses }.of(node, &slot, &message)?;
+    Uses { table, texts: &texts, found: &mut uses }.of(node, &slot, &message)?;
     Some(Known { text: text.to_vec(), tape, slot, uses })
 }

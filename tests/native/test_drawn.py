@@ -67,7 +67,7 @@ def test_record_keys(keys: list[str] | None) -> None:
     compare(batch_of(values, drawn), DecodeOptions("lindorm-json", keys=keys, families=families))
 
 
-COLUMN_TYPES = (
+COLUMN_TYPES: Sequence[Mapping[str, Any]] = (
     *({"type": name} for name in ("int8", "int16", "int32", "int64", "float", "double")),
     *({"type": name} for name in ("string", "bytes", "boolean", "float64", "array")),
     {"type": "int32", "name": "org.apache.kafka.connect.data.Date"},
@@ -88,7 +88,7 @@ COLUMN_TYPES = (
     {"type": "int32", "default": 5},
     {"type": "struct", "fields": []},
 )
-CELLS = (
+CELLS: Sequence[Any] = (
     *(0, 1, -1, 127, 128, 40000, 2**31, 2**53, 2**62, 19000, 1700000000123, -62135596800001),
     *(1.5, 0.1, 3.0, 1e20, None, True, "", "a", "AAE=", "AQ==", "/w==", "AAAAAAAAAAAB", "NaN"),
     *("x\n", "\u00e9", "gAAAAAAAAAAAAAAAAAAAAA==", [], {"a": 1}),
@@ -188,3 +188,26 @@ def test_dataworks_schemas(seed: int) -> None:
         messages.append(json.dumps(message, ensure_ascii=draw.random() < 0.5).encode())
     compare(batch_of(messages), DecodeOptions("dataworks-json"))
     compare(batch_of(messages), DecodeOptions("dataworks-json", keys=["b", "a", "b"]))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_batches(seed: int) -> None:
+    """Batches of any messages, of any length, have the same rows beside messages alone."""
+    draw = random.Random(seed)  # noqa: S311 - no secret
+    good = [value for value, _ in examples("aerospike-json") if value and len(value) < 600]
+    pool = [*good[:500], *damaged(good, 60, seed)]
+    values: list[bytes | None] = []
+    for _ in range(800):
+        elements = draw.sample(pool, draw.choice((0, 1, 2, 5, 40)))
+        comma = draw.choice((b",", b" ,\n"))
+        values += [b"[" + comma.join(elements) + b"]", *draw.sample(good, draw.choice((0, 1)))]
+    keys = [draw.choice((None, b"key")) for _ in values]
+    found = compare(batch_of(values, keys), DecodeOptions("aerospike-json"))
+    assert found.share > 0.5
+
+
+def test_a_long_batch() -> None:
+    """A batch whose rows are cut into several record batches has the same rows."""
+    good = next(value for value, _ in examples("aerospike-json") if value and value[:1] == b"{")
+    long = b"[" + b",".join([good] * 11_000) + b"]"
+    compare(batch_of([good, long, b"x", long], [b"k" * 1000] * 4), DecodeOptions("aerospike-json"))

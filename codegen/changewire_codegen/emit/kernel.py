@@ -45,7 +45,13 @@ def kernel_table(family: Family) -> str:
     found = _Nodes(family)
     root = found.reference(family.roles["message"])
     body = _text(
-        {"format": family.format, "exact": family.exact, "root": root, "nodes": found.nodes}
+        {
+            "format": family.format,
+            "exact": family.exact,
+            "batches": "batch" in family.roles,
+            "root": root,
+            "nodes": found.nodes,
+        }
     )
     head = {"form": FORM, "sha256": sha256(body.encode()).hexdigest()}
     return f"{_text(head)}\n{body}\n"

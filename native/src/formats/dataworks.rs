@@ -174,7 +174,7 @@ impl DataWorks {
     }
 
     /// Write the event of an operation that is not known; all that it holds is kept.
-    fn other(&self, input: &Input, table: &TableSchema, fields: [&Slot; 8], out: &mut Vec<u8>) -> Option<()> {
+    fn other(input: &Input, table: &TableSchema, fields: [&Slot; 8], out: &mut Vec<u8>) -> Option<()> {
         let message = &input.message;
         let [op, version, held @ ..] = fields;
         out.extend_from_slice(&table.attributes);
@@ -220,7 +220,7 @@ impl Adapter for DataWorks {
         columns.of(Name::Fingerprint).put(&table.fingerprint);
         if arm.is_other {
             let held = [op, version, before, after, sequence, scn, timestamp, ddl];
-            self.other(input, &table, held, columns.of(Name::Attributes).open())?;
+            DataWorks::other(input, &table, held, columns.of(Name::Attributes).open())?;
             return Some(Rest::default());
         }
         let has_after = !arm.is_before && arm.op != "delete";

@@ -122,27 +122,27 @@ impl Lindorm {
         let [before, after] = [(Name::Before, 0), (Name::After, 1)]
             .map(|(name, side)| Written { row: &self.rows[side], data: columns.data(name) });
         let named = Written { row: &self.named.row, data: &self.named.data };
-        let names: Vec<&[u8]> = match &self.keys {
+        let key_names: Vec<&[u8]> = match &self.keys {
             Some(keys) => keys.iter().map(Vec::as_slice).collect(),
             None if style.is_hbase => vec![ROW_KEY],
             None => named.names().collect(),
         };
         let row = if after.has_columns() || named.has_columns() { after } else { before };
-        let names = names.iter().copied();
+        let all = key_names.iter().copied();
         let (mut found, mut old) = (Vec::new(), Vec::new());
         // A subscription may leave out what did not change, so the key need not be in one place.
         let anywhere = |name: &[u8]| after.value(name).or(named.value(name)).or(before.value(name));
-        let is_of_row = write_key(names.clone(), |name| row.value(name), &mut found);
-        if !is_of_row && !write_key(names.clone(), anywhere, &mut found) {
+        let is_of_row = write_key(all.clone(), |name| row.value(name), &mut found);
+        if !is_of_row && !write_key(all.clone(), anywhere, &mut found) {
             return Some(());
         }
         let has_before = op == "update" && before.has_columns();
         // Text and bytes have the same JSON text, and are not equal.
-        if has_before && !names.clone().all(|name| style.has_one_type(name)) {
+        if has_before && !all.clone().all(|name| style.has_one_type(name)) {
             return None;
         }
-        if has_before && write_key(names.clone(), |name| before.value(name), &mut old) && old != found {
-            for name in names {
+        if has_before && write_key(all.clone(), |name| before.value(name), &mut old) && old != found {
+            for name in all {
                 let now = if is_of_row { row.value(name) } else { anywhere(name) }?;
                 let was = before.value(name)?;
                 if now != was && is_same(now, was)? {

@@ -73,7 +73,9 @@ impl Row {
         }
         out.push(b'"');
         let start = out.len();
-        parts.iter().for_each(|part| out.extend_from_slice(part));
+        for part in parts {
+            out.extend_from_slice(part);
+        }
         let end = out.len();
         out.extend_from_slice(b"\":");
         self.cells.push(Cell { name: (start, end), value: (out.len(), out.len()) });

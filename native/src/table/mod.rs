@@ -15,6 +15,8 @@ pub struct Table {
     pub nodes: Vec<Node>,
     /// The node of a message.
     pub root: usize,
+    /// Whether an array of messages is a batch of them.
+    pub has_batches: bool,
     /// Whether numbers that binary64 does not hold are decimals.
     pub is_exact: bool,
     /// SHA-256 of the text, as hex.

@@ -33,6 +33,7 @@ pub fn table(text: &str) -> Option<Table> {
     let mut table = Table {
         nodes,
         root: index(body.get("root")?)?,
+        has_batches: body.get("batches")?.as_bool()?,
         is_exact: body.get("exact")?.as_bool()?,
         digest,
         leniencies: found.leniencies,

@@ -27,12 +27,11 @@ impl Uses<'_> {
             return Some(());
         }
         match &node.rule {
-            Rule::Nullable(of) => self.of(*of, slot, message),
             Rule::Repeated(_) if slot.kind == Kind::Repeated => {
                 self.found.extend(&self.texts.get(slot.value)?.uses);
                 Some(())
             }
-            Rule::Repeated(of) => self.of(*of, slot, message),
+            Rule::Nullable(of) | Rule::Repeated(of) => self.of(*of, slot, message),
             Rule::List(of) => {
                 for (_, item) in message.elements(slot) {
                     self.of(*of, item, message)?;

@@ -284,7 +284,7 @@ fn of_text(text: Text) -> Slot {
     of_kind(if text.is_escaped { Kind::Escaped } else { Kind::Text })
 }
 
-fn plain<'a>(text: Text<'a>) -> Option<&'a [u8]> {
+fn plain(text: Text<'_>) -> Option<&[u8]> {
     (!text.is_escaped).then_some(text.content)
 }
 

@@ -36,18 +36,19 @@ NATIVE_PART: Final = 8192
 
 
 class Made(NamedTuple):
-    """What the kernel made of messages, one row for each.
+    """What the kernel made of messages; one that was declined has one row, of NULL.
 
     Attributes:
         change: Columns of the changes.
         leniencies: Names of the leniencies that each needed.
-        declined: First, and behind the last, of each run of messages that were declined; their
-            rows are NULL.
+        declined: First, and behind the last, of each run of messages that were declined.
+        sizes: How many rows each message has; None if each has one.
     """
 
     change: Mapping[str, pa.Array]
     leniencies: pa.Array
     declined: Sequence[tuple[int, int]]
+    sizes: list[int] | None
 
 
 class KernelCounts(NamedTuple):
@@ -87,7 +88,9 @@ class Kernel:
         rows, sizes = self._native.decode(batch.column("value"), keys)
         columns = dict(zip(rows.schema.names, rows.columns, strict=True))
         change = {name: columns[name] for name in CHANGE_COLUMNS}
-        return Made(change, columns["leniencies"], [*_runs(sizes)])
+        is_one = len(rows) == len(batch)
+        each = None if is_one else pc.max_element_wise(sizes, 1).to_pylist()
+        return Made(change, columns["leniencies"], [*_runs(sizes)], each)
 
     @property
     def counts(self) -> KernelCounts:
