@@ -24,7 +24,13 @@ nox.options.sessions = ["lint", "codegen_check", "typing", "tests", "docs", "bui
 
 ROOT = Path(__file__).parent
 PYPROJECT = nox.project.load_toml("pyproject.toml")
-EXTRAS = PYPROJECT["project"]["optional-dependencies"]
+NATIVE = "native"
+"""The extra of our own other distribution, which is built here and comes from no index."""
+EXTRAS = {
+    extra: requirements
+    for extra, requirements in PYPROJECT["project"]["optional-dependencies"].items()
+    if extra != NATIVE
+}
 PYTHON_OF_SPHINX = (3, 11)
 SOURCES = {"PYTHONPATH": os.pathsep.join(("codegen", "generated", "runtime"))}
 PINS = "constraints/dev.txt"
@@ -91,10 +97,69 @@ def install_wheel(
     install(session, f"{wheel}[{','.join(extras)}]", groups=groups, pins=pins)
 
 
+def native_wheel(session: nox.Session, profile: str | None) -> Path | None:
+    """Return the wheel of the native kernel; None if it is not built, and cannot be built here.
+
+    It is kept in ``build/native-wheels``, by the digest of its sources.
+
+    Args:
+        session: What builds it.
+        profile: Profile of cargo to build it with; None takes one that is built already.
+    """
+    sources = sorted(path for path in Path("native").rglob("*") if path.is_file())
+    digest = sha256()
+    for path in sources:
+        digest.update(str(path).encode() + b"\0" + path.read_bytes())
+    folder = ROOT / "build" / "native-wheels" / digest.hexdigest()[:16]
+    kept = sorted(folder.glob("*/*.whl"), key=lambda wheel: wheel.parent.name == "release")
+    kept = [wheel for wheel in kept if profile in {None, "quick", wheel.parent.name}]
+    if kept or profile is None or shutil.which("cargo") is None:
+        return kept[-1] if kept else None
+    install(session, groups=(NATIVE,))
+    target = ("--out", str(folder / profile), "--target-dir", str(ROOT / "build" / "cargo"))
+    options = ("--locked", "--manifest-path", "native/Cargo.toml", "--interpreter", "python")
+    session.run("maturin", "build", "--profile", profile, *options, *target)
+    return next((folder / profile).glob("*.whl"))
+
+
+def install_native(session: nox.Session, profile: str | None) -> None:
+    """Install the native kernel, if there is one; see `native_wheel`."""
+    wheel = native_wheel(session, profile)
+    if wheel is None:
+        session.log("without the native kernel: nox -s native builds it where cargo is")
+        return
+    session.install("--no-deps", "--force-reinstall", str(wheel))
+
+
+@nox.session
+def native(session: nox.Session) -> None:
+    """Build the wheel of the native kernel, and keep it; needs cargo, and about two minutes."""
+    wheel = native_wheel(session, "release")
+    if wheel is None:
+        session.skip("cargo is not installed: https://rustup.rs")
+    session.log(f"built {wheel}")
+
+
+@nox.session
+def native_lint(session: nox.Session) -> None:
+    """Check the native kernel by rustfmt and clippy, where cargo is."""
+    if shutil.which("cargo") is None:
+        session.skip("cargo is not installed: https://rustup.rs")
+    with session.chdir("native"):
+        target = {"CARGO_TARGET_DIR": str(ROOT / "build" / "cargo")}
+        session.run("cargo", "fmt", "--check", external=True)
+        session.run(
+            *("cargo", "clippy", "--locked", "--profile", "quick", "--", "-D", "warnings"),
+            external=True,
+            env=target,
+        )
+
+
 @nox.session
 def demo(session: nox.Session) -> None:
     """Show what changewire does, on example messages: in Spark, or without it where Java lacks."""
     install_wheel(session, ("cli", "spark"))
+    install_native(session, None)
     session.run("python", "-m", "examples.demo", *session.posargs)
 
 
@@ -166,6 +231,7 @@ def typing(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Test the built wheel, with all extras; pages have a session of their own."""
     install_wheel(session, tuple(EXTRAS), ("bench", "tests"))
+    install_native(session, "quick")
     chosen = session.posargs or [f"--ignore={folder}" for folder in PAGES]
     session.run("pytest", *PROCESSES, *chosen)
 
@@ -242,6 +308,7 @@ def build_site(session: nox.Session, *groups: str, builder: str = "html") -> Non
 def bench(session: nox.Session) -> None:
     """Measure the built wheel side by side with its peers."""
     install_wheel(session, tuple(EXTRAS), ("bench",))
+    install_native(session, "release")
     session.run("python", "-m", "benchmarks", *session.posargs)
 
 
@@ -305,7 +372,8 @@ def lock(session: nox.Session) -> None:
     """Add to ``constraints/dev.txt`` what is missing; ``-- --upgrade`` takes the newest of all."""
     install(session, groups=("lock",))
     session.run(
-        *("uv", "pip", "compile", "pyproject.toml", "--all-extras", "--group=dev"),
+        *("uv", "pip", "compile", "pyproject.toml", "--group=dev"),
+        *(f"--extra={extra}" for extra in EXTRAS),
         *("--constraint=constraints/dev.in", "--output-file=constraints/dev.txt", "--quiet"),
         *("--universal", "--python-version=3.10", "--custom-compile-command=nox -s lock"),
         *("--no-emit-index-url", "--no-emit-find-links", *session.posargs),

@@ -13,6 +13,7 @@ from changewire_codegen.canonical import SOURCE_FILE, canonical_schemas, source_
 from changewire_codegen.emit.arrow import arrow, arrow_types
 from changewire_codegen.emit.dispatch import dispatch
 from changewire_codegen.emit.extras import extras
+from changewire_codegen.emit.kernel import KERNEL_FILE, kernel_table
 from changewire_codegen.emit.leniencies import leniencies
 from changewire_codegen.emit.models import models
 from changewire_codegen.emit.package import (
@@ -90,6 +91,8 @@ def render(
         for name, text in canonical_schemas(family).items():
             files[f"{family.name}/schemas/{name}"] = text
         files[f"{family.name}/{SOURCE_FILE}"] = source_document(family)
+        if family.format is not None and family.encoding == "json":
+            files[f"{family.name}/{KERNEL_FILE}"] = kernel_table(family)
     return dict(sorted(files.items()))
 
 

@@ -54,7 +54,9 @@ _UNKNOWN: Final = "unknown"
 def requirements() -> list[Requirement]:
     """Return what the package and its extras require."""
     project = tomli.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
-    lists = [project["dependencies"], *project["optional-dependencies"].values()]
+    extras = project["optional-dependencies"]
+    others = [requirements for extra, requirements in extras.items() if extra != "native"]
+    lists = [project["dependencies"], *others]  # the kernel is our own
     return [Requirement(text) for texts in lists for text in texts]
 
 

@@ -12,6 +12,8 @@ import tomli
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from changewire.version import VERSION
+
 ROOT = Path(__file__).parents[2]
 SOURCES = ("runtime/changewire", "generated/changewire_messages", "codegen/changewire_codegen")
 PACKAGES = tuple(Path(source).name for source in SOURCES)
@@ -24,7 +26,8 @@ def requirements_of(*lists: list[object]) -> list[Requirement]:
 
 
 BASE = requirements_of(PYPROJECT["project"]["dependencies"])
-EXTRAS = requirements_of(*PYPROJECT["project"]["optional-dependencies"].values())
+OPTIONAL = PYPROJECT["project"]["optional-dependencies"]
+EXTRAS = requirements_of(*(lines for extra, lines in OPTIONAL.items() if extra != "native"))
 GROUPS = requirements_of(*PYPROJECT["dependency-groups"].values())
 
 
@@ -104,7 +107,15 @@ def test_base_installation_is_small(wheel: Distribution) -> None:
 def test_extras_are_those_that_the_documentation_names(wheel: Distribution) -> None:
     """An extra is part of the interface: it is neither dropped nor renamed unseen."""
     extras = set(wheel.metadata.get_all("Provides-Extra", []))
-    assert extras == {"arrow", "cli", "codegen", "delta", "digest", "kafka", "spark", "testing"}
+    others = {"arrow", "cli", "codegen", "delta", "digest", "kafka", "spark", "testing"}
+    assert extras == {*others, "native"}
+
+
+def test_native_kernel_has_the_same_version() -> None:
+    """The kernel is of the version of the package that it is for: in its crate and in the extra."""
+    crate = tomli.loads(ROOT.joinpath("native/Cargo.toml").read_text(encoding="utf-8"))
+    assert crate["package"]["version"] == VERSION
+    assert OPTIONAL["native"] == [f"changewire-native=={VERSION}"]
 
 
 @pytest.mark.parametrize(

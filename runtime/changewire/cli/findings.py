@@ -9,6 +9,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from changewire.tested import JAVAS, PYTHONS, TESTED, line
+from changewire.version import VERSION
 
 _REQUIRED: Final = "spark"
 PYSPARK: Final = "pyspark"
@@ -83,6 +84,26 @@ def java() -> Finding:
         needed_for="spark",
         is_required=True,
         advice=advice,
+    )
+
+
+def kernel() -> Finding:
+    """Look for the native kernel, and whether it reads the tables of this version."""
+    from changewire.engines import native
+
+    found, install = native.version(), 'pip install "changewire[native]"'
+    status: Status = "ok"
+    advice = ""
+    if found is None:
+        status, advice = "missing", install
+    elif found != VERSION:
+        status, advice = "unfit", install
+    elif native.is_switched_off():
+        status, advice = "untested", f"{native.SWITCH}=0 switches it off"
+    elif unread := native.unread():
+        status, advice = "unfit", f"it does not read the tables of {', '.join(unread)}"
+    return Finding(
+        name="native kernel", status=status, found=found, needed_for="speed", advice=advice
     )
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache, cached_property
 from itertools import chain, repeat
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,6 +27,7 @@ from changewire.engines.layout import (
     RECORD_COLUMNS,
     REJECTION_COLUMNS,
 )
+from changewire.engines.native import NATIVE_PART, Kernel, Made, kernel_of
 from changewire.engines.places import Places, places_of, records_of, repeated_bytes
 from changewire_messages.change import Rejection
 from changewire_messages.change.arrow import change_array, rejection_array
@@ -88,13 +91,46 @@ class Decoder:
         Raises:
             ConservationError: A message has no row.
         """
-        rows = joined(chain.from_iterable(map(self._part, parts(batch, rows=PART))))
+        rows = joined(self._parts(batch))
         while (found := _next(rows)) is not None:
             yield found
 
     def schema(self) -> pa.Schema:
         """Return the columns of the rows that it yields."""
         return self._rows(_no_records(), Elements(), None).schema
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle all but the kernel, which each worker makes anew."""
+        return {name: value for name, value in vars(self).items() if name != "kernel"}
+
+    @cached_property
+    def kernel(self) -> Kernel | None:
+        """What decodes most messages quickly; None if there is no such, or not for these rows."""
+        return kernel_of(self.decode_options) if type(self) is Decoder else None
+
+    def _parts(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        kernel = self.kernel
+        if kernel is None or not kernel.reads(batch):
+            yield from chain.from_iterable(map(self._part, parts(batch, rows=PART)))
+            return
+        for part in parts(batch, rows=NATIVE_PART):
+            yield from self._interleaved(part, kernel.decode(part))
+
+    def _interleaved(self, batch: pa.RecordBatch, made: Made) -> Iterator[pa.RecordBatch]:
+        """Yield the rows that a kernel made, and in place those of the messages it declined."""
+        plain = _of_messages(batch, made) if made.sizes is None else None
+        start = row = 0
+        for first, stop in (*made.declined, (len(batch), len(batch))):
+            if plain is not None and first > start:
+                yield plain.slice(start, first - start)
+            elif made.sizes is not None and first > start:
+                sizes = made.sizes[start:first]
+                yield from _of_batches(batch.slice(start, first - start), made, sizes, row)
+                row += sum(sizes)
+            for part in parts(batch.slice(first, stop - first), rows=PART) if stop > first else ():
+                yield from self._part(part)
+            row += stop - first
+            start = stop
 
     def _part(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         elements, sizes = self._decoded(batch)
@@ -201,14 +237,64 @@ def columns(
     """
     change = _fields(spread(elements.changes, change_array), CHANGE_COLUMNS)
     dead = _fields(spread(elements.rejections, rejection_array), REJECTION_COLUMNS)
+    leniencies = pa.array(elements.leniencies, pa.list_(pa.string()))
+    return joined_columns(batch, change, dead, leniencies, places)
+
+
+def _of_messages(batch: pa.RecordBatch, made: Made) -> pa.RecordBatch:
+    """Return the rows of messages that are one row each."""
+    dead = _no_rejections(len(batch))
+    return pa.RecordBatch.from_pydict(
+        joined_columns(batch, made.change, dead, made.leniencies, None)
+    )
+
+
+def _of_batches(
+    batch: pa.RecordBatch, made: Made, sizes: list[int], start: int
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of messages that may be several rows, in batches that are cut by bytes.
+
+    Args:
+        batch: The messages.
+        made: What a kernel made of them, and of others.
+        sizes: How many rows each has.
+        start: Index of their first row.
+    """
+    places, repeated = places_of(sizes), repeated_bytes(batch)
+    weights = [repeated[place] for place, size in enumerate(sizes) for _ in range(size)]
+    for first, stop in cuts(weights, rows=ROWS, limit=BATCH_BYTES):
+        rows = slice(start + first, start + stop)
+        change = {name: column[rows] for name, column in made.change.items()}
+        within = Places(*(column.slice(first, stop - first) for column in places))
+        dead, leniencies = _no_rejections(stop - first), made.leniencies[rows]
+        yield pa.RecordBatch.from_pydict(joined_columns(batch, change, dead, leniencies, within))
+
+
+def joined_columns(
+    batch: pa.RecordBatch,
+    change: Mapping[str, pa.Array],
+    dead: Mapping[str, pa.Array],
+    leniencies: pa.Array,
+    places: Places | None,
+) -> dict[str, pa.Array]:
+    """Join the columns of elements with those of the records that they came in.
+
+    Args:
+        batch: Records.
+        change: Columns of the changes; NULL for dead letters.
+        dead: Columns of the rejections; NULL for changes.
+        leniencies: Names of the leniencies that each element needed.
+        places: Which record each is of; None where every record is one element.
+    """
+    rows = len(leniencies)
     is_dead = pc.is_valid(dead["code"])
-    record = records_of(batch, len(elements), places, is_dead)
+    record = records_of(batch, rows, places, is_dead)
     zero, one = pa.scalar(0, pa.int32()), pa.scalar(1, pa.int32())
     return {
         "kind": pc.if_else(is_dead, DEAD_LETTER, _kinds(change["op"])),
-        "element": pa.repeat(zero, len(elements)) if places is None else places.element,
-        "elements": pa.repeat(one, len(elements)) if places is None else places.elements,
-        "leniencies": pa.array(elements.leniencies, pa.list_(pa.string())),
+        "element": pa.repeat(zero, rows) if places is None else places.element,
+        "elements": pa.repeat(one, rows) if places is None else places.elements,
+        "leniencies": leniencies,
         **change,
         **dead,
         "record_key": record["key"],
@@ -224,6 +310,17 @@ def _kinds(ops: pa.Array) -> pa.Array:
 def decoded_schema() -> pa.Schema:
     """Return the columns of decoded rows, the same for every format."""
     return pa.RecordBatch.from_pydict(columns(_no_records(), Elements(), None)).schema
+
+
+def _no_rejections(rows: int) -> dict[str, pa.Array]:
+    """Return the columns of rejections where no row is one."""
+    return {name: pa.nulls(rows, kind) for name, kind in _rejection_types().items()}
+
+
+@cache
+def _rejection_types() -> Mapping[str, pa.DataType]:
+    found = _fields(spread([], rejection_array), REJECTION_COLUMNS)
+    return {name: column.type for name, column in found.items()}
 
 
 def _no_records() -> pa.RecordBatch:

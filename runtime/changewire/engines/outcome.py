@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from changewire.engines.counts import Counts
+from changewire.engines.native import KernelCounts
 
 FIRST_DEAD_LETTERS = 20
 """Dead letters that a report shows."""
@@ -60,6 +61,8 @@ class Outcome:
         stream: Totals of a streaming query; None if the run was none.
         tables: What became of changes in tables, as `changewire.tables.Result.counts`; None where
             the run fed none.
+        native: What the native kernel had to do; None where it had no part, or it is not known, as
+            of the workers of Spark.
         start_seconds: Seconds of these before the engine began to read: the start of Spark, and
             the look at brokers and outputs. 0 for an engine that begins at once.
     """
@@ -73,6 +76,7 @@ class Outcome:
     first_dead_letters: Sequence[Mapping[str, Any]]
     stream: StreamTotals | None = None
     tables: Mapping[str, int] | None = None
+    native: KernelCounts | None = None
     start_seconds: float = 0.0
 
     @property

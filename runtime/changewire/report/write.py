@@ -55,6 +55,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
         "messages_per_second": round(outcome.messages_per_second, 1),
         **counts,
         "first_dead_letters": [_letter(letter) for letter in outcome.first_dead_letters],
+        **({} if outcome.native is None else {"native": outcome.native._asdict()}),
         **({} if outcome.stream is None else {"stream": asdict(outcome.stream)}),
         **({} if outcome.tables is None else {"tables": dict(outcome.tables)}),
     }

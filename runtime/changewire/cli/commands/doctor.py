@@ -10,7 +10,7 @@ from rich.text import Text
 
 from changewire.cli.brokers import brokers
 from changewire.cli.ending import REJECTED, VALID, ending
-from changewire.cli.findings import Finding, java, packages, python
+from changewire.cli.findings import Finding, java, kernel, packages, python
 from changewire.cli.options import Json, text_option
 from changewire.cli.spark import jars
 from changewire.cli.stderr import console
@@ -45,6 +45,7 @@ def doctor(*, servers: Servers = None, as_json: Json = False) -> int:
         python(),
         java(),
         *packages(),
+        kernel(),
         *jars(),
         *(_format(name, fault) for name, fault in unusable().items()),
         *_brokers(servers),

@@ -67,6 +67,7 @@ def run(
         engine=f"python {platform.python_version()}",
         seconds=time.perf_counter() - started,
         first_dead_letters=[letter for _, letter in first],
+        native=None if decoder.kernel is None else decoder.kernel.counts,
     )
 
 

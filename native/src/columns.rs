@@ -1,0 +1,267 @@
+//! The columns of changes, built row by row; a row that is declined is taken back.
+
+use std::sync::Arc;
+
+use arrow_array::{
+    ArrayRef, Int32Array, Int64Array, ListArray, RecordBatch, StringArray, StructArray,
+    TimestampMicrosecondArray,
+};
+use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::{ArrowError, DataType, Field, Fields, Schema};
+
+/// Bytes of a column of text at most: its offsets have 32 bits.
+pub const MOST_BYTES: usize = 1 << 30;
+
+/// A column of text.
+pub struct Texts {
+    pub data: Vec<u8>,
+    offsets: Vec<i32>,
+    valid: BooleanBufferBuilder,
+    is_there: bool,
+}
+
+impl Texts {
+    fn new(rows: usize) -> Self {
+        let mut offsets = Vec::with_capacity(rows + 1);
+        offsets.push(0);
+        Texts { data: Vec::new(), offsets, valid: BooleanBufferBuilder::new(rows), is_there: false }
+    }
+
+    /// Return where the text of the row goes, which is not NULL then.
+    pub fn open(&mut self) -> &mut Vec<u8> {
+        self.is_there = true;
+        &mut self.data
+    }
+
+    pub fn put(&mut self, text: &[u8]) {
+        self.open().extend_from_slice(text);
+    }
+
+    /// Return the text of the row so far; none if it is NULL.
+    pub fn text(&self) -> Option<&[u8]> {
+        self.is_there.then(|| &self.data[self.start()..])
+    }
+
+    /// Make the text of the row NULL again.
+    pub fn take_back(&mut self) {
+        self.data.truncate(self.start());
+        self.is_there = false;
+    }
+
+    fn start(&self) -> usize {
+        self.offsets.last().and_then(|end| usize::try_from(*end).ok()).unwrap_or_default()
+    }
+
+    /// Forget all but the first rows.
+    fn truncate(&mut self, rows: usize) {
+        self.offsets.truncate(rows + 1);
+        self.valid.truncate(rows);
+        self.take_back();
+    }
+
+    fn end(&mut self) {
+        self.valid.append(self.is_there);
+        self.is_there = false;
+        self.offsets.push(i32::try_from(self.data.len()).unwrap_or(i32::MAX));
+    }
+
+    fn finish(mut self) -> StringArray {
+        let nulls = nulls(&mut self.valid);
+        let offsets = OffsetBuffer::new(ScalarBuffer::from(self.offsets));
+        let data = Buffer::from_vec(self.data);
+        // SAFETY: what is written is parts of messages, which were checked to be UTF-8 and are cut
+        // at quotes only, and ASCII text; the offsets are those of `end`, which grow with the data.
+        unsafe { StringArray::new_unchecked(offsets, data, nulls) }
+    }
+}
+
+/// A column of integers.
+struct Numbers {
+    values: Vec<i64>,
+    valid: BooleanBufferBuilder,
+}
+
+impl Numbers {
+    fn new(rows: usize) -> Self {
+        Numbers { values: Vec::with_capacity(rows), valid: BooleanBufferBuilder::new(rows) }
+    }
+
+    fn push(&mut self, value: Option<i64>) {
+        self.valid.append(value.is_some());
+        self.values.push(value.unwrap_or_default());
+    }
+}
+
+impl Numbers {
+    fn truncate(&mut self, rows: usize) {
+        self.values.truncate(rows);
+        self.valid.truncate(rows);
+    }
+}
+
+/// What is no text of a change.
+#[derive(Default)]
+pub struct Rest {
+    /// Microseconds since the Unix epoch.
+    pub event_time: Option<i64>,
+    pub sequence: Option<(i64, i64)>,
+}
+
+/// Names of the columns of text, in their order.
+#[derive(Clone, Copy)]
+pub enum Name {
+    Op,
+    System,
+    Database,
+    Schema,
+    Table,
+    Key,
+    BeforeKey,
+    Before,
+    After,
+    Ddl,
+    Fingerprint,
+    Attributes,
+}
+
+const COUNT: usize = Name::Attributes as usize + 1;
+
+pub struct Columns {
+    texts: [Texts; COUNT],
+    event_time: Numbers,
+    major: Numbers,
+    minor: Numbers,
+    leniencies: Texts,
+    leniency_ends: Vec<i32>,
+    /// How many rows each message has; 0 if it was declined.
+    sizes: Vec<i32>,
+    rows: usize,
+}
+
+impl Columns {
+    pub fn new(messages: usize) -> Self {
+        Columns {
+            texts: std::array::from_fn(|_| Texts::new(messages)),
+            event_time: Numbers::new(messages),
+            major: Numbers::new(messages),
+            minor: Numbers::new(messages),
+            leniencies: Texts::new(0),
+            leniency_ends: vec![0],
+            sizes: Vec::with_capacity(messages),
+            rows: 0,
+        }
+    }
+
+    pub fn of(&mut self, name: Name) -> &mut Texts {
+        &mut self.texts[name as usize]
+    }
+
+    /// Return all that was written to a column.
+    pub fn data(&self, name: Name) -> &[u8] {
+        &self.texts[name as usize].data
+    }
+
+    /// Return what was written to a column of this row; none if it is NULL.
+    pub fn text(&self, name: Name) -> Option<&[u8]> {
+        self.texts[name as usize].text()
+    }
+
+    /// Whether there is room for more; without, messages are declined.
+    pub fn has_room(&self) -> bool {
+        self.texts.iter().all(|text| text.data.len() < MOST_BYTES)
+    }
+
+    /// End a row.
+    pub fn end<'n>(&mut self, rest: &Rest, leniencies: impl Iterator<Item = &'n str>) {
+        self.texts.iter_mut().for_each(Texts::end);
+        self.event_time.push(rest.event_time);
+        self.major.push(rest.sequence.map(|sequence| sequence.0));
+        self.minor.push(rest.sequence.map(|sequence| sequence.1));
+        for name in leniencies {
+            self.leniencies.put(name.as_bytes());
+            self.leniencies.end();
+        }
+        let end = self.leniencies.offsets.len() - 1;
+        self.leniency_ends.push(i32::try_from(end).unwrap_or(i32::MAX));
+        self.rows += 1;
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Forget all but the first rows, and what was written of the one behind them.
+    pub fn truncate(&mut self, rows: usize) {
+        self.texts.iter_mut().for_each(|text| text.truncate(rows));
+        for numbers in [&mut self.event_time, &mut self.major, &mut self.minor] {
+            numbers.truncate(rows);
+        }
+        self.leniency_ends.truncate(rows + 1);
+        let names = self.leniency_ends.last().and_then(|end| usize::try_from(*end).ok());
+        self.leniencies.truncate(names.unwrap_or_default());
+        self.rows = rows;
+    }
+
+    /// End a message of so many rows.
+    pub fn end_message(&mut self, rows: usize) {
+        self.sizes.push(i32::try_from(rows).unwrap_or_default());
+    }
+
+    /// Return the columns, and how many rows each message has.
+    pub fn finish(mut self) -> Result<(RecordBatch, Int32Array), ArrowError> {
+        let sizes = Int32Array::from(std::mem::take(&mut self.sizes));
+        let [op, system, database, schema, table, key, before_key, before, after, ddl, mark, attributes] =
+            self.texts.map(|text| Arc::new(text.finish()) as ArrayRef);
+        let source = [("system", system), ("database", database), ("schema", schema), ("table", table)];
+        let nulls = nulls(&mut self.major.valid);
+        let integers = |values: Vec<i64>| Arc::new(Int64Array::new(values.into(), nulls.clone())) as ArrayRef;
+        let order = [("major", integers(self.major.values)), ("minor", integers(self.minor.values))];
+        let columns = [
+            ("op", op),
+            ("source", structs(source, None)?),
+            ("key", key),
+            ("before_key", before_key),
+            ("before", before),
+            ("after", after),
+            ("event_time", times(self.event_time)),
+            ("sequence", structs(order, nulls)?),
+            ("ddl", ddl),
+            ("schema_fingerprint", mark),
+            ("attributes", attributes),
+            ("leniencies", lists(self.leniencies, self.leniency_ends)?),
+        ];
+        let fields: Vec<Field> = columns.iter().map(|(name, array)| field(name, array.data_type())).collect();
+        let arrays = columns.into_iter().map(|(_, array)| array).collect();
+        Ok((RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)?, sizes))
+    }
+}
+
+fn field(name: &str, kind: &DataType) -> Field {
+    Field::new(name, kind.clone(), true)
+}
+
+fn nulls(valid: &mut BooleanBufferBuilder) -> Option<NullBuffer> {
+    let found = NullBuffer::new(valid.finish());
+    (found.null_count() > 0).then_some(found)
+}
+
+fn times(mut numbers: Numbers) -> ArrayRef {
+    let nulls = nulls(&mut numbers.valid);
+    Arc::new(TimestampMicrosecondArray::new(numbers.values.into(), nulls).with_timezone("UTC"))
+}
+
+fn structs<const N: usize>(
+    columns: [(&str, ArrayRef); N],
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef, ArrowError> {
+    let fields: Fields = columns.iter().map(|(name, array)| field(name, array.data_type())).collect();
+    let arrays = columns.into_iter().map(|(_, array)| array).collect();
+    Ok(Arc::new(StructArray::try_new(fields, arrays, nulls)?))
+}
+
+fn lists(texts: Texts, ends: Vec<i32>) -> Result<ArrayRef, ArrowError> {
+    let item = Arc::new(field("item", &DataType::Utf8));
+    let offsets = OffsetBuffer::new(ScalarBuffer::from(ends));
+    Ok(Arc::new(ListArray::try_new(item, offsets, Arc::new(texts.finish()), None)?))
+}

@@ -1,0 +1,44 @@
+//! Fields of a table by the names that an adapter knows.
+
+use crate::table::Table;
+use crate::table::node::Union;
+use crate::table::tape::{Message, Slot};
+
+/// Arms of a union that an adapter gives a meaning to, and their fields.
+pub struct Bound<const N: usize> {
+    fields: [usize; N],
+    /// Fields that the adapter does not know: a message that has one is declined.
+    others: Vec<usize>,
+}
+
+impl<const N: usize> Bound<N> {
+    /// Bind the fields of a union; `None` if it lacks one.
+    pub fn new(union: &Union, names: [&str; N]) -> Option<Self> {
+        let mut fields = [0; N];
+        for (field, name) in fields.iter_mut().zip(names) {
+            *field = union.field(name)?;
+        }
+        let others = (0..union.names.len()).filter(|field| !fields.contains(field)).collect();
+        Some(Bound { fields, others })
+    }
+
+    /// Bind the fields of the object or union that a node of a table is, by its name.
+    pub fn named(table: &Table, name: &str, names: [&str; N]) -> Option<Self> {
+        Bound::new(table.union(*table.by_name.get(name)?)?, names)
+    }
+
+    /// Return the values of an object, in the order of the names.
+    pub fn of<'m>(&self, object: &Slot, message: &Message<'m>) -> Option<[&'m Slot; N]> {
+        let is_known = self.others.iter().all(|field| message.field(object, *field).is_absent());
+        is_known.then(|| self.fields.map(|field| message.field(object, field)))
+    }
+}
+
+/// Return the index of each arm of a union; none if it lacks one.
+pub fn arms<const N: usize>(union: &Union, titles: [&str; N]) -> Option<[i64; N]> {
+    let mut found = [0; N];
+    for (arm, title) in found.iter_mut().zip(titles) {
+        *arm = i64::try_from(union.arm(title)?).ok()?;
+    }
+    Some(found)
+}

@@ -1,0 +1,325 @@
+//! DataWorks messages: before and after images, by the types declared beside them.
+
+use std::sync::Arc;
+
+use super::bound::Bound;
+use super::dataworks_schema::{Schemas, TableSchema, Type};
+use super::rows::{Row, Written, distinct, is_same, write_key, write_row};
+use super::times::write_time;
+use super::writing::{extras, leniencies, member, named, word};
+use super::{Adapter, Input, Notes, Options};
+use crate::columns::{Columns, Name, Rest};
+use crate::json::base64::byte_count;
+use crate::json::number::write_decimal;
+use crate::json::scan::Kind;
+use crate::json::text::unescape;
+use crate::table::Table;
+use crate::table::tape::{ABSENT, Message, Slot};
+
+/// Columns that name the rows of tables without a primary key.
+const HIDDEN: [&[u8]; 2] = [b"#alibaba_rds_row_id#", b"__#alibaba_rds_row_id#__"];
+
+/// The change that each variant is.
+const OPS: [(&str, &str); 19] = [
+    ("Insert", "insert"),
+    ("UpdateAfter", "update"),
+    (BEFORE[0], "update"),
+    (BEFORE[1], "update"),
+    ("Delete", "delete"),
+    ("Heartbeat", "heartbeat"),
+    ("DdlCreate", "ddl"),
+    ("DdlAlter", "ddl"),
+    ("DdlErase", "ddl"),
+    ("DdlRename", "ddl"),
+    ("DdlCindex", "ddl"),
+    ("DdlDindex", "ddl"),
+    ("Truncate", "truncate"),
+    ("Query", "statement"),
+    ("TransactionBegin", "transaction"),
+    ("TransactionEnd", "transaction"),
+    ("TransactionGtid", "transaction"),
+    ("TransactionXacommit", "transaction"),
+    ("TransactionXarollback", "transaction"),
+];
+const BEFORE: [&str; 2] = ["UpdateBeforeUpdateBefor", "UpdateBeforeUpdateBefore"];
+const OTHER: &str = "Other";
+const MOST_DIGITS: usize = 19;
+
+/// What an arm of the payload is.
+#[derive(Clone, Copy)]
+struct Arm {
+    op: &'static str,
+    is_before: bool,
+    is_other: bool,
+}
+
+pub struct DataWorks {
+    message: Bound<3>,
+    payload: Bound<7>,
+    image: Bound<1>,
+    times: Bound<3>,
+    ddl: Bound<2>,
+    schemas: Schemas,
+    /// By the index of an arm; none for a variant that has no meaning yet.
+    arms: Vec<Option<Arm>>,
+    keys: Option<Vec<Vec<u8>>>,
+    mode: String,
+    rows: [Row; 2],
+}
+
+impl DataWorks {
+    pub fn new(table: &Table, options: Options) -> Option<Self> {
+        let payload = table.union(*table.by_name.get("Payload")?)?;
+        let fields = ["op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"];
+        let arms = payload.arms.iter().map(|arm| arm_of(&arm.title)).collect();
+        Some(DataWorks {
+            message: Bound::new(table.union(table.root)?, ["schema", "payload", "version"])?,
+            payload: Bound::new(payload, fields)?,
+            image: Bound::named(table, "Image", ["dataColumn"])?,
+            times: Bound::named(table, "Times", ["eventTime", "systemTime", "checkpointTime"])?,
+            ddl: Bound::named(table, "DdlStatement", ["text", "ddlMeta"])?,
+            schemas: Schemas::new(table)?,
+            arms,
+            keys: options.keys.as_deref().map(distinct),
+            mode: options.image,
+            rows: Default::default(),
+        })
+    }
+
+    /// Write an image as a row with values of the types that are declared for its columns.
+    fn image(
+        &mut self,
+        side: usize,
+        image: &Slot,
+        table: &TableSchema,
+        message: &Message,
+        columns: &mut Columns,
+        notes: &mut Notes,
+    ) -> Option<()> {
+        let row = &mut self.rows[side];
+        row.is_there = image.is_there();
+        row.cells.clear();
+        if !row.is_there {
+            return Some(());
+        }
+        let [values] = self.image.of(image, message)?;
+        let out = columns.of(if side == 0 { Name::Before } else { Name::After }).open();
+        let mut next = 0;
+        write_row(values, message, row, out, |name, slot, out| {
+            match table.type_of(name, &mut next) {
+                None => notes.push("undeclared-column"),
+                Some(kind) if slot.kind != Kind::Null => return value(kind, slot, message, out, notes),
+                Some(_) => {}
+            }
+            message.write(slot, out)
+        })
+    }
+
+    /// Write the key of a row, and the one before an update that moved the row to another.
+    fn keys(&self, op: &str, table: &TableSchema, columns: &mut Columns) -> Option<()> {
+        let [before, after] = [Name::Before, Name::After].map(|name| columns.data(name));
+        let before = Written { row: &self.rows[0], data: before };
+        let after = Written { row: &self.rows[1], data: after };
+        let row = if after.row.is_there { after } else { before };
+        let names = self.names(table);
+        let (mut key, mut old) = (Vec::new(), Vec::new());
+        if !row.row.is_there || !key_of(&row, names, &mut key) {
+            return Some(());
+        }
+        let is_update = op == "update" && after.row.is_there && before.row.is_there;
+        if is_update && key_of(&before, names, &mut old) && old != key {
+            for name in key_names(&after, names) {
+                let pair = (before.value(name), after.value(name));
+                // Decimals of other digits may be equal, and so may a decimal and a number.
+                let is_number = table.type_of(name, &mut 0) == Some(Type::Double);
+                let (Some(one), Some(other)) = pair else { return None };
+                if one != other && (is_number || is_same(one, other)?) {
+                    return None;
+                }
+            }
+            columns.of(Name::BeforeKey).put(&old);
+        }
+        columns.of(Name::Key).put(&key);
+        Some(())
+    }
+
+    /// Return the columns that name a row; empty if only hidden ones may.
+    fn names<'n>(&'n self, table: &'n TableSchema) -> &'n [Vec<u8>] {
+        self.keys.as_deref().unwrap_or(&table.primary_key)
+    }
+
+    fn attributes(
+        &self,
+        input: &Input,
+        table: &TableSchema,
+        parts: &Parts,
+        notes: &Notes,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
+        let message = &input.message;
+        out.extend_from_slice(&table.attributes);
+        member("op", parts.op, message, out)?;
+        member("version", parts.version, message, out)?;
+        member("system_time", parts.system_time, message, out)?;
+        member("checkpoint_time", parts.checkpoint_time, message, out)?;
+        member("scn", parts.scn, message, out)?;
+        member("ddl_meta", parts.ddl_meta, message, out)?;
+        if self.rows.iter().any(|row| row.is_there) {
+            word("image", &self.mode, out);
+        }
+        leniencies(notes, out);
+        extras(message, out)?;
+        out.push(b'}');
+        Some(())
+    }
+
+    /// Write the event of an operation that is not known; all that it holds is kept.
+    fn other(input: &Input, table: &TableSchema, fields: [&Slot; 8], out: &mut Vec<u8>) -> Option<()> {
+        let message = &input.message;
+        let [op, version, held @ ..] = fields;
+        out.extend_from_slice(&table.attributes);
+        member("op", op, message, out)?;
+        member("version", version, message, out)?;
+        named("payload", out);
+        out.push(b'{');
+        let names = ["before", "after", "sequence_id", "scn", "timestamp", "ddl"];
+        for (name, slot) in names.into_iter().zip(held) {
+            member(name, slot, message, out)?;
+        }
+        out.push(b'}');
+        extras(message, out)?;
+        out.push(b'}');
+        Some(())
+    }
+}
+
+/// What attributes say of a message.
+struct Parts<'p> {
+    op: &'p Slot,
+    version: &'p Slot,
+    system_time: &'p Slot,
+    checkpoint_time: &'p Slot,
+    scn: &'p Slot,
+    ddl_meta: &'p Slot,
+}
+
+impl Adapter for DataWorks {
+    fn row(&mut self, input: &Input, columns: &mut Columns, notes: &mut Notes) -> Option<Rest> {
+        let message = &input.message;
+        let [schema, payload, version] = self.message.of(&input.root, message)?;
+        let table: Arc<TableSchema> = self.schemas.get(schema.value, input.texts)?;
+        let arm = (*self.arms.get(usize::try_from(payload.value).ok()?)?)?;
+        let [op, before, after, sequence, scn, timestamp, ddl] = self.payload.of(payload, message)?;
+        columns.of(Name::Op).put(arm.op.as_bytes());
+        columns.of(Name::System).put(b"dataworks");
+        for (name, place) in [Name::Database, Name::Schema, Name::Table].into_iter().zip(&table.source) {
+            if let Some(place) = place {
+                columns.of(name).put(place);
+            }
+        }
+        columns.of(Name::Fingerprint).put(&table.fingerprint);
+        if arm.is_other {
+            let held = [op, version, before, after, sequence, scn, timestamp, ddl];
+            DataWorks::other(input, &table, held, columns.of(Name::Attributes).open())?;
+            return Some(Rest::default());
+        }
+        let has_after = !arm.is_before && arm.op != "delete";
+        self.image(0, before, &table, message, columns, notes)?;
+        self.image(1, if has_after { after } else { &ABSENT }, &table, message, columns, notes)?;
+        self.keys(arm.op, &table, columns)?;
+        let [event_time, system_time, checkpoint_time] = self.times.of(timestamp, message)?;
+        let mut ddl_meta = &ABSENT;
+        if ddl.is_there() {
+            let [text, meta] = self.ddl.of(ddl, message)?;
+            ddl_meta = meta;
+            write_ddl(text, message, columns)?;
+        }
+        let parts = Parts { op, version, system_time, checkpoint_time, scn, ddl_meta };
+        self.attributes(input, &table, &parts, notes, columns.of(Name::Attributes).open())?;
+        let time = event_time.value;
+        Some(Rest {
+            event_time: (time != -1).then(|| time * 1000),
+            sequence: sequence_of(sequence, message, arm.is_before)?,
+        })
+    }
+}
+
+fn write_ddl(text: &Slot, message: &Message, columns: &mut Columns) -> Option<()> {
+    let raw = message.raw(text);
+    if text.is_text() && raw.len() > 2 {
+        unescape(&raw[1..raw.len() - 1], columns.of(Name::Ddl).open())?;
+    }
+    Some(())
+}
+
+/// Return the order of a change: a before-image comes before its after-image.
+fn sequence_of(slot: &Slot, message: &Message, is_before: bool) -> Option<Option<(i64, i64)>> {
+    if !slot.is_there() {
+        return Some(None);
+    }
+    let text = message.content(slot)?;
+    if text == b"-1" {
+        return Some(Some((-1, 1)));
+    }
+    if text.is_empty() || text.len() > MOST_DIGITS || !text.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let major = std::str::from_utf8(text).ok()?.parse().ok()?;
+    Some(Some((major, i64::from(!is_before))))
+}
+
+/// Write the key of a row; without names, one of the hidden columns is the key.
+fn key_of(row: &Written, names: &[Vec<u8>], out: &mut Vec<u8>) -> bool {
+    write_key(key_names(row, names).into_iter(), |name| row.value(name), out)
+}
+
+fn key_names<'n>(row: &Written, names: &'n [Vec<u8>]) -> Vec<&'n [u8]> {
+    if !names.is_empty() {
+        return names.iter().map(Vec::as_slice).collect();
+    }
+    HIDDEN.into_iter().find(|name| row.value(name).is_some()).into_iter().collect()
+}
+
+/// Write the value of a column, which is not null, by its type.
+fn value(kind: Type, slot: &Slot, message: &Message, out: &mut Vec<u8>, notes: &mut Notes) -> Option<()> {
+    let fits = match kind {
+        Type::Boolean => matches!(slot.kind, Kind::True | Kind::False),
+        Type::Bytes => byte_count(message.content(slot)?).is_some(),
+        Type::Date => return date(slot, message, out, notes),
+        Type::Double if slot.is_text() => {
+            notes.push("numeric-text");
+            return write_decimal(message.content(slot)?, out);
+        }
+        Type::Double => slot.is_number(),
+        Type::Long => slot.kind == Kind::Integer,
+        Type::Text => slot.is_text(),
+        Type::Unknown => {
+            notes.push("unknown-column-type");
+            true
+        }
+    };
+    if fits { message.write(slot, out) } else { None }
+}
+
+/// Write a time, of milliseconds; one that Python lacks stays a number.
+fn date(slot: &Slot, message: &Message, out: &mut Vec<u8>, notes: &mut Notes) -> Option<()> {
+    let start = out.len();
+    out.push(b'"');
+    let microseconds = message.integer(slot)?.checked_mul(1000);
+    if microseconds.and_then(|time| write_time(time, out)).is_some() {
+        out.push(b'"');
+        return Some(());
+    }
+    out.truncate(start);
+    notes.push("time-out-of-range");
+    message.write(slot, out)
+}
+
+fn arm_of(title: &str) -> Option<Arm> {
+    let is_before = BEFORE.contains(&title);
+    if title == OTHER {
+        return Some(Arm { op: "other", is_before, is_other: true });
+    }
+    let (_, op) = OPS.iter().find(|(name, _)| *name == title)?;
+    Some(Arm { op, is_before, is_other: false })
+}

@@ -1,0 +1,56 @@
+//! What messages mean for rows: one adapter for each format, as in Python.
+
+pub mod aerospike;
+pub mod bound;
+pub mod connect;
+pub mod dataworks;
+pub mod dataworks_schema;
+pub mod lindorm;
+pub mod record_key;
+pub mod rows;
+pub mod times;
+pub mod writing;
+
+use crate::columns::{Columns, Rest};
+use crate::table::Table;
+use crate::table::tape::{Message, Slot};
+use crate::texts::Texts;
+
+/// A message to be made a row of.
+pub struct Input<'i> {
+    pub message: Message<'i>,
+    pub root: Slot,
+    /// Key of the Kafka record.
+    pub key: Option<&'i [u8]>,
+    pub texts: &'i Texts,
+}
+
+/// Names of leniencies that an adapter found.
+pub type Notes = Vec<&'static str>;
+
+pub trait Adapter: Send {
+    /// Whether keys of records have a part in the rows.
+    fn needs_keys(&self) -> bool {
+        false
+    }
+
+    /// Write the row of a message to columns; `None` declines it, whatever was written.
+    fn row(&mut self, input: &Input, columns: &mut Columns, notes: &mut Notes) -> Option<Rest>;
+}
+
+/// The options of decoding that a kernel heeds.
+pub struct Options {
+    pub image: String,
+    pub keys: Option<Vec<String>>,
+    pub families: Option<Vec<String>>,
+}
+
+/// Return the adapter of a format; none if the kernel has none, or not for such a table.
+pub fn adapter(format: &str, table: &Table, options: Options) -> Option<Box<dyn Adapter>> {
+    Some(match format {
+        "aerospike-json" => Box::new(aerospike::Aerospike::new(table, options)?),
+        "dataworks-json" => Box::new(dataworks::DataWorks::new(table, options)?),
+        "lindorm-json" => Box::new(lindorm::Lindorm::new(table, options)?),
+        _ => return None,
+    })
+}

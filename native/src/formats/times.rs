@@ -1,0 +1,52 @@
+//! Times as Python writes them: ISO 8601, in UTC.
+
+use std::io::Write;
+
+const MICROSECONDS: i64 = 1_000_000;
+const DAY: i64 = 24 * 60 * 60 * MICROSECONDS;
+
+/// Days from 0000-03-01 to 1970-01-01.
+const EPOCH_DAYS: i64 = 719_468;
+
+/// Days of 400 years.
+const ERA: i64 = 146_097;
+
+/// First and last day of the years that Python has, since 1970-01-01.
+const FIRST_DAY: i64 = -719_162;
+const LAST_DAY: i64 = 2_932_896;
+
+/// Write a date, of days since 1970-01-01; `None` if Python has no such date.
+pub fn write_date(days: i64, out: &mut Vec<u8>) -> Option<()> {
+    if !(FIRST_DAY..=LAST_DAY).contains(&days) {
+        return None;
+    }
+    let (year, month, day) = date(days);
+    write!(out, "{year:04}-{month:02}-{day:02}").ok()
+}
+
+/// Write a time, of microseconds since 1970-01-01; `None` if Python has no such time.
+pub fn write_time(microseconds: i64, out: &mut Vec<u8>) -> Option<()> {
+    write_date(microseconds.div_euclid(DAY), out)?;
+    let of_day = microseconds.rem_euclid(DAY);
+    let (seconds, rest) = (of_day / MICROSECONDS, of_day % MICROSECONDS);
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    write!(out, "T{hour:02}:{minute:02}:{second:02}").ok()?;
+    if rest != 0 {
+        write!(out, ".{rest:06}").ok()?;
+    }
+    out.push(b'Z');
+    Some(())
+}
+
+/// Return year, month and day. The year begins in March here, so that a leap day is its last.
+fn date(days: i64) -> (i64, i64, i64) {
+    let shifted = days + EPOCH_DAYS;
+    let era = shifted.div_euclid(ERA);
+    let of_era = shifted.rem_euclid(ERA);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}

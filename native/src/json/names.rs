@@ -1,0 +1,56 @@
+//! The names of open objects, to find one that occurs twice.
+
+/// Names that an object may have before it is declined: each is compared with all before it.
+const MOST: usize = 512;
+
+#[derive(Default)]
+pub struct Names {
+    found: Vec<Name>,
+}
+
+#[derive(Clone, Copy)]
+struct Name {
+    hash: u64,
+    start: usize,
+    end: usize,
+}
+
+impl Names {
+    pub fn clear(&mut self) {
+        self.found.clear();
+    }
+
+    /// Begin an object; what is returned closes it.
+    pub fn open(&self) -> usize {
+        self.found.len()
+    }
+
+    pub fn close(&mut self, mark: usize) {
+        self.found.truncate(mark);
+    }
+
+    /// Add the name that stands at a place of the text to the object that began at `mark`.
+    pub fn add(&mut self, mark: usize, text: &[u8], start: usize, end: usize) -> Option<()> {
+        let name = &text[start..end];
+        let hash = hash(name);
+        let open = &self.found[mark..];
+        let twice = |other: &Name| other.hash == hash && &text[other.start..other.end] == name;
+        if open.len() > MOST || open.iter().any(twice) {
+            return None;
+        }
+        self.found.push(Name { hash, start, end });
+        Some(())
+    }
+}
+
+/// Return a hash of the ends of a name and its length, which most names of an object differ in.
+fn hash(name: &[u8]) -> u64 {
+    let word = |bytes: &[u8]| {
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        u64::from_le_bytes(word)
+    };
+    let size = name.len();
+    let (first, last) = if size > 8 { (&name[..8], &name[size - 8..]) } else { (name, &name[..0]) };
+    (word(first) ^ word(last).rotate_left(29) ^ size as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}

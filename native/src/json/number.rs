@@ -1,0 +1,161 @@
+//! Numbers: which the kernel reads, and the text that msgspec writes for them.
+
+use std::io::Write;
+
+/// Digits of a text that binary64 gives back whatever they are (IEEE 754).
+const EXACT: usize = 15;
+
+/// Characters of an integer that fits into 64 bits whatever its digits are.
+const SHORT: usize = 18;
+
+/// A number of JSON text.
+#[derive(Clone, Copy)]
+pub struct Number<'a> {
+    pub text: &'a [u8],
+    /// Its value if it is written as an integer.
+    pub integer: Option<i64>,
+    /// Whether msgspec writes it as it stands there.
+    pub is_plain: bool,
+}
+
+/// Read the number that text begins with. Exponents, -0, integers beyond 64 bits, tiny and huge
+/// numbers are declined, and if `exact` those that binary64 does not hold.
+#[inline]
+pub fn number(text: &[u8], exact: bool) -> Option<Number<'_>> {
+    let sign = usize::from(text.first() == Some(&b'-'));
+    let whole = digits(&text[sign..]);
+    if whole == 0 || (whole > 1 && text[sign] == b'0') {
+        return None;
+    }
+    let point = sign + whole;
+    match text.get(point) {
+        Some(b'.') => fraction(text, point, exact),
+        Some(b'e' | b'E') => None,
+        _ => integer(&text[..point]),
+    }
+}
+
+#[inline]
+fn digits(text: &[u8]) -> usize {
+    text.iter().take_while(|c| c.is_ascii_digit()).count()
+}
+
+fn integer(text: &[u8]) -> Option<Number<'_>> {
+    if text == b"-0" {
+        return None;
+    }
+    Some(Number { text, integer: Some(value(text)?), is_plain: true })
+}
+
+/// Return the value of the text of an integer; `None` if it takes more than 64 bits.
+fn value(text: &[u8]) -> Option<i64> {
+    if text.len() > SHORT {
+        return std::str::from_utf8(text).ok()?.parse().ok();
+    }
+    let (sign, digits) = text.strip_prefix(b"-").map_or((1, text), |digits| (-1, digits));
+    Some(sign * digits.iter().fold(0, |value, c| value * 10 + i64::from(c - b'0')))
+}
+
+fn fraction(text: &[u8], point: usize, exact: bool) -> Option<Number<'_>> {
+    let count = digits(&text[point + 1..]);
+    let end = point + 1 + count;
+    if count == 0 || matches!(text.get(end), Some(b'e' | b'E')) {
+        return None;
+    }
+    let text = &text[..end];
+    let tail = &text[point + 1..];
+    let is_tidy = count == 1 || text[end - 1] != b'0';
+    if end <= EXACT && is_tidy && !tail.starts_with(b"000") {
+        return Some(Number { text, integer: None, is_plain: true });
+    }
+    let value: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    let size = value.abs();
+    if size != 0.0 && !(1e-4..1e16).contains(&size) {
+        return None;
+    }
+    if size == 0.0 && tail.iter().any(|c| *c != b'0') {
+        return None;
+    }
+    let mut shortest = Vec::with_capacity(24);
+    write_float(value, &mut shortest);
+    let is_plain = shortest == text;
+    let is_held = is_plain || !exact || without_zeros(&shortest) == without_zeros(text);
+    is_held.then_some(Number { text, integer: None, is_plain })
+}
+
+/// Return the text of a fraction without the zeros that it ends with.
+fn without_zeros(text: &[u8]) -> &[u8] {
+    let zeros = text.iter().rev().take_while(|c| **c == b'0').count();
+    &text[..text.len() - zeros]
+}
+
+/// Write a number as msgspec does; it is 0, or between 1e-4 and 1e16.
+pub fn write_float(value: f64, out: &mut Vec<u8>) {
+    // To a vector nothing fails to be written.
+    let _ = write!(out, "{value:?}");
+}
+
+/// Write the float that an integer becomes where the schema asks for a number.
+pub fn write_integral(value: i64, out: &mut Vec<u8>) -> Option<()> {
+    if value.unsigned_abs() >= 1 << 53 {
+        return None;
+    }
+    write!(out, "{value}.0").ok()
+}
+
+/// Write numeric text as Python writes the decimal that it stands for. Text that a decimal is not
+/// written as again is declined: with a plus sign, an exponent or superfluous zeros.
+pub fn write_decimal(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    let unsigned = text.strip_prefix(b"-").unwrap_or(text);
+    let whole = digits(unsigned);
+    let tail = match unsigned.get(whole) {
+        None => &[],
+        Some(b'.') => &unsigned[whole + 1..],
+        Some(_) => return None,
+    };
+    let is_spelt = whole > 0 && (whole == 1 || unsigned[0] != b'0');
+    let is_cut = unsigned.len() > whole && (tail.is_empty() || digits(tail) < tail.len());
+    if !is_spelt || is_cut || text.len() > 100 {
+        return None;
+    }
+    // Below 1e-6 Python writes an exponent.
+    if unsigned[0] == b'0' && whole == 1 {
+        let zeros = tail.iter().take_while(|c| **c == b'0').count();
+        let leading = if zeros == tail.len() { zeros.saturating_sub(1) } else { zeros };
+        if leading > 5 || (zeros == tail.len() && tail.len() > 6) {
+            return None;
+        }
+    }
+    out.push(b'"');
+    out.extend_from_slice(text);
+    out.push(b'"');
+    Some(())
+}
+
+/// Write the decimal of an unscaled integer, big-endian in two's complement, as Python does. One of
+/// more than 16 bytes, or that Python writes with an exponent, is declined.
+pub fn write_unscaled(bytes: &[u8], scale: u32, out: &mut Vec<u8>) -> Option<()> {
+    if bytes.is_empty() || bytes.len() > 16 {
+        return None;
+    }
+    let sign = if bytes[0] & 0x80 == 0 { 0 } else { -1_i128 };
+    let value = bytes.iter().fold(sign, |value, byte| value << 8 | i128::from(*byte));
+    let digits = value.unsigned_abs().to_string();
+    let scale = usize::try_from(scale).ok()?;
+    if digits.len() + 6 <= scale {
+        return None;
+    }
+    let padded = format!("{digits:0>width$}", width = scale + 1);
+    let (whole, fraction) = padded.split_at(padded.len() - scale);
+    out.push(b'"');
+    if value < 0 {
+        out.push(b'-');
+    }
+    out.extend_from_slice(whole.as_bytes());
+    if scale > 0 {
+        out.push(b'.');
+        out.extend_from_slice(fraction.as_bytes());
+    }
+    out.push(b'"');
+    Some(())
+}

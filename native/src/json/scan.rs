@@ -1,0 +1,274 @@
+//! A cursor over JSON text.
+
+use super::names::Names;
+use super::number::{Number, number, write_float};
+use super::text::{unescape, write_text};
+
+/// Levels of nesting that are followed.
+pub const LEVELS: u32 = 64;
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = 0x8080_8080_8080_8080;
+
+/// What stands between the quotes of a string.
+#[derive(Clone, Copy)]
+pub struct Text<'a> {
+    pub content: &'a [u8],
+    pub start: usize,
+    pub is_escaped: bool,
+}
+
+/// The kind of a value, by how it begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Absent,
+    Null,
+    True,
+    False,
+    Integer,
+    Float,
+    Text,
+    Escaped,
+    Array,
+    Object,
+    /// Text of a property that messages repeat: which one is known.
+    Repeated,
+}
+
+pub struct Scan<'a> {
+    pub text: &'a [u8],
+    pub at: usize,
+    /// How often the text differed from what msgspec writes: blanks, escapes, spelt-out numbers.
+    pub untidy: usize,
+    /// Whether numbers that binary64 does not hold are declined.
+    pub exact: bool,
+}
+
+impl<'a> Scan<'a> {
+    pub fn new(text: &'a [u8], exact: bool) -> Self {
+        Scan { text, at: 0, untidy: 0, exact }
+    }
+
+    pub fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    pub fn blanks(&mut self) {
+        let start = self.at;
+        while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.peek() {
+            self.at += 1;
+        }
+        self.untidy += usize::from(self.at > start);
+    }
+
+    pub fn eat(&mut self, c: u8) -> Option<()> {
+        (self.peek()? == c).then(|| self.at += 1)
+    }
+
+    pub fn word(&mut self, word: &[u8]) -> Option<()> {
+        self.text[self.at..].starts_with(word).then(|| self.at += word.len())
+    }
+
+    /// Read a string; the cursor stands on its first quote.
+    #[inline]
+    pub fn string(&mut self) -> Option<Text<'a>> {
+        self.eat(b'"')?;
+        let start = self.at;
+        let mut is_escaped = false;
+        loop {
+            self.skip_usual();
+            match self.peek()? {
+                b'"' => break,
+                b'\\' => {
+                    is_escaped = true;
+                    self.at += 2;
+                }
+                c if c < b' ' => return None,
+                _ => self.at += 1,
+            }
+        }
+        let content = self.text.get(start..self.at)?;
+        self.at += 1;
+        if is_escaped {
+            self.untidy += 1;
+            unescape(content, &mut Vec::new())?;
+        }
+        Some(Text { content, start, is_escaped })
+    }
+
+    /// Skip bytes that are no quote, backslash or control character, eight at a time.
+    #[inline]
+    fn skip_usual(&mut self) {
+        while let Some(bytes) = self.text.get(self.at..self.at + 8) {
+            let word = bytes.try_into().map_or(0, u64::from_le_bytes);
+            let quote = word ^ (ONES * u64::from(b'"'));
+            let slash = word ^ (ONES * u64::from(b'\\'));
+            let found = (quote.wrapping_sub(ONES) & !quote)
+                | (slash.wrapping_sub(ONES) & !slash)
+                | (word.wrapping_sub(ONES * u64::from(b' ')) & !word);
+            let first = (found & HIGH).trailing_zeros() / 8;
+            self.at += first as usize;
+            if first < 8 {
+                return;
+            }
+        }
+    }
+
+    pub fn number(&mut self) -> Option<Number<'a>> {
+        let found = number(&self.text[self.at..], self.exact)?;
+        self.at += found.text.len();
+        self.untidy += usize::from(!found.is_plain);
+        Some(found)
+    }
+
+    /// Read the members of an object: `each` gets the name, the cursor stands on the value.
+    #[inline]
+    pub fn object(&mut self, mut each: impl FnMut(&mut Self, Text<'a>) -> Option<()>) -> Option<()> {
+        let mut is_more = self.open(b'{', b'}')?;
+        while is_more {
+            let name = self.member()?;
+            each(self, name)?;
+            is_more = self.is_more(b'}')?;
+        }
+        Some(())
+    }
+
+    /// Read the elements of an array: `each` is called with the cursor on each of them.
+    #[inline]
+    pub fn array(&mut self, mut each: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        let mut is_more = self.open(b'[', b']')?;
+        while is_more {
+            each(self)?;
+            is_more = self.is_more(b']')?;
+        }
+        Some(())
+    }
+
+    /// Begin a collection, and tell whether it has an element.
+    pub fn open(&mut self, start: u8, end: u8) -> Option<bool> {
+        self.eat(start)?;
+        self.blanks();
+        Some(self.eat(end).is_none())
+    }
+
+    /// Read the name of a member; the cursor stands on its value then.
+    pub fn member(&mut self) -> Option<Text<'a>> {
+        let name = self.string()?;
+        self.blanks();
+        self.eat(b':')?;
+        self.blanks();
+        Some(name)
+    }
+
+    /// Tell whether a comma follows, or what ends the collection.
+    pub fn is_more(&mut self, end: u8) -> Option<bool> {
+        self.blanks();
+        let is_more = self.eat(b',').is_some();
+        if is_more {
+            self.blanks();
+        } else {
+            self.eat(end)?;
+        }
+        Some(is_more)
+    }
+
+    /// Read any value; nothing but its kind is kept.
+    pub fn skip(&mut self, names: &mut Names, levels: u32) -> Option<Kind> {
+        let levels = levels.checked_sub(1)?;
+        Some(match self.peek()? {
+            b'"' => {
+                if self.string()?.is_escaped {
+                    Kind::Escaped
+                } else {
+                    Kind::Text
+                }
+            }
+            b'{' => {
+                let mark = names.open();
+                self.object(|scan, name| {
+                    scan.name(name, mark, names)?;
+                    scan.skip(names, levels).map(|_| ())
+                })?;
+                names.close(mark);
+                Kind::Object
+            }
+            b'[' => {
+                self.array(|scan| scan.skip(names, levels).map(|_| ()))?;
+                Kind::Array
+            }
+            b't' => self.word(b"true").map(|()| Kind::True)?,
+            b'f' => self.word(b"false").map(|()| Kind::False)?,
+            b'n' => self.word(b"null").map(|()| Kind::Null)?,
+            _ => {
+                if self.number()?.integer.is_some() {
+                    Kind::Integer
+                } else {
+                    Kind::Float
+                }
+            }
+        })
+    }
+
+    /// Add a name to its object; one that has escapes is declined, as it may be another's equal.
+    pub fn name(&self, name: Text, mark: usize, names: &mut Names) -> Option<()> {
+        if name.is_escaped {
+            return None;
+        }
+        names.add(mark, self.text, name.start, name.start + name.content.len())
+    }
+
+    /// Write a value, which was read before, as msgspec writes it.
+    pub fn write(&mut self, out: &mut Vec<u8>) -> Option<()> {
+        match self.peek()? {
+            b'"' => {
+                let text = self.string()?;
+                write_text(text.content, text.is_escaped, out)
+            }
+            b'{' => {
+                out.push(b'{');
+                self.object(|scan, name| {
+                    write_text(name.content, name.is_escaped, out)?;
+                    out.push(b':');
+                    scan.write(out)?;
+                    out.push(b',');
+                    Some(())
+                })?;
+                end(out, b'}');
+                Some(())
+            }
+            b'[' => {
+                out.push(b'[');
+                self.array(|scan| {
+                    scan.write(out)?;
+                    out.push(b',');
+                    Some(())
+                })?;
+                end(out, b']');
+                Some(())
+            }
+            b't' | b'f' | b'n' => {
+                let start = self.at;
+                self.at += if self.peek()? == b'f' { 5 } else { 4 };
+                out.extend_from_slice(self.text.get(start..self.at)?);
+                Some(())
+            }
+            _ => {
+                let number = self.number()?;
+                if number.is_plain {
+                    out.extend_from_slice(number.text);
+                } else {
+                    write_float(std::str::from_utf8(number.text).ok()?.parse().ok()?, out);
+                }
+                Some(())
+            }
+        }
+    }
+}
+
+/// End a collection whose last element may be followed by a comma.
+fn end(out: &mut Vec<u8>, c: u8) {
+    match out.last_mut() {
+        Some(last) if *last == b',' => *last = c,
+        _ => out.push(c),
+    }
+}

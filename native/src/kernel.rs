@@ -1,0 +1,175 @@
+//! Batches of messages to batches of columns.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use arrow_array::{Array, BinaryArray, Int32Array, RecordBatch};
+
+use crate::columns::{Columns, MOST_BYTES, Rest};
+use crate::formats::{Adapter, Input, Notes, Options, adapter};
+use crate::json::names::Names;
+use crate::json::scan::{LEVELS, Scan};
+use crate::table::Table;
+use crate::table::parse::table;
+use crate::table::tape::{Message, Tape};
+use crate::table::uses::Uses;
+use crate::table::walk::Walk;
+use crate::texts::Texts;
+
+/// What counts of declined messages call those that are no message of the table's.
+const TEXT: &str = "text";
+
+/// What they call valid messages that the adapter declines.
+const MEANING: &str = "meaning";
+
+/// What they call batches in which the kernel panicked.
+pub const PANIC: &str = "panic";
+
+pub struct State {
+    pub table: Table,
+    adapter: Box<dyn Adapter>,
+    tape: Tape,
+    names: Names,
+    texts: Texts,
+    uses: Vec<usize>,
+    notes: Notes,
+    /// How many messages were declined, by the label of a node.
+    pub declined: HashMap<String, u64>,
+    pub messages: u64,
+}
+
+impl State {
+    /// Return the state of a kernel; none if it does not read the format by this table.
+    pub fn new(format: &str, text: &str, options: Options) -> Option<Self> {
+        let table = table(text)?;
+        let adapter = adapter(format, &table, options)?;
+        Some(State {
+            table,
+            adapter,
+            tape: Tape::default(),
+            names: Names::default(),
+            texts: Texts::default(),
+            uses: Vec::new(),
+            notes: Notes::new(),
+            declined: HashMap::new(),
+            messages: 0,
+        })
+    }
+
+    pub fn needs_keys(&self) -> bool {
+        self.adapter.needs_keys()
+    }
+
+    /// Return the columns of all messages, and how many rows each has: 0 if it is declined, which is
+    /// one row of NULL.
+    ///
+    /// A panic declines the whole batch.
+    pub fn decode(&mut self, values: &BinaryArray, keys: Option<&BinaryArray>) -> (RecordBatch, Int32Array) {
+        let count = values.len();
+        self.messages += count as u64;
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            let mut columns = Columns::new(count);
+            for i in 0..count {
+                let value = values.is_valid(i).then(|| values.value(i));
+                let key = keys.filter(|keys| keys.is_valid(i)).map(|keys| keys.value(i));
+                self.one(value, key, &mut columns);
+            }
+            columns.finish().ok()
+        }));
+        if let Ok(Some(found)) = done {
+            return found;
+        }
+        *self.declined.entry(PANIC.to_owned()).or_default() += count as u64;
+        let mut columns = Columns::new(count);
+        for _ in 0..count {
+            columns.end(&Rest::default(), std::iter::empty());
+            columns.end_message(0);
+        }
+        columns.finish().unwrap_or_else(|_| unreachable!("columns of NULL are columns"))
+    }
+
+    fn one(&mut self, value: Option<&[u8]>, key: Option<&[u8]>, columns: &mut Columns) {
+        let is_text = |value: &&[u8]| value.len() < MOST_BYTES && std::str::from_utf8(value).is_ok();
+        let is_text = value.filter(|_| columns.has_room()).filter(is_text);
+        let start = columns.rows();
+        let done = is_text.ok_or(Declined::Text).and_then(|value| self.elements(value, key, columns));
+        if let Err(declined) = &done {
+            columns.truncate(start);
+            columns.end(&Rest::default(), std::iter::empty());
+            self.count(declined);
+        }
+        columns.end_message(done.map_or(0, |()| columns.rows() - start));
+    }
+
+    /// Write the rows of a message, or of each of a batch.
+    fn elements(&mut self, text: &[u8], key: Option<&[u8]>, columns: &mut Columns) -> Result<(), Declined> {
+        let mut scan = Scan::new(text, self.table.is_exact);
+        scan.blanks();
+        if !self.table.has_batches || scan.peek() != Some(b'[') {
+            return self.message(text, key, columns);
+        }
+        let mut found = Vec::new();
+        self.names.clear();
+        let names = &mut self.names;
+        let done = scan.array(|scan| {
+            let start = scan.at;
+            scan.skip(names, LEVELS)?;
+            found.push(start..scan.at);
+            Some(())
+        });
+        scan.blanks();
+        if done.is_none() || scan.at < text.len() || found.is_empty() {
+            return Err(Declined::Text);
+        }
+        found.into_iter().try_for_each(|element| self.message(&text[element], key, columns))
+    }
+
+    fn count(&mut self, declined: &Declined) {
+        let label = match declined {
+            Declined::Text => TEXT,
+            Declined::Meaning => MEANING,
+            Declined::Node(node) => &self.table.nodes[*node].label,
+        };
+        if let Some(count) = self.declined.get_mut(label) {
+            *count += 1;
+        } else {
+            self.declined.insert(label.to_owned(), 1);
+        }
+    }
+
+    /// Write the row of one message.
+    fn message(&mut self, text: &[u8], key: Option<&[u8]>, columns: &mut Columns) -> Result<(), Declined> {
+        self.tape.slots.clear();
+        self.tape.extras.clear();
+        self.names.clear();
+        let exact = self.table.is_exact;
+        let mut walk = Walk {
+            table: &self.table,
+            scan: Scan::new(text, exact),
+            tape: &mut self.tape,
+            names: &mut self.names,
+            texts: &mut self.texts,
+            blamed: None,
+        };
+        let Some(root) = walk.message() else {
+            return Err(walk.blamed.map_or(Declined::Text, Declined::Node));
+        };
+        let message = Message { text, tape: &self.tape, exact };
+        self.uses.clear();
+        self.notes.clear();
+        let mut uses = Uses { table: &self.table, texts: &self.texts, found: &mut self.uses };
+        uses.of(self.table.root, &root, &message).ok_or(Declined::Meaning)?;
+        let input = Input { message, root, key, texts: &self.texts };
+        let rest = self.adapter.row(&input, columns, &mut self.notes).ok_or(Declined::Meaning)?;
+        let names = self.uses.iter().map(|name| self.table.leniencies[*name].as_str());
+        columns.end(&rest, names.chain(self.notes.iter().copied()));
+        Ok(())
+    }
+}
+
+/// Why a message was declined.
+enum Declined {
+    Text,
+    Node(usize),
+    Meaning,
+}

@@ -1,0 +1,115 @@
+//! The native kernel of changewire: bytes of messages straight into Arrow columns.
+//!
+//! Python is the only definition of what messages mean. For each message the kernel yields the very
+//! rows that Python yields, or declines it, and then Python reads it. It reports no errors.
+
+mod columns;
+mod formats;
+mod json;
+mod kernel;
+mod table;
+mod texts;
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use arrow_array::{Array, BinaryArray, RecordBatch};
+use arrow_pyarrow::PyArrowType;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use formats::Options;
+use kernel::State;
+
+/// What `Kernel.decode` returns: columns, and how many rows each message has.
+type Decoded = (PyArrowType<RecordBatch>, PyArrowType<arrow_data::ArrayData>);
+
+/// Decodes batches of messages of one format.
+#[pyclass(frozen)]
+struct Kernel {
+    state: Mutex<State>,
+}
+
+#[pymethods]
+impl Kernel {
+    /// Read a table, as the generator wrote it.
+    ///
+    /// Raises ValueError: the kernel does not read the format, or not by this table.
+    #[new]
+    #[pyo3(signature = (format, table, *, image, keys=None, families=None))]
+    fn new(
+        format: &str,
+        table: &str,
+        image: String,
+        keys: Option<Vec<String>>,
+        families: Option<Vec<String>>,
+    ) -> PyResult<Self> {
+        let state = State::new(format, table, Options { image, keys, families });
+        let state = state.ok_or_else(|| PyValueError::new_err("no kernel for this table"))?;
+        Ok(Kernel { state: Mutex::new(state) })
+    }
+
+    /// Return the columns of the changes of all messages, in their order, and for each message how
+    /// many rows it has: 0 if it is declined, and then it is one row of NULL.
+    ///
+    /// Raises ValueError: values or keys are no arrays of bytes.
+    #[pyo3(signature = (values, keys=None))]
+    fn decode(
+        &self,
+        py: Python,
+        values: PyArrowType<arrow_data::ArrayData>,
+        keys: Option<PyArrowType<arrow_data::ArrayData>>,
+    ) -> PyResult<Decoded> {
+        let values = binary(values)?;
+        let keys = keys.map(binary).transpose()?;
+        let (rows, sizes) = py.detach(|| self.state().decode(&values, keys.as_ref()));
+        Ok((PyArrowType(rows), PyArrowType(sizes.into_data())))
+    }
+
+    /// How many messages were declined, by the node of the schema that declined them.
+    #[getter]
+    fn declined(&self) -> HashMap<String, u64> {
+        self.state().declined.clone()
+    }
+
+    /// How many messages there were.
+    #[getter]
+    fn messages(&self) -> u64 {
+        self.state().messages
+    }
+
+    /// Whether keys of records have a part in the rows.
+    #[getter]
+    fn needs_keys(&self) -> bool {
+        self.state().needs_keys()
+    }
+
+    /// SHA-256 of the table, as hex.
+    #[getter]
+    fn digest(&self) -> String {
+        self.state().table.digest.clone()
+    }
+}
+
+impl Kernel {
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A panic is caught before it leaves the state; whatever is left there is cleared by the
+        // next message.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn binary(array: PyArrowType<arrow_data::ArrayData>) -> PyResult<BinaryArray> {
+    if array.0.data_type() != &arrow_schema::DataType::Binary {
+        return Err(PyValueError::new_err("expected an array of bytes"));
+    }
+    Ok(BinaryArray::from(array.0))
+}
+
+#[pymodule]
+fn changewire_native(module: &Bound<PyModule>) -> PyResult<()> {
+    // What panics is declined and counted; its text could hold values of messages.
+    std::panic::set_hook(Box::new(|_| {}));
+    module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<Kernel>()
+}

@@ -1,0 +1,38 @@
+//! What the generator wrote of a family's schemas: nodes, by which bytes are validated.
+
+pub mod condition;
+pub mod node;
+pub mod parse;
+pub mod tape;
+pub mod uses;
+pub mod walk;
+
+use std::collections::HashMap;
+
+use node::{Node, Rule, Union};
+
+pub struct Table {
+    pub nodes: Vec<Node>,
+    /// The node of a message.
+    pub root: usize,
+    /// Whether an array of messages is a batch of them.
+    pub has_batches: bool,
+    /// Whether numbers that binary64 does not hold are decimals.
+    pub is_exact: bool,
+    /// SHA-256 of the text, as hex.
+    pub digest: String,
+    /// Names of leniencies.
+    pub leniencies: Vec<String>,
+    pub by_name: HashMap<String, usize>,
+}
+
+impl Table {
+    /// Return the union or object that is the node of a name, or that a nullable node is of.
+    pub fn union(&self, node: usize) -> Option<&Union> {
+        match &self.nodes.get(node)?.rule {
+            Rule::Union(union) => Some(union),
+            Rule::Nullable(of) | Rule::Repeated(of) => self.union(*of),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Nodes of a table: one for each place of a schema.
+
+use super::condition::Condition;
+
+pub struct Node {
+    pub rule: Rule,
+    /// What counts of declined messages call it.
+    pub label: String,
+    /// Whether a leniency may be needed at it, or below it.
+    pub is_lenient: bool,
+}
+
+pub enum Rule {
+    Any,
+    Null,
+    Boolean,
+    Integer(i64, i64),
+    Number,
+    Text,
+    Base64(usize, usize),
+    Enum(Vec<Vec<u8>>),
+    Choice(Vec<usize>),
+    Nullable(usize),
+    List(usize),
+    Map(usize),
+    Row(Row),
+    Union(Union),
+    /// A value whose text is the same in many messages.
+    Repeated(usize),
+    /// What the kernel has no rule for.
+    Declined,
+}
+
+/// A leniency: its index, and when it is needed.
+pub struct Use {
+    pub name: usize,
+    pub condition: Condition,
+}
+
+/// An array whose positions have nodes.
+pub struct Row {
+    pub items: Vec<usize>,
+    pub uses: Vec<Use>,
+    pub item_uses: Vec<Vec<Use>>,
+}
+
+/// Objects that a tag distinguishes; an object alone is a union of one arm without a tag.
+pub struct Union {
+    /// Index of the tag's name.
+    pub tag: Option<usize>,
+    /// The names of all arms; fields of messages are numbered by them.
+    pub names: Vec<Vec<u8>>,
+    pub arms: Vec<Arm>,
+    /// The node of each name, where it is the same in all arms.
+    pub same: Vec<Option<usize>>,
+    /// Whether it is what a message is: then it may have unknown properties.
+    pub is_root: bool,
+    /// Whether unknown properties are passed over.
+    pub is_loose: bool,
+}
+
+pub struct Arm {
+    pub title: String,
+    /// Its tag; none in the arm of all other tags.
+    pub word: Option<Vec<u8>>,
+    /// The node of each name; none where the arm has no such field.
+    pub nodes: Vec<Option<usize>>,
+    /// A bit for each field that it must have.
+    pub required: u64,
+    /// A bit for each field that it has.
+    pub known: u64,
+    /// Its fields in the order of the schema.
+    pub order: Vec<usize>,
+    pub uses: Vec<Use>,
+    pub field_uses: Vec<Vec<Use>>,
+}
+
+impl Union {
+    pub fn field(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|other| other == name.as_bytes())
+    }
+
+    pub fn arm(&self, title: &str) -> Option<usize> {
+        self.arms.iter().position(|arm| arm.title == title)
+    }
+}

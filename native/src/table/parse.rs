@@ -1,0 +1,291 @@
+//! The text of a table to its nodes.
+
+use regex_lite::Regex;
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use super::Table;
+use super::condition::{Condition, Type};
+use super::node::{Arm, Node, Row, Rule, Union, Use};
+use super::uses::UNKNOWN_PROPERTY;
+
+/// The form of tables that this kernel reads.
+const FORM: u64 = 1;
+
+/// Fields of an object at most: each has a bit.
+const FIELDS: usize = 64;
+
+/// Return the table that a text holds: a line with the digest of the one behind it. `None` if it is
+/// another form, or was changed after it was written.
+pub fn table(text: &str) -> Option<Table> {
+    let (head, body) = text.split_once('\n')?;
+    let head: Value = serde_json::from_str(head).ok()?;
+    let digest = hex(&Sha256::digest(body.trim_end().as_bytes()));
+    if head.get("form")?.as_u64()? != FORM || head.get("sha256")?.as_str()? != digest {
+        return None;
+    }
+    let body: Value = serde_json::from_str(body).ok()?;
+    let mut found = Parser::default();
+    found.leniencies.push(UNKNOWN_PROPERTY.to_owned());
+    let listed = body.get("nodes")?.as_array()?;
+    found.given = listed.iter().map(Value::as_object).collect::<Option<_>>()?;
+    let nodes = found.given.clone().iter().map(|node| found.node(node)).collect::<Option<Vec<_>>>()?;
+    let mut table = Table {
+        nodes,
+        root: index(body.get("root")?)?,
+        has_batches: body.get("batches")?.as_bool()?,
+        is_exact: body.get("exact")?.as_bool()?,
+        digest,
+        leniencies: found.leniencies,
+        by_name: found.names,
+    };
+    mark_lenient(&mut table.nodes);
+    name_places(&mut table.nodes);
+    Some(table)
+}
+
+pub fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+type Object = Map<String, Value>;
+
+#[derive(Default)]
+struct Parser<'p> {
+    given: Vec<&'p Object>,
+    leniencies: Vec<String>,
+    names: std::collections::HashMap<String, usize>,
+}
+
+impl Parser<'_> {
+    fn node(&mut self, given: &Object) -> Option<Node> {
+        let label = given.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        if !label.is_empty() {
+            let place = self.given.iter().position(|other| std::ptr::eq(*other, given))?;
+            self.names.insert(label.clone(), place);
+        }
+        let rule = self.rule(given)?;
+        Some(Node { rule, label, is_lenient: false })
+    }
+
+    fn rule(&mut self, given: &Object) -> Option<Rule> {
+        let of = || index(given.get("of")?);
+        Some(match given.get("kind")?.as_str()? {
+            "any" => Rule::Any,
+            "null" => Rule::Null,
+            "boolean" => Rule::Boolean,
+            "integer" => Rule::Integer(given.get("least")?.as_i64()?, given.get("most")?.as_i64()?),
+            "number" => Rule::Number,
+            "string" => Rule::Text,
+            "base64" => Rule::Base64(index(given.get("least")?)?, index(given.get("most")?)?),
+            "enum" => Rule::Enum(words(given.get("of")?)?),
+            "choice" => Rule::Choice(indices(given.get("of")?)?),
+            "nullable" => Rule::Nullable(of()?),
+            "repeated" => Rule::Repeated(of()?),
+            "list" => Rule::List(of()?),
+            "map" => Rule::Map(of()?),
+            "row" => Rule::Row(self.row(given)?),
+            "object" => Rule::Union(self.union(given, &[given])?),
+            "union" => {
+                let arms = indices(given.get("of")?)?;
+                let arms: Vec<_> =
+                    arms.iter().map(|arm| self.given.get(*arm).copied()).collect::<Option<_>>()?;
+                Rule::Union(self.union(given, &arms)?)
+            }
+            _ => Rule::Declined,
+        })
+    }
+
+    fn row(&mut self, given: &Object) -> Option<Row> {
+        let fields = fields(given)?;
+        let uses = self.uses(given.get("uses"), &[])?;
+        let item_uses =
+            fields.iter().map(|field| self.uses(field.get("uses"), &[])).collect::<Option<_>>()?;
+        let items = fields.iter().map(|field| index(field.get("node")?)).collect::<Option<_>>()?;
+        Some(Row { items, uses, item_uses })
+    }
+
+    fn union(&mut self, given: &Object, arms: &[&Object]) -> Option<Union> {
+        let mut names: Vec<Vec<u8>> = Vec::new();
+        for arm in arms {
+            for field in fields(arm)? {
+                let name = field.get("name")?.as_str()?.as_bytes().to_vec();
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        if names.len() > FIELDS {
+            return None;
+        }
+        let tag = given.get("tag").and_then(Value::as_str);
+        let place = |name: &str| names.iter().position(|other| other == name.as_bytes());
+        let tag = tag.map(place).unwrap_or_default();
+        let arms: Vec<Arm> = arms.iter().map(|arm| self.arm(arm, &names)).collect::<Option<_>>()?;
+        let same = |i: usize| {
+            let first = arms.first()?.nodes[i];
+            arms.iter().all(|arm| arm.nodes[i] == first).then_some(first)?
+        };
+        let same = (0..names.len()).map(same).collect();
+        let is = |what: &str| given.get(what).and_then(Value::as_bool).unwrap_or_default();
+        Some(Union { tag, same, is_root: is("root"), is_loose: is("loose"), names, arms })
+    }
+
+    fn arm(&mut self, given: &Object, names: &[Vec<u8>]) -> Option<Arm> {
+        let mut arm = Arm {
+            title: given.get("name")?.as_str()?.to_owned(),
+            word: given.get("word").and_then(Value::as_str).map(|word| word.as_bytes().to_vec()),
+            nodes: vec![None; names.len()],
+            required: 0,
+            known: 0,
+            order: Vec::new(),
+            uses: self.uses(given.get("uses"), names)?,
+            field_uses: names.iter().map(|_| Vec::new()).collect(),
+        };
+        for field in fields(given)? {
+            let name = field.get("name")?.as_str()?;
+            let place = names.iter().position(|other| other == name.as_bytes())?;
+            arm.nodes[place] = Some(index(field.get("node")?)?);
+            arm.order.push(place);
+            arm.known |= 1 << place;
+            arm.field_uses[place] = self.uses(field.get("uses"), &[])?;
+            if field.get("required")?.as_bool()? {
+                arm.required |= 1 << place;
+            }
+        }
+        Some(arm)
+    }
+
+    /// Return leniencies; `names` are those that their conditions may name.
+    fn uses(&mut self, given: Option<&Value>, names: &[Vec<u8>]) -> Option<Vec<Use>> {
+        let mut found = Vec::new();
+        for (name, condition) in given.and_then(Value::as_object).into_iter().flatten() {
+            let known = self.leniencies.iter().position(|other| other == name);
+            let place = known.unwrap_or_else(|| {
+                self.leniencies.push(name.clone());
+                self.leniencies.len() - 1
+            });
+            found.push(Use { name: place, condition: condition_of(condition, names)? });
+        }
+        Some(found)
+    }
+}
+
+fn condition_of(given: &Value, names: &[Vec<u8>]) -> Option<Condition> {
+    let keywords = given.as_object()?.iter();
+    let mut all: Vec<_> = keywords.map(|(word, value)| keyword(word, value, names)).collect::<Option<_>>()?;
+    if all.len() == 1 { all.pop() } else { Some(Condition::All(all)) }
+}
+
+fn keyword(word: &str, given: &Value, names: &[Vec<u8>]) -> Option<Condition> {
+    let place = |name: &str| names.iter().position(|other| other == name.as_bytes());
+    Some(match word {
+        "type" => Condition::Type(Type::of(given.as_str()?)?),
+        "const" => constants(std::slice::from_ref(given))?,
+        "enum" => constants(given.as_array()?)?,
+        "minimum" => Condition::Minimum(given.as_i64()?),
+        "maximum" => Condition::Maximum(given.as_i64()?),
+        "pattern" => Condition::Pattern(Regex::new(given.as_str()?).ok()?),
+        "not" => Condition::Not(Box::new(condition_of(given, names)?)),
+        "anyOf" => {
+            let any = given.as_array()?.iter();
+            Condition::Any(any.map(|one| condition_of(one, names)).collect::<Option<_>>()?)
+        }
+        "required" => {
+            let fields = given.as_array()?.iter();
+            Condition::Required(fields.map(|name| place(name.as_str()?)).collect::<Option<_>>()?)
+        }
+        "properties" => {
+            let fields = given.as_object()?.iter();
+            let found = fields.map(|(name, one)| Some((place(name)?, condition_of(one, &[])?)));
+            Condition::Fields(found.collect::<Option<_>>()?)
+        }
+        "prefixItems" => {
+            let items = given.as_array()?.iter();
+            Condition::Positions(items.map(|one| condition_of(one, &[])).collect::<Option<_>>()?)
+        }
+        _ => return None,
+    })
+}
+
+fn constants(given: &[Value]) -> Option<Condition> {
+    if given == [Value::Null] {
+        return Some(Condition::Null);
+    }
+    if let Some(found) = given.iter().map(Value::as_i64).collect() {
+        return Some(Condition::Integers(found));
+    }
+    let words = given.iter().map(|word| Some(word.as_str()?.as_bytes().to_vec()));
+    Some(Condition::Words(words.collect::<Option<_>>()?))
+}
+
+fn fields(given: &Object) -> Option<Vec<&Object>> {
+    given.get("fields")?.as_array()?.iter().map(Value::as_object).collect()
+}
+
+fn index(value: &Value) -> Option<usize> {
+    usize::try_from(value.as_u64()?).ok()
+}
+
+fn indices(value: &Value) -> Option<Vec<usize>> {
+    value.as_array()?.iter().map(index).collect()
+}
+
+fn words(value: &Value) -> Option<Vec<Vec<u8>>> {
+    value.as_array()?.iter().map(|word| Some(word.as_str()?.as_bytes().to_vec())).collect()
+}
+
+/// Mark the nodes at or below which a leniency may be needed.
+fn mark_lenient(nodes: &mut [Node]) {
+    let mut is_new = true;
+    while is_new {
+        is_new = false;
+        for i in 0..nodes.len() {
+            let is_lenient = match &nodes[i].rule {
+                Rule::Nullable(of) | Rule::Repeated(of) | Rule::List(of) | Rule::Map(of) => {
+                    nodes[*of].is_lenient
+                }
+                Rule::Row(row) => {
+                    !row.uses.is_empty()
+                        || row.item_uses.iter().any(|uses| !uses.is_empty())
+                        || row.items.iter().any(|item| nodes[*item].is_lenient)
+                }
+                Rule::Union(union) => {
+                    union.is_root || union.arms.iter().any(|arm| is_lenient_arm(arm, nodes))
+                }
+                _ => false,
+            };
+            is_new |= is_lenient && !nodes[i].is_lenient;
+            nodes[i].is_lenient |= is_lenient;
+        }
+    }
+}
+
+fn is_lenient_arm(arm: &Arm, nodes: &[Node]) -> bool {
+    !arm.uses.is_empty()
+        || arm.field_uses.iter().any(|uses| !uses.is_empty())
+        || arm.nodes.iter().flatten().any(|node| nodes[*node].is_lenient)
+}
+
+/// Name each node that is a field of an object after both.
+fn name_places(nodes: &mut [Node]) {
+    let mut found: Vec<(usize, String)> = Vec::new();
+    for node in nodes.iter() {
+        let Rule::Union(union) = &node.rule else { continue };
+        for arm in &union.arms {
+            for (field, child) in arm.nodes.iter().enumerate() {
+                let name = String::from_utf8_lossy(&union.names[field]);
+                found.extend(child.map(|child| (child, format!("{}.{name}", arm.title))));
+            }
+        }
+    }
+    for (node, name) in found {
+        if nodes[node].label.is_empty() {
+            nodes[node].label = name;
+        }
+    }
+}

@@ -1,0 +1,173 @@
+"""The native kernel: it makes columns of most messages, and leaves the others to Python.
+
+What it makes is what Python makes; it declines whatever it does not know. So nothing but speed
+depends on whether it is installed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from importlib.resources import files
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from changewire.changes.adapters import BUILT_IN
+from changewire.changes.decode_options import DecodeOptions
+from changewire.codec.installed import module_of
+from changewire.engines.layout import CHANGE_COLUMNS
+from changewire.version import VERSION
+
+SWITCH: Final = "CHANGEWIRE_NATIVE"
+"""Environment variable: ``0`` leaves the kernel aside."""
+
+MODULE: Final = "changewire_native"
+"""The kernel's module, of the distribution changewire-native."""
+
+TABLE: Final = "kernel.jsonl"
+"""File of a family's package: its schemas as the kernel reads them."""
+
+NATIVE_PART: Final = 8192
+"""Messages that the kernel decodes together: it makes no objects, so they may be many."""
+
+
+class Made(NamedTuple):
+    """What the kernel made of messages; one that was declined has one row, of NULL.
+
+    Attributes:
+        change: Columns of the changes.
+        leniencies: Names of the leniencies that each needed.
+        declined: First, and behind the last, of each run of messages that were declined.
+        sizes: How many rows each message has; None if each has one.
+    """
+
+    change: Mapping[str, pa.Array]
+    leniencies: pa.Array
+    declined: Sequence[tuple[int, int]]
+    sizes: list[int] | None
+
+
+class KernelCounts(NamedTuple):
+    """What a kernel had to do.
+
+    Attributes:
+        messages: How many messages it was given.
+        declined: How many of them it left to Python.
+        declined_by: The same, by the node of the schema at which it declined them.
+    """
+
+    messages: int
+    declined: int
+    declined_by: Mapping[str, int]
+
+
+class Kernel:
+    """Decodes batches of messages by the native kernel."""
+
+    def __init__(self, native: Any) -> None:
+        """Take a ``changewire_native.Kernel``."""
+        self._native = native
+
+    def reads(self, batch: pa.RecordBatch) -> bool:
+        """Return whether the kernel reads the columns of a batch: bytes, and no dictionaries."""
+        kinds = {name: batch.schema.field(name).type for name in batch.schema.names}
+        return all(kinds.get(name, pa.binary()) == pa.binary() for name in ("value", "key"))
+
+    def decode(self, batch: pa.RecordBatch) -> Made:
+        """Return what becomes of messages.
+
+        Args:
+            batch: Has a column ``value`` of bytes, and may have a column ``key`` of bytes.
+        """
+        has_keys = self._native.needs_keys and "key" in batch.schema.names
+        keys = batch.column("key") if has_keys else None
+        rows, sizes = self._native.decode(batch.column("value"), keys)
+        columns = dict(zip(rows.schema.names, rows.columns, strict=True))
+        change = {name: columns[name] for name in CHANGE_COLUMNS}
+        is_one = len(rows) == len(batch)
+        each = None if is_one else pc.max_element_wise(sizes, 1).to_pylist()
+        return Made(change, columns["leniencies"], [*_runs(sizes)], each)
+
+    @property
+    def counts(self) -> KernelCounts:
+        """What it had to do so far."""
+        found: dict[str, int] = self._native.declined
+        by = dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+        return KernelCounts(self._native.messages, sum(by.values()), by)
+
+
+def kernel_of(options: DecodeOptions) -> Kernel | None:
+    """Return the kernel for messages that are read as options say; None if there is none.
+
+    Args:
+        options: How messages are read; where digests are compared, Python does it all.
+    """
+    native = installed()
+    if native is None or options.format not in BUILT_IN or options.digests != "off":
+        return None
+    table = table_of(options.format)
+    if table is None:
+        return None
+    keys, families = options.keys, options.families
+    try:
+        found = native.Kernel(
+            options.format,
+            table,
+            image=options.image,
+            keys=None if keys is None else [*keys],
+            families=None if families is None else [*families],
+        )
+    except (TypeError, ValueError):  # it has no adapter for the format, or not for such a table
+        return None
+    return Kernel(found)
+
+
+def installed() -> Any:
+    """Return the kernel's module; None if it is not there, of another version or switched off."""
+    found = None if is_switched_off() else _module()
+    return found if getattr(found, "VERSION", None) == VERSION else None
+
+
+def is_switched_off() -> bool:
+    """Return whether the environment says to leave the kernel aside."""
+    return os.environ.get(SWITCH) == "0"
+
+
+def version() -> str | None:
+    """Return the version of the kernel that is installed, whether it fits or not; None without."""
+    found = _module()
+    return None if found is None else str(getattr(found, "VERSION", "unknown"))
+
+
+def unread() -> list[str]:
+    """Return the formats that have a table which the kernel does not read, though it is there."""
+    options = [DecodeOptions(name) for name in BUILT_IN if table_of(name)]
+    return [one.format for one in options if kernel_of(one) is None]
+
+
+def _module() -> Any:
+    try:
+        return import_module(MODULE)
+    except ImportError:
+        return None
+
+
+@cache
+def table_of(format: str) -> str | None:
+    """Return the table of a format's schemas; None if it has none."""
+    path = files(module_of(format).__name__) / TABLE
+    return path.read_text(encoding="utf-8") if path.is_file() else None
+
+
+def _runs(sizes: pa.Array) -> Iterator[tuple[int, int]]:
+    """Yield the runs of messages without rows."""
+    places: list[int] = pc.indices_nonzero(pc.equal(sizes, 0)).to_pylist()
+    first = 0
+    for i, place in enumerate(places, 1):
+        if i == len(places) or places[i] != place + 1:
+            yield places[first], place + 1
+            first = i

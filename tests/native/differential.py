@@ -1,0 +1,87 @@
+"""Rows with the kernel beside rows without it: equal by value and by text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.decode import Decoder
+from changewire.engines.layout import INPUT_COLUMNS
+from changewire.engines.native import Kernel, installed, kernel_of
+
+needs_kernel = pytest.mark.skipif(
+    installed() is None, reason="the native kernel is not built: nox -s native builds it"
+)
+
+FORMATS = ("aerospike-json", "dataworks-json", "lindorm-json")
+"""Formats that the kernel reads."""
+
+
+@dataclass
+class Compared:
+    """What a comparison found.
+
+    Attributes:
+        messages: How many messages there were.
+        declined: How many of them the kernel declined.
+    """
+
+    messages: int
+    declined: int
+
+    @property
+    def share(self) -> float:
+        """Share of the messages that the kernel decoded."""
+        return 1 - self.declined / max(self.messages, 1)
+
+
+def kernel(options: DecodeOptions) -> Kernel:
+    """Return the kernel for a way to read messages; it must be there."""
+    found = kernel_of(options)
+    assert found is not None, f"no kernel for {options}"
+    return found
+
+
+def batch_of(
+    values: Iterable[bytes | None], keys: Sequence[bytes | None] | None = None
+) -> pa.RecordBatch:
+    """Return a batch of messages, as engines read them."""
+    column = pa.array([*values], INPUT_COLUMNS["value"])
+    columns = {"value": column, "offset": pa.array(range(len(column)), pa.int64())}
+    if keys is not None:
+        columns["key"] = pa.array(keys, INPUT_COLUMNS["key"])
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def rows(batch: pa.RecordBatch, options: DecodeOptions, kernel: Kernel | None) -> pa.Table:
+    """Return what becomes of a batch, by a kernel or without one."""
+    decoder = Decoder(options)
+    vars(decoder)["kernel"] = kernel
+    return pa.Table.from_batches([*decoder(batch)], decoder.schema())
+
+
+def compare(batch: pa.RecordBatch, options: DecodeOptions) -> Compared:
+    """Check that rows are the same with the kernel and without it."""
+    native = kernel(options)
+    found, expected = rows(batch, options, native), rows(batch, options, None)
+    assert found.schema == expected.schema
+    if not found.equals(expected):
+        differences = [*_differences(found.to_pylist(), expected.to_pylist(), batch)]
+        assert not differences, "\n".join(differences[:5])
+    found.validate(full=True)
+    return Compared(len(batch), native.counts.declined)
+
+
+def _differences(found: list[Any], expected: list[Any], batch: pa.RecordBatch) -> Iterable[str]:
+    if len(found) != len(expected):
+        yield f"{len(found)} rows, not {len(expected)}"
+    for one, other in zip(found, expected, strict=False):
+        for name, value in one.items():
+            if value != other[name]:
+                message = batch.column("value")[one["offset"]].as_py()
+                yield f"{name}: {value!r}, not {other[name]!r}, of {message!r}"

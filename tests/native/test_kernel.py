@@ -1,0 +1,169 @@
+"""The kernel as engines use it: what it is given, when it is left aside, what it counts."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from tests.native.differential import FORMATS, batch_of, compare, kernel, needs_kernel, rows
+from tests.runtime.codec.formats import JSON_FORMATS
+
+import changewire.arrow as cwa
+from changewire.changes.decode_options import DecodeOptions
+from changewire.engines import native
+from changewire.engines.decode import Decoder
+from changewire.engines.effects import EffectsDecoder
+from changewire.engines.python import run
+
+pytestmark = needs_kernel
+
+GOOD = JSON_FORMATS["aerospike-json"].good
+OPTIONS = DecodeOptions("aerospike-json")
+
+
+@pytest.mark.parametrize(
+    "values", [[], [GOOD], [None], [None, GOOD, None], [b""], [GOOD, b"{", GOOD, b"[]", GOOD, GOOD]]
+)
+def test_short_batches(values: list[bytes | None]) -> None:
+    """Batches without a row, with one, and with NULL have the same rows."""
+    compare(batch_of(values), OPTIONS)
+
+
+def test_slices() -> None:
+    """A slice of a batch has the rows of its own messages."""
+    values = [GOOD.replace(b'"gen":1', b'"gen":%d' % i) if i % 5 else b"x" for i in range(100)]
+    compare(batch_of(values).slice(13, 50), OPTIONS)
+
+
+def test_all_are_declined() -> None:
+    """Where the kernel declines every message, the rows are those of Python."""
+    found = compare(batch_of([b'{"msg":1}'] * 3000), OPTIONS)
+    assert found.declined == 3000
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.binary(), pa.string(), pa.large_binary(), pa.dictionary(pa.int32(), pa.string())]
+)
+def test_columns_of_other_types(kind: pa.DataType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Text, large columns and dictionaries are read as bytes are."""
+    values = pa.array([GOOD, None, b"x", GOOD], pa.binary())
+    text = values.cast(pa.string())
+    column = text.dictionary_encode() if pa.types.is_dictionary(kind) else text.cast(kind)
+    table = pa.table({"value": column})
+    found = cwa.decode(table, format="aerospike-json").rows.read_all()
+    monkeypatch.setenv(native.SWITCH, "0")
+    assert found.equals(cwa.decode(table, format="aerospike-json").rows.read_all())
+
+
+def test_switch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment switches the kernel off."""
+    assert native.kernel_of(OPTIONS) is not None
+    monkeypatch.setenv(native.SWITCH, "0")
+    assert native.kernel_of(OPTIONS) is None
+
+
+def test_another_version_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel of another version is not used."""
+    monkeypatch.setattr(native, "VERSION", "9.9.9")
+    assert native.kernel_of(OPTIONS) is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace('"most":2147483647', '"most":2147483648'),
+        lambda text: text.replace('"form":1', '"form":2'),
+        lambda text: text[: len(text) // 2],
+        lambda _: "",
+    ],
+)
+def test_a_changed_table_is_not_read(change: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table that is not what the generator wrote, or of another form, is not read."""
+    text = native.table_of("aerospike-json")
+    assert text is not None
+    monkeypatch.setattr(native, "table_of", lambda _: change(text))
+    assert native.kernel_of(OPTIONS) is None
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_an_unknown_property_of_the_table_is_declined(
+    format: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A property that a new schema names, and no adapter knows, is declined where it is present."""
+    from hashlib import sha256
+
+    text = native.table_of(format)
+    assert text is not None
+    body = json.loads(text.splitlines()[1])
+    scalar = next(i for i, node in enumerate(body["nodes"]) if node["kind"] == "string")
+    for node in body["nodes"]:
+        if node["kind"] == "object" and node.get("root"):
+            node["fields"].append({"name": "srcId", "node": scalar, "required": False})
+    line = json.dumps(body)
+    head = json.dumps({"form": 1, "sha256": sha256(line.encode()).hexdigest()})
+    monkeypatch.setattr(native, "table_of", lambda _: f"{head}\n{line}\n")
+    found, good = kernel(DecodeOptions(format)), JSON_FORMATS[format].good
+    found.decode(batch_of([good]))
+    assert found.counts.declined == 0
+    found.decode(batch_of([good[:-1] + b',"srcId":"a"}']))
+    assert found.counts.declined_by == {"meaning": 1}
+
+
+def test_counts() -> None:
+    """Messages are counted, and those that were declined by where."""
+    found = kernel(OPTIONS)
+    rows(batch_of([GOOD, b"x", GOOD.replace(b'"gen":1', b'"gen":-1'), None]), OPTIONS, found)
+    assert (found.counts.messages, found.counts.declined) == (4, 3)
+    assert found.counts.declined_by == {"Message": 1, "Write.gen": 1, "text": 1}
+
+
+def test_other_decoders_have_no_kernel() -> None:
+    """Rows with effects are made by Python."""
+    assert EffectsDecoder(OPTIONS).kernel is None
+
+
+def test_digests_and_auto_have_no_kernel() -> None:
+    """Where digests are compared, and where messages say their format, Python decodes."""
+    assert native.kernel_of(DecodeOptions("auto")) is None
+
+
+def test_a_decoder_is_pickled_without_its_kernel() -> None:
+    """A worker makes its own kernel."""
+    decoder = Decoder(OPTIONS)
+    assert decoder.kernel is not None
+    copy = pickle.loads(pickle.dumps(decoder))  # noqa: S301 - our own bytes
+    assert "kernel" not in vars(copy)
+    assert copy.kernel is not None
+
+
+def test_report(tmp_path: Path) -> None:
+    """A run in Python says what the kernel did."""
+    file = tmp_path / "messages.jsonl"
+    file.write_bytes(GOOD + b"\n" + b"[]\n")
+    outcome = run([str(file)], str(tmp_path / "out"), decode_options=OPTIONS)
+    assert outcome.native is not None
+    assert (outcome.native.messages, outcome.native.declined) == (2, 1)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_what_the_table_says_is_read(format: str) -> None:
+    """The kernel knows the digest of the table that it reads."""
+    text = native.table_of(format)
+    assert text is not None
+    module = native.installed()
+    found = module.Kernel(format, text, image="full")
+    assert found.digest == json.loads(text.splitlines()[0])["sha256"]
+
+
+def test_columns_of_bytes_only() -> None:
+    """What is no column of bytes is refused, and no panic reaches Python."""
+    text = native.table_of("aerospike-json")
+    found = native.installed().Kernel("aerospike-json", text, image="full")
+    with pytest.raises(ValueError, match="bytes"):
+        found.decode(pa.array([1, 2]))
+    with pytest.raises(ValueError, match="kernel"):
+        native.installed().Kernel("no-format", text, image="full")
