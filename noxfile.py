@@ -156,6 +156,14 @@ def native_lint(session: nox.Session) -> None:
 
 
 @nox.session
+def native_fuzz(session: nox.Session) -> None:
+    """Damage messages, and compare rows with the kernel and without: ``-- SECONDS SEED``."""
+    install_wheel(session, tuple(EXTRAS), ("tests",))
+    install_native(session, "quick")
+    session.run("python", "-m", "tests.native.fuzz", *(session.posargs or ("3600",)))
+
+
+@nox.session
 def demo(session: nox.Session) -> None:
     """Show what changewire does, on example messages: in Spark, or without it where Java lacks."""
     install_wheel(session, ("cli", "spark"))

@@ -12,6 +12,9 @@ use arrow_schema::{ArrowError, DataType, Field, Fields, Schema};
 /// Bytes of a column of text at most: its offsets have 32 bits.
 pub const MOST_BYTES: usize = 1 << 30;
 
+/// Bytes that are reserved for a column at most, whatever rows needed before.
+const MOST_RESERVED: usize = 1 << 22;
+
 /// A column of text.
 pub struct Texts {
     pub data: Vec<u8>,
@@ -21,10 +24,15 @@ pub struct Texts {
 }
 
 impl Texts {
-    fn new(rows: usize) -> Self {
+    fn new(rows: usize, bytes: usize) -> Self {
         let mut offsets = Vec::with_capacity(rows + 1);
         offsets.push(0);
-        Texts { data: Vec::new(), offsets, valid: BooleanBufferBuilder::new(rows), is_there: false }
+        Texts {
+            data: Vec::with_capacity(bytes),
+            offsets,
+            valid: BooleanBufferBuilder::new(rows),
+            is_there: false,
+        }
     }
 
     /// Return where the text of the row goes, which is not NULL then.
@@ -126,6 +134,9 @@ pub enum Name {
 
 const COUNT: usize = Name::Attributes as usize + 1;
 
+/// Bytes for each column of text.
+pub type PerRow = [usize; COUNT];
+
 pub struct Columns {
     texts: [Texts; COUNT],
     event_time: Numbers,
@@ -139,13 +150,18 @@ pub struct Columns {
 }
 
 impl Columns {
-    pub fn new(messages: usize) -> Self {
+    /// Begin without rows.
+    ///
+    /// `per_row` is how many bytes of each column a row may need, as `bytes_per_row` told of others.
+    pub fn new(messages: usize, per_row: &PerRow) -> Self {
         Columns {
-            texts: std::array::from_fn(|_| Texts::new(messages)),
+            texts: std::array::from_fn(|i| {
+                Texts::new(messages, messages.saturating_mul(per_row[i]).min(MOST_RESERVED))
+            }),
             event_time: Numbers::new(messages),
             major: Numbers::new(messages),
             minor: Numbers::new(messages),
-            leniencies: Texts::new(0),
+            leniencies: Texts::new(0, 0),
             leniency_ends: vec![0],
             sizes: Vec::with_capacity(messages),
             rows: 0,
@@ -184,6 +200,15 @@ impl Columns {
         let end = self.leniencies.offsets.len() - 1;
         self.leniency_ends.push(i32::try_from(end).unwrap_or(i32::MAX));
         self.rows += 1;
+    }
+
+    /// Return how many bytes of each column its rows needed, and some more.
+    pub fn bytes_per_row(&self) -> PerRow {
+        let rows = self.rows.max(1);
+        std::array::from_fn(|i| match self.texts[i].data.len() {
+            0 => 0,
+            bytes => bytes / rows + bytes / rows / 16 + 1,
+        })
     }
 
     /// How many rows there are.

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_array::{Array, BinaryArray, Int32Array, RecordBatch};
 
-use crate::columns::{Columns, MOST_BYTES, Rest};
+use crate::columns::{Columns, MOST_BYTES, PerRow, Rest};
 use crate::formats::{Adapter, Input, Notes, Options, adapter};
 use crate::json::names::Names;
 use crate::json::scan::{LEVELS, Scan};
@@ -36,6 +36,8 @@ pub struct State {
     /// How many messages were declined, by the label of a node.
     pub declined: HashMap<String, u64>,
     pub messages: u64,
+    /// Bytes that rows of the last batch needed.
+    per_row: PerRow,
 }
 
 impl State {
@@ -53,6 +55,7 @@ impl State {
             notes: Notes::new(),
             declined: HashMap::new(),
             messages: 0,
+            per_row: PerRow::default(),
         })
     }
 
@@ -68,19 +71,20 @@ impl State {
         let count = values.len();
         self.messages += count as u64;
         let done = catch_unwind(AssertUnwindSafe(|| {
-            let mut columns = Columns::new(count);
+            let mut columns = Columns::new(count, &self.per_row);
             for i in 0..count {
                 let value = values.is_valid(i).then(|| values.value(i));
                 let key = keys.filter(|keys| keys.is_valid(i)).map(|keys| keys.value(i));
                 self.one(value, key, &mut columns);
             }
+            self.per_row = columns.bytes_per_row();
             columns.finish().ok()
         }));
         if let Ok(Some(found)) = done {
             return found;
         }
         *self.declined.entry(PANIC.to_owned()).or_default() += count as u64;
-        let mut columns = Columns::new(count);
+        let mut columns = Columns::new(count, &PerRow::default());
         for _ in 0..count {
             columns.end(&Rest::default(), std::iter::empty());
             columns.end_message(0);

@@ -54,13 +54,19 @@ def _changed(message: bytes, draw: random.Random) -> bytes:
     start, stop = draw.choice(scalars if what < 8 else tokens)
     head, tail = message[:start], message[stop:]
     if what < 6:
-        return head + draw.choice(PARTS) + tail
+        alike = [part for part in PARTS if _kind(part) == _kind(message[start:stop])]
+        return head + draw.choice(alike if what < 4 and alike else PARTS) + tail
     if what < 8:
         first, last = draw.choice(scalars)
         return head + message[first:last] + tail
     if what < 10:
         return head + draw.choice((b" ", b"\n\t", b"")) + message[start:]
     return head + tail if what == 10 else _rare(message, draw)
+
+
+def _kind(part: bytes) -> bool:
+    """Return whether a scalar is a text; numbers and words stand for one another."""
+    return part.startswith(b'"')
 
 
 def _rare(message: bytes, draw: random.Random) -> bytes:

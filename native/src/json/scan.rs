@@ -49,10 +49,12 @@ impl<'a> Scan<'a> {
         Scan { text, at: 0, untidy: 0, exact }
     }
 
+    #[inline]
     pub fn peek(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
 
+    #[inline]
     pub fn blanks(&mut self) {
         let start = self.at;
         while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.peek() {
@@ -61,10 +63,12 @@ impl<'a> Scan<'a> {
         self.untidy += usize::from(self.at > start);
     }
 
+    #[inline]
     pub fn eat(&mut self, c: u8) -> Option<()> {
         (self.peek()? == c).then(|| self.at += 1)
     }
 
+    #[inline]
     pub fn word(&mut self, word: &[u8]) -> Option<()> {
         self.text[self.at..].starts_with(word).then(|| self.at += word.len())
     }
@@ -114,6 +118,7 @@ impl<'a> Scan<'a> {
         }
     }
 
+    #[inline]
     pub fn number(&mut self) -> Option<Number<'a>> {
         let found = number(&self.text[self.at..], self.exact)?;
         self.at += found.text.len();
@@ -145,6 +150,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Begin a collection, and tell whether it has an element.
+    #[inline]
     pub fn open(&mut self, start: u8, end: u8) -> Option<bool> {
         self.eat(start)?;
         self.blanks();
@@ -152,6 +158,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Read the name of a member; the cursor stands on its value then.
+    #[inline]
     pub fn member(&mut self) -> Option<Text<'a>> {
         let name = self.string()?;
         self.blanks();
@@ -161,6 +168,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Tell whether a comma follows, or what ends the collection.
+    #[inline]
     pub fn is_more(&mut self, end: u8) -> Option<bool> {
         self.blanks();
         let is_more = self.eat(b',').is_some();

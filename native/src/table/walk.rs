@@ -66,7 +66,7 @@ impl Walk<'_, '_> {
             }
             Rule::Choice(of) => self.choice(of, levels),
             Rule::Nullable(_) if self.scan.word(b"null").is_some() => Some(of_kind(Kind::Null)),
-            Rule::Nullable(of) => self.value(*of, levels),
+            Rule::Nullable(of) => self.rule(*of, levels),
             Rule::List(of) => self.list(*of, levels),
             Rule::Map(of) => self.map(*of, levels),
             Rule::Row(row) => self.row(&row.items, levels),
@@ -95,15 +95,15 @@ impl Walk<'_, '_> {
                 b'n' => |rule| matches!(rule, Rule::Null),
                 _ => |rule| matches!(rule, Rule::Boolean),
             };
-            return self.value(find(fits)?, levels);
+            return self.rule(find(fits)?, levels);
         }
         let integer = find(|rule| matches!(rule, Rule::Integer(..)));
         let Some(number) = find(|rule| matches!(rule, Rule::Number)) else {
-            return self.value(integer?, levels);
+            return self.rule(integer?, levels);
         };
         let rest = &self.scan.text[self.scan.at..];
         let is_integer = crate::json::number::number(rest, self.scan.exact)?.integer.is_some();
-        self.value(integer.filter(|_| is_integer).unwrap_or(number), levels)
+        self.rule(integer.filter(|_| is_integer).unwrap_or(number), levels)
     }
 
     fn list(&mut self, of: usize, levels: u32) -> Option<Slot> {

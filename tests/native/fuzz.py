@@ -1,0 +1,47 @@
+"""A long search for a message that the kernel reads otherwise than Python.
+
+``python -m tests.native.fuzz SECONDS [SEED]`` damages examples and corpus, batch after batch, and
+ends with the first difference; `nox -s native_fuzz -- SECONDS` runs it.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from itertools import count
+
+from tests.native.differential import batch_of, compare
+from tests.native.mutants import damaged
+from tests.native.test_differential import CASES, examples
+from tests.runtime.engines.any_messages import captured
+
+_BATCH = 4_000
+_LONG = 2_000
+"""Bytes of a message that is damaged at most."""
+
+
+def main() -> int:
+    """Search for some seconds, and print how many messages were compared."""
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
+    first = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    ends = time.monotonic() + seconds
+    found: Counter[str] = Counter()
+    for seed in count(first):
+        options = CASES[seed % len(CASES)]
+        records = examples(options.format)
+        values = [value for value, _ in records if value] + captured(options.format)
+        keys = [key for _, key in records]
+        pool = [value for value in values if len(value) < _LONG]
+        batch = batch_of(damaged(pool, _BATCH, seed), (keys * _BATCH)[:_BATCH])
+        compared = compare(batch, options)
+        found["messages"] += compared.messages
+        found["by the kernel"] += compared.messages - compared.declined
+        if time.monotonic() > ends:
+            break
+    print(", ".join(f"{number:,} {name}" for name, number in found.items()), f"seeds to {seed}")  # noqa: T201
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
