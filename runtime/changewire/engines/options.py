@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 if TYPE_CHECKING:
@@ -67,7 +68,21 @@ Listener: TypeAlias = Callable[[str], None]
 BatchListener: TypeAlias = "Callable[[BatchId, Counts, Decoded], None]"
 """Called with the content of a batch, once it is written and before Spark commits it."""
 
-MergeListener: TypeAlias = Callable[[BatchId, TableCounts], None]
+
+class Merged(NamedTuple):
+    """What a batch did in tables.
+
+    Attributes:
+        tables: What became of the changes, as `changewire.tables.Result.counts`.
+        keys: Of a small batch, how many keys were ``looked_up`` in their tables before it was
+            decided on them, and how many were ``beyond_mark``, so that they need not be.
+    """
+
+    tables: TableCounts = MappingProxyType({})
+    keys: TableCounts = MappingProxyType({})
+
+
+MergeListener: TypeAlias = "Callable[[BatchId, Merged], None]"
 """Called with what became of a batch in tables, before Spark commits it."""
 
 

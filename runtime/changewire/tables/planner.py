@@ -11,8 +11,9 @@ tables in memory (`changewire.tables.apply`), those of delta-rs and those of Spa
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from changewire.tables.names import Target
@@ -26,6 +27,9 @@ BatchT_contra = TypeVar("BatchT_contra", bound="ChangeBatch", contravariant=True
 MergeT = TypeVar("MergeT")
 DecisionsT = TypeVar("DecisionsT")
 FailuresT = TypeVar("FailuresT")
+
+Action = Callable[[], Counter[str]]
+"""Writes what was decided on a table, and returns what became of the changes."""
 
 
 @dataclass(frozen=True)
@@ -169,10 +173,16 @@ def decide(
             left = [merge.without(one) for merge in left]
 
 
+def one_by_one(actions: Iterable[Action]) -> Iterator[Counter[str]]:
+    """Yield what functions return, called one after the other."""
+    return (action() for action in actions)
+
+
 def write(
     planned: BatchPlan[BatchT],
     decided: DecidedMerges[DecisionsT, FailuresT],
     registry: TableRegistry[BatchT],
+    run: Callable[[list[Action]], Iterable[Counter[str]]] = one_by_one,
 ) -> Counter[str]:
     """Write what was decided, and keep what later batches need; a retry changes nothing.
 
@@ -180,6 +190,7 @@ def write(
         planned: The batch, without the changes that cannot be applied.
         decided: What it does to its tables.
         registry: Keeps what is known of tables.
+        run: Writes tables, in any order, and returns what the functions return.
 
     Returns:
         What became of the changes, as `changewire.tables.Result.counts` has it.
@@ -190,7 +201,7 @@ def write(
     """
     registry.keep_deletes(planned.batch)
     counts = Counter(planned.counts)
-    for merge, decisions in decided.merges:
-        counts += merge.write(decisions)
+    for written in run([partial(merge.write, found) for merge, found in decided.merges]):
+        counts += written
     registry.keep_tables(planned.routes.added)
     return +counts

@@ -15,6 +15,7 @@ from tests.runtime.engines.apply import test_typed_tables as typed_tables
 from tests.runtime.engines.apply.lake import Lake
 from tests.runtime.engines.apply.test_convergence import drawn, of_history
 from tests.runtime.engines.apply.test_topic import MIXED, check_tables, records, without_engine
+from tests.runtime.engines.apply.ways import DRIVER
 from tests.runtime.engines.stream.streams import stream
 from tests.runtime.tables.model import tables_of
 from tests.samples import FORMAT
@@ -26,7 +27,6 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.errors import StreamError
 from changewire.engines.options import StreamOptions, StreamOutputs
 from changewire.engines.outcome import FIRST_DEAD_LETTERS
-from changewire.engines.spark.apply import decisions
 from changewire.engines.spark.run_stream import run_stream
 from changewire.framing import Position, Record
 
@@ -132,9 +132,7 @@ def test_a_topic_becomes_tables(remote: SparkSession, kafka: str, tmp_path: Path
 
 def test_columns_follow_the_schemas_in_the_messages(remote: SparkSession, tmp_path: Path) -> None:
     """Typed tables get columns and wider types as they do without Spark Connect."""
-    typed_tables.test_columns_follow_the_schemas_in_the_messages(
-        remote, tmp_path, "delta", decisions.MANY
-    )
+    typed_tables.test_columns_follow_the_schemas_in_the_messages(remote, tmp_path, "delta", DRIVER)
 
 
 def test_dead_letters_are_replayed(remote: SparkSession, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from changewire.engines.delta.batch import (
+from changewire.engines.collected import (
     as_dead_letters,
     batch_of,
     deletes_for_all,

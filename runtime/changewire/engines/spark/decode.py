@@ -44,10 +44,13 @@ class Decoded:
     Attributes:
         rows: One row for each element, with its `kind`.
         rows_as: How `key`, `before` and `after` are given.
+        counted: Their counts where they are known, not checked yet; None: they are counted
+            when they are asked for.
     """
 
     rows: DataFrame
     rows_as: RowsAs = "json"
+    counted: Counts | None = None
 
     @property
     def changes(self) -> DataFrame:
@@ -66,11 +69,13 @@ class Decoded:
 
     @cached_property
     def counts(self) -> Counts:
-        """Counts over all rows, checked; one job over the rows.
+        """Counts over all rows, checked; one job over the rows where they are not known.
 
         Raises:
             ConservationError: Decoded rows do not add up.
         """
+        if self.counted is not None:
+            return self.counted.checked()
         counts = Counts()
         # In one partition, as each would be a job of its own.
         for group in _groups(self.rows).coalesce(1).toLocalIterator():

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from unittest.mock import patch
 
 import pytest
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 from tests.runtime.engines.apply.lake import Lake, lake_in
 from tests.runtime.engines.apply.test_typed_tables import landed, message
+from tests.runtime.engines.apply.ways import DRIVER, SPARK, decided
 
 import changewire.spark as cws
-from changewire.engines.spark.apply import decisions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -67,8 +66,8 @@ def held(spark: SparkSession, lake: Lake) -> list[Any]:
     return [tuple(row) for row in table.select("id", "name", "note").orderBy("id").collect()]
 
 
-@pytest.mark.parametrize("many", [decisions.MANY, 0])
-def test_rows_that_something_else_adds(spark: SparkSession, tmp_path: Path, many: int) -> None:
+@pytest.mark.parametrize("way", [DRIVER, SPARK])
+def test_rows_that_something_else_adds(spark: SparkSession, tmp_path: Path, way: str) -> None:
     """A query that meets one ends, and does not take it for none; `adopt` gives it an order."""
     lake = Lake(tmp_path)
     table = made(spark, lake, ROWS)
@@ -79,7 +78,7 @@ def test_rows_that_something_else_adds(spark: SparkSession, tmp_path: Path, many
     added.write.format("delta").mode("append").save(table)
     deleted = [message("DELETE", 3, TYPES, id=9, name="x", note="y")]
     options: dict[str, Any] = {"format": "dataworks-json", "rows": ROW}
-    with patch.object(decisions, "MANY", many):
+    with decided(way):
         with pytest.raises(cws.OutputError, match=r"a row has no _changewire, so something else"):
             landed(spark, lake, deleted, **options)
         assert cws.adopt(spark, table, keys=["id"]) == 1

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from unittest.mock import patch
 
 import pytest
 from hypothesis import Phase, given, settings
 from msgspec.structs import replace
 from tests.runtime.engines.apply.lake import lake_in
+from tests.runtime.engines.apply.ways import DRIVER, WAYS, decided
 from tests.runtime.tables.histories import deliveries, histories
 from tests.runtime.tables.model import tables_of
 
-from changewire.engines.spark.apply import decisions
 from changewire.tables import PositionedChange
 
 if TYPE_CHECKING:
@@ -51,21 +50,19 @@ def of_history(number: int, placed: PositionedChange) -> PositionedChange:
 
 
 @pytest.mark.parametrize(
-    ("sink", "number", "many"),
+    ("sink", "number", "way"),
     [
-        ("delta", HISTORIES, decisions.MANY),
-        ("delta", HISTORIES, 0),
-        pytest.param("delta", 1000, decisions.MANY, marks=pytest.mark.long),
-        pytest.param("delta", 1000, 0, marks=pytest.mark.long),
-        pytest.param("iceberg", HISTORIES, decisions.MANY, marks=pytest.mark.matrix),
+        *(("delta", HISTORIES, way) for way in WAYS),
+        *(pytest.param("delta", 1000, way, marks=pytest.mark.long) for way in WAYS),
+        pytest.param("iceberg", HISTORIES, DRIVER, marks=pytest.mark.matrix),
     ],
 )
 def test_tables_end_as_the_model_says(
-    spark: SparkSession, tmp_path: Path, sink: str, number: int, many: int
+    spark: SparkSession, tmp_path: Path, sink: str, number: int, way: str
 ) -> None:
     """Histories with moves, deletes, patches and duplicates, delivered in any order, converge.
 
-    Small batches are decided in Python; of large ones only the rows whose changes are not in order.
+    Small batches are decided in the driver, large ones in tasks, and by Spark if they are in order.
     """
     lake, sent = lake_in(sink, spark, tmp_path), []
     batches: list[list[PositionedChange]] = [[] for _ in range(BATCHES)]
@@ -76,7 +73,7 @@ def test_tables_end_as_the_model_says(
             sent += found
     for batch in batches:
         lake.send(batch)
-    with patch.object(decisions, "MANY", many):
+    with decided(way):
         lake.apply(spark)
     assert lake.content(spark) == tables_of(sent)
     if sink == "iceberg":  # its log cannot be read without Spark

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
-from unittest.mock import patch
 
 import msgspec
 import pytest
 from tests.runtime.engines.apply.lake import Lake
+from tests.runtime.engines.apply.ways import DRIVER, SPARK, decided
 from tests.runtime.engines.halves import MET, UNUSED, halved
 from tests.runtime.tables.histories import applied, content
-
-from changewire.engines.spark.apply import decisions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-@pytest.mark.parametrize("many", [0, decisions.MANY])
-def test_halves_of_one_batch_are_one_change(spark: SparkSession, tmp_path: Path, many: int) -> None:
+@pytest.mark.parametrize("way", [DRIVER, SPARK])
+def test_halves_of_one_batch_are_one_change(spark: SparkSession, tmp_path: Path, way: str) -> None:
     """Columns go that only the row before has, and so does the key that it alone has."""
     lake, sent = Lake(tmp_path), halved()
     lines: list[str] = []
     for batch in sent:
         lake.send(batch)
-    with patch.object(decisions, "MANY", many):
+    with decided(way):
         lake.apply(spark, metrics=lines.append)
     tables, _ = applied(*sent)
     assert lake.content(spark) == content(tables)

@@ -9,6 +9,7 @@ from unittest.mock import patch
 
 import msgspec
 from tests.runtime.engines.apply.lake import Lake
+from tests.runtime.engines.apply.ways import DRIVER, SPARK, TASKS, WAYS, decided
 from tests.runtime.tables.histories import change, placed
 from tests.runtime.tables.model import tables_of
 
@@ -62,26 +63,26 @@ BATCHES = (FIRST, IN_ORDER, OUT_OF_ORDER, LOADS, OUT_OF_ORDER)
 """The last one comes again as it was."""
 
 
-def told(spark: SparkSession, lake: Lake, many: int) -> list[dict[str, int]]:
+def told(spark: SparkSession, lake: Lake, way: str) -> list[dict[str, int]]:
     """Apply what was sent; return what became of the changes of each batch."""
     lines: list[str] = []
-    with patch.object(decisions, "MANY", many):
+    with decided(way):
         lake.apply(spark, metrics=lines.append)
     return [msgspec.json.decode(line)["tables"] for line in lines]
 
 
 def test_counts_and_rows_are_the_same(spark: SparkSession, tmp_path: Path) -> None:
-    """Whole rows, deletes, late ones, ties, duplicates and patches come to the same both ways."""
-    lakes = {many: Lake(tmp_path / str(many)) for many in (0, decisions.MANY)}
-    found: dict[int, Any] = {}
-    for many, lake in lakes.items():
+    """Whole rows, deletes, late ones, ties, duplicates and patches come to the same each way."""
+    lakes = {way: Lake(tmp_path / way) for way in WAYS}
+    found: dict[str, Any] = {}
+    for way, lake in lakes.items():
         for batch in BATCHES:
             lake.send(batch)
-        found[many] = told(spark, lake, many), lake.content(spark)
-    assert found[0] == found[decisions.MANY]
+        found[way] = told(spark, lake, way), lake.content(spark)
+    assert found[DRIVER] == found[TASKS] == found[SPARK]
     expected = tables_of([*chain.from_iterable(BATCHES)])
     expected["t"][(("id", 6),)]["a"] = 2  # without a sequence it takes that of its row
-    assert found[0][1] == expected
+    assert found[DRIVER][1] == expected
 
 
 def test_python_decides_on_what_is_not_simple(spark: SparkSession, tmp_path: Path) -> None:
@@ -90,7 +91,7 @@ def test_python_decides_on_what_is_not_simple(spark: SparkSession, tmp_path: Pat
     lake.send(FIRST)
     lake.send(IN_ORDER)
     with patch.object(decisions, "decided_in_python", side_effect=AssertionError):
-        assert told(spark, lake, 0) == [{"applied": 8}, {"applied": 6}]
+        assert told(spark, lake, SPARK) == [{"applied": 8}, {"applied": 6}]
     lake.send(OUT_OF_ORDER)
     decided, asked = decisions.decided_in_python, list[set[str]]()
 
@@ -99,5 +100,5 @@ def test_python_decides_on_what_is_not_simple(spark: SparkSession, tmp_path: Pat
         return decided(effects, *arguments, **options)
 
     with patch.object(decisions, "decided_in_python", heard):
-        told(spark, lake, 0)
+        told(spark, lake, SPARK)
     assert asked == [{f'{{"id":{key}}}' for key in (4, 5, 6, 7, 32, 33)}]

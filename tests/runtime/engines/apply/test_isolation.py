@@ -12,18 +12,19 @@ from pyspark.sql.types import DoubleType, StructField, StructType
 from tests.runtime.changes import lindorm
 from tests.runtime.engines.apply.lake import Lake
 from tests.runtime.engines.apply.test_typed_tables import landed, message
+from tests.runtime.engines.apply.ways import DRIVER, SPARK, decided
 from tests.runtime.tables.histories import change, placed
 
 import changewire as cw
 import changewire.spark as cws
-from changewire.engines.spark.apply import decisions, plan
+from changewire.engines.spark.apply import plan
 from changewire.engines.spark.apply.shape import JsonShape
 from changewire.tables import routing
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-BOTH_WAYS = pytest.mark.parametrize("many", [decisions.MANY, 0], ids=["in Python", "in Spark"])
+BOTH_WAYS = pytest.mark.parametrize("way", [DRIVER, SPARK])
 TYPES = {"id": "LONG", "val": "DOUBLE"}
 
 
@@ -42,13 +43,13 @@ def rows(spark: SparkSession, lake: Lake, table: str = "t") -> list[dict[str, An
 
 @BOTH_WAYS
 def test_numeric_text_is_a_number_of_its_column(
-    spark: SparkSession, tmp_path: Path, many: int
+    spark: SparkSession, tmp_path: Path, way: str
 ) -> None:
     """A double takes the text of a decimal; one beyond all doubles is a dead letter."""
     lake = Lake(tmp_path)
     texts = ["1.100000", "-0.10", "0.1234567890123456789", "1E+400", "7"]
     batch = [message("INSERT", i + 1, TYPES, id=i, val=text) for i, text in enumerate(texts)]
-    with patch.object(decisions, "MANY", many):
+    with decided(way):
         landed(spark, lake, batch, format="dataworks-json", rows="embedded")
     assert [row["val"] for row in rows(spark, lake)] == [1.1, -0.1, 0.12345678901234568, 7.0]
     said = "wrong-type: /after/val: expected double, found string"
@@ -57,7 +58,7 @@ def test_numeric_text_is_a_number_of_its_column(
 
 @BOTH_WAYS
 def test_a_key_that_does_not_fit_its_column_is_a_dead_letter(
-    spark: SparkSession, tmp_path: Path, many: int
+    spark: SparkSession, tmp_path: Path, way: str
 ) -> None:
     """This holds for rows and for deletes, whatever their schema declares."""
     lake = Lake(tmp_path)
@@ -68,7 +69,7 @@ def test_a_key_that_does_not_fit_its_column_is_a_dead_letter(
         message("DELETE", 4, text, id="1"),
         message("DELETE", 5, TYPES, id=2),
     ]
-    with patch.object(decisions, "MANY", many):
+    with decided(way):
         landed(spark, lake, first, second, format="dataworks-json", rows="embedded")
     assert rows(spark, lake) == [{"id": 1, "val": 1.0}]
     column = "schema-mismatch: /after: column 'id' is bigint, the message has string"
@@ -172,13 +173,13 @@ HISTORY = placed(
 
 @BOTH_WAYS
 def test_what_is_raised_for_one_key_is_a_dead_letter(
-    spark: SparkSession, tmp_path: Path, many: int
+    spark: SparkSession, tmp_path: Path, way: str
 ) -> None:
     """A change that moves a row is not applied in half; a text says the type of the exception."""
     lake = Lake(tmp_path)
     lake.send(HISTORY)
     lines: list[str] = []
-    with patch.object(plan, "JsonShape", Faulty), patch.object(decisions, "MANY", many):
+    with patch.object(plan, "JsonShape", Faulty), decided(way):
         lake.apply(spark, metrics=lines.append)
     content = lake.content(spark)["t"]
     assert {row["id"]: row["a"] for row in content.values()} == {1: "good", 4: "good"}

@@ -7,7 +7,6 @@ from datetime import datetime, timezone
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from unittest.mock import patch
 
 import pytest
 from deltalake import DeltaTable
@@ -21,10 +20,10 @@ from pyspark.sql.types import (
     StructType,
 )
 from tests.runtime.engines.apply.lake import Lake, lake_in
+from tests.runtime.engines.apply.ways import DRIVER, SPARK, decided
 from tests.samples import examples
 
 import changewire.spark as cws
-from changewire.engines.spark.apply import decisions
 from changewire.engines.spark.apply.evolve import evolved, joined_type
 from changewire.framing import FramingError
 
@@ -71,9 +70,9 @@ def landed(spark: SparkSession, lake: Lake, *batches: list[bytes], **options: An
     cws.await_end(query)
 
 
-@pytest.mark.parametrize(("sink", "many"), [("delta", decisions.MANY), ("iceberg", 0)])
+@pytest.mark.parametrize(("sink", "way"), [("delta", DRIVER), ("iceberg", SPARK)])
 def test_columns_follow_the_schemas_in_the_messages(
-    spark: SparkSession, tmp_path: Path, sink: str, many: int
+    spark: SparkSession, tmp_path: Path, sink: str, way: str
 ) -> None:
     """New columns are added, whatever their names; other types are dead letters with both named."""
     lake = lake_in(sink, spark, tmp_path)
@@ -90,7 +89,7 @@ def test_columns_follow_the_schemas_in_the_messages(
             message("INSERT", 6, hostile, id=4, **{HOSTILE: "x"}),
         ],
     ]
-    with patch.object(decisions, "MANY", many):
+    with decided(way):
         landed(spark, lake, *batches, format="dataworks-json", rows="embedded")
     table = spark.read.format(sink).load(f"{lake.folder}/t")
     types = {field.name: field.dataType.simpleString() for field in table.schema.fields}
@@ -127,8 +126,8 @@ def test_columns_follow_the_schemas_in_the_messages(
     assert json.loads(bytes(letter["value"]))["payload"]["after"]["dataColumn"]["name"] == 7
 
 
-@pytest.mark.parametrize("many", [decisions.MANY, 0])
-def test_deletes_may_come_first(spark: SparkSession, tmp_path: Path, many: int) -> None:
+@pytest.mark.parametrize("way", [DRIVER, SPARK])
+def test_deletes_may_come_first(spark: SparkSession, tmp_path: Path, way: str) -> None:
     """A delete makes no table whose columns nothing has told, and still holds for what comes."""
     lake = Lake(tmp_path)
     few = {name: DECLARED[name] for name in ("id", "name")}
@@ -136,7 +135,7 @@ def test_deletes_may_come_first(spark: SparkSession, tmp_path: Path, many: int) 
         [message("DELETE", 5, {}, id=1)],
         [message("INSERT", 4, few, id=1, name="a"), message("INSERT", 6, few, id=2, name="b")],
     ]
-    with patch.object(decisions, "MANY", many):
+    with decided(way):
         landed(spark, lake, *batches, format="dataworks-json", rows="embedded")
     table = spark.read.format("delta").load(f"{lake.root}/tables/t")
     assert dict(table.dtypes)["id"] == "bigint"

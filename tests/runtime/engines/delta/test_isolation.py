@@ -10,7 +10,8 @@ import pytest
 from tests.runtime.engines.delta.lake import Lake
 from tests.runtime.tables.histories import change, placed
 
-from changewire.engines.delta import batch, merge
+from changewire.engines import collected
+from changewire.engines.delta import merge
 from changewire.tables.mutations import mutations
 from changewire.tables.routing import route
 
@@ -45,7 +46,7 @@ def letters(lake: Lake) -> list[tuple[int, str]]:
 @pytest.mark.parametrize(
     ("module", "name", "bad", "said"),
     [
-        (batch, "unpacked", ["bad"], "/after: reading the row raised ZeroDivisionError"),
+        (collected, "unpacked", ["bad"], "/after: reading the row raised ZeroDivisionError"),
         (merge, "packed", ['"id":2', '"id":5'], ": deciding on the row raised ZeroDivisionError"),
     ],
 )

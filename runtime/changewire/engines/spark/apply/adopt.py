@@ -14,7 +14,7 @@ from pyspark.sql.types import StructField, StructType
 from changewire.engines.errors import OutputError
 from changewire.engines.kept import SUFFIX
 from changewire.engines.spark.apply.formats import TableFormat, format_of
-from changewire.engines.spark.apply.tables import keep_keys, keys_of
+from changewire.engines.spark.apply.properties import keep_keys, keys_of
 from changewire.engines.spark.parts import quoted
 from changewire.tables.metadata import COLUMN, metadata_of
 from changewire.tables.names import beside

@@ -2,44 +2,47 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import reduce
-from typing import Final, TypeVar
+from functools import partial
+from typing import Any, Final, Protocol, TypeVar
 
+from pyspark import inheritable_thread_target
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 
 from changewire.engines.counts import Counts
 from changewire.engines.effects import check_keys
-from changewire.engines.options import BatchId, TableCounts
+from changewire.engines.options import BatchId, Merged
 from changewire.engines.spark.apply.decisions import MANY
-from changewire.engines.spark.apply.effects import effects_of, with_paired_updates
-from changewire.engines.spark.apply.failures import (
-    ROW_ID,
-    failed,
-    numbered,
-    refusals,
-    refused,
-)
+from changewire.engines.spark.apply.effects import effects_of
+from changewire.engines.spark.apply.failures import numbered
 from changewire.engines.spark.apply.known import (
     keep_deletes,
     keep_tables,
     kept_deletes,
     known_tables,
 )
-from changewire.engines.spark.apply.merge import SparkMerge
+from changewire.engines.spark.apply.large_batch import large_batch
+from changewire.engines.spark.apply.merge import Effects, SparkMerge
 from changewire.engines.spark.apply.options import ApplyOptions
-from changewire.engines.spark.apply.plan import TablePlan, plans
-from changewire.engines.spark.apply.sources import BatchSources, is_from, sources_of
+from changewire.engines.spark.apply.plan import TablePlan
+from changewire.engines.spark.apply.shape import Shape
+from changewire.engines.spark.apply.small_batch import (
+    FEW,
+    NotSmallError,
+    collected,
+    small_batch,
+)
+from changewire.engines.spark.apply.sources import BatchSources
 from changewire.engines.spark.apply.tables import tables_of
-from changewire.engines.spark.decode import Decoded
-from changewire.engines.spark.parts import position_columns
+from changewire.engines.spark.decode import Decoded, RowsAs
 from changewire.engines.spark.stream.batch import BatchWriter
 from changewire.tables import planner
 from changewire.tables.names import Target
-from changewire.tables.order import OLDEST, ChangePosition, Order
-from changewire.tables.routing import TRUNCATE, Namespace, RouteKey, Routes, goes_to_all
+from changewire.tables.order import Order
+from changewire.tables.routing import Namespace, RouteKey, Routes, goes_to_all
 
 _SETTINGS: Final = {
     # Names of columns stand in SQL text, where they are quoted and mean nothing else.
@@ -50,47 +53,48 @@ _SETTINGS: Final = {
 """Settings of the session that a stream has for its batches."""
 
 
-@dataclass(frozen=True)
-class SparkBatch:
-    """A batch as `changewire.tables.planner` plans it.
+class AppliedBatch(Protocol):
+    """A batch as `changewire.tables.planner` plans it, wherever it is decided on."""
 
-    Attributes:
-        landing: Decoded rows with effects; changes that cannot be applied are dead letters.
-        rows: The same with the images of updates paired.
-        sources: Where the changes come from.
-        options: How changes are applied.
-        tables: How each table has its rows; empty until the batch is routed.
-    """
+    @property
+    def sources(self) -> BatchSources:
+        """Where the changes come from."""
+        ...
 
-    landing: DataFrame
-    rows: DataFrame
-    sources: BatchSources
-    options: ApplyOptions
-    tables: dict[Target, TablePlan]
+    @property
+    def options(self) -> ApplyOptions:
+        """How changes are applied."""
+        ...
 
-    def routed(self, routes: Routes) -> SparkBatch:
-        """Return the batch in which changes are refused that no table can take."""
-        options = self.options
-        planned = plans(self.rows.sparkSession, routes, self.sources, options)
-        why = refusals(routes.refused, with_truncates=options.apply_as_truncates)
-        why += planned.refusals
-        rows = refused(self.rows, why, options.types.decode_options.format) if why else self.rows
-        return replace(self, landing=rows, rows=rows, tables=planned.tables)
+    @property
+    def tables(self) -> dict[Target, TablePlan]:
+        """How each table has its rows; empty until the batch is routed."""
+        ...
 
-    def paired(self) -> tuple[SparkBatch, int]:
-        """Return the batch with the images of updates paired, and how many updates had both."""
-        rows, number = with_paired_updates(self.landing)
-        return replace(self, rows=rows), number
+    @property
+    def landing(self) -> DataFrame:
+        """Decoded rows with `ROW_ID`; changes that cannot be applied are dead letters."""
+        ...
 
-    def without(self, failures: list[DataFrame]) -> SparkBatch:
-        """Return the batch in which more changes are dead letters.
+    def routed(self, routes: Routes) -> AppliedBatch: ...  # noqa: D102 - see `ChangeBatch`
 
-        Args:
-            failures: Which: `ROW_ID` and `FAILURE`.
-        """
-        every = reduce(DataFrame.unionAll, failures)
-        options = self.options.types.decode_options
-        return replace(self, landing=failed(self.landing, every, options.format))
+    def paired(self) -> tuple[AppliedBatch, int]: ...  # noqa: D102 - see `ChangeBatch`
+
+    def without(self, failures: list[Any]) -> AppliedBatch:
+        """Return the batch in which more changes are dead letters."""
+        ...
+
+    def effects(self, keys: list[RouteKey], shape: Shape, earlier: DataFrame | None) -> Effects:
+        """Return what the changes from some sources, and earlier deletes, do to a table."""
+        ...
+
+    def newest_truncate(self, keys: list[RouteKey]) -> Order:
+        """Return the order of the newest truncate that comes from some sources."""
+        ...
+
+    def landed(self, rows_as: RowsAs) -> Decoded:
+        """Return what lands."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,7 @@ class TablesWriter(BatchWriter):
 
     apply_options: ApplyOptions
 
-    def _write(self, decoded: Decoded, batch: BatchId) -> tuple[Counts, TableCounts]:
+    def _write(self, decoded: Decoded, batch: BatchId) -> tuple[Counts, Merged]:
         """Write a batch, then merge it; a retry changes nothing."""
         return apply_batch(
             decoded,
@@ -116,6 +120,13 @@ class TablesWriter(BatchWriter):
 
 _Landed = TypeVar("_Landed")
 
+_were_large: Final[set[str]] = set()
+"""Checkpoints of queries whose last batch was large, so that the next one is not tried as a small
+one: each partition would send some thousand rows for nothing."""
+
+_AT_ONCE: Final = 4
+"""Tables that are written side by side: a small one leaves most of a machine to others."""
+
 
 def apply_batch(
     decoded: Decoded,
@@ -124,7 +135,7 @@ def apply_batch(
     *,
     check: Callable[[Decoded], None],
     land: Callable[[Decoded], _Landed],
-) -> tuple[_Landed, TableCounts]:
+) -> tuple[_Landed, Merged]:
     """Decide on a batch, land it, then merge it; a retry changes nothing.
 
     Everything is decided first. A change that cannot be applied, for whatever reason of its own, is
@@ -145,74 +156,94 @@ def apply_batch(
         OutputError: A table has other columns.
         ConflictError: Other writers did not let a merge be done.
     """
-    planned = _planned(numbered(decoded.rows), options)
-    check(_landing(planned.batch, decoded))
-    decided = planner.decide(_merges(planned))
-    if decided.failures:
-        planned = replace(planned, batch=planned.batch.without(decided.failures))
-        check(_landing(planned.batch, decoded))
-    landed = land(_landing(planned.batch, decoded))
-    checkpoint = _SparkCheckpoint(decoded.rows.sparkSession, options.checkpoint, number)
-    tables = planner.write(planned, decided, checkpoint)
-    return landed, dict(sorted(tables.items()))
-
-
-def _planned(rows: DataFrame, options: ApplyOptions) -> planner.BatchPlan[SparkBatch]:
-    """Return where the changes of a batch go."""
-    spark = rows.sparkSession
+    spark = decoded.rows.sparkSession
     for name, value in _SETTINGS.items():
         spark.conf.set(name, value)
+    planned, merges = _merges(numbered(decoded.rows), options)
+    check(planned.batch.landed(decoded.rows_as))
+    decided = planner.decide(merges)
+    if decided.failures:
+        planned = replace(planned, batch=planned.batch.without(decided.failures))
+        check(planned.batch.landed(decoded.rows_as))
+    landed = land(planned.batch.landed(decoded.rows_as))
+    registry = _SparkCheckpoint(spark, options.checkpoint, number)
+    tables = planner.write(planned, decided, registry, run=partial(_side_by_side, spark))
+    keys = sum((found.made.keys for _, found in decided.merges), Counter[str]())
+    return landed, Merged(dict(sorted(tables.items())), dict(sorted(keys.items())))
+
+
+_Planned = planner.BatchPlan[AppliedBatch]
+
+
+def _merges(rows: DataFrame, options: ApplyOptions) -> tuple[_Planned, list[SparkMerge]]:
+    """Return where the changes of a batch go, and what they do to each table.
+
+    Args:
+        rows: Decoded rows with effects and `ROW_ID`.
+        options: How changes are applied.
+    """
+    if options.checkpoint not in _were_large:
+        _set_adaptive(rows.sparkSession, is_large=False)
+        found = collected(rows, with_messages=options.types.rows == "embedded")
+        if found is not None:
+            try:
+                planned = _planned(small_batch(rows, found, options))
+                return planned, [*_table_merges(planned)]
+            except NotSmallError:
+                pass
+    batch = large_batch(rows, options)
+    (_were_large.add if batch.sources.changes > FEW else _were_large.discard)(options.checkpoint)
+    planned = _planned(batch)
+    return planned, [*_table_merges(planned)]
+
+
+def _planned(batch: AppliedBatch) -> _Planned:
+    """Return where the changes of a batch go."""
+    options, sources = batch.options, batch.sources
+    spark = batch.landing.sparkSession
     known = known_tables(spark, options.checkpoint)
-    sources = sources_of(
-        rows, with_truncates=options.apply_as_truncates, are_typed=options.types.are_typed
-    )
-    # A stream has it off for the sake of its state, of which a batch here has none; plans of
-    # small batches take longer with it.
-    spark.conf.set("spark.sql.adaptive.enabled", str(sources.changes >= MANY).lower())
+    _set_adaptive(spark, is_large=sources.changes >= MANY)
     check_keys(sources, known)
-    batch = SparkBatch(rows, rows, sources, options, {})
     return planner.plan(batch, sources, options.routing, known)
 
 
-def _merges(planned: planner.BatchPlan[SparkBatch]) -> Iterator[SparkMerge]:
-    """Yield what a batch does to each of its tables, which are created if they are not there.
+def _set_adaptive(spark: SparkSession, *, is_large: bool) -> None:
+    """Let Spark plan as it runs, or not.
+
+    A stream has it off for the sake of its state, of which a batch here has none; plans of small
+    batches take longer with it.
+    """
+    spark.conf.set("spark.sql.adaptive.enabled", str(is_large).lower())
+
+
+def _table_merges(planned: _Planned) -> Iterator[SparkMerge]:
+    """Yield what a batch does to each of its tables; nothing is written yet.
 
     Raises:
-        OutputError: A table has other columns.
+        NotSmallError: The batch is no small one.
     """
     batch, routes = planned.batch, planned.routes
-    rows, options, changes = batch.rows, batch.options, batch.sources.changes
-    spark = rows.sparkSession
+    options, spark = batch.options, batch.landing.sparkSession
     for target, plan in batch.tables.items():
         keys = routes.targets[target]
-        effects = effects_of(rows, keys)
         namespaces = [namespace for added, namespace in routes.added if added == target]
-        if namespaces:
-            earlier = kept_deletes(spark, options.checkpoint, namespaces, effects.schema)
-            effects = effects if earlier is None else effects.unionByName(earlier)
-        if plan.has_changed and plan.shape is not None:
-            options.tables.evolve(spark, target.name, plan.shape.columns)
-        tables = tables_of(spark, target.name, plan.shape, options.tables)
-        fitted = tables.shape.fitted(effects.drop("source"))
-        yield SparkMerge(fitted, tables, _newest_truncate(rows, keys), changes)
+        earlier = kept_deletes(spark, options.checkpoint, namespaces) if namespaces else None
+        tables = tables_of(target.name, plan.shape, options.tables, has_changed=plan.has_changed)
+        effects = batch.effects(keys, tables.shape, earlier)
+        yield SparkMerge(effects, tables, batch.newest_truncate(keys))
 
 
-def _newest_truncate(rows: DataFrame, keys: list[RouteKey]) -> Order:
-    """Return the order of the newest truncate that comes from some sources."""
-    truncates = [one for one in keys if one[1] == TRUNCATE]
-    if not truncates:
-        return OLDEST
-    fields = F.struct("sequence", *position_columns())
-    found = rows.where(is_from(truncates) & F.col("sequence").isNotNull())
-    newest = found.agg(F.max(fields).alias("newest")).collect()[0]["newest"]
-    if newest is None:
-        return OLDEST
-    sequence, *position = newest
-    return Order((sequence["major"], sequence["minor"]), ChangePosition(*position))
+def _side_by_side(spark: SparkSession, actions: list[planner.Action]) -> list[Counter[str]]:
+    """Return what functions return that write tables; several run at a time.
 
-
-def _landing(batch: SparkBatch, decoded: Decoded) -> Decoded:
-    return Decoded(batch.landing.drop(ROW_ID), decoded.rows_as)
+    What one raises is raised once all are done.
+    """
+    if len(actions) == 1:
+        return [actions[0]()]
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        # Each gets properties of its own, in which Spark notes what a thread does.
+        found = [pool.submit(inheritable_thread_target(spark)(action)) for action in actions]
+    return [one.result() for one in found]
 
 
 @dataclass(frozen=True)
@@ -229,7 +260,7 @@ class _SparkCheckpoint:
     folder: str
     number: int
 
-    def keep_deletes(self, batch: SparkBatch) -> None:
+    def keep_deletes(self, batch: AppliedBatch) -> None:
         """Keep deletes that name no table, for tables to come."""
         to_all = [one for one in batch.sources.route_keys if goes_to_all(one[1], one[0])]
         if to_all:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 from pyspark.sql.types import (
+    BooleanType,
     IntegerType,
     LongType,
     MapType,
@@ -50,6 +51,10 @@ FAILED: Final = "failed"
 """What a row of the output is: a row to write; a delete, of a row or without one; a row that a
 truncate removes; counts of its task; or an effect that cannot be applied."""
 
+BEYOND: Final = "is_beyond"
+"""Column of decisions: whether the key was not looked at, as its change is newer than all that the
+table has. Then no metadata is expected, and a row of the key is older."""
+
 _BATCH: Final = 1024
 _WITHOUT: Final = (
     f"a row has no {COLUMN}, so something else wrote it; changewire.spark.adopt gives it one"
@@ -79,6 +84,7 @@ def output_type(shape: Shape) -> StructType:
             StructField(CONTENT, shape.content_type),
             StructField("metadata", METADATA),
             StructField("expected", METADATA),
+            StructField(BEYOND, BooleanType()),
             StructField("counts", MapType(StringType(), LongType())),
             ROW_ID_FIELD,
             FAILURE_FIELD,
@@ -109,13 +115,26 @@ class Decide:
         counts: Counter[str] = Counter()
         schema = pa.schema([*arrow_type(output_type(self._shape))])
         found: _Rows = []
-        for key, group in groupby(_rows(batches), key=itemgetter("key")):
-            found += self._decisions(key, [*group], counts)
+        for decisions in self.decisions(_rows(batches), counts):
+            found += decisions
             if len(found) >= _BATCH:
                 yield _batch(found, schema)
                 found = []
         found.append({"action": COUNTS, "counts": [*(+counts).items()]})
         yield _batch(found, schema)
+
+    def decisions(self, rows: Iterable[dict[str, Any]], counts: Counter[str]) -> Iterator[_Rows]:
+        """Yield what becomes of the row of each key, and which of its effects cannot be applied.
+
+        Args:
+            rows: What is decided on, sorted by key, as `input_type` has it.
+            counts: Takes what became of the changes.
+
+        Raises:
+            OutputError: Something else wrote a row.
+        """
+        for key, group in groupby(rows, key=itemgetter("key")):
+            yield self._decisions(key, [*group], counts)
 
     def _decisions(self, key: str, rows: _Rows, counts: Counter[str]) -> _Rows:
         """Return what becomes of the row of a key, and which of its effects cannot be applied."""

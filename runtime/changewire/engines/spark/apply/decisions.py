@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Final, NamedTuple
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import StructType
 
@@ -26,7 +27,7 @@ from changewire.engines.spark.apply.failures import FAILURE, ROW_ID, has_failed
 from changewire.engines.spark.apply.in_spark import OTHER, decided_in_spark
 from changewire.engines.spark.apply.shape import NAMED
 from changewire.engines.spark.apply.tables import SparkTables, held_rows, held_tombstones
-from changewire.tables.order import OLDEST, Order
+from changewire.tables.order import NO_SEQUENCE, OLDEST, Order, Sequence
 
 MANY: Final = 20_000
 """Changes from which on two queries, where the first leaves little to the second, take less time
@@ -37,28 +38,88 @@ class Decisions(NamedTuple):
     """What rows become.
 
     Attributes:
-        rows: Columns as `output_type` has them; computed once.
+        decided: Columns as `output_type` has them; computed once.
         tombstones: How many tombstones they have.
         changed: How many rows are written or removed.
         counts: What became of the changes.
+        newest: The greatest sequence that is written.
         failed: How many effects cannot be applied.
         others: How many keys are not decided yet.
     """
 
-    rows: DataFrame
+    decided: DataFrame
     tombstones: int
     changed: int
     counts: Counter[str]
+    newest: Sequence = NO_SEQUENCE
     failed: int = 0
     others: int = 0
 
-    def failures(self) -> DataFrame:
+    @property
+    def keys(self) -> Counter[str]:
+        """How many keys were looked at where: not counted, as all of them are."""
+        return Counter()
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether some keys were not looked at: no."""
+        return False
+
+    @property
+    def perhaps(self) -> int:
+        """How many more rows are removed if they are there: none, as all were looked at."""
+        return 0
+
+    def failures(self) -> DataFrame | None:
         """Return `ROW_ID` and `FAILURE` of the effects of the batch that cannot be applied.
 
-        Deletes that an earlier batch kept have no `ROW_ID`, and are not among them.
+        Deletes that an earlier batch kept have no `ROW_ID`, and are not among them: they are not of
+        this batch, so they cannot be refused here. None if there are none.
         """
+        if not self.failed:
+            return None
         is_failed = (F.col("action") == FAILED) & F.col(ROW_ID).isNotNull()
-        return self.rows.where(is_failed).select(ROW_ID, FAILURE)
+        found = self.decided.where(is_failed).select(ROW_ID, FAILURE)
+        return None if found.isEmpty() else found
+
+    def buried(self) -> DataFrame:
+        """Return ``key`` and ``metadata`` of the tombstones."""
+        return self.decided.where(F.col("action") == TOMBSTONE).select("key", "metadata")
+
+    def rows(self) -> DataFrame:
+        """Return the rows that are written or removed."""
+        is_changed = (F.col("action") == ROW) | F.col("expected").isNotNull()
+        return self.decided.where(is_changed)
+
+
+@dataclass(frozen=True)
+class SparkEffects:
+    """What the changes of a batch do to the rows of one table; see `merge.Effects`.
+
+    Attributes:
+        rows: One row for each effect, as `Shape.fitted` returns them.
+        changes: How many changes the batch has, about.
+    """
+
+    rows: DataFrame
+    changes: int
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session."""
+        return self.rows.sparkSession
+
+    def without(self, failures: DataFrame) -> SparkEffects:
+        """Return what is left without some changes, which have `ROW_ID`."""
+        left = self.rows.join(failures.select(ROW_ID), ROW_ID, "left_anti")
+        return replace(self, rows=left)
+
+    def decisions(
+        self, tables: SparkTables, floor: Order, mark: object, *, is_new: bool
+    ) -> Decisions:
+        """Return what each row becomes; see `decisions`."""
+        del mark  # all keys are looked at
+        return decisions(self.rows, tables, floor, is_new=is_new, changes=self.changes)
 
 
 def decisions(
@@ -82,14 +143,15 @@ def decisions(
     first = _counted(found)
     if not first.others:
         return first
-    keys = first.rows.where(F.col("action") == OTHER).select("key")
+    keys = first.decided.where(F.col("action") == OTHER).select("key")
     left = fitting.join(keys, "key", "left_semi")
     rest = _counted(decided_in_python(left, tables, floor, is_new=is_new))
     return Decisions(
-        first.rows.unionByName(rest.rows),
+        first.decided.unionByName(rest.decided),
         first.tombstones + rest.tombstones,
         first.changed + rest.changed,
         first.counts + rest.counts,
+        max(first.newest, rest.newest),
         first.failed + rest.failed,
     )
 
@@ -139,7 +201,8 @@ def _counted(decided: DataFrame) -> Decisions:
     rows = decided.localCheckpoint(eager=False)
     groups = rows.groupBy("action", F.to_json("counts").alias("counts"))
     expected = F.count_if(F.col("expected").isNotNull())
-    found = groups.agg(F.count("*").alias("n"), expected.alias("expected")).collect()
+    newest = F.max("metadata.sequence").alias("newest")
+    found = groups.agg(F.count("*").alias("n"), expected.alias("expected"), newest).collect()
     number: Counter[str] = Counter()
     counts: Counter[str] = Counter()
     for group in found:
@@ -148,4 +211,7 @@ def _counted(decided: DataFrame) -> Decisions:
             counts.update({k: n * group["n"] for k, n in json.loads(group["counts"]).items()})
     removed = sum(group["expected"] for group in found if group["action"] != ROW)
     changed = number[ROW] + removed
-    return Decisions(rows, number[TOMBSTONE], changed, counts, number[FAILED], number[OTHER])
+    sequences = (tuple(group["newest"]) for group in found if group["newest"] is not None)
+    greatest = max(sequences, default=NO_SEQUENCE)
+    tombstones, failed, others = number[TOMBSTONE], number[FAILED], number[OTHER]
+    return Decisions(rows, tombstones, changed, counts, greatest, failed, others)

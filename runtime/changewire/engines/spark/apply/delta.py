@@ -9,7 +9,8 @@ from typing import Any, Final
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import DataType, StructType
 
-from changewire.engines.spark.apply.making import make_table, no_rows
+from changewire.engines.spark.apply.making import Left, make_table, no_rows
+from changewire.engines.spark.jvm import LogVersion, log_version
 from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.stream.output import Output
 from changewire.tables.names import is_path
@@ -33,6 +34,8 @@ class Delta:
 
     name = "delta"
     takes_paths = True
+    counts_rows = True
+    has_all_in_version = True
     conflict = re.compile(
         r"DELTA_CONCURRENT_|Concurrent(Append|DeleteRead|DeleteDelete|Transaction|Write)Exception"
         r"|DELTA_(METADATA|PROTOCOL)_CHANGED|(Metadata|Protocol)ChangedException"
@@ -54,14 +57,17 @@ class Delta:
         """Whether a column's type can become a wider one."""
         return True
 
-    def create(self, spark: SparkSession, name: str, columns: StructType) -> None:
-        """Make a table if it is not there, and the namespace of its name."""
+    def create(self, spark: SparkSession, name: str, columns: StructType) -> bool:
+        """Make a table if it is not there, and the namespace of its name; return if it was made."""
         properties = _ANY_NAMES if _is_unsafe(columns) else {}
         if not is_path(name):
-            make_table(spark, name, columns, self.name, properties)
-            return
+            return make_table(spark, name, columns, self.name, properties)
+        table = self.identifier(name)
+        before = log_version(spark, table)
         writer = no_rows(spark, columns).write.format(self.name).mode("ignore")
         writer.options(**properties).save(name)
+        now = log_version(spark, table) if before is None else None
+        return now is not None and now.number == 0
 
     def evolve(self, spark: SparkSession, name: str, columns: StructType) -> None:
         """Add columns to a table, and widen its types.
@@ -82,27 +88,38 @@ class Delta:
     def refresh(self, spark: SparkSession, table: str) -> None:
         """Do nothing: every query reads the newest version."""
 
-    def version(self, spark: SparkSession, table: str) -> int:
+    def version(self, spark: SparkSession, table: str) -> LogVersion:
         """Return the version that the table has now."""
-        return int(_history(spark, table, 1)[0]["version"])
+        return log_version(spark, table) or _version(_history(spark, table, 1)[0])
 
-    def is_alone(self, spark: SparkSession, table: str, since: int, *, wrote: bool) -> bool:
+    def is_first(self, version: LogVersion, commits: int) -> bool:
+        """Whether a table has had no more than some commits since it was made."""
+        return version.number <= commits
+
+    def left(self, spark: SparkSession, table: str, since: LogVersion, *, wrote: bool) -> Left:
         """Return whether no other writer wrote a table since a version.
 
         What moves rows to other files, as some tables do by themselves, changes none.
         """
+        now = self.version(spark, table)
+        if now.number == since.number + wrote:
+            return Left(is_alone=True, version=now)
         commits = _history(spark, table, _LOOKED_AT)
         oldest = int(commits[-1]["version"])
-        writes = sum(row["operation"] not in _MOVES for row in commits if row["version"] > since)
-        return writes == wrote and oldest <= since + 1
+        newer = (row for row in commits if row["version"] > since.number)
+        writes = sum(row["operation"] not in _MOVES for row in newer)
+        return Left(writes == wrote and oldest <= since.number + 1, _version(commits[0]))
 
-    def merge(
-        self, source: DataFrame, table: str, statement: str, *, rows: int, since: Any
-    ) -> bool:
-        """Run a MERGE; return whether it changed that many rows."""
+    def merge(self, source: DataFrame, table: str, statement: str, since: Any) -> int:
+        """Run a MERGE; return how many rows it changed."""
         del table, since
         done = source.sparkSession.sql(statement, source=source).collect()
-        return int(done[0]["num_affected_rows"]) == rows
+        return int(done[0]["num_affected_rows"])
+
+
+def _version(commit: Row) -> LogVersion:
+    """Return the version of a commit; its time stands for the id of its table."""
+    return LogVersion(int(commit["version"]), str(commit["timestamp"]))
 
 
 def _history(spark: SparkSession, table: str, limit: int) -> list[Row]:

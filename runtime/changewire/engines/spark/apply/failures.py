@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -11,8 +11,8 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that everybody k
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from changewire.engines.layout import DEAD_LETTER
-from changewire.engines.spark.apply.sources import is_from, is_truncate
-from changewire.tables.routing import REFUSALS, Refusal, RouteKey, apply_failed
+from changewire.engines.spark.apply.refused import RefusedRows
+from changewire.tables.routing import Refusal, apply_failed
 
 _WHY: Final = "_refused"
 
@@ -74,40 +74,6 @@ def _failure(value: Any, kind: pa.DataType, step: str) -> dict[str, str] | None:
     return None
 
 
-class RefusedRows(NamedTuple):
-    """Some rows that are refused.
-
-    Attributes:
-        where: The condition that they meet.
-        why: Why they are refused.
-    """
-
-    where: Column
-    why: Refusal
-
-
-def refusals(reasons: Mapping[RouteKey, Refusal], *, with_truncates: bool) -> list[RefusedRows]:
-    """Return which changes cannot be routed.
-
-    Args:
-        reasons: Why, by where the changes come from.
-        with_truncates: Whether truncates are applied.
-    """
-    is_routed = F.col("key").isNotNull() | is_truncate()
-    found = [
-        RefusedRows(is_routed & is_from(_places(reasons, why)), why)
-        for why in sorted(set(reasons.values()))
-    ]
-    if with_truncates:
-        is_lost = is_truncate() & F.col("sequence").isNull()
-        found.append(RefusedRows(is_lost, REFUSALS["truncate-without-sequence"]))
-    return found
-
-
-def _places(reasons: Mapping[RouteKey, Refusal], refusal: Refusal) -> list[RouteKey]:
-    return [place for place, why in reasons.items() if why == refusal]
-
-
 def refused(rows: DataFrame, why: Iterable[RefusedRows], format: str) -> DataFrame:
     """Return decoded rows in which changes that cannot be applied are dead letters.
 
@@ -119,7 +85,7 @@ def refused(rows: DataFrame, why: Iterable[RefusedRows], format: str) -> DataFra
     chosen = F.lit(None).cast(FAILURE_TYPE)
     for one in reversed([*why]):
         reason = F.struct(*(F.lit(value).alias(name) for name, value in one.why._asdict().items()))
-        chosen = F.when(one.where, reason).otherwise(chosen)
+        chosen = F.when(one.where(), reason).otherwise(chosen)
     return _as_dead_letters(rows.withColumn(_WHY, chosen), format)
 
 

@@ -11,6 +11,7 @@ from pyspark.sql.types import DataType, StructType
 
 from changewire.engines.spark.apply.delta import Delta
 from changewire.engines.spark.apply.iceberg import Iceberg
+from changewire.engines.spark.apply.making import Left
 
 
 class TableFormat(Protocol):
@@ -20,11 +21,16 @@ class TableFormat(Protocol):
         name: As Spark names it.
         takes_paths: Whether a table may be a path, without a catalog that names it.
         conflict: What the text of an error has if another writer came first.
+        counts_rows: Whether a MERGE tells how many rows it changed.
+        has_all_in_version: Whether the version of a table says too which columns and properties it
+            has.
     """
 
     name: str
     takes_paths: bool
     conflict: re.Pattern[str]
+    counts_rows: bool
+    has_all_in_version: bool
 
     def identifier(self, name: str) -> str:
         """Return a table, a path or a name, as SQL names it."""
@@ -42,8 +48,12 @@ class TableFormat(Protocol):
         """Whether a column's type can become another one, which holds all of its values."""
         ...
 
-    def create(self, spark: SparkSession, name: str, columns: StructType) -> None:
-        """Make a table if it is not there, and the namespace of its name."""
+    def create(self, spark: SparkSession, name: str, columns: StructType) -> bool:
+        """Make a table if it is not there, and the namespace of its name.
+
+        Returns:
+            Whether it was made, so that it has no rows; `False` as well where that is not known.
+        """
         ...
 
     def evolve(self, spark: SparkSession, name: str, columns: StructType) -> None:
@@ -58,7 +68,11 @@ class TableFormat(Protocol):
         """Return what shows later whether a table is still as it was."""
         ...
 
-    def is_alone(self, spark: SparkSession, table: str, since: Any, *, wrote: bool) -> bool:
+    def is_first(self, version: Any, commits: int) -> bool:
+        """Whether a table has had no more than some commits since it was made."""
+        ...
+
+    def left(self, spark: SparkSession, table: str, since: Any, *, wrote: bool) -> Left:
         """Return whether no other writer wrote a table since a version.
 
         Args:
@@ -69,17 +83,20 @@ class TableFormat(Protocol):
         """
         ...
 
-    def merge(
-        self, source: DataFrame, table: str, statement: str, *, rows: int, since: Any
-    ) -> bool:
-        """Run a MERGE from ``{source}``; return whether it did all that it was to do.
+    def merge(self, source: DataFrame, table: str, statement: str, since: Any) -> int | None:
+        """Run a MERGE from ``{source}``.
 
         Args:
             source: What is merged.
             table: The table, as SQL names it.
             statement: The MERGE.
-            rows: How many rows it changes if no other writer wrote since a version.
-            since: The version.
+            since: Version of the table that it was decided on.
+
+        Returns:
+            How many rows it changed; None if it does not tell.
+
+        Raises:
+            WriteConflictError: It does not tell, and another writer came first.
         """
         ...
 

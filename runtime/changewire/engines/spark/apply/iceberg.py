@@ -21,7 +21,8 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from changewire.engines.spark.apply.making import make_table, no_rows
+from changewire.engines.retries import WriteConflictError
+from changewire.engines.spark.apply.making import Left, make_table, no_rows
 
 _ANY_SCHEMA: Final = "write.spark.accept-any-schema"
 """Property without which Spark refuses rows whose columns are not those of the table."""
@@ -35,6 +36,8 @@ class Iceberg:
 
     name = "iceberg"
     takes_paths = False
+    counts_rows = False
+    has_all_in_version = False
     conflict = re.compile(
         r"CommitFailedException|CommitStateUnknownException|Found (new )?conflicting"
         r"|Cannot commit, missing data files"
@@ -70,9 +73,9 @@ class Iceberg:
             return there.scale == wider.scale
         return True
 
-    def create(self, spark: SparkSession, name: str, columns: StructType) -> None:
-        """Make a table if it is not there, and the namespace of its name."""
-        make_table(spark, name, columns, self.name, {})
+    def create(self, spark: SparkSession, name: str, columns: StructType) -> bool:
+        """Make a table if it is not there, and the namespace of its name; return if it was made."""
+        return make_table(spark, name, columns, self.name, {})
 
     def evolve(self, spark: SparkSession, name: str, columns: StructType) -> None:
         """Add columns to a table, and widen its types."""
@@ -92,25 +95,28 @@ class Iceberg:
         """Return the snapshot that the table has now."""
         return _snapshot(spark, table)
 
-    def is_alone(self, spark: SparkSession, table: str, since: int | None, *, wrote: bool) -> bool:
+    def is_first(self, version: int | None, commits: int) -> bool:  # noqa: ARG002 - not counted
+        """Whether a table has had no snapshot since it was made."""
+        return version is None
+
+    def left(self, spark: SparkSession, table: str, since: int | None, *, wrote: bool) -> Left:
         """Return whether no other writer wrote a table since a snapshot."""
         self.refresh(spark, table)
         now = _snapshot(spark, table)
         if not wrote:
-            return now == since
+            return Left(now == since, now)
         snapshots = spark.sql(f"SELECT snapshot_id, parent_id FROM {table}.snapshots").collect()  # noqa: S608 - quoted
-        return (now, since) in {tuple(row) for row in snapshots}
+        return Left((now, since) in {tuple(row) for row in snapshots}, now)
 
-    def merge(
-        self, source: DataFrame, table: str, statement: str, *, rows: int, since: int | None
-    ) -> bool:
-        """Run a MERGE; return whether its snapshot is the next one after another.
+    def merge(self, source: DataFrame, table: str, statement: str, since: int | None) -> None:
+        """Run a MERGE, which does not tell how many rows it changed.
 
-        MERGE does not report how many rows it changed.
+        Raises:
+            WriteConflictError: Its snapshot is not the next one after that which was decided on.
         """
-        del rows
         source.sparkSession.sql(statement, source=source)
-        return self.is_alone(source.sparkSession, table, since, wrote=True)
+        if not self.left(source.sparkSession, table, since, wrote=True).is_alone:
+            raise WriteConflictError
 
 
 def _snapshot(spark: SparkSession, table: str) -> int | None:

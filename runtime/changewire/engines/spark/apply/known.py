@@ -11,29 +11,40 @@ from operator import itemgetter
 from typing import Any, Final
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import LongType, StructField, StructType
 
-from changewire.engines.spark.apply.failures import FAILURE, ROW_ID
+from changewire.engines.spark.apply.failures import FAILURE_FIELD, ROW_ID_FIELD
+from changewire.engines.spark.jvm import listing
 from changewire.tables.names import Target
 from changewire.tables.routing import KnownTables, Namespace
-from changewire_messages.tables.spark import KNOWN_TARGET
+from changewire_messages.tables.spark import KNOWN_TARGET, PENDING_DELETE
 
 _TABLES: Final = "changewire_tables"
 _DELETES: Final = "changewire_deletes"
-_OF_BATCH: Final = (ROW_ID, FAILURE)
+_OF_BATCH: Final = (ROW_ID_FIELD, FAILURE_FIELD)
 """Columns of effects that say something of their batch alone."""
 
 _NOT_THERE: Final = "PATH_NOT_FOUND"
 
+_read_before: Final[dict[str, dict[Any, list[Row]]]] = {}
+"""What was read of the tables of a checkpoint, by what its folder listed before."""
+
 
 def known_tables(spark: SparkSession, checkpoint: str) -> KnownTables:
-    """Return the tables that earlier batches fed."""
-    known = KnownTables()
-    found = _read(spark, checkpoint, _TABLES, KNOWN_TARGET)
-    rows = [] if found is None else found.collect()
-    for row in sorted(rows, key=itemgetter("batch")):
+    """Return the tables that earlier batches fed.
+
+    They are read only if the checkpoint has others than those that were read here before.
+    """
+    known, listed = KnownTables(), listing(spark, f"{checkpoint}/{_TABLES}")
+    rows = _read_before.get(checkpoint, {}).get(listed)
+    if rows is None:
+        found = _read(spark, checkpoint, _TABLES, KNOWN_TARGET) if listed != frozenset() else None
+        rows = [] if found is None else sorted(found.collect(), key=itemgetter("batch"))
+        if listed is not None:
+            _read_before[checkpoint] = {listed: rows}
+    for row in rows:
         known.add(Target(row["name"], tuple(row["origin"])), (row["system"], row["database"]))
     return known
 
@@ -64,15 +75,14 @@ def keep_deletes(checkpoint: str, batch: int, deletes: DataFrame) -> None:
         batch: Number of the batch.
         deletes: Effects, with the ``source`` of their changes.
     """
-    _write(deletes.drop(*_OF_BATCH), checkpoint, _DELETES, batch)
+    _write(deletes.drop(*(one.name for one in _OF_BATCH)), checkpoint, _DELETES, batch)
 
 
 def kept_deletes(
-    spark: SparkSession, checkpoint: str, namespaces: Iterable[Namespace], columns: StructType
+    spark: SparkSession, checkpoint: str, namespaces: Iterable[Namespace]
 ) -> DataFrame | None:
-    """Return kept deletes of some namespaces as effects; None if there are none."""
-    kept = StructType([field for field in columns.fields if field.name not in _OF_BATCH])
-    found = _read(spark, checkpoint, _DELETES, kept)
+    """Return kept deletes of some namespaces as effects; None if none were ever kept."""
+    found = _read(spark, checkpoint, _DELETES, PENDING_DELETE)
     if found is None:
         return None
     wanted: Any = F.lit(False)  # noqa: FBT003 - a column of this value
@@ -81,7 +91,7 @@ def kept_deletes(
         wanted |= source["system"].eqNullSafe(system) & source["database"].eqNullSafe(
             F.lit(database)
         )
-    nothing = {name: F.lit(None).cast(columns[name].dataType) for name in _OF_BATCH}
+    nothing = {one.name: F.lit(None).cast(one.dataType) for one in _OF_BATCH}
     return found.where(wanted).drop("batch").withColumns(nothing)
 
 

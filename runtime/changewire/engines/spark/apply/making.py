@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
+import pyarrow as pa
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import StructType
 
+from changewire.engines.spark.arrow_types import arrow_type
+from changewire.engines.spark.jvm import same_session
+
 _EXISTS: Final = "TABLE_OR_VIEW_ALREADY_EXISTS"
 _PARTS: Final = re.compile(r"(?:`(?:[^`]|``)*`|[^.`])+")
 """Parts of the name of a table, between dots that are not quoted."""
+
+
+class Left(NamedTuple):
+    """How a table is after this writer is done with it.
+
+    Attributes:
+        is_alone: Whether no other writer wrote it.
+        version: Its version, as `TableFormat.version`.
+    """
+
+    is_alone: bool
+    version: Any
 
 
 def no_rows(spark: SparkSession, columns: StructType) -> DataFrame:
@@ -28,10 +44,29 @@ def no_rows(spark: SparkSession, columns: StructType) -> DataFrame:
     )
 
 
+def local_frame(
+    spark: SparkSession, rows: Sequence[Mapping[str, Any]], kind: StructType
+) -> DataFrame:
+    """Return rows of the driver as a DataFrame, which is part of the plans that it is used in.
+
+    Args:
+        spark: The session; which one is the active one stays as it is.
+        rows: Columns by name; one that lacks is NULL, and a map is a list of pairs.
+        kind: The columns.
+    """
+    table = pa.Table.from_pylist([*rows], pa.schema([*arrow_type(kind)]))
+    with same_session(spark):
+        return spark.createDataFrame(table, kind)
+
+
 def make_table(
     spark: SparkSession, name: str, columns: StructType, format: str, properties: Mapping[str, str]
-) -> None:
-    """Make a table of a name, and the namespace that the name has, if they are not there."""
+) -> bool:
+    """Make a table of a name, and the namespace that the name has, if they are not there.
+
+    Returns:
+        Whether it was made.
+    """
     namespace = ".".join(_PARTS.findall(name)[:-1])
     if namespace:
         spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {namespace}")
@@ -43,3 +78,5 @@ def make_table(
     except AnalysisException as error:
         if error.getCondition() != _EXISTS:
             raise
+        return False
+    return True

@@ -6,32 +6,89 @@ from collections import Counter
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Protocol
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
+from pyspark.sql import DataFrame, SparkSession
 
 from changewire.engines.errors import OutputError
 from changewire.engines.retries import WriteConflictError, Written, retried, write_until_final
-from changewire.engines.spark.apply.decide import ROW, TOMBSTONE
-from changewire.engines.spark.apply.decisions import Decisions, decisions
-from changewire.engines.spark.apply.failures import ROW_ID
-from changewire.engines.spark.apply.shape import CONTENT, NAMED, Shape
+from changewire.engines.spark.apply.mark import Mark
+from changewire.engines.spark.apply.properties import keep_truncated, truncated
+from changewire.engines.spark.apply.states import (
+    TableState,
+    forget_state,
+    keep_state,
+    known_state,
+)
 from changewire.engines.spark.apply.tables import (
     SparkTables,
-    keep_truncated,
-    struct_of,
-    truncated,
+    make,
+    versions,
 )
-from changewire.engines.spark.parts import quoted
+from changewire.engines.spark.apply.writing import write_rows, write_tombstones
 from changewire.engines.spark.raised import RAISED
 from changewire.tables.metadata import COLUMN
-from changewire.tables.order import OLDEST, Order
+from changewire.tables.order import NO_SEQUENCE, OLDEST, Order, Sequence
 
-_SOURCE: Final = "_changewire_source"
-"""The only column of what is merged, so that every other name is one of the table's."""
 
-_ROW: Final = "row"
+class AnyDecisions(Protocol):
+    """What each row of a table becomes, wherever it was decided: see `decisions.Decisions`."""
+
+    @property
+    def tombstones(self) -> int: ...  # noqa: D102 - see there
+
+    @property
+    def changed(self) -> int: ...  # noqa: D102
+
+    @property
+    def perhaps(self) -> int: ...  # noqa: D102
+
+    @property
+    def is_blind(self) -> bool: ...  # noqa: D102
+
+    @property
+    def newest(self) -> Sequence: ...  # noqa: D102
+
+    @property
+    def failed(self) -> int: ...  # noqa: D102
+
+    @property
+    def counts(self) -> Counter[str]: ...  # noqa: D102
+
+    @property
+    def keys(self) -> Counter[str]: ...  # noqa: D102
+
+    def failures(self) -> Any: ...  # noqa: D102
+
+    def buried(self) -> DataFrame: ...  # noqa: D102
+
+    def rows(self) -> DataFrame: ...  # noqa: D102
+
+
+class Effects(Protocol):
+    """What the changes of a batch do to the rows of one table."""
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session."""
+        ...
+
+    def without(self, failures: Any) -> Effects:
+        """Return what is left without some changes."""
+        ...
+
+    def decisions(
+        self, tables: SparkTables, floor: Order, mark: Mark, *, is_new: bool
+    ) -> AnyDecisions:
+        """Return what each row becomes.
+
+        Args:
+            tables: The table and its tombstones.
+            floor: Order of the newest truncate of the table.
+            mark: What is beyond it is newer than all that the table has.
+            is_new: Whether the batch brings that truncate.
+        """
+        ...
 
 
 @dataclass(frozen=True)
@@ -42,11 +99,13 @@ class SparkDecisions:
         made: What each row becomes.
         kept: Order of the newest truncate that the table had.
         since: `TableFormat.version` of each table before it was read.
+        mark: Greatest sequence of the table before; None if it was not asked for.
     """
 
-    made: Decisions
+    made: AnyDecisions
     kept: Order
     since: Mapping[str, Any]
+    mark: Sequence | None
 
     @property
     def counts(self) -> Counter[str]:
@@ -59,16 +118,14 @@ class SparkMerge:
     """What a batch does to one table; see `changewire.tables.planner.TableMerge`.
 
     Attributes:
-        effects: One row for each effect, as `Shape.fitted` returns them.
+        effects: What its changes do to rows.
         tables: The table and its tombstones.
         truncate: Order of the newest truncate that the batch has for the table.
-        changes: How many changes the batch has, about.
     """
 
-    effects: DataFrame
+    effects: Effects
     tables: SparkTables
     truncate: Order = OLDEST
-    changes: int = 0
 
     def decide(self) -> SparkDecisions:
         """Decide what each row of the table becomes; nothing is written.
@@ -76,18 +133,15 @@ class SparkMerge:
         Raises:
             ConflictError: Other writers did not let it be done.
         """
-        return retried(str(self.tables.table), self._decided)
+        return retried(str(self.tables.table), self.decided)
 
-    def failures(self, decisions: SparkDecisions) -> DataFrame | None:
-        """Return `ROW_ID` and `FAILURE` of the changes of the batch that cannot be applied."""
-        # Deletes that an earlier batch kept are not of this batch, so they cannot be refused here.
-        found = decisions.made.failures() if decisions.made.failed else None
-        return None if found is None or found.isEmpty() else found
+    def failures(self, decisions: SparkDecisions) -> Any:
+        """Return the changes of the batch that cannot be applied, as `without` takes them."""
+        return decisions.made.failures()
 
-    def without(self, failures: DataFrame) -> SparkMerge:
-        """Return what the batch does without some of its changes, which have `ROW_ID`."""
-        left = self.effects.join(failures.select(ROW_ID), ROW_ID, "left_anti")
-        return replace(self, effects=left)
+    def without(self, failures: Any) -> SparkMerge:
+        """Return what the batch does without some of its changes."""
+        return replace(self, effects=self.effects.without(failures))
 
     def write(self, decisions: SparkDecisions) -> Counter[str]:
         """Write what was decided; a retry changes nothing.
@@ -102,12 +156,12 @@ class SparkMerge:
         """
         first: SparkDecisions | None = decisions
         if self.truncate > OLDEST:
-            spark = self.effects.sparkSession
+            spark = self.effects.spark
             keep_truncated(spark, self.tables.tombstones, self.truncate)
             first = None  # the tombstones have another version now
 
         def decide_again() -> SparkDecisions:
-            found = self._decided()
+            found = self.decided()
             _check_failures(decisions, found, self.tables)
             return found
 
@@ -115,21 +169,37 @@ class SparkMerge:
             str(self.tables.table), first, decide=decide_again, write=self._written
         )
 
-    def _decided(self) -> SparkDecisions:
-        """Decide on the table as it is now.
+    def decided(self) -> SparkDecisions:
+        """Decide on the table as it is now; it is made if it is not there.
 
         Raises:
             WriteConflictError: Another writer came first.
         """
-        tables, spark = self.tables, self.effects.sparkSession
-        for table in tables.both():
-            tables.format.refresh(spark, table)
-        since = {table: tables.format.version(spark, table) for table in tables.both()}
-        kept = truncated(spark, tables.tombstones)
-        floor, is_new = max(kept, self.truncate), self.truncate > OLDEST
+        tables, spark = self.tables, self.effects.spark
         with _conflicts(tables):
-            made = decisions(self.effects, tables, floor, is_new=is_new, changes=self.changes)
-        return SparkDecisions(made, kept, since)
+            state = self._state()
+            floor, is_new = max(state.truncated, self.truncate), self.truncate > OLDEST
+            mark = Mark(spark, tables, floor, state.mark, is_wanted=not is_new and state.is_alone)
+            made = self.effects.decisions(tables, floor, mark, is_new=is_new)
+        return SparkDecisions(made, state.truncated, state.versions, mark.known)
+
+    def _state(self) -> TableState:
+        """Return what is known of the table as it is now; it is made if it is not there."""
+        tables, spark = self.tables, self.effects.spark
+        # Where columns and properties have no part in the version they may be others by now.
+        known = known_state(tables.id) if tables.format.has_all_in_version else None
+        if known is not None and known.columns == tables.columns:
+            try:
+                if known.versions == versions(spark, tables):
+                    return known
+            except RAISED:  # such as a table that was dropped
+                forget_state(tables.id)
+        is_empty = make(spark, tables)
+        since = versions(spark, tables)
+        kept = truncated(spark, tables.tombstones)
+        is_empty = is_empty and known is None and tables.are_untouched(since)
+        mark = NO_SEQUENCE if is_empty else None
+        return TableState(since, tables.columns, kept, mark, is_alone=known is None)
 
     def _written(self, decided: SparkDecisions) -> Written:
         """Write what was decided.
@@ -137,17 +207,32 @@ class SparkMerge:
         Raises:
             WriteConflictError: Another writer came first.
         """
-        made, tables, spark = decided.made, self.tables, self.effects.sparkSession
+        made, tables, spark = decided.made, self.tables, self.effects.spark
+        if made.is_blind and versions(spark, tables) != decided.since:
+            raise WriteConflictError
         with _conflicts(tables):
-            is_whole = _write(made, tables, decided.since)
-        if not made.tombstones and not made.changed:
+            is_whole, wrote = _write(made, tables, decided.since)
+        if not any(wrote.values()) and is_whole:
+            _keep(tables, decided, decided.since)
             return Written(is_whole=True, is_final=True)
-        mine = {tables.tombstones: made.tombstones > 0, tables.table: made.changed > 0}
-        is_alone = truncated(spark, tables.tombstones) == decided.kept and all(
-            tables.format.is_alone(spark, table, version, wrote=mine[table])
+        left = {
+            table: tables.format.left(spark, table, version, wrote=wrote[table])
             for table, version in decided.since.items()
+        }
+        is_alone = all(one.is_alone for one in left.values()) and (
+            tables.format.has_all_in_version or truncated(spark, tables.tombstones) == decided.kept
         )
+        if made.perhaps and tables.table is not None and not left[tables.table].is_alone:
+            is_whole = False  # a row that was there in place of one that was not
+        if is_whole and is_alone:
+            _keep(tables, decided, {table: one.version for table, one in left.items()})
         return Written(is_whole, is_final=is_whole and is_alone)
+
+
+def _keep(tables: SparkTables, decided: SparkDecisions, versions: Mapping[str, Any]) -> None:
+    """Remember a table as it was left."""
+    mark = None if decided.mark is None else max(decided.mark, decided.made.newest)
+    keep_state(tables.id, TableState(versions, tables.columns, decided.kept, mark))
 
 
 def _check_failures(first: SparkDecisions, again: SparkDecisions, tables: SparkTables) -> None:
@@ -171,69 +256,20 @@ def _conflicts(tables: SparkTables) -> Generator[None, None, None]:
         raise WriteConflictError from error
 
 
-def _write(made: Decisions, tables: SparkTables, since: Mapping[str, Any]) -> bool:
-    """Write what was decided, tombstones first; return whether all of it was."""
+def _write(
+    made: AnyDecisions, tables: SparkTables, since: Mapping[str, Any]
+) -> tuple[bool, dict[str, bool]]:
+    """Write what was decided, tombstones first.
+
+    Returns:
+        Whether all of it was written, and whether each table was.
+    """
+    wrote = dict.fromkeys(tables.both(), False)
     if made.tombstones:
-        found = made.rows.where(F.col("action") == TOMBSTONE)
-        write_tombstones(found.select("key", F.col("metadata").alias(COLUMN)), tables.tombstones)
-    changed = made.rows.where((F.col("action") == ROW) | F.col("expected").isNotNull())
-    return not made.changed or write_rows(changed, tables, rows=made.changed, since=since)
-
-
-def write_tombstones(found: DataFrame, tombstones: str) -> None:
-    """Append tombstones; one that is there twice does no harm.
-
-    Args:
-        found: Has ``key`` and `COLUMN`.
-        tombstones: The table, as SQL names it.
-    """
-    found.withColumn("since", F.current_timestamp()).writeTo(tombstones).append()
-
-
-def write_rows(
-    changed: DataFrame, tables: SparkTables, *, rows: int, since: Mapping[str, Any]
-) -> bool:
-    """Write and remove rows that are unchanged since they were read; return whether all were.
-
-    Args:
-        changed: Decisions, each with the metadata that its row is expected to have.
-        tables: The table.
-        rows: How many there are.
-        since: `TableFormat.version` of each table before they were made.
-    """
-    shape, table = tables.shape, tables.table
-    if table is None:
-        return True
-    columns = shape.row_columns(F.col(NAMED), F.col(CONTENT))
-    row = struct_of({**columns, COLUMN: F.col("metadata")}).alias(_ROW)
-    remains = (F.col("action") == ROW).alias("remains")
-    # Maps do not compare; their text does, and is the same for the same map.
-    source = changed.select(
-        F.struct(row, remains, F.to_json("expected").alias("expected")).alias(_SOURCE)
-    )
-    statement = _statement(table, shape)
-    return tables.format.merge(source, table, statement, rows=rows, since=since[table])
-
-
-def _statement(table: str, shape: Shape) -> str:
-    """Return the MERGE; every name but that of the source's only column is one of the table's."""
-    names = [quoted(field.name) for field in shape.columns.fields]
-    is_same = " AND ".join(
-        f"{quoted(name)} <=> {_SOURCE}.{_ROW}.{quoted(name)}" for name in shape.keys
-    )
-    is_unchanged = f"to_json({COLUMN}) <=> {_SOURCE}.expected"
-    values = [f"{_SOURCE}.{_ROW}.{name}" for name in names]
-    pairs = ", ".join(f"{name} = {value}" for name, value in zip(names, values, strict=True))
-    clauses = (
-        f"ON {is_same}",
-        f"WHEN MATCHED AND {is_unchanged} AND NOT {_SOURCE}.remains THEN DELETE",
-        f"WHEN MATCHED AND {is_unchanged} THEN UPDATE SET {pairs}",
-        f"WHEN NOT MATCHED AND {_SOURCE}.remains AND {_SOURCE}.expected IS NULL",
-        f"THEN INSERT ({', '.join(names)}) VALUES ({', '.join(values)})",  # noqa: S608 - quoted
-    )
-    return f"MERGE INTO {as_is(table)} USING {{source}} {as_is(' '.join(clauses))}"
-
-
-def as_is(text: str) -> str:
-    """Return text that `SparkSession.sql` leaves as it is where it looks for braces."""
-    return text.replace("{", "{{").replace("}", "}}")
+        write_tombstones(made.buried().withColumnRenamed("metadata", COLUMN), tables.tombstones)
+        wrote[tables.tombstones] = True
+    if tables.table is None or not made.changed + made.perhaps:
+        return True, wrote
+    number = write_rows(made.rows(), tables, since=since)
+    wrote[tables.table] = number is None or number > 0
+    return number is None or 0 <= number - made.changed <= made.perhaps, wrote

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple, cast
 
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import StringType, StructField, StructType
 
 from changewire.changes import embedded
@@ -16,11 +15,12 @@ from changewire.codec import codec
 from changewire.engines.errors import OutputError
 from changewire.engines.kept import SUFFIX
 from changewire.engines.spark.apply.evolve import evolved, key_fault
-from changewire.engines.spark.apply.failures import RefusedRows
 from changewire.engines.spark.apply.options import ApplyOptions
+from changewire.engines.spark.apply.properties import keys_of
+from changewire.engines.spark.apply.refused import OtherKeys, OtherSchemas, RefusedRows
 from changewire.engines.spark.apply.shape import JsonShape, Shape
-from changewire.engines.spark.apply.sources import BatchSources, SchemaOf, is_from, is_truncate
-from changewire.engines.spark.apply.tables import check_columns, keys_of
+from changewire.engines.spark.apply.sources import BatchSources, SchemaOf
+from changewire.engines.spark.apply.tables import check_columns
 from changewire.engines.spark.apply.typed_shape import TypedShape
 from changewire.engines.spark.raised import RAISED
 from changewire.engines.spark.row_type import row_type
@@ -152,7 +152,7 @@ def plan(
 def _from_routes(routes: list[RouteKey], why: Refusal) -> RefusedRows:
     """Return that changes from somewhere are refused, but for deletes that have other tables."""
     alone = [one for one in routes if not goes_to_all(one[1], one[0])]
-    return RefusedRows(is_from(alone) & (F.col("key").isNotNull() | is_truncate()), why)
+    return RefusedRows(alone, why)
 
 
 def _without_metadata(table: StructType) -> StructType:
@@ -181,14 +181,10 @@ def _other_keys(
     routes: list[RouteKey], sources: BatchSources, keys: tuple[str, ...]
 ) -> Iterator[RefusedRows]:
     """Yield why changes are refused that name rows by other columns."""
-    names = F.json_object_keys("key")
-    expected = ", ".join(keys)
+    text = f"the table's key has the columns {', '.join(keys)}"
     for route in routes:
         if {*sources.keys.get(route, ())} - {keys}:
-            is_other = ~F.array_sort(names).eqNullSafe(F.array(*map(F.lit, keys)))
-            where = is_from([route]) & F.col("key").isNotNull() & is_other
-            text = f"the table's key has the columns {expected}"
-            yield RefusedRows(where, Refusal("key-mismatch", "/key", text))
+            yield OtherKeys([route], Refusal("key-mismatch", "/key", text), keys)
 
 
 def _declared(
@@ -231,6 +227,5 @@ def _mismatches(schemas: list[SchemaOf], reasons: dict[str, str]) -> Iterator[Re
     for schema in schemas:
         reason = reasons.get(schema.fingerprint or _NONE)
         if reason is not None and schema.route[1] == WRITE:
-            has_it = F.col("schema_fingerprint").eqNullSafe(F.lit(schema.fingerprint))
-            where = is_from([schema.route]) & has_it & F.col("after").isNotNull()
-            yield RefusedRows(where, Refusal("schema-mismatch", "/after", reason))
+            why = Refusal("schema-mismatch", "/after", reason)
+            yield OtherSchemas([schema.route], why, schema.fingerprint)

@@ -17,8 +17,8 @@ from changewire.engines.options import StreamOptions, StreamOutputs, TableCounts
 from changewire.engines.spark.apply.batch import apply_batch
 from changewire.engines.spark.apply.evolve import SchemaEvolution
 from changewire.engines.spark.apply.formats import TableFormat
-from changewire.engines.spark.apply.merge import as_is
 from changewire.engines.spark.apply.options import apply_options_of, with_effects_of
+from changewire.engines.spark.apply.writing import as_is
 from changewire.engines.spark.decode import Decoded
 from changewire.engines.spark.row_type import RowSchema
 from changewire.engines.spark.stream.output import Output
@@ -136,9 +136,9 @@ def replay_letters(
             _append(output.rows(decoded), output, sink)
 
     # Numbers of batches start at 0, so this is none of the query's.
-    _, tables = apply_batch(kept, time.time_ns(), options, check=_any_number, land=land)
+    _, merged = apply_batch(kept, time.time_ns(), options, check=_any_number, land=land)
     landed = _landed(spark, outputs, sink)
-    return Replayed(number, _mark(spark, letters_output, landed, options.tables), tables)
+    return Replayed(number, _mark(spark, letters_output, landed, options.tables), merged.tables)
 
 
 def _any_number(decoded: Decoded) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Protocol
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import DataType, StringType, StructField, StructType
@@ -54,6 +55,10 @@ class Shape(Protocol):
         """Return effects with `NAMED` and `CONTENT`, and `FAILURE` if they do not fit."""
         ...
 
+    def fit(self, effects: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the same of effects that are not in Spark."""
+        ...
+
     def unpack(self, content: Any) -> dict[str, Any]:
         """Return the columns of a content; None for what is null."""
         ...
@@ -99,6 +104,13 @@ class JsonShape:
         """Return effects whose content is the text of ``after``."""
         columns = {NAMED: F.struct(KEY), CONTENT: F.col("after")}
         return effects.withColumns(columns).drop("after")
+
+    def fit(self, effects: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield effects whose content is the text of ``after``."""
+        for batch in effects:
+            named = pa.StructArray.from_arrays([batch.column("key")], [KEY])
+            with_key = batch.append_column(NAMED, named)
+            yield with_key.append_column(CONTENT, batch.column("after"))
 
     def unpack(self, content: str) -> dict[str, Any]:
         """Return the columns of a row, each as the JSON text that it was."""

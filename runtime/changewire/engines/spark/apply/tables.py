@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import reduce
 from operator import and_
-from typing import Final
+from typing import Any, Final
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import StructType
 
 from changewire.engines.errors import OutputError
-from changewire.engines.kept import (
-    KEYS,
-    SUFFIX,
-    TRUNCATED,
-    order_text,
-    order_value,
-    property_text,
-    property_value,
-)
+from changewire.engines.kept import SUFFIX
 from changewire.engines.spark.apply.formats import TableFormat, format_of
+from changewire.engines.spark.apply.properties import keep_keys, keys_of
 from changewire.engines.spark.apply.shape import CONTENT, NAMED, JsonShape, Shape
 from changewire.engines.spark.types import nullable
-from changewire.tables.metadata import COLUMN
+from changewire.tables.metadata import COLUMN, VERSION
 from changewire.tables.names import beside
-from changewire.tables.order import Order
+from changewire.tables.order import NO_SEQUENCE, Sequence
 from changewire_messages.tables.spark import TOMBSTONE as TOMBSTONES
 
 _ROW: Final = "row"
@@ -40,17 +33,39 @@ class SparkTables:
     """A table with its tombstones.
 
     Attributes:
+        target: The table's name, or its path.
         table: The table, as SQL names it; None while its columns are not known, and there is
             nothing but deletes.
         tombstones: The table of its tombstones.
         format: Their format.
         shape: How the table has its rows.
+        has_changed: Whether the table is there, and has other columns.
     """
 
+    target: str
     table: str | None
     tombstones: str
     format: TableFormat
     shape: Shape
+    has_changed: bool = False
+
+    @property
+    def id(self) -> tuple[str, str]:
+        """What `states` knows them by."""
+        return self.format.name, self.tombstones
+
+    @property
+    def columns(self) -> str:
+        """The table's columns and those of its key, as text."""
+        return f"{self.shape.columns.simpleString()} {self.shape.keys}" if self.table else ""
+
+    def are_untouched(self, since: Mapping[str, Any]) -> bool:
+        """Whether versions are those of tables in which nothing was written since they were made.
+
+        The key is kept beside the tombstones.
+        """
+        commits = {self.table: 0, self.tombstones: 1}
+        return all(self.format.is_first(one, commits[table]) for table, one in since.items())
 
     def both(self) -> list[str]:
         """Return the table, if there is one, and that of its tombstones."""
@@ -96,67 +111,62 @@ def struct_of(columns: Mapping[str, Column]) -> Column:
 
 
 def tables_of(
-    spark: SparkSession, target: str, shape: Shape | None, format: TableFormat
+    target: str, shape: Shape | None, format: TableFormat, *, has_changed: bool
 ) -> SparkTables:
-    """Return the table of a target, made if it is not there; without a shape its tombstones alone.
+    """Return the table of a target; without a shape its tombstones alone."""
+    table = None if shape is None else format.identifier(target)
+    tombstones = format.identifier(beside(target, SUFFIX))
+    has_changed = has_changed and shape is not None
+    return SparkTables(target, table, tombstones, format, shape or JsonShape(), has_changed)
+
+
+def make(spark: SparkSession, tables: SparkTables) -> bool:
+    """Make a table and that of its tombstones where they are not there, or give it new columns.
+
+    Returns:
+        Whether both were made, so that they have no rows; `False` as well where nobody knows.
 
     Raises:
-        OutputError: It is there, and has other columns.
+        OutputError: They are there, and have other columns.
     """
-
-    def made(name: str, columns: StructType) -> str:
-        format.create(spark, name, columns)
-        identifier = format.identifier(name)
+    names = {tables.tombstones: (beside(tables.target, SUFFIX), TOMBSTONES)}
+    if tables.table is not None:
+        names[tables.table] = (tables.target, tables.shape.columns)
+    if tables.has_changed:
+        tables.format.evolve(spark, tables.target, tables.shape.columns)
+    made = [tables.format.create(spark, *one) for one in names.values()]
+    for identifier, (_, columns) in names.items():
         check_columns(spark.table(identifier).schema, columns, identifier)
-        return identifier
-
-    table = None if shape is None else made(target, shape.columns)
-    tombstones = made(beside(target, SUFFIX), TOMBSTONES)
-    if shape is not None and keys_of(spark, tombstones) is None:
-        keep_keys(spark, tombstones, shape.keys)
-    return SparkTables(table, tombstones, format, shape or JsonShape())
+    if tables.table is not None and keys_of(spark, tables.tombstones) is None:
+        keep_keys(spark, tables.tombstones, tables.shape.keys)
+    return all(made)
 
 
-def keep_keys(spark: SparkSession, tombstones: str, keys: Sequence[str]) -> None:
-    """Keep the columns of a table's key, beside its tombstones.
+def versions(spark: SparkSession, tables: SparkTables) -> dict[str, Any]:
+    """Return the versions that a table and that of its tombstones have now."""
+    for table in tables.both():
+        tables.format.refresh(spark, table)
+    return {table: tables.format.version(spark, table) for table in tables.both()}
 
-    Args:
-        spark: The session.
-        tombstones: The table of tombstones, as SQL names it.
-        keys: Names of the columns, in their order in the key's text.
+
+def greatest_sequence(spark: SparkSession, tables: SparkTables) -> Sequence | None:
+    """Return the greatest sequence of rows and tombstones; one job, which reads no other column.
+
+    Returns:
+        The sequence; empty if nothing there has one, None if something else wrote a row.
     """
-    _set_property(spark, tombstones, KEYS, property_text([*keys]))
-
-
-def keep_truncated(spark: SparkSession, tombstones: str, order: Order) -> None:
-    """Keep the order of a truncate, so that nothing older comes back; a newer one stays."""
-    if order > truncated(spark, tombstones):
-        _set_property(spark, tombstones, TRUNCATED, order_text(order))
-
-
-def truncated(spark: SparkSession, tombstones: str) -> Order:
-    """Return the order of the newest truncate of a table, which its tombstones keep."""
-    return order_value(_properties(spark, tombstones).get(TRUNCATED))
-
-
-def keys_of(spark: SparkSession, tombstones: str) -> tuple[str, ...] | None:
-    """Return the columns of a table's key, which its tombstones keep.
-
-    Args:
-        spark: The session.
-        tombstones: The table of tombstones, as SQL names it; it is there.
-    """
-    found = property_value(_properties(spark, tombstones).get(KEYS))
-    return None if found is None else tuple(found)
-
-
-def _properties(spark: SparkSession, table: str) -> dict[str, str]:
-    rows = spark.sql(f"SHOW TBLPROPERTIES {table}").collect()
-    return {row["key"]: row["value"] for row in rows}
-
-
-def _set_property(spark: SparkSession, table: str, name: str, text: str) -> None:
-    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('{name}' = '{text}')")
+    found = reduce(
+        DataFrame.unionAll, (spark.table(table).select(COLUMN) for table in tables.both())
+    )
+    metadata = F.col(COLUMN)
+    is_known = F.coalesce(metadata["version"] == VERSION, F.lit(False))  # noqa: FBT003
+    (row,) = found.agg(
+        F.max(metadata["sequence"]).alias("newest"), F.count_if(~is_known).alias("others")
+    ).collect()
+    if row["others"]:
+        return None
+    newest = row["newest"]
+    return NO_SEQUENCE if newest is None else (newest["major"], newest["minor"])
 
 
 def check_columns(found: StructType, needed: StructType, identifier: str) -> None:

@@ -196,10 +196,12 @@ class TypedShape:
     def fitted(self, effects: DataFrame) -> DataFrame:
         """Return effects with the columns of their key and row; computed once."""
         names = [*(field.name for field in EFFECT_FIELDS), "after"]
-        fit = Fit(self, self._cells)
-        return (
-            effects.select(*names).mapInArrow(fit, fitted_type(self)).localCheckpoint(eager=False)
-        )
+        fitted = effects.select(*names).mapInArrow(self.fit, fitted_type(self))
+        return fitted.localCheckpoint(eager=False)
+
+    def fit(self, effects: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield effects with the columns of their key and row."""
+        return Fit(self, self._cells)(effects)
 
     def _cells(self) -> tuple[Cells, Cells]:
         """Return what fits the columns of the key, and those of the row."""

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 
 from changewire.engines.counts import Counts
 from changewire.engines.errors import TooManyDeadLettersError
-from changewire.engines.options import BatchId, Limit, StreamOptions, TableCounts, allowed
+from changewire.engines.options import BatchId, Limit, Merged, StreamOptions, allowed
 from changewire.engines.outcome import place_text
 from changewire.engines.spark.decode import Decoded, RowsAs
 from changewire.engines.spark.stream.batch_errors import java_cause_named, short_interruption
@@ -62,13 +62,13 @@ class BatchWriter:
         batch = BatchId(self.query, number)
         decoded = Decoded(rows, self.rows_as)
         with java_cause_named(), short_interruption(), persisted(decoded) as kept:
-            counts, tables = self._write(kept, batch)
-        self._report(batch, counts, tables, time.perf_counter() - started)
+            counts, merged = self._write(kept, batch)
+        self._report(batch, counts, merged, time.perf_counter() - started)
 
-    def _write(self, decoded: Decoded, batch: BatchId) -> tuple[Counts, TableCounts]:
+    def _write(self, decoded: Decoded, batch: BatchId) -> tuple[Counts, Merged]:
         """Write a batch; return its counts, and what became of its changes in tables."""
         self._check(decoded, batch)
-        return self._land(decoded, batch), {}
+        return self._land(decoded, batch), Merged()
 
     def _check(self, decoded: Decoded, batch: BatchId) -> None:
         """Check that a batch adds up, and has no more dead letters than it may have."""
@@ -87,14 +87,14 @@ class BatchWriter:
             self.options.listener.written(batch, counts, decoded)
         return counts
 
-    def _report(self, batch: BatchId, counts: Counts, tables: TableCounts, seconds: float) -> None:
+    def _report(self, batch: BatchId, counts: Counts, merged: Merged, seconds: float) -> None:
         listener = self.options.listener
         if listener.notice is not None:
-            listener.notice(as_text(batch, counts, tables, seconds))
+            listener.notice(as_text(batch, counts, merged, seconds))
         if listener.metrics is not None:
-            listener.metrics(as_json(batch, counts, tables, seconds))
+            listener.metrics(as_json(batch, counts, merged, seconds))
         if listener.merged is not None:
-            listener.merged(batch, tables)
+            listener.merged(batch, merged)
 
 
 def check_dead_letters(limit: Limit | None, decoded: Decoded, batch: int) -> None:

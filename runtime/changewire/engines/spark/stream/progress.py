@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from changewire.engines.counts import Counts
-from changewire.engines.options import BatchId, TableCounts
+from changewire.engines.options import BatchId, Merged
 from changewire.engines.spark.stream.committed import BatchProgress
 from changewire.version import VERSION
 
@@ -28,36 +28,36 @@ _COUNTS: Final = (
 _COMMITTED: Final = ("rows", "rows_per_second", "offset_gaps", "lag_offsets", "lag_seconds")
 
 
-def as_text(batch: BatchId, counts: Counts, tables: TableCounts, seconds: float) -> str:
+def as_text(batch: BatchId, counts: Counts, merged: Merged, seconds: float) -> str:
     """Return a line to read."""
     rate = counts.messages / max(seconds, 1e-6)
     return (
         f"batch {batch.number}: {counts.messages} messages, {counts.elements} elements: "
-        f"{counts.changes} changes{_in_tables(tables)}, {counts.controls} control events, "
+        f"{counts.changes} changes{_in_tables(merged)}, {counts.controls} control events, "
         f"{counts.dead_letters} dead letters; {seconds:.1f} s, {rate:.0f} messages a second"
     )
 
 
-def as_json(batch: BatchId, counts: Counts, tables: TableCounts, seconds: float) -> str:
+def as_json(batch: BatchId, counts: Counts, merged: Merged, seconds: float) -> str:
     """Return a line of JSON: ``query``, ``batch``, ``time``, ``seconds`` and the counts.
 
-    ``tables`` has what became of the changes in tables, as `changewire.tables.Result.counts`.
+    ``tables`` and ``keys`` are those of `Merged`, where there are some.
 
     A batch that is retried has a second line with the same ``query`` and ``batch``.
     """
-    return json.dumps(_values(batch, counts, tables, seconds))
+    return json.dumps(_values(batch, counts, merged, seconds))
 
 
 def committed_as_json(
-    batch: BatchId, counts: Counts, tables: TableCounts, progress: BatchProgress
+    batch: BatchId, counts: Counts, merged: Merged, progress: BatchProgress
 ) -> str:
     """Return the same line for a batch that was committed, with what Spark reports of it."""
     reported = msgspec.to_builtins(progress)
     more = {name: reported[name] for name in _COMMITTED}
-    return json.dumps({**_values(batch, counts, tables, progress.seconds), **more})
+    return json.dumps({**_values(batch, counts, merged, progress.seconds), **more})
 
 
-def committed_as_text(tables: TableCounts, progress: BatchProgress) -> str:
+def committed_as_text(merged: Merged, progress: BatchProgress) -> str:
     """Return a line to read for a batch that was committed."""
     lag = ""
     if progress.lag_offsets is not None:
@@ -66,18 +66,18 @@ def committed_as_text(tables: TableCounts, progress: BatchProgress) -> str:
         lag += f", newest {progress.lag_seconds:,.1f} s old"
     gaps = f", {progress.offset_gaps:,} offset gaps" if progress.offset_gaps else ""
     return (
-        f"batch {progress.batch}: {progress.messages:,} messages{_in_tables(tables)}, "
+        f"batch {progress.batch}: {progress.messages:,} messages{_in_tables(merged)}, "
         f"{progress.rows_per_second:,.0f} a second{lag}{gaps}, "
         f"{progress.dead_letters:,} dead letters"
     )
 
 
-def _in_tables(tables: TableCounts) -> str:
-    did = ", ".join(f"{n} {name}" for name, n in tables.items())
-    return f" (in tables: {did})" if tables else ""
+def _in_tables(merged: Merged) -> str:
+    did = ", ".join(f"{n} {name}" for name, n in merged.tables.items())
+    return f" (in tables: {did})" if did else ""
 
 
-def _values(batch: BatchId, counts: Counts, tables: TableCounts, seconds: float) -> dict[str, Any]:
+def _values(batch: BatchId, counts: Counts, merged: Merged, seconds: float) -> dict[str, Any]:
     values = counts.as_dict()
     return {
         "query": batch.query,
@@ -86,5 +86,5 @@ def _values(batch: BatchId, counts: Counts, tables: TableCounts, seconds: float)
         "seconds": round(seconds, 3),
         "version": VERSION,
         **{name: values[name] for name in _COUNTS},
-        **({"tables": tables} if tables else {}),
+        **{name: dict(found) for name, found in merged._asdict().items() if found},
     }

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from changewire.engines.counts import Counts
-from changewire.engines.options import BatchId, StreamListener, TableCounts
+from changewire.engines.options import BatchId, Merged, StreamListener
 from changewire.engines.outcome import FIRST_DEAD_LETTERS, StreamTotals
 from changewire.engines.spark.decode import Decoded
 from changewire.engines.spark.stream.committed import BatchProgress
@@ -41,7 +41,7 @@ class CommittedBatches:
         self._listener = listener
         self._show_values = show_values
         self._written: dict[int, tuple[BatchId, Counts, _DeadLetters]] = {}
-        self._merged: dict[int, TableCounts] = {}
+        self._merged: dict[int, Merged] = {}
         self._batches = 0
         self._query = ""
         self._gaps: int | None = None
@@ -55,9 +55,9 @@ class CommittedBatches:
     def committed(self, progress: BatchProgress) -> None:
         """Add a batch that was committed, and report it."""
         batch, counts, letters = self._written.pop(progress.batch)
-        tables = self._merged.pop(progress.batch)
+        merged = self._merged.pop(progress.batch)
         self.counts.add_all(counts)
-        self.tables.update(tables)
+        self.tables.update(merged.tables)
         self.letters += letters[: FIRST_DEAD_LETTERS - len(self.letters)]
         self._query = batch.query
         self._batches += 1
@@ -65,9 +65,9 @@ class CommittedBatches:
         if progress.offset_gaps is not None:
             self._gaps = (self._gaps or 0) + progress.offset_gaps
         if self._listener.notice is not None:
-            self._listener.notice(committed_as_text(tables, progress))
+            self._listener.notice(committed_as_text(merged, progress))
         if self._listener.metrics is not None:
-            self._listener.metrics(committed_as_json(batch, counts, tables, progress))
+            self._listener.metrics(committed_as_json(batch, counts, merged, progress))
 
     def stream(self, signal: str | None) -> StreamTotals:
         """Return what a streaming query adds to an outcome."""
@@ -81,6 +81,6 @@ class CommittedBatches:
             letters = first_dead_letters(decoded, limit=wanted, show_values=self._show_values)
         self._written[batch.number] = batch, counts, letters
 
-    def _keep_merged(self, batch: BatchId, tables: TableCounts) -> None:
+    def _keep_merged(self, batch: BatchId, merged: Merged) -> None:
         """Keep what became of a batch in tables until it is committed."""
-        self._merged[batch.number] = tables
+        self._merged[batch.number] = merged

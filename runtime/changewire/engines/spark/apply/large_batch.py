@@ -1,0 +1,99 @@
+"""A batch of many changes: decided on in tasks, where its rows are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import reduce
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
+
+from changewire.engines.spark.apply.decisions import SparkEffects
+from changewire.engines.spark.apply.effects import effects_of, with_paired_updates
+from changewire.engines.spark.apply.failures import ROW_ID, failed, refused
+from changewire.engines.spark.apply.options import ApplyOptions
+from changewire.engines.spark.apply.plan import TablePlan, plans
+from changewire.engines.spark.apply.refused import unrouted
+from changewire.engines.spark.apply.shape import Shape
+from changewire.engines.spark.apply.sources import BatchSources, is_from, sources_of
+from changewire.engines.spark.decode import Decoded, RowsAs
+from changewire.engines.spark.parts import position_columns
+from changewire.tables.names import Target
+from changewire.tables.order import OLDEST, ChangePosition, Order
+from changewire.tables.routing import TRUNCATE, RouteKey, Routes
+
+
+@dataclass(frozen=True)
+class LargeBatch:
+    """A batch that is decided on in tasks; see `batch.AppliedBatch`.
+
+    Attributes:
+        landing: Decoded rows with effects; changes that cannot be applied are dead letters.
+        rows: The same with the images of updates paired.
+        sources: Where the changes come from.
+        options: How changes are applied.
+        tables: How each table has its rows; empty until the batch is routed.
+    """
+
+    landing: DataFrame
+    rows: DataFrame
+    sources: BatchSources
+    options: ApplyOptions
+    tables: dict[Target, TablePlan]
+
+    def routed(self, routes: Routes) -> LargeBatch:
+        """Return the batch in which changes are refused that no table can take."""
+        options = self.options
+        planned = plans(self.rows.sparkSession, routes, self.sources, options)
+        why = unrouted(routes.refused, with_truncates=options.apply_as_truncates)
+        why += planned.refusals
+        rows = refused(self.rows, why, options.types.decode_options.format) if why else self.rows
+        return replace(self, landing=rows, rows=rows, tables=planned.tables)
+
+    def paired(self) -> tuple[LargeBatch, int]:
+        """Return the batch with the images of updates paired, and how many updates had both."""
+        rows, number = with_paired_updates(self.landing)
+        return replace(self, rows=rows), number
+
+    def without(self, failures: list[DataFrame]) -> LargeBatch:
+        """Return the batch in which more changes are dead letters.
+
+        Args:
+            failures: Which: `ROW_ID` and `FAILURE`.
+        """
+        every = reduce(DataFrame.unionAll, failures)
+        options = self.options.types.decode_options
+        return replace(self, landing=failed(self.landing, every, options.format))
+
+    def effects(
+        self, keys: list[RouteKey], shape: Shape, earlier: DataFrame | None
+    ) -> SparkEffects:
+        """Return what the changes from some sources, and earlier deletes, do to a table."""
+        found = effects_of(self.rows, keys)
+        found = found if earlier is None else found.unionByName(earlier)
+        return SparkEffects(shape.fitted(found.drop("source")), self.sources.changes)
+
+    def newest_truncate(self, keys: list[RouteKey]) -> Order:
+        """Return the order of the newest truncate that comes from some sources."""
+        truncates = [one for one in keys if one[1] == TRUNCATE]
+        if not truncates:
+            return OLDEST
+        fields = F.struct("sequence", *position_columns())
+        found = self.rows.where(is_from(truncates) & F.col("sequence").isNotNull())
+        newest = found.agg(F.max(fields).alias("newest")).collect()[0]["newest"]
+        if newest is None:
+            return OLDEST
+        sequence, *position = newest
+        return Order((sequence["major"], sequence["minor"]), ChangePosition(*position))
+
+    def landed(self, rows_as: RowsAs) -> Decoded:
+        """Return what lands."""
+        return Decoded(self.landing.drop(ROW_ID), rows_as)
+
+
+def large_batch(rows: DataFrame, options: ApplyOptions) -> LargeBatch:
+    """Return a batch of decoded rows with effects and `ROW_ID`; they are counted by one job."""
+    sources = sources_of(
+        rows, with_truncates=options.apply_as_truncates, are_typed=options.types.are_typed
+    )
+    return LargeBatch(rows, rows, sources, options, {})

@@ -1,0 +1,243 @@
+"""What a small batch does to a table, decided in the driver: few jobs, and small plans."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from collections.abc import Sequence as List
+from dataclasses import dataclass, replace
+from itertools import chain
+from operator import itemgetter
+from typing import Any, Final
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
+from pyspark.sql.types import StringType, StructField, StructType
+
+from changewire.engines.spark.apply.decide import (
+    BEYOND,
+    EFFECT_ROW,
+    FAILED,
+    ROW,
+    TABLE_ROW,
+    TOMBSTONE,
+    TOMBSTONE_ROW,
+    Decide,
+    output_type,
+)
+from changewire.engines.spark.apply.failures import FAILURE, ROW_ID
+from changewire.engines.spark.apply.making import local_frame
+from changewire.engines.spark.apply.mark import Mark
+from changewire.engines.spark.apply.shape import CONTENT, NAMED, Shape
+from changewire.engines.spark.apply.tables import SparkTables, held_rows, held_tombstones
+from changewire.engines.spark.apply.typed_shape import EFFECT_FIELDS
+from changewire.engines.spark.arrow_types import arrow_type
+from changewire.tables.batch import TableMutations
+from changewire.tables.mutations import DELETE
+from changewire.tables.order import NO_SEQUENCE, Order, Sequence
+from changewire.tables.routing import Refusal
+
+Row = dict[str, Any]
+
+_EFFECTS: Final = StructType([*EFFECT_FIELDS, StructField("after", StringType())])
+_HELD: Final = ("origin", "key", NAMED, CONTENT, "metadata")
+_NO_FAILURE: Final[Row] = {ROW_ID: None, FAILURE: None}
+
+
+@dataclass(frozen=True)
+class LocalDecisions:
+    """What rows become; see `decisions.Decisions`.
+
+    Attributes:
+        spark: The session.
+        shape: How the table has its rows.
+        made: Decisions of `Decide`.
+        counts: What became of the changes.
+        keys: How many keys were looked at, and how many need not be, as `Merged` has it.
+    """
+
+    spark: SparkSession
+    shape: Shape
+    made: list[Row]
+    counts: Counter[str]
+    keys: Counter[str]
+
+    @property
+    def tombstones(self) -> int:
+        """How many tombstones they have."""
+        return sum(one["action"] == TOMBSTONE for one in self.made)
+
+    @property
+    def changed(self) -> int:
+        """How many rows are written or removed."""
+        return sum(one["action"] == ROW or _is_expected(one) for one in self.made)
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether some keys were not looked at."""
+        return any(one[BEYOND] for one in self.made)
+
+    @property
+    def perhaps(self) -> int:
+        """How many more rows are removed if they are there."""
+        return sum(map(_is_removed_blindly, self.made))
+
+    @property
+    def newest(self) -> Sequence:
+        """The greatest sequence that is written."""
+        found = (one["metadata"]["sequence"] for one in self.made if one.get("metadata"))
+        pairs = ((one["major"], one["minor"]) for one in found if one is not None)
+        return max(pairs, default=NO_SEQUENCE)
+
+    @property
+    def failed(self) -> int:
+        """How many effects cannot be applied."""
+        return sum(one["action"] == FAILED for one in self.made)
+
+    def failures(self) -> dict[int, Refusal] | None:
+        """Return why changes of the batch cannot be applied, by their numbers; None if all can."""
+        failed = (one for one in self.made if one["action"] == FAILED and one[ROW_ID] is not None)
+        return {one[ROW_ID]: Refusal(**one[FAILURE]) for one in failed} or None
+
+    def buried(self) -> DataFrame:
+        """Return ``key`` and ``metadata`` of the tombstones."""
+        rows = [one for one in self.made if one["action"] == TOMBSTONE]
+        return self._frame(rows, ("key", "metadata"))
+
+    def rows(self) -> DataFrame:
+        """Return the rows that are written or removed, with columns of `output_type`."""
+        names = ("action", NAMED, CONTENT, "metadata", "expected", BEYOND)
+        return self._frame([one for one in self.made if _is_changed(one)], names)
+
+    def _frame(self, rows: list[Row], names: List[str]) -> DataFrame:
+        kind = output_type(self.shape)
+        return local_frame(self.spark, rows, StructType([kind[name] for name in names]))
+
+
+def _is_expected(decision: Row) -> bool:
+    return decision.get("expected") is not None
+
+
+def _is_removed_blindly(decision: Row) -> bool:
+    return decision["action"] == TOMBSTONE and bool(decision[BEYOND])
+
+
+def _is_changed(decision: Row) -> bool:
+    return decision["action"] == ROW or _is_expected(decision) or _is_removed_blindly(decision)
+
+
+@dataclass(frozen=True)
+class LocalEffects:
+    """What the changes of a small batch do to the rows of one table; see `merge.Effects`.
+
+    Attributes:
+        spark: The session.
+        rows: The columns of effects as `Shape.fit` returns them; `ROW_ID` is the number of the
+            change in its batch.
+    """
+
+    spark: SparkSession
+    rows: list[Row]
+
+    def without(self, failures: Mapping[int, Refusal]) -> LocalEffects:
+        """Return what is left without some changes."""
+        return replace(self, rows=[one for one in self.rows if one[ROW_ID] not in failures])
+
+    def decisions(
+        self, tables: SparkTables, floor: Order, mark: Mark, *, is_new: bool
+    ) -> LocalDecisions:
+        """Return what each row becomes; see `merge.Effects`.
+
+        A key is not looked at if all its changes have sequences, and one of them, which leaves
+        nothing of what was there, is newer than anything that is there.
+        """
+        beyond = self._beyond(mark)
+        held = self._held(tables, beyond, is_all=is_new)
+        effects = ({**one, "origin": EFFECT_ROW} for one in self.rows)
+        rows = sorted(chain(effects, held), key=itemgetter("key"))
+        counts: Counter[str] = Counter()
+        decide = Decide(tables.shape, floor)
+        found = chain.from_iterable(decide.decisions(rows, counts))
+        made = [{**one, BEYOND: one["key"] in beyond} for one in found]
+        every = len({one["key"] for one in self.rows})
+        keys = Counter(beyond_mark=len(beyond), looked_up=every - len(beyond))
+        return LocalDecisions(self.spark, tables.shape, made, +counts, +keys)
+
+    def _beyond(self, mark: Mark) -> set[str]:
+        """Return the keys that need no look."""
+        newest: dict[str, Sequence] = {}
+        without: set[str] = set()
+        for one in self.rows:
+            sequence, key = one["sequence"], one["key"]
+            if sequence is None:
+                without.add(key)
+            elif one["kind"] != "patch" and one[FAILURE] is None:
+                pair = (sequence["major"], sequence["minor"])
+                newest[key] = max(newest.get(key, pair), pair)
+        whole = {key: sequence for key, sequence in newest.items() if key not in without}
+        known = mark.get() if whole else None
+        return set() if known is None else {key for key, one in whole.items() if one > known}
+
+    def _held(self, tables: SparkTables, beyond: set[str], *, is_all: bool) -> Iterable[Row]:
+        """Yield what a table has of the keys that need a look; of all keys if that is asked for."""
+        fitting = (one for one in self.rows if one[FAILURE] is None)
+        named = {one["key"]: one[NAMED] for one in fitting if one["key"] not in beyond}
+        if not named and not is_all:
+            return ()
+        shape = tables.shape
+        kind = StructType([StructField("key", StringType()), StructField(NAMED, shape.named_type)])
+        wanted = [{"key": key, NAMED: value} for key, value in named.items()]
+        keys = F.broadcast(local_frame(self.spark, wanted, kind))
+        found = held_tombstones(tables, keys).withColumns(
+            {
+                "origin": F.lit(TOMBSTONE_ROW),
+                NAMED: F.lit(None).cast(shape.named_type),
+                CONTENT: F.lit(None).cast(shape.content_type),
+            }
+        )
+        rows = held_rows(tables, keys, is_all=is_all)
+        if rows is not None:
+            found = found.select(*_HELD).unionAll(
+                rows.withColumn("origin", F.lit(TABLE_ROW)).select(*_HELD)
+            )
+        table = found.select(*_HELD).toArrow()
+        return ({**one, **_NO_FAILURE} for one in table.to_pylist(maps_as_pydicts="strict"))
+
+
+def local_effects(
+    spark: SparkSession, mutations: TableMutations, afters: List[str | None], shape: Shape
+) -> LocalEffects:
+    """Return what changes do to the rows of a table.
+
+    Args:
+        spark: The session.
+        mutations: What they do, each with the number of its change.
+        afters: Rows after the changes as JSON text, by the numbers of the changes.
+        shape: How the table has its rows.
+    """
+    rows = [*map(_effect(afters), chain.from_iterable(mutations.values()))]
+    kind = pa.schema([*arrow_type(_EFFECTS)])
+    fitted = shape.fit([pa.RecordBatch.from_pylist(rows, kind)])
+    return LocalEffects(
+        spark, [row for batch in fitted for row in batch.to_pylist(maps_as_pydicts="strict")]
+    )
+
+
+def _effect(afters: List[str | None]) -> Any:
+    """Return what makes the columns of effects of a `KeyedMutation`."""
+
+    def effect(one: Any) -> Row:
+        mutation, sequence = one.mutation, one.mutation.sequence
+        after = None if one.number is None else afters[one.number]
+        return {
+            ROW_ID: one.number,
+            "key": one.key,
+            "kind": mutation.kind,
+            "names": [*mutation.values] if mutation.kind == "patch" else None,
+            "sequence": {"major": sequence[0], "minor": sequence[1]} if sequence else None,
+            **mutation.position._asdict(),
+            "after": None if mutation.kind == DELETE else after,
+        }
+
+    return effect

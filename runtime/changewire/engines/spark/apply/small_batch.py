@@ -1,0 +1,215 @@
+"""A batch of few changes: collected once, and decided on in the driver."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import msgspec
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
+
+from changewire.engines.collected import as_dead_letters, batch_of, keyed_mutation
+from changewire.engines.counts import Counts
+from changewire.engines.effects import EFFECTS
+from changewire.engines.python.groups import count
+from changewire.engines.spark.apply.effects import with_effects
+from changewire.engines.spark.apply.failures import (
+    FAILURE,
+    FAILURE_FIELD,
+    ROW_ID,
+    ROW_ID_FIELD,
+    failed,
+)
+from changewire.engines.spark.apply.local import LocalEffects, local_effects
+from changewire.engines.spark.apply.making import local_frame
+from changewire.engines.spark.apply.options import ApplyOptions
+from changewire.engines.spark.apply.plan import TablePlan, plans
+from changewire.engines.spark.apply.refused import RefusedRows, first_reason
+from changewire.engines.spark.apply.shape import Shape
+from changewire.engines.spark.apply.sources import BatchSources, SchemaOf
+from changewire.engines.spark.decode import Decoded, RowsAs
+from changewire.engines.spark.types import ROWS, nullable
+from changewire.tables.batch import BatchChange, RowBatch
+from changewire.tables.names import Target
+from changewire.tables.order import ChangePosition, Order
+from changewire.tables.routing import Refusal, RouteKey, Routes
+
+FEW: Final = 2_000
+"""Rows of a batch up to which it is decided on in the driver."""
+
+_LONGEST: Final = 2**15
+"""Bytes of the texts of such a row at most: the driver holds all of them."""
+
+_TEXTS: Final = ("key", "before", "after", "attributes", "message")
+_PLAIN: Final = (
+    *("kind", "op", "code", "format", "pointer", "event_time", "elements", "leniencies"),
+    *("topic", "partition", "offset", "path", "number", "element"),
+    *("schema_fingerprint", ROW_ID),
+)
+_STRUCTS: Final = ("source", "sequence", EFFECTS)
+_IS_LONG: Final = "_is_long"
+
+
+def _selected(texts: tuple[str, ...]) -> list[str]:
+    """Return what is collected as SQL has it, with `_IS_LONG` for rows with texts that are long."""
+    size = " + ".join(f"coalesce(octet_length(`{name}`), 0)" for name in texts)
+    is_long = f"{size} > {_LONGEST}"
+    short = {name: f"if({is_long}, NULL, `{name}`)" for name in (*texts, EFFECTS)}
+    kinds = with_effects(ROWS)
+    # Arrow takes no NULL for a struct whose fields are never NULL.
+    types = {name: nullable(kinds[name].dataType).simpleString() for name in _STRUCTS}
+    structs = {name: f"cast({short.get(name, name)} AS {types[name]})" for name in _STRUCTS}
+    found = {**short, **{name: f"`{name}`" for name in _PLAIN}, **structs, _IS_LONG: is_long}
+    return [f"{text} AS `{name}`" for name, text in found.items()]
+
+
+_SELECTED: Final = {
+    False: _selected(_TEXTS),
+    True: _selected((*_TEXTS, "value")),
+}
+"""What is collected, without messages and with them."""
+
+
+class NotSmallError(Exception):
+    """Deciding on a batch takes more than the driver is to hold."""
+
+
+def collected(rows: DataFrame, *, with_messages: bool) -> pa.Table | None:
+    """Return what deciding on a batch takes of its rows; None if there are many, or long ones.
+
+    One job, which is also the one that computes the rows if they are to be kept.
+
+    Args:
+        rows: Decoded rows with effects and `ROW_ID`.
+        with_messages: Whether the messages are needed, for the schemas that stand in them.
+    """
+    found = rows.selectExpr(*_SELECTED[with_messages]).limit(FEW + 1).toArrow()
+    is_small = len(found) <= FEW and not any(found[_IS_LONG].to_pylist())
+    return found.combine_chunks() if is_small else None
+
+
+@dataclass(frozen=True)
+class SmallBatch:
+    """A batch that is decided on in the driver; see `batch.AppliedBatch`.
+
+    Attributes:
+        kept: All its decoded rows in Spark, with `ROW_ID`.
+        rows: The same here, as `collected` returns them.
+        changes: Its changes.
+        sources: Where they come from.
+        options: How changes are applied.
+        tables: How each table has its rows; empty until the batch is routed.
+    """
+
+    kept: DataFrame
+    rows: pa.Table
+    changes: RowBatch
+    sources: BatchSources
+    options: ApplyOptions
+    tables: dict[Target, TablePlan]
+
+    def routed(self, routes: Routes) -> SmallBatch:
+        """Return the batch in which changes are refused that no table can take."""
+        planned = plans(self.kept.sparkSession, routes, self.sources, self.options)
+        changes = self.changes.routed(routes)
+        refused = _refused(changes, self.rows, planned.refusals)
+        return replace(self, changes=changes.without(refused), tables=planned.tables)
+
+    def paired(self) -> tuple[SmallBatch, int]:
+        """Return the batch with the images of updates paired, and how many updates had both."""
+        changes, number = self.changes.paired()
+        return replace(self, changes=changes), number
+
+    def without(self, failures: list[dict[int, Refusal]]) -> SmallBatch:
+        """Return the batch in which more changes are dead letters."""
+        return replace(self, changes=self.changes.without(*failures))
+
+    def effects(
+        self, keys: list[RouteKey], shape: Shape, earlier: DataFrame | None
+    ) -> LocalEffects:
+        """Return what the changes from some sources, and earlier deletes, do to a table.
+
+        Raises:
+            NotSmallError: There are many earlier deletes.
+        """
+        deletes = [] if earlier is None else earlier.limit(FEW + 1).toArrow().to_pylist()
+        if len(deletes) > FEW:
+            raise NotSmallError
+        found = (keyed_mutation(row, None) for row in deletes)
+        mutations = self.changes.mutations_of(keys, found)
+        afters = self.rows["after"].to_pylist()
+        return local_effects(self.kept.sparkSession, mutations, afters, shape)
+
+    def newest_truncate(self, keys: list[RouteKey]) -> Order:
+        """Return the order of the newest truncate that comes from some sources."""
+        return self.changes.newest_truncate(keys)
+
+    @property
+    def landing(self) -> DataFrame:
+        """Decoded rows with `ROW_ID`; changes that cannot be applied are dead letters."""
+        refused = self.changes.refused
+        if not refused:
+            return self.kept
+        numbers = self.rows[ROW_ID].to_pylist()
+        rows = [{ROW_ID: numbers[index], FAILURE: why._asdict()} for index, why in refused.items()]
+        kind = StructType([ROW_ID_FIELD, FAILURE_FIELD])
+        failures = local_frame(self.kept.sparkSession, rows, kind)
+        return failed(self.kept, failures, self.options.types.decode_options.format)
+
+    def landed(self, rows_as: RowsAs) -> Decoded:
+        """Return what lands, with its counts."""
+        name = self.options.types.decode_options.format
+        counts = Counts()
+        for part in as_dead_letters(self.rows, self.changes.refused, name).to_batches():
+            count(part, counts)
+        return Decoded(self.landing.drop(ROW_ID), rows_as, counts)
+
+
+def small_batch(kept: DataFrame, rows: pa.Table, options: ApplyOptions) -> SmallBatch:
+    """Return a batch of which all rows were collected."""
+    changes = batch_of(rows, with_truncates=options.apply_as_truncates)
+    sources = _sources(changes, rows, are_typed=options.types.are_typed)
+    return SmallBatch(kept, rows, changes, sources, options, {})
+
+
+def _refused(changes: RowBatch, rows: pa.Table, reasons: list[RefusedRows]) -> dict[int, Refusal]:
+    """Return why changes do not fit their tables, by their numbers."""
+    if not reasons:
+        return {}
+    fields = rows.select(["key", "after", "schema_fingerprint"]).to_pylist()
+    found = (
+        (one.index, first_reason(reasons, one, fields[one.index])) for one in changes.accepted()
+    )
+    return {index: why for index, why in found if why is not None}
+
+
+def _sources(changes: RowBatch, rows: pa.Table, *, are_typed: bool) -> BatchSources:
+    """Return where changes come from, with what typed tables need to be planned."""
+    summary = changes.summary()
+    routed = [one for one in changes.changes if one.is_routed] if are_typed else []
+    keys: dict[RouteKey, Counter[tuple[str, ...]]] = {}
+    schemas: dict[Any, tuple[ChangePosition, SchemaOf]] = {}
+    fields = rows.select(["after", "schema_fingerprint"]).to_pylist() if routed else []
+    for one in routed:
+        row = fields[one.index]
+        if (names := _key_names(one)) is not None:
+            keys.setdefault(one.route, Counter())[names] += 1
+        what = (one.route, row["after"] is not None, row["schema_fingerprint"])
+        place = one.order.position
+        has_schema = what[1] or what[2] is not None
+        if has_schema and (what not in schemas or place < schemas[what][0]):
+            message = rows["value"][one.index].as_py() if "value" in rows.column_names else b""
+            schemas[what] = place, SchemaOf(one.route, row["schema_fingerprint"], message)
+    ordered = [schema for _, schema in sorted(schemas.values(), key=lambda pair: pair[0])]
+    return BatchSources(**vars(summary), keys=keys, schemas=ordered)
+
+
+def _key_names(change: BatchChange) -> tuple[str, ...] | None:
+    """Return the columns of the key that a change names a row by; None if it concerns none."""
+    if isinstance(change.mutations, Refusal) or not change.mutations:
+        return None
+    key = change.mutations[0].key
+    return tuple(msgspec.json.decode(key, type=dict[str, msgspec.Raw]))

@@ -1,0 +1,100 @@
+"""What is asked of Spark's JVM itself, where it is one of this process: not over Spark Connect.
+
+It is asked for what costs a job otherwise, and whoever asks has another way if there is no answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
+
+from pyspark.sql import SparkSession
+
+from changewire.engines.spark.raised import RAISED
+from changewire.engines.spark.session import is_remote
+
+_PATH: Final = re.compile("delta[.]`(.*)`", re.DOTALL)
+"""A path, as SQL names the table there."""
+
+_ARGUMENTS: Final = (1, 2, 3)
+"""Of the function by which Delta reads the newest version of a log; each has a default."""
+
+
+class LogVersion(NamedTuple):
+    """The version of a Delta table.
+
+    Attributes:
+        number: The version.
+        table: Id of the table, which another one at its place does not have.
+    """
+
+    number: int
+    table: str
+
+
+def log_version(spark: SparkSession, table: str) -> LogVersion | None:
+    """Return the version that a Delta table has now; None if that cannot be known here.
+
+    Args:
+        spark: The session.
+        table: The table, as SQL names it.
+    """
+    path = _PATH.fullmatch(table)
+    if is_remote(spark):
+        return None
+    try:
+        jvm, session = _jvm_of(spark)
+        if path is None:
+            log = jvm.io.delta.tables.DeltaTable.forName(session, table).deltaLog()
+        else:  # a quarter of the time
+            logs = jvm.org.apache.spark.sql.delta.DeltaLog
+            log = logs.forTable(session, path[1].replace("``", "`"))
+        defaults = [getattr(log, f"update$default${number}")() for number in _ARGUMENTS]
+        snapshot = log.update(*defaults)
+        number = int(snapshot.version())
+        return None if number < 0 else LogVersion(number, str(snapshot.metadata().id()))
+    except RAISED:  # another release of Delta, or a table that is not there
+        return None
+
+
+def listing(spark: SparkSession, folder: str) -> frozenset[tuple[str, int]] | None:
+    """Return what a folder holds, none if it is not there: names, and when they were changed.
+
+    None if that cannot be known here.
+    """
+    if is_remote(spark):
+        return None
+    try:
+        jvm, session = _jvm_of(spark)
+        path = jvm.org.apache.hadoop.fs.Path(folder)
+        system = path.getFileSystem(session.sessionState().newHadoopConf())
+        found = system.listStatus(path) if system.exists(path) else ()
+        return frozenset((one.getPath().getName(), one.getModificationTime()) for one in found)
+    except RAISED:
+        return None
+
+
+@contextmanager
+def same_session(spark: SparkSession) -> Generator[None, None, None]:
+    """Let the active session stay as it is: PySpark sets it where DataFrames are made of rows."""
+    if is_remote(spark):
+        yield
+        return
+    sessions: Any = SparkSession
+    active, known = SparkSession.getActiveSession(), sessions._activeSession  # noqa: SLF001
+    try:
+        yield
+    finally:
+        sessions._activeSession = known  # noqa: SLF001
+        jvm, _ = _jvm_of(spark)
+        if active is None:
+            jvm.SparkSession.clearActiveSession()
+        else:
+            jvm.SparkSession.setActiveSession(_jvm_of(active)[1])
+
+
+def _jvm_of(spark: Any) -> tuple[Any, Any]:
+    """Return the JVM and its own session; PySpark has no public names for them."""
+    return spark._jvm, spark._jsparkSession  # noqa: SLF001
