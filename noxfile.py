@@ -43,10 +43,7 @@ DECODE = ("test_decode", "test_spark_engine", "test_spark_schemas", "test_varian
 TYPED = ("test_typed_rows", "test_rows_by_json_schema")
 STREAM = ("stream/test_landing", "stream/test_once", "stream/test_start")
 KAFKA = ("kafka/test_read", "apply/test_histories", "apply/test_topic")
-TABLES = (
-    *("apply/test_adopt", "apply/test_convergence", "apply/test_halves"),
-    *("apply/test_in_spark", "apply/test_tables", "apply/test_typed_tables"),
-)
+TABLES = (*("apply/test_adopt", "apply/test_tables", "apply/test_typed_tables", "apply/test_ways"),)
 LINES = {
     "4.0": (*DECODE, *TYPED, *STREAM, *KAFKA, *TABLES, "apply/test_iceberg"),
     "4.2": (*DECODE, *TYPED, *STREAM, *KAFKA, *TABLES),

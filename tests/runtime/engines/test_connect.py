@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 from tests.runtime.engines.apply import test_typed_tables as typed_tables
 from tests.runtime.engines.apply.lake import Lake
-from tests.runtime.engines.apply.test_convergence import drawn, of_history
 from tests.runtime.engines.apply.test_topic import MIXED, check_tables, records, without_engine
 from tests.runtime.engines.apply.ways import DRIVER
 from tests.runtime.engines.stream.streams import stream
+from tests.runtime.tables.histories import drawn, of_history
 from tests.runtime.tables.model import tables_of
 from tests.samples import FORMAT
 from tests.support.connect import connect_server

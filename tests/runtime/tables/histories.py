@@ -1,11 +1,11 @@
 """Changes, and histories of changes that Hypothesis draws."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from itertools import pairwise
 from typing import Any
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.runtime.tables.model import Content, key_of
@@ -169,3 +169,51 @@ def deliveries(draw: Any, history: list[PositionedChange]) -> list[list[Position
     cuts = sorted(draw(st.lists(st.integers(0, len(order)), max_size=4)))
     edges = [0, *cuts, len(order)]
     return [order[a:b] for a, b in pairwise(edges)]
+
+
+def drawn(
+    number: int, images: Sequence[str] = ("full", "full", "patch", "keys")
+) -> list[list[list[PositionedChange]]]:
+    """Draw deliveries of histories: each a list of batches."""
+    found: list[list[list[PositionedChange]]] = []
+
+    @settings(max_examples=number, phases=[Phase.generate], database=None, deadline=None)
+    @given(histories(images).flatmap(deliveries))
+    def collect(batches: list[list[PositionedChange]]) -> None:
+        found.append(batches)
+
+    collect()
+    return found
+
+
+def of_history(number: int, placed: PositionedChange) -> PositionedChange:
+    """Return a change with keys that no other history has."""
+    change = placed.change
+
+    def own(row: Any) -> Any:
+        return row and {**row, "id": f"{number}-{row['id']}"} if row and "id" in row else row
+
+    images = {name: own(getattr(change, name)) for name in ("key", "before_key", "before", "after")}
+    return replace(placed, change=replace(change, **images))
+
+
+def batches_of(number: int, batches: int) -> list[list[PositionedChange]]:
+    """Draw histories, and deliver them together in so many batches."""
+    found: list[list[PositionedChange]] = [[] for _ in range(batches)]
+    for which, delivery in enumerate(drawn(number)):
+        for i, batch in enumerate(delivery):
+            found[i % batches] += [of_history(which, placed) for placed in batch]
+    return found
+
+
+def in_tables(
+    batch: Sequence[PositionedChange], names: Mapping[str, str], partition: int | None = None
+) -> list[PositionedChange]:
+    """Return changes with other names of their tables, and in a partition of their own."""
+    found = []
+    for one in batch:
+        source = one.change.source
+        renamed = replace(source, table=names.get(source.table or "", source.table))
+        place = one.position if partition is None else one.position._replace(partition=partition)
+        found.append(replace(one, change=replace(one.change, source=renamed), position=place))
+    return found

@@ -27,8 +27,8 @@ from tests.runtime.engines.any_messages import (
     without,
 )
 from tests.runtime.engines.apply.lake import Lake, lake_in
-from tests.runtime.engines.apply.test_convergence import drawn, of_history
 from tests.runtime.engines.apply.test_histories import HISTORIES, message
+from tests.runtime.tables.histories import drawn, of_history
 
 import changewire as cw
 import changewire.spark as cws

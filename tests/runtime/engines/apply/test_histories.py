@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from tests.runtime.engines.apply.lake import Lake
-from tests.runtime.engines.apply.test_convergence import drawn, of_history
+from tests.runtime.tables.histories import drawn, of_history
 from tests.runtime.tables.model import tables_of
 from tests.support.topics import create, produce
 

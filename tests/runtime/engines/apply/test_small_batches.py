@@ -11,8 +11,7 @@ from unittest.mock import patch
 import msgspec
 import pytest
 from tests.runtime.engines.apply.lake import Lake
-from tests.runtime.engines.apply.test_convergence import drawn, of_history
-from tests.runtime.tables.histories import change, placed, truncate
+from tests.runtime.tables.histories import change, drawn, of_history, placed, truncate
 from tests.runtime.tables.model import tables_of
 
 import changewire.spark as cws

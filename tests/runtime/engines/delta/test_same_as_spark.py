@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,21 +10,18 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from deltalake import DeltaTable
 from tests.runtime.engines.apply.lake import Lake as SparkLake
-from tests.runtime.engines.apply.test_convergence import drawn, of_history
 from tests.runtime.engines.delta.lake import Lake
+from tests.runtime.engines.same_tables import assert_same
 from tests.runtime.tables.histories import change, placed, truncate
 from tests.runtime.tables.model import tables_of
 
 import changewire as cw
 import changewire.delta as cwd
 import changewire.spark as cws
-from changewire.engines.kept import SUFFIX
 from changewire.engines.layout import INPUT_COLUMNS
 from changewire.engines.python.batches import to_batch
 from changewire.framing import expand, read
-from changewire.tables import PositionedChange
 from changewire.tables.keys import key_text
 
 if TYPE_CHECKING:
@@ -34,57 +30,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("interpreted")
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
-HISTORIES = 60
-BATCHES = 3
-
-
-def content(folder: Path) -> list[str]:
-    """Return the rows of a table, or its tombstones, each once; when is not compared."""
-    rows = DeltaTable(str(folder)).to_pyarrow_table().to_pylist(maps_as_pydicts="strict")
-    texts = (json.dumps({**row, "since": None}, sort_keys=True) for row in rows)
-    return sorted({*texts} if folder.name.endswith(SUFFIX) else texts)
-
-
-def layout(folder: Path) -> tuple[Any, dict[str, str]]:
-    """Return the columns of a table with their comments, and its properties of ours."""
-    table = DeltaTable(str(folder))
-    properties = table.metadata().configuration
-    ours = {name: text for name, text in properties.items() if name.startswith("changewire.")}
-    return json.loads(table.schema().to_json()), ours
-
-
-def assert_same(spark_folder: Path, folder: Path) -> None:
-    """Compare all tables below two folders."""
-    names = {path.parent.relative_to(folder) for path in folder.rglob("_delta_log")}
-    assert names
-    assert names == {
-        path.parent.relative_to(spark_folder) for path in spark_folder.rglob("_delta_log")
-    }
-    for name in sorted(names):
-        assert content(folder / name) == content(spark_folder / name), name
-        assert layout(folder / name) == layout(spark_folder / name), name
-
-
-def test_histories_end_in_the_same_tables(spark: SparkSession, tmp_path: Path) -> None:
-    """Rows, tombstones, metadata, columns and counts are the same after each of some batches."""
-    batches: list[list[PositionedChange]] = [[] for _ in range(BATCHES)]
-    for number, delivery in enumerate(drawn(HISTORIES)):
-        for i, batch in enumerate(delivery):
-            batches[i % BATCHES] += [of_history(number, placed) for placed in batch]
-    batches[1] += placed(truncate(20), truncate(None), start=10_000)
-    batches[2] += placed(change("delete", "1-1", 30, table=None), start=20_000)
-    in_spark = SparkLake(tmp_path / "spark", applies_truncates=True)
-    lake = Lake(tmp_path / "rust", applies_truncates=True)
-    told: list[str] = []
-    for batch in batches:
-        in_spark.send(batch)
-        lake.apply(batch, batch_size=100_000)
-    in_spark.apply(spark, metrics=told.append)
-    assert_same(in_spark.folder, lake.folder)
-    counts: Counter[str] = Counter()
-    for line in told:
-        counts.update(msgspec.json.decode(line).get("tables", {}))
-    assert lake.counts == counts
 
 
 def records(folder: Path) -> pa.Table:
