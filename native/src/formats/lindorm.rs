@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::bound::Bound;
-use super::connect::{Column, Connect, Schemas, column_of, kind_of, write_value};
+use super::connect::{Column, Connect, Schemas, Type, column_of, kind_of, write_value};
 use super::record_key::{RecordKey, is_cell};
 use super::rows::{Cell, Row, Written, distinct, is_same, write_key};
 use super::writing::{extras, leniencies, member, word};
@@ -237,6 +237,12 @@ impl Adapter for Lindorm {
         leniencies(notes, out);
         extras(message, out)?;
         out.push(b'}');
-        Some(Rest { event_time: Some(time.value * 1000), sequence: Some((time.value, 0)) })
+        let declared = style.columns.into_iter().flatten().flatten();
+        Some(Rest {
+            event_time: Some(time.value * 1000),
+            sequence: Some((time.value, 0)),
+            has_decimal_key: declared.into_iter().any(|column| matches!(column.kind, Type::Decimal(_))),
+            is_empty_image: false,
+        })
     }
 }
