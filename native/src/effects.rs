@@ -15,8 +15,7 @@ pub struct Effect {
 
 /// Return the effect of the row that was written to columns; `Some(None)` if it has none.
 ///
-/// Declined are changes of two rows, images before that wait for their pair, patches with an image
-/// before, and keys of numbers with a fraction, which may be written in several ways.
+/// Declined are changes of two rows, patches with an image before, and keys of numbers with a fraction, which may be written in several ways.
 pub fn effect(columns: &Columns, rest: &Rest, image: &str) -> Option<Option<Effect>> {
     let op = columns.text(Name::Op)?;
     let is_change = matches!(op, b"insert" | b"update" | b"upsert" | b"read" | b"delete");
@@ -24,13 +23,18 @@ pub fn effect(columns: &Columns, rest: &Rest, image: &str) -> Option<Option<Effe
     let after = columns.text(Name::After);
     let has_before = columns.text(Name::Before).is_some();
     let is_unpaired = op == b"update" && after.is_none() && has_before;
-    if columns.text(Name::BeforeKey).is_some() || is_unpaired || rest.has_decimal_key {
+    if columns.text(Name::BeforeKey).is_some() || rest.has_decimal_key {
+        return None;
+    }
+    // Such an image deletes its row, unless it is one of several of an update.
+    let is_first = rest.sequence.is_none_or(|(_, minor)| minor == 0);
+    if is_unpaired && !(is_first && image == "full") {
         return None;
     }
     let mut members = members(key)?;
     members.sort();
     let mut effect = Effect { key: written(&members)?, kind: "delete", names: None };
-    if op == b"delete" {
+    if op == b"delete" || is_unpaired {
         return Some(Some(effect));
     }
     if image == "full" && !rest.is_empty_image && after.is_some() {
