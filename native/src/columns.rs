@@ -9,6 +9,8 @@ use arrow_array::{
 use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema};
 
+use crate::effects::Effect;
+
 /// Bytes of a column of text at most: its offsets have 32 bits.
 pub const MOST_BYTES: usize = 1 << 30;
 
@@ -83,6 +85,44 @@ impl Texts {
     }
 }
 
+/// A column of lists of texts.
+struct Lists {
+    items: Texts,
+    ends: Vec<i32>,
+    valid: BooleanBufferBuilder,
+}
+
+impl Lists {
+    fn new() -> Self {
+        Lists { items: Texts::new(0, 0), ends: vec![0], valid: BooleanBufferBuilder::new(0) }
+    }
+
+    /// End a row that has a list, or NULL.
+    fn end<'t>(&mut self, items: Option<impl Iterator<Item = &'t [u8]>>) {
+        self.valid.append(items.is_some());
+        for item in items.into_iter().flatten() {
+            self.items.put(item);
+            self.items.end();
+        }
+        let end = self.items.offsets.len() - 1;
+        self.ends.push(i32::try_from(end).unwrap_or(i32::MAX));
+    }
+
+    fn truncate(&mut self, rows: usize) {
+        self.ends.truncate(rows + 1);
+        self.valid.truncate(rows);
+        let items = self.ends.last().and_then(|end| usize::try_from(*end).ok());
+        self.items.truncate(items.unwrap_or_default());
+    }
+
+    fn finish(mut self) -> Result<ArrayRef, ArrowError> {
+        let item = Arc::new(field("item", &DataType::Utf8));
+        let offsets = OffsetBuffer::new(ScalarBuffer::from(self.ends));
+        let nulls = nulls(&mut self.valid);
+        Ok(Arc::new(ListArray::try_new(item, offsets, Arc::new(self.items.finish()), nulls)?))
+    }
+}
+
 /// A column of integers.
 struct Numbers {
     values: Vec<i64>,
@@ -113,6 +153,10 @@ pub struct Rest {
     /// Microseconds since the Unix epoch.
     pub event_time: Option<i64>,
     pub sequence: Option<(i64, i64)>,
+    /// Whether a column of the key is, or may be, a decimal, which is text in JSON.
+    pub has_decimal_key: bool,
+    /// Whether it says nothing about columns, whatever the image is said to be.
+    pub is_empty_image: bool,
 }
 
 /// Names of the columns of text, in their order.
@@ -142,8 +186,10 @@ pub struct Columns {
     event_time: Numbers,
     major: Numbers,
     minor: Numbers,
-    leniencies: Texts,
-    leniency_ends: Vec<i32>,
+    leniencies: Lists,
+    effect_keys: Texts,
+    effect_kinds: Texts,
+    effect_names: Lists,
     /// How many rows each message has; 0 if it was declined.
     sizes: Vec<i32>,
     rows: usize,
@@ -161,8 +207,10 @@ impl Columns {
             event_time: Numbers::new(messages),
             major: Numbers::new(messages),
             minor: Numbers::new(messages),
-            leniencies: Texts::new(0, 0),
-            leniency_ends: vec![0],
+            leniencies: Lists::new(),
+            effect_keys: Texts::new(messages, 0),
+            effect_kinds: Texts::new(messages, 0),
+            effect_names: Lists::new(),
             sizes: Vec::with_capacity(messages),
             rows: 0,
         }
@@ -188,17 +236,25 @@ impl Columns {
     }
 
     /// End a row.
-    pub fn end<'n>(&mut self, rest: &Rest, leniencies: impl Iterator<Item = &'n str>) {
+    pub fn end<'n>(
+        &mut self,
+        rest: &Rest,
+        leniencies: impl Iterator<Item = &'n str>,
+        effect: Option<&Effect>,
+    ) {
         self.texts.iter_mut().for_each(Texts::end);
         self.event_time.push(rest.event_time);
         self.major.push(rest.sequence.map(|sequence| sequence.0));
         self.minor.push(rest.sequence.map(|sequence| sequence.1));
-        for name in leniencies {
-            self.leniencies.put(name.as_bytes());
-            self.leniencies.end();
+        self.leniencies.end(Some(leniencies.map(str::as_bytes)));
+        if let Some(effect) = effect {
+            self.effect_keys.put(&effect.key);
+            self.effect_kinds.put(effect.kind.as_bytes());
         }
-        let end = self.leniencies.offsets.len() - 1;
-        self.leniency_ends.push(i32::try_from(end).unwrap_or(i32::MAX));
+        self.effect_keys.end();
+        self.effect_kinds.end();
+        let names = effect.and_then(|effect| effect.names.as_ref());
+        self.effect_names.end(names.map(|names| names.iter().map(Vec::as_slice)));
         self.rows += 1;
     }
 
@@ -222,9 +278,12 @@ impl Columns {
         for numbers in [&mut self.event_time, &mut self.major, &mut self.minor] {
             numbers.truncate(rows);
         }
-        self.leniency_ends.truncate(rows + 1);
-        let names = self.leniency_ends.last().and_then(|end| usize::try_from(*end).ok());
-        self.leniencies.truncate(names.unwrap_or_default());
+        for texts in [&mut self.effect_keys, &mut self.effect_kinds] {
+            texts.truncate(rows);
+        }
+        for lists in [&mut self.leniencies, &mut self.effect_names] {
+            lists.truncate(rows);
+        }
         self.rows = rows;
     }
 
@@ -254,7 +313,10 @@ impl Columns {
             ("ddl", ddl),
             ("schema_fingerprint", mark),
             ("attributes", attributes),
-            ("leniencies", lists(self.leniencies, self.leniency_ends)?),
+            ("leniencies", self.leniencies.finish()?),
+            ("effect_key", Arc::new(self.effect_keys.finish())),
+            ("effect_kind", Arc::new(self.effect_kinds.finish())),
+            ("effect_names", self.effect_names.finish()?),
         ];
         let fields: Vec<Field> = columns.iter().map(|(name, array)| field(name, array.data_type())).collect();
         let arrays = columns.into_iter().map(|(_, array)| array).collect();
@@ -283,10 +345,4 @@ fn structs<const N: usize>(
     let fields: Fields = columns.iter().map(|(name, array)| field(name, array.data_type())).collect();
     let arrays = columns.into_iter().map(|(_, array)| array).collect();
     Ok(Arc::new(StructArray::try_new(fields, arrays, nulls)?))
-}
-
-fn lists(texts: Texts, ends: Vec<i32>) -> Result<ArrayRef, ArrowError> {
-    let item = Arc::new(field("item", &DataType::Utf8));
-    let offsets = OffsetBuffer::new(ScalarBuffer::from(ends));
-    Ok(Arc::new(ListArray::try_new(item, offsets, Arc::new(texts.finish()), None)?))
 }

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use arrow_array::{Array, BinaryArray, Int32Array, RecordBatch};
 
 use crate::columns::{Columns, MOST_BYTES, PerRow, Rest};
+use crate::effects::effect;
 use crate::formats::{Adapter, Input, Notes, Options, adapter};
 use crate::json::names::Names;
 use crate::json::scan::{LEVELS, Scan};
@@ -21,6 +22,9 @@ const TEXT: &str = "text";
 
 /// What they call valid messages that the adapter declines.
 const MEANING: &str = "meaning";
+
+/// What they call changes whose effect on tables is left to Python.
+const EFFECT: &str = "effect";
 
 /// What they call batches in which the kernel panicked.
 pub const PANIC: &str = "panic";
@@ -38,12 +42,15 @@ pub struct State {
     pub messages: u64,
     /// Bytes that rows of the last batch needed.
     per_row: PerRow,
+    image: String,
+    has_effects: bool,
 }
 
 impl State {
     /// Return the state of a kernel; none if it does not read the format by this table.
     pub fn new(format: &str, text: &str, options: Options) -> Option<Self> {
         let table = table(text)?;
+        let (image, has_effects) = (options.image.clone(), options.effects);
         let adapter = adapter(format, &table, options)?;
         Some(State {
             table,
@@ -56,6 +63,8 @@ impl State {
             declined: HashMap::new(),
             messages: 0,
             per_row: PerRow::default(),
+            image,
+            has_effects,
         })
     }
 
@@ -86,7 +95,7 @@ impl State {
         *self.declined.entry(PANIC.to_owned()).or_default() += count as u64;
         let mut columns = Columns::new(count, &PerRow::default());
         for _ in 0..count {
-            columns.end(&Rest::default(), std::iter::empty());
+            columns.end(&Rest::default(), std::iter::empty(), None);
             columns.end_message(0);
         }
         columns.finish().unwrap_or_else(|_| unreachable!("columns of NULL are columns"))
@@ -99,7 +108,7 @@ impl State {
         let done = is_text.ok_or(Declined::Text).and_then(|value| self.elements(value, key, columns));
         if let Err(declined) = &done {
             columns.truncate(start);
-            columns.end(&Rest::default(), std::iter::empty());
+            columns.end(&Rest::default(), std::iter::empty(), None);
             self.count(declined);
         }
         columns.end_message(done.map_or(0, |()| columns.rows() - start));
@@ -132,6 +141,7 @@ impl State {
         let label = match declined {
             Declined::Text => TEXT,
             Declined::Meaning => MEANING,
+            Declined::Effect => EFFECT,
             Declined::Node(node) => &self.table.nodes[*node].label,
         };
         if let Some(count) = self.declined.get_mut(label) {
@@ -165,8 +175,13 @@ impl State {
         uses.of(self.table.root, &root, &message).ok_or(Declined::Meaning)?;
         let input = Input { message, root, key, texts: &self.texts };
         let rest = self.adapter.row(&input, columns, &mut self.notes).ok_or(Declined::Meaning)?;
+        let effect = if self.has_effects {
+            effect(columns, &rest, &self.image).ok_or(Declined::Effect)?
+        } else {
+            None
+        };
         let names = self.uses.iter().map(|name| self.table.leniencies[*name].as_str());
-        columns.end(&rest, names.chain(self.notes.iter().copied()));
+        columns.end(&rest, names.chain(self.notes.iter().copied()), effect.as_ref());
         Ok(())
     }
 }
@@ -176,4 +191,5 @@ enum Declined {
     Text,
     Node(usize),
     Meaning,
+    Effect,
 }

@@ -4,6 +4,7 @@
 //! rows that Python yields, or declines it, and then Python reads it. It reports no errors.
 
 mod columns;
+mod effects;
 mod formats;
 mod json;
 mod kernel;
@@ -36,15 +37,16 @@ impl Kernel {
     ///
     /// Raises ValueError: the kernel does not read the format, or not by this table.
     #[new]
-    #[pyo3(signature = (format, table, *, image, keys=None, families=None))]
+    #[pyo3(signature = (format, table, *, image, keys=None, families=None, effects=false))]
     fn new(
         format: &str,
         table: &str,
         image: String,
         keys: Option<Vec<String>>,
         families: Option<Vec<String>>,
+        effects: bool,
     ) -> PyResult<Self> {
-        let state = State::new(format, table, Options { image, keys, families });
+        let state = State::new(format, table, Options { image, keys, families, effects });
         let state = state.ok_or_else(|| PyValueError::new_err("no kernel for this table"))?;
         Ok(Kernel { state: Mutex::new(state) })
     }

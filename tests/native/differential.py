@@ -11,6 +11,7 @@ import pytest
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.decode import Decoder
+from changewire.engines.effects import EffectsDecoder
 from changewire.engines.layout import INPUT_COLUMNS
 from changewire.engines.native import Kernel, installed, kernel_of
 
@@ -40,9 +41,9 @@ class Compared:
         return 1 - self.declined / max(self.messages, 1)
 
 
-def kernel(options: DecodeOptions) -> Kernel:
+def kernel(options: DecodeOptions, *, effects: bool = False) -> Kernel:
     """Return the kernel for a way to read messages; it must be there."""
-    found = kernel_of(options)
+    found = kernel_of(options, effects=effects)
     assert found is not None, f"no kernel for {options}"
     return found
 
@@ -58,17 +59,24 @@ def batch_of(
     return pa.RecordBatch.from_pydict(columns)
 
 
-def rows(batch: pa.RecordBatch, options: DecodeOptions, kernel: Kernel | None) -> pa.Table:
+def rows(
+    batch: pa.RecordBatch,
+    options: DecodeOptions,
+    kernel: Kernel | None,
+    *,
+    effects: bool = False,
+) -> pa.Table:
     """Return what becomes of a batch, by a kernel or without one."""
-    decoder = Decoder(options)
+    decoder = EffectsDecoder(options) if effects else Decoder(options)
     vars(decoder)["kernel"] = kernel
     return pa.Table.from_batches([*decoder(batch)], decoder.schema())
 
 
-def compare(batch: pa.RecordBatch, options: DecodeOptions) -> Compared:
+def compare(batch: pa.RecordBatch, options: DecodeOptions, *, effects: bool = False) -> Compared:
     """Check that rows are the same with the kernel and without it."""
-    native = kernel(options)
-    found, expected = rows(batch, options, native), rows(batch, options, None)
+    native = kernel(options, effects=effects)
+    found = rows(batch, options, native, effects=effects)
+    expected = rows(batch, options, None, effects=effects)
     assert found.schema == expected.schema
     if not found.equals(expected):
         differences = [*_differences(found.to_pylist(), expected.to_pylist(), batch)]

@@ -133,8 +133,13 @@ def test_counts() -> None:
 
 
 def test_other_decoders_have_no_kernel() -> None:
-    """Rows with effects are made by Python."""
-    assert EffectsDecoder(OPTIONS).kernel is None
+    """A decoder of which the kernel knows nothing has none."""
+
+    class Other(EffectsDecoder):
+        pass
+
+    assert EffectsDecoder(OPTIONS).kernel is not None
+    assert Other(OPTIONS).kernel is None
 
 
 def test_digests_and_auto_have_no_kernel() -> None:

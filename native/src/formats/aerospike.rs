@@ -143,7 +143,7 @@ impl Adapter for Aerospike {
         }
         extras(message, out)?;
         out.push(b'}');
-        Some(times(generation, lut))
+        Some(Rest { is_empty_image: is_write && is_empty, ..times(generation, lut) })
     }
 }
 
@@ -172,5 +172,6 @@ fn times(generation: &Slot, lut: &Slot) -> Rest {
     if lut.value == 0 {
         return Rest::default();
     }
-    Rest { event_time: Some(lut.value * 1000), sequence: Some((lut.value, generation.value)) }
+    let sequence = Some((lut.value, generation.value));
+    Rest { event_time: Some(lut.value * 1000), sequence, ..Rest::default() }
 }

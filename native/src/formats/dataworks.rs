@@ -143,6 +143,14 @@ impl DataWorks {
         Some(())
     }
 
+    /// Tell whether a column of the key may be a decimal.
+    fn has_decimal_key(&self, table: &TableSchema) -> bool {
+        let is_double = |name: &Vec<u8>| table.type_of(name, &mut 0) == Some(Type::Double);
+        let hidden = |name: &&[u8]| table.type_of(name, &mut 0) == Some(Type::Double);
+        let names = self.names(table);
+        names.iter().any(is_double) || (names.is_empty() && HIDDEN.iter().any(hidden))
+    }
+
     /// Return the columns that name a row; empty if only hidden ones may.
     fn names<'n>(&'n self, table: &'n TableSchema) -> &'n [Vec<u8>] {
         self.keys.as_deref().unwrap_or(&table.primary_key)
@@ -240,6 +248,8 @@ impl Adapter for DataWorks {
         Some(Rest {
             event_time: (time != -1).then(|| time * 1000),
             sequence: sequence_of(sequence, message, arm.is_before)?,
+            has_decimal_key: self.has_decimal_key(&table),
+            is_empty_image: false,
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::bound::Bound;
-use super::connect::{Column, Connect, Schemas, column_of, kind_of, write_value};
+use super::connect::{Column, Connect, Schemas, Type, column_of, kind_of, write_value};
 use super::record_key::{RecordKey, is_cell};
 use super::rows::{Cell, Row, Written, distinct, is_same, write_key};
 use super::writing::{extras, leniencies, member, word};
@@ -117,8 +117,9 @@ impl Lindorm {
         Some(Style { columns, is_hbase })
     }
 
-    /// Write the key of a row, and the one before an update that moved the row to another.
-    fn keys(&self, op: &str, style: &Style, columns: &mut Columns) -> Option<()> {
+    /// Write the key of a row, and the one before an update that moved the row to another. Return
+    /// whether a decimal is among its columns.
+    fn keys(&self, op: &str, style: &Style, columns: &mut Columns) -> Option<bool> {
         let [before, after] = [(Name::Before, 0), (Name::After, 1)]
             .map(|(name, side)| Written { row: &self.rows[side], data: columns.data(name) });
         let named = Written { row: &self.named.row, data: &self.named.data };
@@ -134,7 +135,7 @@ impl Lindorm {
         let anywhere = |name: &[u8]| after.value(name).or(named.value(name)).or(before.value(name));
         let is_of_row = write_key(all.clone(), |name| row.value(name), &mut found);
         if !is_of_row && !write_key(all.clone(), anywhere, &mut found) {
-            return Some(());
+            return Some(false);
         }
         let has_before = op == "update" && before.has_columns();
         // Text and bytes have the same JSON text, and are not equal.
@@ -142,7 +143,7 @@ impl Lindorm {
             return None;
         }
         if has_before && write_key(all.clone(), |name| before.value(name), &mut old) && old != found {
-            for name in all {
+            for name in all.clone() {
                 let now = if is_of_row { row.value(name) } else { anywhere(name) }?;
                 let was = before.value(name)?;
                 if now != was && is_same(now, was)? {
@@ -152,7 +153,7 @@ impl Lindorm {
             columns.of(Name::BeforeKey).put(&old);
         }
         columns.of(Name::Key).put(&found);
-        Some(())
+        Some(all.clone().any(|name| style.is_decimal(name)))
     }
 }
 
@@ -164,6 +165,12 @@ struct Style<'s> {
 }
 
 impl Style<'_> {
+    /// Tell whether a column is declared as a decimal, which is text in JSON.
+    fn is_decimal(&self, name: &[u8]) -> bool {
+        let kinds = self.columns.map(|columns| kind_of(columns, name));
+        kinds.iter().any(|kind| matches!(kind, Some(Type::Decimal(_))))
+    }
+
     /// Tell whether a column is declared with one type, or with none, wherever it stands.
     fn has_one_type(&self, name: &[u8]) -> bool {
         let [before, after] = self.columns.map(|columns| kind_of(columns, name));
@@ -219,7 +226,7 @@ impl Adapter for Lindorm {
         let unknown = self.image(0, before, &style, message, columns, notes)?;
         let unknown_after = self.image(1, after, &style, message, columns, notes)?;
         notes.extend(unknown.into_iter().chain(unknown_after));
-        self.keys(op, &style, columns)?;
+        let has_decimal_key = self.keys(op, &style, columns)?;
         columns.of(Name::Op).put(op.as_bytes());
         columns.of(Name::System).put(b"lindorm");
         columns.of(Name::Database).put(message.content(namespace)?);
@@ -237,6 +244,11 @@ impl Adapter for Lindorm {
         leniencies(notes, out);
         extras(message, out)?;
         out.push(b'}');
-        Some(Rest { event_time: Some(time.value * 1000), sequence: Some((time.value, 0)) })
+        Some(Rest {
+            event_time: Some(time.value * 1000),
+            sequence: Some((time.value, 0)),
+            has_decimal_key,
+            is_empty_image: false,
+        })
     }
 }

@@ -43,6 +43,8 @@ pub struct Options {
     pub image: String,
     pub keys: Option<Vec<String>>,
     pub families: Option<Vec<String>>,
+    /// Whether the effects of changes on tables are made as well.
+    pub effects: bool,
 }
 
 /// Return the adapter of a format; none if the kernel has none, or not for such a table.

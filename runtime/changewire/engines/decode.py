@@ -118,19 +118,49 @@ class Decoder:
 
     def _interleaved(self, batch: pa.RecordBatch, made: Made) -> Iterator[pa.RecordBatch]:
         """Yield the rows that a kernel made, and in place those of the messages it declined."""
-        plain = _of_messages(batch, made) if made.sizes is None else None
+        plain = None
+        if made.sizes is None:
+            plain = pa.RecordBatch.from_pydict(self._native_columns(batch, made, None))
         start = row = 0
         for first, stop in (*made.declined, (len(batch), len(batch))):
             if plain is not None and first > start:
                 yield plain.slice(start, first - start)
             elif made.sizes is not None and first > start:
                 sizes = made.sizes[start:first]
-                yield from _of_batches(batch.slice(start, first - start), made, sizes, row)
+                yield from self._of_batches(batch.slice(start, first - start), made, sizes, row)
                 row += sum(sizes)
             for part in parts(batch.slice(first, stop - first), rows=PART) if stop > first else ():
                 yield from self._part(part)
             row += stop - first
             start = stop
+
+    def _of_batches(
+        self, batch: pa.RecordBatch, made: Made, sizes: list[int], start: int
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of messages that may be several rows, in batches that are cut by bytes.
+
+        Args:
+            batch: The messages.
+            made: What a kernel made of them, and of others.
+            sizes: How many rows each has.
+            start: Index of their first row.
+        """
+        places, weights = places_of(sizes), repeated_bytes(batch)
+        if self.all_have_values:
+            values = lengths(batch.column("value"))
+            weights = [sum(pair) for pair in zip(weights, values, strict=True)]
+        each = [weights[place] for place, size in enumerate(sizes) for _ in range(size)]
+        for first, stop in cuts(each, rows=ROWS, limit=BATCH_BYTES):
+            within = Places(*(column.slice(first, stop - first) for column in places))
+            rows = made.rows(start + first, stop - first)
+            yield pa.RecordBatch.from_pydict(self._native_columns(batch, rows, within))
+
+    def _native_columns(
+        self, batch: pa.RecordBatch, made: Made, places: Places | None
+    ) -> dict[str, pa.Array]:
+        """Return the columns of rows that a kernel made."""
+        dead = _no_rejections(len(made.leniencies))
+        return joined_columns(batch, made.change, dead, made.leniencies, places)
 
     def _part(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         elements, sizes = self._decoded(batch)
@@ -239,35 +269,6 @@ def columns(
     dead = _fields(spread(elements.rejections, rejection_array), REJECTION_COLUMNS)
     leniencies = pa.array(elements.leniencies, pa.list_(pa.string()))
     return joined_columns(batch, change, dead, leniencies, places)
-
-
-def _of_messages(batch: pa.RecordBatch, made: Made) -> pa.RecordBatch:
-    """Return the rows of messages that are one row each."""
-    dead = _no_rejections(len(batch))
-    return pa.RecordBatch.from_pydict(
-        joined_columns(batch, made.change, dead, made.leniencies, None)
-    )
-
-
-def _of_batches(
-    batch: pa.RecordBatch, made: Made, sizes: list[int], start: int
-) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of messages that may be several rows, in batches that are cut by bytes.
-
-    Args:
-        batch: The messages.
-        made: What a kernel made of them, and of others.
-        sizes: How many rows each has.
-        start: Index of their first row.
-    """
-    places, repeated = places_of(sizes), repeated_bytes(batch)
-    weights = [repeated[place] for place, size in enumerate(sizes) for _ in range(size)]
-    for first, stop in cuts(weights, rows=ROWS, limit=BATCH_BYTES):
-        rows = slice(start + first, start + stop)
-        change = {name: column[rows] for name, column in made.change.items()}
-        within = Places(*(column.slice(first, stop - first) for column in places))
-        dead, leniencies = _no_rejections(stop - first), made.leniencies[rows]
-        yield pa.RecordBatch.from_pydict(joined_columns(batch, change, dead, leniencies, within))
 
 
 def joined_columns(

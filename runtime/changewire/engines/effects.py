@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
+from functools import cached_property
 from typing import Any, Final
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec import UNSET
 
 from changewire.changes.change_row import ChangeRow
 from changewire.engines.decode import Decoder, Elements
 from changewire.engines.errors import KeysMissingError
 from changewire.engines.layout import CHANGE_OPS
+from changewire.engines.native import Kernel, Made, kernel_of
 from changewire.engines.places import Places
 from changewire.tables.keys import key_text
 from changewire.tables.mutations import RowMutation, mutations
@@ -37,6 +40,22 @@ class EffectsDecoder(Decoder):
 
     all_have_values = True
 
+    @cached_property
+    def kernel(self) -> Kernel | None:
+        """What decodes most messages quickly; None if there is no such, or not for these rows."""
+        if type(self) is not EffectsDecoder:
+            return None
+        return kernel_of(self.decode_options, effects=True)
+
+    def _native_columns(
+        self, batch: pa.RecordBatch, made: Made, places: Places | None
+    ) -> dict[str, pa.Array]:
+        found = super()._native_columns(batch, made, places)
+        values = batch.column("value")
+        found["value"] = values if places is None else values.take(places.record)
+        found[EFFECTS] = _effects(made)
+        return found
+
     def _columns(
         self, batch: pa.RecordBatch, elements: Elements, places: Places | None
     ) -> dict[str, pa.Array]:
@@ -45,6 +64,21 @@ class EffectsDecoder(Decoder):
         found["value"] = values if places is None else values.take(places.record)
         found[EFFECTS] = pa.array([*map(_of_change, elements.changes)], pa.list_(EFFECT))
         return found
+
+
+def _effects(made: Made) -> pa.Array:
+    """Return the column `EFFECTS` of rows that a kernel made: NULL, or a list of one."""
+    key, kind, names = made.effects
+    is_there = pc.is_valid(key)
+    parts = [key, kind, made.change["sequence"], names]
+    fields = [EFFECT.field(i) for i in range(EFFECT.num_fields)]
+    columns = [part.cast(field.type) for part, field in zip(parts, fields, strict=True)]
+    items = pa.StructArray.from_arrays(columns, fields=fields).filter(is_there)
+    ends = pc.cumulative_sum(is_there.cast(pa.int32()))
+    starts = pc.subtract(ends, is_there.cast(pa.int32()))
+    last = pa.array([len(items)], pa.int32())
+    offsets = pa.concat_arrays([pc.if_else(is_there, starts, None), last])
+    return pa.ListArray.from_arrays(offsets, items, pa.list_(EFFECT))
 
 
 def _of_change(change: ChangeRow | None) -> list[dict[str, Any]] | None:

@@ -35,20 +35,32 @@ NATIVE_PART: Final = 8192
 """Messages that the kernel decodes together: it makes no objects, so they may be many."""
 
 
+_EFFECTS: Final = ("effect_key", "effect_kind", "effect_names")
+
+
 class Made(NamedTuple):
     """What the kernel made of messages; one that was declined has one row, of NULL.
 
     Attributes:
         change: Columns of the changes.
         leniencies: Names of the leniencies that each needed.
+        effects: Key, kind and names of what each does to a row of a table; NULL for what does
+            nothing, or if effects were not asked for.
         declined: First, and behind the last, of each run of messages that were declined.
         sizes: How many rows each message has; None if each has one.
     """
 
     change: Mapping[str, pa.Array]
     leniencies: pa.Array
+    effects: Sequence[pa.Array]
     declined: Sequence[tuple[int, int]]
     sizes: list[int] | None
+
+    def rows(self, start: int, count: int) -> Made:
+        """Return some rows; the result says nothing of messages."""
+        change = {name: column.slice(start, count) for name, column in self.change.items()}
+        effects = [column.slice(start, count) for column in self.effects]
+        return Made(change, self.leniencies.slice(start, count), effects, (), None)
 
 
 class KernelCounts(NamedTuple):
@@ -90,7 +102,8 @@ class Kernel:
         change = {name: columns[name] for name in CHANGE_COLUMNS}
         is_one = len(rows) == len(batch)
         each = None if is_one else pc.max_element_wise(sizes, 1).to_pylist()
-        return Made(change, columns["leniencies"], [*_runs(sizes)], each)
+        effects = [columns[name] for name in _EFFECTS]
+        return Made(change, columns["leniencies"], effects, [*_runs(sizes)], each)
 
     @property
     def counts(self) -> KernelCounts:
@@ -100,11 +113,12 @@ class Kernel:
         return KernelCounts(self._native.messages, sum(by.values()), by)
 
 
-def kernel_of(options: DecodeOptions) -> Kernel | None:
+def kernel_of(options: DecodeOptions, *, effects: bool = False) -> Kernel | None:
     """Return the kernel for messages that are read as options say; None if there is none.
 
     Args:
         options: How messages are read; where digests are compared, Python does it all.
+        effects: Whether it also says what changes do to rows of tables.
     """
     native = installed()
     if native is None or options.format not in BUILT_IN or options.digests != "off":
@@ -120,6 +134,7 @@ def kernel_of(options: DecodeOptions) -> Kernel | None:
             image=options.image,
             keys=None if keys is None else [*keys],
             families=None if families is None else [*families],
+            effects=effects,
         )
     except (TypeError, ValueError):  # it has no adapter for the format, or not for such a table
         return None
