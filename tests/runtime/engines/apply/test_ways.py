@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 HISTORIES = 100
 MANY_HISTORIES = 1000
-DRAWN = {"t": "x", "u": "y"}
-"""Tables of drawn histories, by what they are called there."""
+DRAWN = {"t": "x", "u": "x"}
+"""Table of drawn histories, by what theirs are called: few tables take less time."""
 TRACED = 20
 
 FIRST = placed(*(change(key=key, a=1) for key in range(8)))
@@ -79,8 +79,8 @@ LOADS = placed(
     change(key=0, sequence=-1, a=3),  # the same in the table
     start=60,
 )
-CHOSEN = (FIRST, IN_ORDER, OUT_OF_ORDER, LOADS, OUT_OF_ORDER)
-"""The last one comes again as it was."""
+CHOSEN = (FIRST, IN_ORDER, OUT_OF_ORDER, [*LOADS, *OUT_OF_ORDER])
+"""The third one comes again as it was."""
 
 
 def drawn_batches(number: int) -> list[list[PositionedChange]]:
@@ -132,8 +132,7 @@ def test_each_way_comes_to_the_same(spark: SparkSession, tmp_path: Path) -> None
     for batch in batches:
         applied(batch, tables=memory, apply_as_truncates=True)
     assert found == content(memory)
-    drawn = tables_of(of_tables(batches, "x", "y", None), truncates=True)
-    assert {name: found[name] for name in DRAWN.values()} == drawn
+    assert found["x"] == tables_of(of_tables(batches, "x", None), truncates=True)["x"]
     keys = {one.change.key["id"] for one in of_tables(batches, "x")[:TRACED] if one.change.key}
     assert {key: lakes[SPARK].verdict("x", key) for key in keys} == dict.fromkeys(keys, "same")
 
@@ -153,7 +152,7 @@ def test_tables_end_as_the_model_says(
     for batch in batches:
         lake.send(batch)
     told(spark, lake, way)
-    assert lake.content(spark) == tables_of(of_tables(batches, "x", "y", None), truncates=True)
+    assert lake.content(spark) == tables_of(of_tables(batches, "x", None), truncates=True)
 
 
 def test_python_decides_on_what_is_not_simple(spark: SparkSession, tmp_path: Path) -> None:
