@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any, Final, NamedTuple
 
 from pyspark.sql import SparkSession
@@ -15,8 +16,13 @@ from pyspark.sql import SparkSession
 from changewire.engines.spark.raised import RAISED
 from changewire.engines.spark.session import is_remote
 
+_UNKNOWN: Final[tuple[type[Exception], ...]] = (*RAISED, TypeError)
+"""What is raised where the JVM has no such class, or the class no such function."""
+
 _PATH: Final = re.compile("delta[.]`(.*)`", re.DOTALL)
 """A path, as SQL names the table there."""
+
+_one_at_a_time: Final = Lock()
 
 _ARGUMENTS: Final = (1, 2, 3)
 """Of the function by which Delta reads the newest version of a log; each has a default."""
@@ -55,7 +61,7 @@ def log_version(spark: SparkSession, table: str) -> LogVersion | None:
         snapshot = log.update(*defaults)
         number = int(snapshot.version())
         return None if number < 0 else LogVersion(number, str(snapshot.metadata().id()))
-    except RAISED:  # another release of Delta, or a table that is not there
+    except _UNKNOWN:  # another release of Delta, or a table that is not there
         return None
 
 
@@ -72,7 +78,7 @@ def listing(spark: SparkSession, folder: str) -> frozenset[tuple[str, int]] | No
         system = path.getFileSystem(session.sessionState().newHadoopConf())
         found = system.listStatus(path) if system.exists(path) else ()
         return frozenset((one.getPath().getName(), one.getModificationTime()) for one in found)
-    except RAISED:
+    except _UNKNOWN:
         return None
 
 
@@ -83,16 +89,18 @@ def same_session(spark: SparkSession) -> Generator[None, None, None]:
         yield
         return
     sessions: Any = SparkSession
-    active, known = SparkSession.getActiveSession(), sessions._activeSession  # noqa: SLF001
-    try:
-        yield
-    finally:
-        sessions._activeSession = known  # noqa: SLF001
-        jvm, _ = _jvm_of(spark)
-        if active is None:
-            jvm.SparkSession.clearActiveSession()
-        else:
-            jvm.SparkSession.setActiveSession(_jvm_of(active)[1])
+    of_jvm = _jvm_of(spark)[0].SparkSession
+    with _one_at_a_time:  # threads share what PySpark takes for the active session
+        known = sessions._activeSession  # noqa: SLF001
+        active = of_jvm.getActiveSession()  # PySpark's own may make another object
+        try:
+            yield
+        finally:
+            sessions._activeSession = known  # noqa: SLF001
+            if active.isDefined():
+                of_jvm.setActiveSession(active.get())
+            else:
+                of_jvm.clearActiveSession()
 
 
 def _jvm_of(spark: Any) -> tuple[Any, Any]:

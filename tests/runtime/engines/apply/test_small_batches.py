@@ -228,3 +228,4 @@ def test_many_tables_are_written_side_by_side(spark: SparkSession, tmp_path: Pat
             lake.apply(spark)
         lake.apply(spark)
     assert lake.content(spark) == tables_of(sent)
+    assert cws.session() is spark

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 from pyspark import inheritable_thread_target
 from pyspark.sql import DataFrame, SparkSession
@@ -25,24 +25,21 @@ from changewire.engines.spark.apply.known import (
     known_tables,
 )
 from changewire.engines.spark.apply.large_batch import large_batch
-from changewire.engines.spark.apply.merge import Effects, SparkMerge
+from changewire.engines.spark.apply.merge import SparkMerge
 from changewire.engines.spark.apply.options import ApplyOptions
-from changewire.engines.spark.apply.plan import TablePlan
-from changewire.engines.spark.apply.shape import Shape
+from changewire.engines.spark.apply.protocols import AppliedBatch
 from changewire.engines.spark.apply.small_batch import (
     FEW,
     NotSmallError,
     collected,
     small_batch,
 )
-from changewire.engines.spark.apply.sources import BatchSources
 from changewire.engines.spark.apply.tables import tables_of
-from changewire.engines.spark.decode import Decoded, RowsAs
+from changewire.engines.spark.decode import Decoded
 from changewire.engines.spark.stream.batch import BatchWriter
 from changewire.tables import planner
 from changewire.tables.names import Target
-from changewire.tables.order import Order
-from changewire.tables.routing import Namespace, RouteKey, Routes, goes_to_all
+from changewire.tables.routing import Namespace, goes_to_all
 
 _SETTINGS: Final = {
     # Names of columns stand in SQL text, where they are quoted and mean nothing else.
@@ -51,50 +48,6 @@ _SETTINGS: Final = {
     "spark.databricks.delta.merge.materializeSource": "none",
 }
 """Settings of the session that a stream has for its batches."""
-
-
-class AppliedBatch(Protocol):
-    """A batch as `changewire.tables.planner` plans it, wherever it is decided on."""
-
-    @property
-    def sources(self) -> BatchSources:
-        """Where the changes come from."""
-        ...
-
-    @property
-    def options(self) -> ApplyOptions:
-        """How changes are applied."""
-        ...
-
-    @property
-    def tables(self) -> dict[Target, TablePlan]:
-        """How each table has its rows; empty until the batch is routed."""
-        ...
-
-    @property
-    def landing(self) -> DataFrame:
-        """Decoded rows with `ROW_ID`; changes that cannot be applied are dead letters."""
-        ...
-
-    def routed(self, routes: Routes) -> AppliedBatch: ...  # noqa: D102 - see `ChangeBatch`
-
-    def paired(self) -> tuple[AppliedBatch, int]: ...  # noqa: D102 - see `ChangeBatch`
-
-    def without(self, failures: list[Any]) -> AppliedBatch:
-        """Return the batch in which more changes are dead letters."""
-        ...
-
-    def effects(self, keys: list[RouteKey], shape: Shape, earlier: DataFrame | None) -> Effects:
-        """Return what the changes from some sources, and earlier deletes, do to a table."""
-        ...
-
-    def newest_truncate(self, keys: list[RouteKey]) -> Order:
-        """Return the order of the newest truncate that comes from some sources."""
-        ...
-
-    def landed(self, rows_as: RowsAs) -> Decoded:
-        """Return what lands."""
-        ...
 
 
 @dataclass(frozen=True)

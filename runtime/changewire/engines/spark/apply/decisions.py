@@ -94,7 +94,7 @@ class Decisions(NamedTuple):
 
 @dataclass(frozen=True)
 class SparkEffects:
-    """What the changes of a batch do to the rows of one table; see `merge.Effects`.
+    """What the changes of a batch do to the rows of one table; see `protocols.Effects`.
 
     Attributes:
         rows: One row for each effect, as `Shape.fitted` returns them.

@@ -25,7 +25,7 @@ from changewire.tables.routing import TRUNCATE, RouteKey, Routes
 
 @dataclass(frozen=True)
 class LargeBatch:
-    """A batch that is decided on in tasks; see `batch.AppliedBatch`.
+    """A batch that is decided on in tasks; see `protocols.AppliedBatch`.
 
     Attributes:
         landing: Decoded rows with effects; changes that cannot be applied are dead letters.

@@ -129,7 +129,7 @@ def _is_changed(decision: Row) -> bool:
 
 @dataclass(frozen=True)
 class LocalEffects:
-    """What the changes of a small batch do to the rows of one table; see `merge.Effects`.
+    """What the changes of a small batch do to the rows of one table; see `protocols.Effects`.
 
     Attributes:
         spark: The session.
@@ -147,7 +147,7 @@ class LocalEffects:
     def decisions(
         self, tables: SparkTables, floor: Order, mark: Mark, *, is_new: bool
     ) -> LocalDecisions:
-        """Return what each row becomes; see `merge.Effects`.
+        """Return what each row becomes; see `protocols.Effects`.
 
         A key is not looked at if all its changes have sequences, and one of them, which leaves
         nothing of what was there, is newer than anything that is there.

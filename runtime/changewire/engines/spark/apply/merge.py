@@ -6,14 +6,13 @@ from collections import Counter
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
-
-from pyspark.sql import DataFrame, SparkSession
+from typing import Any
 
 from changewire.engines.errors import OutputError
 from changewire.engines.retries import WriteConflictError, Written, retried, write_until_final
 from changewire.engines.spark.apply.mark import Mark
 from changewire.engines.spark.apply.properties import keep_truncated, truncated
+from changewire.engines.spark.apply.protocols import AnyDecisions, Effects
 from changewire.engines.spark.apply.states import (
     TableState,
     forget_state,
@@ -29,66 +28,6 @@ from changewire.engines.spark.apply.writing import write_rows, write_tombstones
 from changewire.engines.spark.raised import RAISED
 from changewire.tables.metadata import COLUMN
 from changewire.tables.order import NO_SEQUENCE, OLDEST, Order, Sequence
-
-
-class AnyDecisions(Protocol):
-    """What each row of a table becomes, wherever it was decided: see `decisions.Decisions`."""
-
-    @property
-    def tombstones(self) -> int: ...  # noqa: D102 - see there
-
-    @property
-    def changed(self) -> int: ...  # noqa: D102
-
-    @property
-    def perhaps(self) -> int: ...  # noqa: D102
-
-    @property
-    def is_blind(self) -> bool: ...  # noqa: D102
-
-    @property
-    def newest(self) -> Sequence: ...  # noqa: D102
-
-    @property
-    def failed(self) -> int: ...  # noqa: D102
-
-    @property
-    def counts(self) -> Counter[str]: ...  # noqa: D102
-
-    @property
-    def keys(self) -> Counter[str]: ...  # noqa: D102
-
-    def failures(self) -> Any: ...  # noqa: D102
-
-    def buried(self) -> DataFrame: ...  # noqa: D102
-
-    def rows(self) -> DataFrame: ...  # noqa: D102
-
-
-class Effects(Protocol):
-    """What the changes of a batch do to the rows of one table."""
-
-    @property
-    def spark(self) -> SparkSession:
-        """The session."""
-        ...
-
-    def without(self, failures: Any) -> Effects:
-        """Return what is left without some changes."""
-        ...
-
-    def decisions(
-        self, tables: SparkTables, floor: Order, mark: Mark, *, is_new: bool
-    ) -> AnyDecisions:
-        """Return what each row becomes.
-
-        Args:
-            tables: The table and its tombstones.
-            floor: Order of the newest truncate of the table.
-            mark: What is beyond it is newer than all that the table has.
-            is_new: Whether the batch brings that truncate.
-        """
-        ...
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,7 @@ def collected(rows: DataFrame, *, with_messages: bool) -> pa.Table | None:
 
 @dataclass(frozen=True)
 class SmallBatch:
-    """A batch that is decided on in the driver; see `batch.AppliedBatch`.
+    """A batch that is decided on in the driver; see `protocols.AppliedBatch`.
 
     Attributes:
         kept: All its decoded rows in Spark, with `ROW_ID`.
