@@ -13,9 +13,9 @@ from __future__ import annotations
 
 try:
     from changewire.engines.arrow.decode import RowsAs, decode
-    from changewire.engines.arrow.decoded import Decoded, Stream, Tables
+    from changewire.engines.arrow.decoded import DecodedStreams, Stream, Tables
     from changewire.engines.arrow.messages import ArrowStream, Messages
 except ImportError as error:
     raise ImportError('changewire.arrow needs pyarrow: pip install "changewire[arrow]"') from error
 
-__all__ = ["ArrowStream", "Decoded", "Messages", "RowsAs", "Stream", "Tables", "decode"]
+__all__ = ["ArrowStream", "DecodedStreams", "Messages", "RowsAs", "Stream", "Tables", "decode"]

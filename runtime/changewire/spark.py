@@ -24,7 +24,7 @@ from changewire.engines.options import KafkaOptions
 
 try:
     from changewire.engines.spark.apply import Replayed, adopt, apply_changes, replay, vacuum
-    from changewire.engines.spark.decode import Decoded, RowsAs, decode
+    from changewire.engines.spark.decode import DecodedFrames, RowsAs, decode
     from changewire.engines.spark.kafka.errors import KafkaSourceError
     from changewire.engines.spark.kafka.read import read_kafka
     from changewire.engines.spark.row_type import RowSchema, row_type
@@ -40,7 +40,7 @@ except ImportError as error:
 __all__ = [
     "CheckpointError",
     "ConflictError",
-    "Decoded",
+    "DecodedFrames",
     "KafkaOptions",
     "KafkaSourceError",
     "KeysMissingError",

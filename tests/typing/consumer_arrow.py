@@ -10,7 +10,7 @@ ROWS: cwa.RowsAs = "json"
 
 def counted(messages: cwa.Messages) -> int:
     """Return how many elements became changes, by way of whole tables."""
-    decoded: cwa.Decoded = cwa.decode(messages, format="auto", rows=ROWS)
+    decoded: cwa.DecodedStreams = cwa.decode(messages, format="auto", rows=ROWS)
     tables: cwa.Tables = decoded.tables()
     return tables.counts.changes
 

@@ -28,7 +28,7 @@ def batch(inputs: list[str], output: str) -> int:
     """Write the tables of files; return how many elements were refused."""
     spark: SparkSession = cws.session({"spark.ui.enabled": "false"})
     messages: DataFrame = cws.read_files(spark, inputs)
-    decoded: cws.Decoded = cws.decode(messages, format="auto", rows=ROWS)
+    decoded: cws.DecodedFrames = cws.decode(messages, format="auto", rows=ROWS)
     counts, letters = cws.write(decoded, output)
     schemas: cw.Schemas = cws.schemas(messages, format="dataworks-json")
     return counts.dead_letters + len(letters) + schemas.refused

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, ge
 
 if TYPE_CHECKING:
     from changewire.engines.counts import Counts
-    from changewire.engines.spark.decode import Decoded
+    from changewire.engines.spark.decode import DecodedFrames
 
 Engine = Literal["auto", "spark", "python"]
 ENGINES: Final[tuple[str, ...]] = get_args(Engine)
@@ -65,11 +65,11 @@ class BatchId(NamedTuple):
 Listener: TypeAlias = Callable[[str], None]
 """Called with one line for each batch."""
 
-BatchListener: TypeAlias = "Callable[[BatchId, Counts, Decoded], None]"
+BatchListener: TypeAlias = "Callable[[BatchId, Counts, DecodedFrames], None]"
 """Called with the content of a batch, once it is written and before Spark commits it."""
 
 
-class Merged(NamedTuple):
+class MergeCounts(NamedTuple):
     """What a batch did in tables.
 
     Attributes:
@@ -82,7 +82,7 @@ class Merged(NamedTuple):
     keys: TableCounts = MappingProxyType({})
 
 
-MergeListener: TypeAlias = "Callable[[BatchId, Merged], None]"
+MergeListener: TypeAlias = "Callable[[BatchId, MergeCounts], None]"
 """Called with what became of a batch in tables, before Spark commits it."""
 
 

@@ -26,7 +26,7 @@ def frame(spark: SparkSession, *messages: bytes) -> DataFrame:
     return spark.createDataFrame([(message,) for message in messages], "value binary")
 
 
-def rows_after(decoded: cws.Decoded) -> list[Row]:
+def rows_after(decoded: cws.DecodedFrames) -> list[Row]:
     """Return the rows after all changes."""
     return [row["after"] for row in decoded.changes.select("after").collect()]
 

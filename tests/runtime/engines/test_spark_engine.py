@@ -44,26 +44,26 @@ def messages(spark: SparkSession) -> DataFrame:
 
 
 @pytest.fixture(scope="module")
-def decoded(messages: DataFrame) -> cws.Decoded:
+def decoded(messages: DataFrame) -> cws.DecodedFrames:
     """The decoded mixed messages."""
     found = cws.decode(messages, format=FORMAT)
-    return cws.Decoded(found.rows.cache())
+    return cws.DecodedFrames(found.rows.cache())
 
 
-def test_counts_are_those_of_the_messages(decoded: cws.Decoded) -> None:
+def test_counts_are_those_of_the_messages(decoded: cws.DecodedFrames) -> None:
     """Every element is counted once, by what became of it."""
     counts = decoded.counts.as_dict()
     assert {name: counts[name] for name in MIXED_COUNTS} == MIXED_COUNTS
     assert counts["by_operation"] == {"upsert": 5, "delete": 4, "empty": 2}
 
 
-def test_each_output_has_its_columns(decoded: cws.Decoded) -> None:
+def test_each_output_has_its_columns(decoded: cws.DecodedFrames) -> None:
     """Changes and control events have the columns of a change, dead letters their own."""
     assert tuple(decoded.changes.columns) == tuple(decoded.controls.columns) == CHANGES_TABLE
     assert tuple(decoded.dead_letters.columns) == DEAD_LETTERS_TABLE
 
 
-def test_kafka_columns_are_kept(decoded: cws.Decoded) -> None:
+def test_kafka_columns_are_kept(decoded: cws.DecodedFrames) -> None:
     """Topic, partition, offset, timestamp, headers and key of the record stay with the change."""
     row = decoded.changes.where("offset = 1").first()
     assert row is not None
@@ -75,7 +75,7 @@ def test_kafka_columns_are_kept(decoded: cws.Decoded) -> None:
     assert [(item["key"], bytes(item["value"])) for item in row["headers"]] == [("h", b"v")]
 
 
-def test_dead_letters_keep_the_raw_message(decoded: cws.Decoded) -> None:
+def test_dead_letters_keep_the_raw_message(decoded: cws.DecodedFrames) -> None:
     """A dead letter has key and value as they came, the element's index, code and pointer."""
     row = decoded.dead_letters.where("offset = 7").first()
     assert row is not None
@@ -91,7 +91,7 @@ def test_text_values_decode_like_bytes(spark: SparkSession) -> None:
     assert (row["op"], row["topic"], row["record_key"]) == ("delete", None, None)
 
 
-def test_comments_of_the_schema_reach_the_table(decoded: cws.Decoded) -> None:
+def test_comments_of_the_schema_reach_the_table(decoded: cws.DecodedFrames) -> None:
     """Columns carry the descriptions of the change schema."""
     assert decoded.changes.schema["op"].metadata["comment"].startswith("What happened.")
 
@@ -152,16 +152,18 @@ def test_unknown_rows_are_refused(messages: DataFrame) -> None:
         cws.decode(messages, format=FORMAT, rows="xml")
 
 
-def test_nothing_is_written_when_an_element_is_lost(decoded: cws.Decoded, tmp_path: Path) -> None:
+def test_nothing_is_written_when_an_element_is_lost(
+    decoded: cws.DecodedFrames, tmp_path: Path
+) -> None:
     """A difference between elements and rows fails the job before anything is committed."""
-    lossy = cws.Decoded(decoded.rows.where("offset <> 7 or element <> 1"))
+    lossy = cws.DecodedFrames(decoded.rows.where("offset <> 7 or element <> 1"))
     with pytest.raises(ConservationError, match="15 elements, decoded were 14"):
         cws.write(lossy, str(tmp_path / "out"))
     assert not (tmp_path / "out").exists()
 
 
 def test_outputs_can_have_any_format(
-    decoded: cws.Decoded, spark: SparkSession, tmp_path: Path
+    decoded: cws.DecodedFrames, spark: SparkSession, tmp_path: Path
 ) -> None:
     """The sink is any batch format of Spark."""
     cws.write(decoded, str(tmp_path), sink="json")

@@ -24,7 +24,7 @@ HEAD = (
 LARGE = 10**38
 
 
-def decoded(spark: SparkSession, *values: str) -> cws.Decoded:
+def decoded(spark: SparkSession, *values: str) -> cws.DecodedFrames:
     """Return a write of a list for each text of its elements, decoded."""
     texts = [
         f'{HEAD}, "lut": {i}, "bins": [{{"name": "a", "type": "list", "value": [{value}]}}]}}'

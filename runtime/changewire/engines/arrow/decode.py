@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from changewire.changes import Digests, Image
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.arrow.decoded import Decoded
+from changewire.engines.arrow.decoded import DecodedStreams
 from changewire.engines.arrow.messages import Messages, opener
 from changewire.engines.decode import Decoder
 
@@ -31,7 +31,7 @@ def decode(
     digests: Digests = "off",
     rows: RowsAs = "json",
     shape: str = "auto",
-) -> Decoded:
+) -> DecodedStreams:
     """Decode messages into Arrow record batches.
 
     Args:
@@ -60,7 +60,7 @@ def decode(
     """
     decode_options = DecodeOptions(format, image, keys, families, digests)
     source, is_lasting = opener(messages, shape)
-    return Decoded(source, decoder_of(rows, decode_options), is_lasting=is_lasting)
+    return DecodedStreams(source, decoder_of(rows, decode_options), is_lasting=is_lasting)
 
 
 def decoder_of(rows: RowsAs, decode_options: DecodeOptions) -> Decoder:

@@ -62,7 +62,7 @@ class Stream:
         return self.reader().__arrow_c_stream__(requested_schema)
 
 
-class Decoded:
+class DecodedStreams:
     """Decoded messages: every element is a change, a control event or a dead letter.
 
     Nothing is read yet. Each of the streams reads all messages and gives the rows of its kind;

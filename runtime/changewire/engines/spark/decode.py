@@ -35,7 +35,7 @@ BatchFunction = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 @dataclass(frozen=True)
-class Decoded:
+class DecodedFrames:
     """Decoded messages: every element is a change, a control event or a dead letter.
 
     Each access reads the source again unless `rows` is persisted, which `changewire.spark.write`
@@ -103,7 +103,7 @@ def decode(
     digests: Digests = "off",
     null_value: NullValue = "control",
     rows: RowsAs = "json",
-) -> Decoded:
+) -> DecodedFrames:
     """Decode the messages of a DataFrame.
 
     Args:
@@ -137,14 +137,18 @@ def decode(
 
 def decoded_by(
     decode_options: DecodeOptions, messages: DataFrame, rows: RowsAs = "json"
-) -> Decoded:
+) -> DecodedFrames:
     """Return the decoded messages of a DataFrame, as `decode` does."""
     if isinstance(rows, str) and rows == "json":
-        return Decoded(mapped(messages, Decoder(decode_options), ROWS), rows)
+        return DecodedFrames(mapped(messages, Decoder(decode_options), ROWS), rows)
     if isinstance(rows, str) and rows == "variant":
-        return Decoded(as_variant(mapped(messages, VariantDecoder(decode_options), ROWS)), rows)
+        return DecodedFrames(
+            as_variant(mapped(messages, VariantDecoder(decode_options), ROWS)), rows
+        )
     kind = struct_of(rows, decode_options)
-    return Decoded(mapped(messages, TypedDecoder(decode_options, kind), typed_schema(kind)), kind)
+    return DecodedFrames(
+        mapped(messages, TypedDecoder(decode_options, kind), typed_schema(kind)), kind
+    )
 
 
 def struct_of(rows: StructType | RowSchema, decode_options: DecodeOptions) -> StructType:

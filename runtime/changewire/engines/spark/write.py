@@ -13,11 +13,11 @@ from changewire.engines.counts import Counts
 from changewire.engines.layout import DEAD_LETTER, OUTPUTS
 from changewire.engines.outcome import FIRST_DEAD_LETTERS, PLACE_COLUMNS
 from changewire.engines.outputs import PLACE_ORDER
-from changewire.engines.spark.decode import Decoded
+from changewire.engines.spark.decode import DecodedFrames
 
 
 def write(
-    decoded: Decoded,
+    decoded: DecodedFrames,
     output: str,
     *,
     sink: str = "parquet",
@@ -53,17 +53,17 @@ def write(
 
 
 @contextmanager
-def persisted(decoded: Decoded) -> Generator[Decoded, None, None]:
+def persisted(decoded: DecodedFrames) -> Generator[DecodedFrames, None, None]:
     """Persist decoded rows while they are counted and written."""
     rows = decoded.rows.persist(StorageLevel.MEMORY_AND_DISK)
     try:
-        yield Decoded(rows, decoded.rows_as)
+        yield DecodedFrames(rows, decoded.rows_as)
     finally:
         rows.unpersist()
 
 
 def first_dead_letters(
-    decoded: Decoded, *, limit: int = FIRST_DEAD_LETTERS, show_values: bool
+    decoded: DecodedFrames, *, limit: int = FIRST_DEAD_LETTERS, show_values: bool
 ) -> list[dict[str, Any]]:
     """Return the first dead letters by position, with the columns of a report."""
     columns = [*PLACE_COLUMNS, *(["value"] if show_values else [])]

@@ -31,7 +31,7 @@ from changewire.engines.options import (
 from changewire.engines.spark.apply.effects import with_effects
 from changewire.engines.spark.apply.options import ApplyOptions, RowTypes
 from changewire.engines.spark.apply.query import start_applying
-from changewire.engines.spark.decode import Decoded, mapped
+from changewire.engines.spark.decode import DecodedFrames, mapped
 from changewire.engines.spark.types import ROWS
 from changewire.tables import PositionedChange, Routing, template_of
 from changewire.tables.history import History, history_of
@@ -116,7 +116,7 @@ class Lake:
     def start(self, spark: SparkSession, **options: Any) -> Any:
         """Start a query that applies the changes that were sent."""
         decoder = ChangeDecoder(DecodeOptions("dataworks-json"))
-        decoded = Decoded(mapped(self.read(spark), decoder, with_effects(ROWS)))
+        decoded = DecodedFrames(mapped(self.read(spark), decoder, with_effects(ROWS)))
         checkpoint = str(self.root / "checkpoint")
         routing = Routing(template_of(self.template), "null")
         types = RowTypes("json", DecodeOptions("dataworks-json"))

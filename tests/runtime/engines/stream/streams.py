@@ -88,7 +88,7 @@ class Stream:
 
     def start(self, spark: SparkSession, **options: Any) -> Any:
         """Start the query."""
-        wrap: Callable[[cws.Decoded], cws.Decoded] | None = options.pop("wrap", None)
+        wrap: Callable[[cws.DecodedFrames], cws.DecodedFrames] | None = options.pop("wrap", None)
         rows = options.pop("rows", "json")
         decoded = cws.decode(self.read(spark), format=FORMAT, rows=rows)
         chosen: dict[str, Any] = {

@@ -128,8 +128,8 @@ def test_a_message_that_is_lost_behind_decode_stops_the_query(
     """What the source delivered is compared with what was decoded, batch by batch."""
     made = stream(tmp_path, 2)
 
-    def lossy(decoded: cws.Decoded) -> cws.Decoded:
-        return cws.Decoded(decoded.rows.where("offset <> 3"))
+    def lossy(decoded: cws.DecodedFrames) -> cws.DecodedFrames:
+        return cws.DecodedFrames(decoded.rows.where("offset <> 3"))
 
     query = made.start(spark, wrap=lossy)
     heard: list[BatchProgress] = []
@@ -143,7 +143,7 @@ def test_a_task_that_is_done_again_is_no_loss(spark: SparkSession, tmp_path: Pat
     """Rows that Spark lost and reads once more count on both sides of the comparison."""
     made = stream(tmp_path, 1)
 
-    def lose(batch: BatchId, counts: Counts, decoded: cws.Decoded) -> None:
+    def lose(batch: BatchId, counts: Counts, decoded: cws.DecodedFrames) -> None:
         assert (batch.number, counts.messages) == (0, 13)
         decoded.rows.unpersist()
         assert decoded.rows.count() == 15

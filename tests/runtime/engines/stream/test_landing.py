@@ -116,8 +116,8 @@ def test_nothing_is_written_when_an_element_is_lost(spark: SparkSession, tmp_pat
     """A difference between elements and rows stops the query before anything is committed."""
     made = stream(tmp_path, 1)
 
-    def lossy(decoded: cws.Decoded) -> cws.Decoded:
-        return cws.Decoded(decoded.rows.where("offset <> 7 or element <> 1"))
+    def lossy(decoded: cws.DecodedFrames) -> cws.DecodedFrames:
+        return cws.DecodedFrames(decoded.rows.where("offset <> 7 or element <> 1"))
 
     with pytest.raises(ConservationError, match="15 elements, decoded were 14"):
         made.land(spark, wrap=lossy)

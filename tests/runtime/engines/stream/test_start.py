@@ -126,7 +126,7 @@ def test_a_table_is_no_stream(spark: SparkSession, tmp_path: Path) -> None:
     made = stream(tmp_path, 1)
     frame = spark.createDataFrame([(mixed_messages()[0],)], "value binary")
 
-    def table(stream: cws.Decoded) -> cws.Decoded:
+    def table(stream: cws.DecodedFrames) -> cws.DecodedFrames:
         assert stream.rows.isStreaming
         return cws.decode(frame, format=FORMAT)
 

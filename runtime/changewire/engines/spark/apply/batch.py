@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from changewire.engines.counts import Counts
 from changewire.engines.effects import check_keys
-from changewire.engines.options import BatchId, Merged
+from changewire.engines.options import BatchId, MergeCounts
 from changewire.engines.spark.apply.decisions import MANY
 from changewire.engines.spark.apply.effects import effects_of
 from changewire.engines.spark.apply.failures import numbered
@@ -35,7 +35,7 @@ from changewire.engines.spark.apply.small_batch import (
     small_batch,
 )
 from changewire.engines.spark.apply.tables import tables_of
-from changewire.engines.spark.decode import Decoded
+from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.stream.batch import BatchWriter
 from changewire.tables import planner
 from changewire.tables.names import Target
@@ -60,7 +60,7 @@ class TablesWriter(BatchWriter):
 
     apply_options: ApplyOptions
 
-    def _write(self, decoded: Decoded, batch: BatchId) -> tuple[Counts, Merged]:
+    def _write(self, decoded: DecodedFrames, batch: BatchId) -> tuple[Counts, MergeCounts]:
         """Write a batch, then merge it; a retry changes nothing."""
         return apply_batch(
             decoded,
@@ -82,13 +82,13 @@ _AT_ONCE: Final = 4
 
 
 def apply_batch(
-    decoded: Decoded,
+    decoded: DecodedFrames,
     number: int,
     options: ApplyOptions,
     *,
-    check: Callable[[Decoded], None],
-    land: Callable[[Decoded], _Landed],
-) -> tuple[_Landed, Merged]:
+    check: Callable[[DecodedFrames], None],
+    land: Callable[[DecodedFrames], _Landed],
+) -> tuple[_Landed, MergeCounts]:
     """Decide on a batch, land it, then merge it; a retry changes nothing.
 
     Everything is decided first. A change that cannot be applied, for whatever reason of its own, is
@@ -122,7 +122,7 @@ def apply_batch(
     registry = _SparkCheckpoint(spark, options.checkpoint, number)
     tables = planner.write(planned, decided, registry, run=partial(_side_by_side, spark))
     keys = sum((found.made.keys for _, found in decided.merges), Counter[str]())
-    return landed, Merged(dict(sorted(tables.items())), dict(sorted(keys.items())))
+    return landed, MergeCounts(dict(sorted(tables.items())), dict(sorted(keys.items())))
 
 
 _Planned = planner.BatchPlan[AppliedBatch]

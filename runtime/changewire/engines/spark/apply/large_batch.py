@@ -16,7 +16,7 @@ from changewire.engines.spark.apply.plan import TablePlan, plans
 from changewire.engines.spark.apply.refused import unrouted
 from changewire.engines.spark.apply.shape import Shape
 from changewire.engines.spark.apply.sources import BatchSources, is_from, sources_of
-from changewire.engines.spark.decode import Decoded, RowsAs
+from changewire.engines.spark.decode import DecodedFrames, RowsAs
 from changewire.engines.spark.parts import position_columns
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST, ChangePosition, Order
@@ -86,9 +86,9 @@ class LargeBatch:
         sequence, *position = newest
         return Order((sequence["major"], sequence["minor"]), ChangePosition(*position))
 
-    def landed(self, rows_as: RowsAs) -> Decoded:
+    def landed(self, rows_as: RowsAs) -> DecodedFrames:
         """Return what lands."""
-        return Decoded(self.landing.drop(ROW_ID), rows_as)
+        return DecodedFrames(self.landing.drop(ROW_ID), rows_as)
 
 
 def large_batch(rows: DataFrame, options: ApplyOptions) -> LargeBatch:

@@ -17,7 +17,7 @@ from changewire.engines.options import TableOptions
 from changewire.engines.spark.apply.effects import CheckedEffectsDecoder, with_effects
 from changewire.engines.spark.apply.evolve import SCHEMA_EVOLUTIONS, SchemaEvolution
 from changewire.engines.spark.apply.formats import TableFormat, format_of
-from changewire.engines.spark.decode import Decoded, mapped, struct_of
+from changewire.engines.spark.decode import DecodedFrames, mapped, struct_of
 from changewire.engines.spark.row_type import RowSchema
 from changewire.engines.spark.types import ROWS
 from changewire.tables.names import template_of
@@ -68,13 +68,13 @@ def row_types(
     return RowTypes(struct_of(rows, decode_options), decode_options, evolution)
 
 
-def with_effects_of(messages: DataFrame, types: RowTypes) -> Decoded:
+def with_effects_of(messages: DataFrame, types: RowTypes) -> DecodedFrames:
     """Return decoded messages with what their changes do to rows; what does not fit is refused."""
     if isinstance(types.rows, StructType):
         decoder: Decoder = CheckedEffectsDecoder(types.decode_options, types.rows)
     else:
         decoder = EffectsDecoder(types.decode_options)
-    return Decoded(mapped(messages, decoder, with_effects(ROWS)))
+    return DecodedFrames(mapped(messages, decoder, with_effects(ROWS)))
 
 
 @dataclass(frozen=True)

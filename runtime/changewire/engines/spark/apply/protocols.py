@@ -13,7 +13,7 @@ from changewire.engines.spark.apply.plan import TablePlan
 from changewire.engines.spark.apply.shape import Shape
 from changewire.engines.spark.apply.sources import BatchSources
 from changewire.engines.spark.apply.tables import SparkTables
-from changewire.engines.spark.decode import Decoded, RowsAs
+from changewire.engines.spark.decode import DecodedFrames, RowsAs
 from changewire.tables.names import Target
 from changewire.tables.order import Order, Sequence
 from changewire.tables.routing import RouteKey, Routes
@@ -118,6 +118,6 @@ class AppliedBatch(Protocol):
         """Return the order of the newest truncate that comes from some sources."""
         ...
 
-    def landed(self, rows_as: RowsAs) -> Decoded:
+    def landed(self, rows_as: RowsAs) -> DecodedFrames:
         """Return what lands."""
         ...

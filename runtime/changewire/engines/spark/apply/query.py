@@ -24,7 +24,7 @@ from changewire.engines.options import (
 from changewire.engines.spark.apply.batch import TablesWriter
 from changewire.engines.spark.apply.evolve import SchemaEvolution
 from changewire.engines.spark.apply.options import ApplyOptions, apply_options_of, with_effects_of
-from changewire.engines.spark.decode import Decoded
+from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.row_type import RowSchema
 from changewire.engines.spark.stream.letters import topic_of
 from changewire.engines.spark.stream.query import start
@@ -146,7 +146,7 @@ def apply_stream(
 
 
 def start_applying(
-    decoded: Decoded, options: ApplyOptions, stream_options: StreamOptions
+    decoded: DecodedFrames, options: ApplyOptions, stream_options: StreamOptions
 ) -> StreamingQuery:
     """Start a query that applies decoded rows with effects.
 

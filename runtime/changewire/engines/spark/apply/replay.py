@@ -19,7 +19,7 @@ from changewire.engines.spark.apply.evolve import SchemaEvolution
 from changewire.engines.spark.apply.formats import TableFormat
 from changewire.engines.spark.apply.options import apply_options_of, with_effects_of
 from changewire.engines.spark.apply.writing import as_is
-from changewire.engines.spark.decode import Decoded
+from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.row_type import RowSchema
 from changewire.engines.spark.stream.output import Output
 
@@ -129,9 +129,9 @@ def replay_letters(
     decoded = with_effects_of(letters.dropDuplicates([*_RECORD]), options.types)
     wanted = _wanted(decoded.rows, letters, _landed(spark, outputs, sink))
     # Persisted rows would be computed anew, and be none, as soon as they have landed.
-    kept = Decoded(wanted.localCheckpoint())
+    kept = DecodedFrames(wanted.localCheckpoint())
 
-    def land(decoded: Decoded) -> None:
+    def land(decoded: DecodedFrames) -> None:
         for output in outputs:
             _append(output.rows(decoded), output, sink)
 
@@ -141,7 +141,7 @@ def replay_letters(
     return Replayed(number, _mark(spark, letters_output, landed, options.tables), merged.tables)
 
 
-def _any_number(decoded: Decoded) -> None:
+def _any_number(decoded: DecodedFrames) -> None:
     """Check nothing: what cannot be applied stays a dead letter."""
 
 

@@ -30,7 +30,7 @@ from changewire.engines.spark.apply.plan import TablePlan, plans
 from changewire.engines.spark.apply.refused import RefusedRows, first_reason
 from changewire.engines.spark.apply.shape import Shape
 from changewire.engines.spark.apply.sources import BatchSources, SchemaOf
-from changewire.engines.spark.decode import Decoded, RowsAs
+from changewire.engines.spark.decode import DecodedFrames, RowsAs
 from changewire.engines.spark.types import ROWS, nullable
 from changewire.tables.batch import BatchChange, RowBatch
 from changewire.tables.names import Target
@@ -159,13 +159,13 @@ class SmallBatch:
         failures = local_frame(self.kept.sparkSession, rows, kind)
         return failed(self.kept, failures, self.options.types.decode_options.format)
 
-    def landed(self, rows_as: RowsAs) -> Decoded:
+    def landed(self, rows_as: RowsAs) -> DecodedFrames:
         """Return what lands, with its counts."""
         name = self.options.types.decode_options.format
         counts = Counts()
         for part in as_dead_letters(self.rows, self.changes.refused, name).to_batches():
             count(part, counts)
-        return Decoded(self.landing.drop(ROW_ID), rows_as, counts)
+        return DecodedFrames(self.landing.drop(ROW_ID), rows_as, counts)
 
 
 def small_batch(kept: DataFrame, rows: pa.Table, options: ApplyOptions) -> SmallBatch:

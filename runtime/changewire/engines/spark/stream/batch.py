@@ -11,9 +11,9 @@ from pyspark.sql import DataFrame
 
 from changewire.engines.counts import Counts
 from changewire.engines.errors import TooManyDeadLettersError
-from changewire.engines.options import BatchId, Limit, Merged, StreamOptions, allowed
+from changewire.engines.options import BatchId, Limit, MergeCounts, StreamOptions, allowed
 from changewire.engines.outcome import place_text
-from changewire.engines.spark.decode import Decoded, RowsAs
+from changewire.engines.spark.decode import DecodedFrames, RowsAs
 from changewire.engines.spark.stream.batch_errors import java_cause_named, short_interruption
 from changewire.engines.spark.stream.letters import DeadLettersTopic
 from changewire.engines.spark.stream.output import APPENDS, Output, outputs_of
@@ -60,21 +60,21 @@ class BatchWriter:
         """
         started = time.perf_counter()
         batch = BatchId(self.query, number)
-        decoded = Decoded(rows, self.rows_as)
+        decoded = DecodedFrames(rows, self.rows_as)
         with java_cause_named(), short_interruption(), persisted(decoded) as kept:
             counts, merged = self._write(kept, batch)
         self._report(batch, counts, merged, time.perf_counter() - started)
 
-    def _write(self, decoded: Decoded, batch: BatchId) -> tuple[Counts, Merged]:
+    def _write(self, decoded: DecodedFrames, batch: BatchId) -> tuple[Counts, MergeCounts]:
         """Write a batch; return its counts, and what became of its changes in tables."""
         self._check(decoded, batch)
-        return self._land(decoded, batch), Merged()
+        return self._land(decoded, batch), MergeCounts()
 
-    def _check(self, decoded: Decoded, batch: BatchId) -> None:
+    def _check(self, decoded: DecodedFrames, batch: BatchId) -> None:
         """Check that a batch adds up, and has no more dead letters than it may have."""
         check_dead_letters(self.options.max_dead_letters, decoded, batch.number)
 
-    def _land(self, decoded: Decoded, batch: BatchId) -> Counts:
+    def _land(self, decoded: DecodedFrames, batch: BatchId) -> Counts:
         """Write the outputs of a batch."""
         counts = decoded.counts
         for output in self.outputs:
@@ -87,7 +87,7 @@ class BatchWriter:
             self.options.listener.written(batch, counts, decoded)
         return counts
 
-    def _report(self, batch: BatchId, counts: Counts, merged: Merged, seconds: float) -> None:
+    def _report(self, batch: BatchId, counts: Counts, merged: MergeCounts, seconds: float) -> None:
         listener = self.options.listener
         if listener.notice is not None:
             listener.notice(as_text(batch, counts, merged, seconds))
@@ -97,7 +97,7 @@ class BatchWriter:
             listener.merged(batch, merged)
 
 
-def check_dead_letters(limit: Limit | None, decoded: Decoded, batch: int) -> None:
+def check_dead_letters(limit: Limit | None, decoded: DecodedFrames, batch: int) -> None:
     """Check that a batch adds up, and reject it if it has too many dead letters.
 
     Raises:

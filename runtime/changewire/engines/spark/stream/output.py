@@ -15,7 +15,7 @@ from pyspark.sql.types import StructType
 
 from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER
 from changewire.engines.options import BatchId, StreamOutputs
-from changewire.engines.spark.decode import Decoded
+from changewire.engines.spark.decode import DecodedFrames
 from changewire.tables.names import is_path
 
 KINDS: Final = {"changes": CHANGE, "controls": CONTROL, "dead_letters": DEAD_LETTER}
@@ -66,7 +66,7 @@ class Output:
         else:
             writer.saveAsTable(self.target)
 
-    def rows(self, decoded: Decoded) -> DataFrame:
+    def rows(self, decoded: DecodedFrames) -> DataFrame:
         """Return its rows, with the columns that the output has.
 
         Dead letters get a column ``time``: when they were rejected.
@@ -76,7 +76,7 @@ class Output:
             return found
         return found.withColumn("time", F.current_timestamp())
 
-    def schema(self, decoded: Decoded) -> StructType:
+    def schema(self, decoded: DecodedFrames) -> StructType:
         """Return the columns of its rows."""
         return self.rows(decoded).schema
 

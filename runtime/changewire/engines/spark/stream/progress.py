@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from changewire.engines.counts import Counts
-from changewire.engines.options import BatchId, Merged
+from changewire.engines.options import BatchId, MergeCounts
 from changewire.engines.spark.stream.committed import BatchProgress
 from changewire.version import VERSION
 
@@ -28,7 +28,7 @@ _COUNTS: Final = (
 _COMMITTED: Final = ("rows", "rows_per_second", "offset_gaps", "lag_offsets", "lag_seconds")
 
 
-def as_text(batch: BatchId, counts: Counts, merged: Merged, seconds: float) -> str:
+def as_text(batch: BatchId, counts: Counts, merged: MergeCounts, seconds: float) -> str:
     """Return a line to read."""
     rate = counts.messages / max(seconds, 1e-6)
     return (
@@ -38,10 +38,10 @@ def as_text(batch: BatchId, counts: Counts, merged: Merged, seconds: float) -> s
     )
 
 
-def as_json(batch: BatchId, counts: Counts, merged: Merged, seconds: float) -> str:
+def as_json(batch: BatchId, counts: Counts, merged: MergeCounts, seconds: float) -> str:
     """Return a line of JSON: ``query``, ``batch``, ``time``, ``seconds`` and the counts.
 
-    ``tables`` and ``keys`` are those of `Merged`, where there are some.
+    ``tables`` and ``keys`` are those of `MergeCounts`, where there are some.
 
     A batch that is retried has a second line with the same ``query`` and ``batch``.
     """
@@ -49,7 +49,7 @@ def as_json(batch: BatchId, counts: Counts, merged: Merged, seconds: float) -> s
 
 
 def committed_as_json(
-    batch: BatchId, counts: Counts, merged: Merged, progress: BatchProgress
+    batch: BatchId, counts: Counts, merged: MergeCounts, progress: BatchProgress
 ) -> str:
     """Return the same line for a batch that was committed, with what Spark reports of it."""
     reported = msgspec.to_builtins(progress)
@@ -57,7 +57,7 @@ def committed_as_json(
     return json.dumps({**_values(batch, counts, merged, progress.seconds), **more})
 
 
-def committed_as_text(merged: Merged, progress: BatchProgress) -> str:
+def committed_as_text(merged: MergeCounts, progress: BatchProgress) -> str:
     """Return a line to read for a batch that was committed."""
     lag = ""
     if progress.lag_offsets is not None:
@@ -72,12 +72,12 @@ def committed_as_text(merged: Merged, progress: BatchProgress) -> str:
     )
 
 
-def _in_tables(merged: Merged) -> str:
+def _in_tables(merged: MergeCounts) -> str:
     did = ", ".join(f"{n} {name}" for name, n in merged.tables.items())
     return f" (in tables: {did})" if did else ""
 
 
-def _values(batch: BatchId, counts: Counts, merged: Merged, seconds: float) -> dict[str, Any]:
+def _values(batch: BatchId, counts: Counts, merged: MergeCounts, seconds: float) -> dict[str, Any]:
     values = counts.as_dict()
     return {
         "query": batch.query,

@@ -20,7 +20,7 @@ from changewire.engines.options import (
     StreamOutputs,
 )
 from changewire.engines.spark import observed
-from changewire.engines.spark.decode import Decoded
+from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.stream.batch import BatchWriter
 from changewire.engines.spark.stream.compatible import check_output
 from changewire.engines.spark.stream.identity import identity
@@ -29,7 +29,7 @@ from changewire.engines.spark.stream.output import Output, outputs_of
 
 
 def write_stream(
-    decoded: Decoded,
+    decoded: DecodedFrames,
     *,
     changes: str,
     controls: str,
@@ -87,7 +87,7 @@ def write_stream(
     return write_decoded(decoded, options)
 
 
-def write_decoded(decoded: Decoded, options: StreamOptions) -> StreamingQuery:
+def write_decoded(decoded: DecodedFrames, options: StreamOptions) -> StreamingQuery:
     """Start the query of `write_stream`."""
     topic = topic_of(decoded.rows.sparkSession, options)
     return start(
@@ -96,7 +96,7 @@ def write_decoded(decoded: Decoded, options: StreamOptions) -> StreamingQuery:
 
 
 def start(
-    decoded: Decoded,
+    decoded: DecodedFrames,
     options: StreamOptions,
     writer: Callable[[str], BatchWriter],
     *,
@@ -129,7 +129,7 @@ def start(
     return stream.option("checkpointLocation", options.checkpoint).start()
 
 
-def _check_arguments(decoded: Decoded, outputs: Sequence[Output], sink: str) -> None:
+def _check_arguments(decoded: DecodedFrames, outputs: Sequence[Output], sink: str) -> None:
     if sink not in SINKS:
         raise ValueError(f"no sink {sink!r}; there are: {', '.join(SINKS)}")
     if not decoded.rows.isStreaming:

@@ -6,9 +6,9 @@ from collections import Counter
 from typing import Any
 
 from changewire.engines.counts import Counts
-from changewire.engines.options import BatchId, Merged, StreamListener
+from changewire.engines.options import BatchId, MergeCounts, StreamListener
 from changewire.engines.outcome import FIRST_DEAD_LETTERS, StreamTotals
-from changewire.engines.spark.decode import Decoded
+from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.stream.committed import BatchProgress
 from changewire.engines.spark.stream.progress import committed_as_json, committed_as_text
 from changewire.engines.spark.write import first_dead_letters
@@ -41,7 +41,7 @@ class CommittedBatches:
         self._listener = listener
         self._show_values = show_values
         self._written: dict[int, tuple[BatchId, Counts, _DeadLetters]] = {}
-        self._merged: dict[int, Merged] = {}
+        self._merged: dict[int, MergeCounts] = {}
         self._batches = 0
         self._query = ""
         self._gaps: int | None = None
@@ -73,7 +73,7 @@ class CommittedBatches:
         """Return what a streaming query adds to an outcome."""
         return StreamTotals(self._query, self._batches, self._gaps, self._lag, signal)
 
-    def _keep_written(self, batch: BatchId, counts: Counts, decoded: Decoded) -> None:
+    def _keep_written(self, batch: BatchId, counts: Counts, decoded: DecodedFrames) -> None:
         """Keep the content of a batch until it is committed."""
         wanted = FIRST_DEAD_LETTERS - len(self.letters)
         letters: _DeadLetters = []
@@ -81,6 +81,6 @@ class CommittedBatches:
             letters = first_dead_letters(decoded, limit=wanted, show_values=self._show_values)
         self._written[batch.number] = batch, counts, letters
 
-    def _keep_merged(self, batch: BatchId, merged: Merged) -> None:
+    def _keep_merged(self, batch: BatchId, merged: MergeCounts) -> None:
         """Keep what became of a batch in tables until it is committed."""
         self._merged[batch.number] = merged
