@@ -110,7 +110,7 @@ class Decoder:
 
     def _parts(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         kernel = self.kernel
-        if kernel is None or not kernel.reads(batch):
+        if kernel is None or not len(batch) or not kernel.reads(batch):
             yield from chain.from_iterable(map(self._part, parts(batch, rows=PART)))
             return
         for part in parts(batch, rows=NATIVE_PART):

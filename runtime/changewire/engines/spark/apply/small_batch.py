@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Final
 
 import msgspec
@@ -53,8 +54,10 @@ _STRUCTS: Final = ("source", "sequence", EFFECTS)
 _IS_LONG: Final = "_is_long"
 
 
-def _selected(texts: tuple[str, ...]) -> list[str]:
+@cache
+def _selected(*, with_messages: bool) -> tuple[str, ...]:
     """Return what is collected as SQL has it, with `_IS_LONG` for rows with texts that are long."""
+    texts = (*_TEXTS, "value") if with_messages else _TEXTS
     size = " + ".join(f"coalesce(octet_length(`{name}`), 0)" for name in texts)
     is_long = f"{size} > {_LONGEST}"
     short = {name: f"if({is_long}, NULL, `{name}`)" for name in (*texts, EFFECTS)}
@@ -63,14 +66,7 @@ def _selected(texts: tuple[str, ...]) -> list[str]:
     types = {name: nullable(kinds[name].dataType).simpleString() for name in _STRUCTS}
     structs = {name: f"cast({short.get(name, name)} AS {types[name]})" for name in _STRUCTS}
     found = {**short, **{name: f"`{name}`" for name in _PLAIN}, **structs, _IS_LONG: is_long}
-    return [f"{text} AS `{name}`" for name, text in found.items()]
-
-
-_SELECTED: Final = {
-    False: _selected(_TEXTS),
-    True: _selected((*_TEXTS, "value")),
-}
-"""What is collected, without messages and with them."""
+    return tuple(f"{text} AS `{name}`" for name, text in found.items())
 
 
 class NotSmallError(Exception):
@@ -86,7 +82,7 @@ def collected(rows: DataFrame, *, with_messages: bool) -> pa.Table | None:
         rows: Decoded rows with effects and `ROW_ID`.
         with_messages: Whether the messages are needed, for the schemas that stand in them.
     """
-    found = rows.selectExpr(*_SELECTED[with_messages]).limit(FEW + 1).toArrow()
+    found = rows.selectExpr(*_selected(with_messages=with_messages)).limit(FEW + 1).toArrow()
     is_small = len(found) <= FEW and not any(found[_IS_LONG].to_pylist())
     return found.combine_chunks() if is_small else None
 
