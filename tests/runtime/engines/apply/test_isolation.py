@@ -41,53 +41,47 @@ def rows(spark: SparkSession, lake: Lake, table: str = "t") -> list[dict[str, An
     return [row.asDict() for row in found.orderBy("id").collect()]
 
 
+def in_table(name: str, *messages: bytes) -> list[bytes]:
+    """Return messages of another table."""
+    return [
+        one.replace(b'"tableName": "t"', b'"tableName": "%s"' % name.encode()) for one in messages
+    ]
+
+
 @BOTH_WAYS
-def test_numeric_text_is_a_number_of_its_column(
+def test_what_does_not_fit_its_column_is_a_dead_letter(
     spark: SparkSession, tmp_path: Path, way: str
 ) -> None:
-    """A double takes the text of a decimal; one beyond all doubles is a dead letter."""
+    """Numeric text is a number. Keys must fit as well, those of rows and those of deletes.
+
+    One message whose key has other columns does not decide for a new table, even as the first.
+    """
     lake = Lake(tmp_path)
     texts = ["1.100000", "-0.10", "0.1234567890123456789", "1E+400", "7"]
-    batch = [message("INSERT", i + 1, TYPES, id=i, val=text) for i, text in enumerate(texts)]
-    with decided(way):
-        landed(spark, lake, batch, format="dataworks-json", rows="embedded")
-    assert [row["val"] for row in rows(spark, lake)] == [1.1, -0.1, 0.12345678901234568, 7.0]
-    said = "wrong-type: /after/val: expected double, found string"
-    assert letters(spark, lake) == [(3, "wrong-type", said)]
-
-
-@BOTH_WAYS
-def test_a_key_that_does_not_fit_its_column_is_a_dead_letter(
-    spark: SparkSession, tmp_path: Path, way: str
-) -> None:
-    """This holds for rows and for deletes, whatever their schema declares."""
-    lake = Lake(tmp_path)
+    numbers = [message("INSERT", i + 1, TYPES, id=i, val=text) for i, text in enumerate(texts)]
+    keys = [message("INSERT", i, TYPES, id=i, val=i) for i in (1, 2)]
+    odd = message("INSERT", 1, TYPES, id=1, val=1).replace(b'["id"]', b'["val"]')
+    most = [odd, *(message("INSERT", i, TYPES, id=i, val=i) for i in (2, 3))]
+    first = [*numbers, *in_table("keys", *keys), *in_table("most", *most)]
     text = {**TYPES, "id": "STRING"}
-    first = [message("INSERT", 1, TYPES, id=1, val=1), message("INSERT", 2, TYPES, id=2, val=2)]
     second = [
         message("INSERT", 3, text, id="1", val=9),
         message("DELETE", 4, text, id="1"),
         message("DELETE", 5, TYPES, id=2),
     ]
     with decided(way):
-        landed(spark, lake, first, second, format="dataworks-json", rows="embedded")
-    assert rows(spark, lake) == [{"id": 1, "val": 1.0}]
+        batches = [first, in_table("keys", *second)]
+        landed(spark, lake, *batches, format="dataworks-json", rows="embedded")
+    assert [row["val"] for row in rows(spark, lake)] == [1.1, -0.1, 0.12345678901234568, 7.0]
+    assert rows(spark, lake, "keys") == [{"id": 1, "val": 1.0}]
+    assert [row["id"] for row in rows(spark, lake, "most")] == [2, 3]
     column = "schema-mismatch: /after: column 'id' is bigint, the message has string"
-    key = "schema-mismatch: /key/id: expected bigint, found string"
-    assert letters(spark, lake) == [(100, "schema-mismatch", column), (101, "schema-mismatch", key)]
-
-
-def test_a_new_table_has_the_key_of_most_changes(spark: SparkSession, tmp_path: Path) -> None:
-    """One message whose key has other columns does not decide for the others, even as the first."""
-    lake = Lake(tmp_path)
-    odd = json.loads(message("INSERT", 1, TYPES, id=1, val=1))
-    odd["schema"]["primaryKey"] = ["val"]
-    good = [message("INSERT", i, TYPES, id=i, val=i) for i in (2, 3)]
-    batch = [json.dumps(odd).encode(), *good]
-    landed(spark, lake, batch, format="dataworks-json", rows="embedded")
-    assert [row["id"] for row in rows(spark, lake)] == [2, 3]
-    said = "key-mismatch: /key: the table's key has the columns id"
-    assert letters(spark, lake) == [(0, "key-mismatch", said)]
+    assert letters(spark, lake) == [
+        (3, "wrong-type", "wrong-type: /after/val: expected double, found string"),
+        (7, "key-mismatch", "key-mismatch: /key: the table's key has the columns id"),
+        (100, "schema-mismatch", column),
+        (101, "schema-mismatch", "schema-mismatch: /key/id: expected bigint, found string"),
+    ]
 
 
 def test_keys_of_one_row_are_one_key(spark: SparkSession, tmp_path: Path) -> None:
@@ -108,41 +102,41 @@ def lindorm_message(op: str, ms: int, schema: Any = lindorm.ABSENT, **row: Any) 
 
 MAP = {"type": "map", "keys": {"type": "string"}, "values": {"type": "string"}}
 NESTED = {"type": "struct", "fields": [{"field": n, "type": "string"} for n in ("a", "A")]}
-UNUSABLE: dict[str, tuple[list[str], dict[str, Any]]] = {
-    "column 'ID' differs from 'id' in case only": (["id"], {"id": "int64", "ID": "int64"}),
-    "the table's own column _changewire": (["id"], {"id": "int64", "_changewire": "string"}),
-    "its field 'A' differs from 'a' in case only": (["id"], {"id": "int64", "n": NESTED}),
-    "which cannot be compared": (["id"], {"id": MAP}),
-    "of the key differs from 'id' in case only": (["ID"], {"id": "int64"}),
+UNUSABLE: dict[str, dict[str, Any]] = {
+    "column 'ID' differs from 'id' in case only": {"id": "int64", "ID": "int64"},
+    "the table's own column _changewire": {"id": "int64", "_changewire": "string"},
+    "its field 'A' differs from 'a' in case only": {"id": "int64", "n": NESTED},
+    "which cannot be compared": {"id": MAP},
+    "of the key differs from 'ID' in case only": {"ID": "int64"},
 }
-"""Keys, and types of columns, that no table can have, by what is said of them."""
+"""Types of columns that no table can have with the key `id`, by what is said of them."""
 
 
-@pytest.mark.parametrize("said", UNUSABLE)
-def test_columns_that_no_table_can_have_are_dead_letters(
-    spark: SparkSession, tmp_path: Path, said: str
-) -> None:
-    """The changes of other tables are applied."""
-    keys, types = UNUSABLE[said]
+def lindorm_row(types: dict[str, Any], table: str) -> bytes:
+    """Return a message of a row with a value of each type."""
     values = {"int64": 1, "string": "x"}
     row = {
-        name: values.get(kind, {"a": "x", "A": "y"}) if isinstance(kind, str) else {"a": "x"}
-        for name, kind in types.items()
+        name: values[kind] if isinstance(kind, str) else {"a": "x"} for name, kind in types.items()
     }
-    row = {**row, **{name: 1 for name in keys if name not in row}}
-    bad = lindorm_message("c", 1, lindorm.declared(**types), **row)
-    other = json.loads(
-        lindorm_message("c", 1, lindorm.declared(**{keys[0]: "int64"}), **{keys[0]: 7})
-    )
-    other["payload"]["source"]["table"] = "others"
+    found = json.loads(lindorm_message("c", 1, lindorm.declared(**types), **{"id": 1, **row}))
+    found["payload"]["source"]["table"] = table
+    return json.dumps(found).encode()
+
+
+def test_columns_that_no_table_can_have_are_dead_letters(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """The changes of other tables are applied."""
     lake = Lake(tmp_path)
-    batch = [bad, json.dumps(other).encode()]
-    landed(spark, lake, batch, format="lindorm-json", keys=keys, rows="embedded")
-    ((offset, code, text),) = letters(spark, lake)
-    assert (offset, code) in {(0, "schema-mismatch"), (0, "key-mismatch")}
-    assert said in text
-    found = spark.read.format("delta").load(f"{lake.folder}/others").collect()
-    assert [row[keys[0]] for row in found] == [7]
+    batch = [lindorm_row(types, f"t{i}") for i, types in enumerate(UNUSABLE.values())]
+    batch.append(lindorm_row({"id": "int64"}, "others"))
+    landed(spark, lake, batch, format="lindorm-json", keys=["id"], rows="embedded")
+    found = letters(spark, lake)
+    assert [offset for offset, _, _ in found] == [*range(len(UNUSABLE))]
+    assert {code for _, code, _ in found} <= {"schema-mismatch", "key-mismatch"}
+    for said, (_, _, text) in zip(UNUSABLE, found, strict=True):
+        assert said in text
+    assert rows(spark, lake, "others") == [{"id": 1}]
 
 
 class Faulty(JsonShape):
@@ -191,18 +185,8 @@ def test_what_is_raised_for_one_key_is_a_dead_letter(
     assert line["elements"] == line["changes"] + line["dead_letters"] == len(HISTORY)
 
 
-@pytest.mark.parametrize("step", ["routing", "planning the table"])
-def test_what_is_raised_for_one_source_is_a_dead_letter(
-    spark: SparkSession, tmp_path: Path, step: str
-) -> None:
-    """Other tables get their changes; after the defect is mended a replay applies the rest."""
-    lake = Lake(tmp_path)
-    batch = [message("INSERT", 1, TYPES, id=1, val="0.50"), message("INSERT", 2, TYPES, id=2)]
-    other = batch[1].replace(b'"tableName": "t"', b'"tableName": "u"')
-    module, name, bad = {
-        "routing": (routing, "route", "table='u'"),
-        "planning the table": (plan, "plan", "/u'"),
-    }[step]
+def failing_at(module: Any, name: str, bad: str) -> Any:
+    """Let a function raise where its second argument names something."""
     real = getattr(module, name)
 
     def faulty(*arguments: Any) -> Any:
@@ -210,12 +194,26 @@ def test_what_is_raised_for_one_source_is_a_dead_letter(
             raise ZeroDivisionError("a value")
         return real(*arguments)
 
+    return patch.object(module, name, faulty)
+
+
+def test_what_is_raised_for_one_source_is_a_dead_letter(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Other tables get their changes; after the defect is mended a replay applies the rest."""
+    lake = Lake(tmp_path)
+    good = message("INSERT", 1, TYPES, id=1, val="0.50")
+    other = message("INSERT", 2, TYPES, id=2)
+    batch = [good, *in_table("u", other), *in_table("v", other)]
     options: dict[str, Any] = {"format": "dataworks-json", "rows": "embedded"}
-    with patch.object(module, name, faulty):
-        landed(spark, lake, [batch[0], other], **options)
+    with failing_at(routing, "route", "table='u'"), failing_at(plan, "plan", "/v'"):
+        landed(spark, lake, batch, **options)
     assert lake.tables() == ["t"]
-    said = f"apply-failed: /source: {step} raised ZeroDivisionError"
-    assert letters(spark, lake) == [(1, "apply-failed", said)]
+    said = "apply-failed: /source: {} raised ZeroDivisionError"
+    assert letters(spark, lake) == [
+        (1, "apply-failed", said.format("routing")),
+        (2, "apply-failed", said.format("planning the table")),
+    ]
     outputs: dict[str, Any] = lake.outputs()
     replayed = cws.replay(
         spark,
@@ -225,5 +223,5 @@ def test_what_is_raised_for_one_source_is_a_dead_letter(
         **outputs,
         **options,
     )
-    assert (replayed.letters, replayed.marked) == (1, 1)
-    assert rows(spark, lake, "u") == [{"id": 2, "val": None}]
+    assert (replayed.letters, replayed.marked) == (2, 2)
+    assert rows(spark, lake, "u") == rows(spark, lake, "v") == [{"id": 2, "val": None}]
