@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,14 +15,14 @@ from pyspark.errors import StreamingQueryException
 from tests.runtime.engines.apply.faults import STEPS, ending_at
 from tests.runtime.engines.apply.lake import Lake, lake_in
 from tests.runtime.engines.ends import crash
-from tests.runtime.tables.histories import change, eventful, placed, truncate
+from tests.runtime.tables.histories import change, eventful, in_tables, placed, truncate
 from tests.runtime.tables.model import tables_of
 
 import changewire.spark as cws
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.spark.apply.merge import SparkMerge
 from changewire.engines.spark.apply.options import ApplyOptions, RowTypes
-from changewire.tables import Routing, template_of
+from changewire.tables import PositionedChange, Routing, template_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -119,47 +119,51 @@ def test_truncates(spark: SparkSession, tmp_path: Path) -> None:
     assert [row["code"] for row in letters] == ["truncate-without-sequence"]
 
 
-MEANWHILE: Mapping[str, tuple[list[Any], list[Any], dict[str, int]]] = {
+MEANWHILE: Mapping[str, tuple[list[Any], list[Any]]] = {
     "rows": (
         [change(key=1, sequence=2, a=2), change(key=2, sequence=2, a=2)],
         [change(key=1, sequence=3, a=3), change("delete", 2, 3)],
-        {"stale": 2},
     ),
-    "a delete of no row": (
-        [change(key=3, sequence=4, a=4)],
-        [change("delete", 3, 5)],
-        {"stale": 1},
-    ),
-    "a row after its delete": (
-        [change("delete", 3, 5)],
-        [change(key=3, sequence=4, a=4)],
-        {"applied": 1},
-    ),
-    "a truncate": ([change(key=3, sequence=4, a=4)], [truncate(5)], {"stale": 1}),
+    "a delete of no row": ([change(key=3, sequence=4, a=4)], [change("delete", 3, 5)]),
+    "a row after its delete": ([change("delete", 3, 5)], [change(key=3, sequence=4, a=4)]),
+    "a truncate": ([change(key=3, sequence=4, a=4)], [truncate(5)]),
 }
-"""What a query sends, what another one writes meanwhile, and what becomes of the former."""
+"""What a query sends to a table, and what another one writes there meanwhile."""
+
+SEEN: Mapping[str, tuple[list[str], dict[str, int]]] = {
+    "delta": ([*MEANWHILE], {"stale": 4, "applied": 1}),
+    # A delete of no row is seen there only when the row was written.
+    "iceberg": (["rows", "a delete of no row"], {"stale": 2, "applied": 1}),
+}
+"""For each table format what happens, and what becomes of the changes of the query."""
 
 
-@pytest.mark.parametrize(
-    ("name", "sink"),
-    [
-        *((name, "delta") for name in MEANWHILE),
-        ("rows", "iceberg"),
-        ("a delete of no row", "iceberg"),
-    ],
-)
-def test_two_queries_write_to_one_table(
-    spark: SparkSession, tmp_path: Path, name: str, sink: str
+FIRST = [change(key=1, a=1), change(key=2, a=1)]
+
+
+def of_tables(changes: Sequence[Sequence[Any]], partition: int) -> list[PositionedChange]:
+    """Return changes of several tables, in a partition of their own."""
+    found: list[PositionedChange] = []
+    for number, rows in enumerate(changes):
+        of_one = placed(*rows, start=10 * number, partition=partition)
+        found += in_tables(of_one, {"t": f"t{number}"})
+    return found
+
+
+@pytest.mark.parametrize("sink", SEEN)
+def test_two_queries_write_to_the_same_tables(
+    spark: SparkSession, tmp_path: Path, sink: str
 ) -> None:
     """What another query writes between decision and merge is seen, and decided on again."""
-    mine, theirs, told = MEANWHILE[name]
+    names, told = SEEN[sink]
     lake, other = (lake_in(sink, spark, tmp_path / f"{tmp_path.name}_{n}") for n in range(2))
     other.lake, other.namespace = lake.folder, lake.namespace
     lake.applies_truncates = other.applies_truncates = True
-    first = placed(change(key=1, a=1), change(key=2, a=1))
+    first = of_tables([FIRST] * len(names), partition=0)
+    sent = of_tables([MEANWHILE[name][0] for name in names], partition=1)
+    others = of_tables([MEANWHILE[name][1] for name in names], partition=2)
     lake.send(first)
     lake.apply(spark)
-    sent, others = placed(*mine, start=10), placed(*theirs, partition=1)
     lake.send(sent)
     other.send(others)
     calls: list[Any] = []
@@ -168,16 +172,15 @@ def test_two_queries_write_to_one_table(
     def before_the_other(merge: SparkMerge) -> Any:
         decided = decide(merge)
         calls.append(decided)
-        if len(calls) == 1:
+        if len(calls) == len(names):
             other.start(spark).awaitTermination()
         return decided
 
     lines: list[str] = []
     with patch.object(SparkMerge, "decided", before_the_other):
         lake.apply(spark, metrics=lines.append)
+    assert len(calls) > len(names)
     assert lake.content(spark) == tables_of([*first, *sent, *others], truncates=True)
-    if (name, sink) == ("a delete of no row", "iceberg"):
-        told = {"applied": 1}  # there it is seen only when the row was written
     assert msgspec.json.decode(lines[0])["tables"] == told
 
 
