@@ -198,7 +198,7 @@ pub struct Columns {
 impl Columns {
     /// Begin without rows.
     ///
-    /// `per_row` is how many bytes of each column a row may need, as `bytes_per_row` told of others.
+    /// `per_row` is how many bytes of each column a row may need, estimated by `bytes_per_row`.
     pub fn new(messages: usize, per_row: &PerRow) -> Self {
         Columns {
             texts: std::array::from_fn(|i| {

@@ -87,7 +87,7 @@ def test_serializers_of_clients_do_the_same_work(name: str) -> None:
 
 
 def test_a_rate_is_that_of_the_peer() -> None:
-    """The table tells the least rate of all messages, and whether it is enough."""
+    """The table shows the least rate of all messages, and whether it is enough."""
     timings = {kafka.THEIRS: Timing((42e-6,)), kafka.GIVEN: Timing((2e-6,))}
     slower = {**timings, kafka.GIVEN: Timing((3e-6,))}
     assert kafka.table("T", {"a": timings}, kafka.GIVEN).target.endswith("found 21: reached.")

@@ -179,7 +179,7 @@ def done(seconds: float, cpu: float = 1.0) -> Done:
 
 
 def test_a_rate_is_that_of_the_peer() -> None:
-    """The table tells rates, and whether ours is enough; memory tells by how much it grew."""
+    """The table shows rates, and whether ours is enough; memory shows by how much it grew."""
     found = {"by hand": [done(9.0)], "changewire": [done(10.0, 2.0)]}
     result = rates("T", found, 90, "changewire", 0.9)
     assert result.rows[1] == ("changewire", "10.0", "9", "0.90", "2.0", "0.50")

@@ -71,7 +71,7 @@ RUN_BY: Final[Mapping[tuple[str, str], str]] = {
 
 
 def test_every_block_is_run_or_says_why_not() -> None:
-    """A block is data, or a test runs it, or its page tells the reason."""
+    """A block is data, or a test runs it, or its page gives the reason."""
     left = [
         f"{block.page}:{block.line} {block.language or '(no language)'}"
         for block in BLOCKS

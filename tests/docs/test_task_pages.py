@@ -52,7 +52,7 @@ def test_dead_letters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_upgrade(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The schemas are kept, and the report of a rehearsal tells its version and its counts."""
+    """The schemas are kept, and the report of a rehearsal has its version and its counts."""
     shutil.copy(ACCOUNTS, tmp_path / "topic.jsonl")
     run_page("docs/how-to/upgrade.md", tmp_path)
     assert capsys.readouterr().out.startswith("0.")

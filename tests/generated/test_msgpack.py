@@ -225,7 +225,7 @@ def test_issues_name_positions() -> None:
     ],
 )
 def test_issue_says_what_tells_messages_apart(message: object, issue: tuple[str, ...]) -> None:
-    """What is no message says so at the place that tells messages apart."""
+    """What is no message says so at the place that distinguishes messages."""
     assert [found[:3] for found in validators.errors(message)] == [issue]
 
 
@@ -253,7 +253,7 @@ def test_extensions_of_both_parsers_are_values() -> None:
     ],
 )
 def test_leniencies_are_counted_by_use(message: Any, used: list[str]) -> None:
-    """A message tells which leniencies it needed, by the names that the JSON format has."""
+    """A message names the leniencies that it needed, by the names that the JSON format has."""
     from changewire_messages.aerospike_msgpack.leniencies import leniencies
 
     kind: Any = dispatch.arm_of(message)

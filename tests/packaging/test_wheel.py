@@ -166,6 +166,6 @@ def test_each_dependency_is_explained(name: str) -> None:
 
 
 def test_readme_names_the_command_that_is_run_for_each_change() -> None:
-    """What the readme tells to type is what is run, to the letter."""
+    """What the readme says to type is what is run, to the letter."""
     command = ROOT.joinpath(".ci/run").read_text(encoding="utf-8").splitlines()[-1]
     assert command in ROOT.joinpath("README.md").read_text(encoding="utf-8")

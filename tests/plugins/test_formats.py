@@ -27,7 +27,7 @@ GROUP = "changewire.formats"
 
 @pytest.mark.usefixtures("installed")
 def test_messages_are_read_and_written() -> None:
-    """Each function of the library takes the name of the format, or tells it from the message."""
+    """Each function of the library takes the name of the format, or finds it by the message."""
     for data in (PLACED, DROPPED):
         message = cw.decode(data, format=FORMAT)
         assert cw.decode(data) == message

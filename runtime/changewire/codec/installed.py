@@ -101,7 +101,7 @@ def encoding_of(format: str) -> str:
 
 @cache
 def format_of(package: str) -> str | None:
-    """Return the format whose family a package is; None if it is none."""
+    """Return the format whose family a package is; None if it is not a family."""
     mine = (name for name in FORMATS if FORMATS[name] == package)
     return next(mine, None) or next((n for n in others() if _values(n) == {package}), None)
 

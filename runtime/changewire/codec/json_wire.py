@@ -142,7 +142,7 @@ def _malformed_inside(data: bytes, decode: Callable[[Any], Any]) -> str | None:
 
 
 def _byte_in(text: str) -> int | None:
-    """Return the offset that msgspec names; behind a digit of an escape that is none."""
+    """Return the offset of the wrong byte; in an escape msgspec names the byte behind it."""
     found = _BYTE.search(text)
     return int(found[1]) - ("unicode escape" in text) if found else None
 

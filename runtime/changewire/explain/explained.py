@@ -45,10 +45,11 @@ class Explanation(Struct, frozen=True, kw_only=True):
         variant: Title of its schema; None if it has none.
         fields: Its fields; none if it cannot be parsed. Each issue stands at its field, one of
             the message as a whole at the first.
-        issues: Every issue of the message; of one without a format, that first, and then those by
-            which it is none of the nearest one.
+        issues: Every issue of the message; of one without a format, that first, and then those that
+            keep it from being one of the nearest format.
         leniencies: Names of the leniencies that it needed, one for each use.
-        stop: Where the parser stopped; None if the message can be parsed, or it does not tell.
+        stop: Where the parser stopped; None if the message can be parsed, or if the parser does
+            not say.
     """
 
     format: str | None

@@ -37,7 +37,7 @@ def _end_of_prefixed(head: bytes) -> int:
 
 
 def _size(head: bytes) -> int:
-    """Return the length of the first message: all there is if it is cut off, 0 if it is none."""
+    """Return the length of the first message: all of it if it is cut off, 0 if it is not one."""
     unpacker = msgpack.Unpacker()
     unpacker.feed(head)
     holds_array = False

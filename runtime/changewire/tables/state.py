@@ -145,7 +145,7 @@ def _is_same(stored: State, new: State) -> bool:
 
 
 def _is_tie(one: State, other: State) -> bool:
-    """Whether only the position tells which of two different contents is newer."""
+    """Whether only the position decides which of two different contents is newer."""
     if (one.values is None) != (other.values is None):
         return one.order.sequence == other.order.sequence
     if not one.columns and not other.columns and one.floor.sequence != other.floor.sequence:

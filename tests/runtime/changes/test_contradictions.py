@@ -52,7 +52,7 @@ def test_every_column_of_another_type_is_an_issue(model: Any, format: str, row: 
 
 @SAMPLES
 def test_changes_refuse_with_all_of_them(model: Any, format: str, row: str) -> None:
-    """What validation finds is what a dead letter tells."""
+    """What validation finds is what a dead letter says."""
     with pytest.raises(cw.DecodeError) as refused:
         cw.changes(model)
     assert refused.value.issues == cw.validate(model, format=format)
@@ -96,7 +96,7 @@ def test_schemas_that_are_none_are_issues() -> None:
 
 
 def test_what_has_no_bytes_declares_nothing() -> None:
-    """A parsed message that nobody can send is left to the codec, whatever it holds."""
+    """A parsed message that cannot be sent is left to the codec, whatever it holds."""
     wire = msgspec.json.decode(cw.encode(from_lindorm()))
     for value in ("\ud800", object()):
         assert cw.validate({**wire, "new": value}, format="lindorm-json") == []

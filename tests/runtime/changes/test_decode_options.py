@@ -28,7 +28,7 @@ def insert(row: Any, **more: Any) -> bytes:
 
 
 def test_leniencies_of_message_and_change_are_one_list() -> None:
-    """An element tells what its message needed to be decoded, and what its values needed."""
+    """An element names the leniencies that its message needed, and what its values needed."""
     delete = b'{"schema":{"dataColumn":null,"primaryKey":null,"source":null},"payload":{'
     delete += b'"op":"DELETE","before":{"dataColumn":{"x":1}},"after":{"dataColumn":{}},'
     delete += b'"sequenceId":"1","timestamp":{"eventTime":5},"ddl":null},"version":"1"}'

@@ -134,7 +134,7 @@ def test_only_aerospike_has_digests(format: str) -> None:
 def test_a_missing_library_is_named_before_the_first_message(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Without the extra, the error tells what to install; without the option nobody misses it."""
+    """Without the extra, the error says what to install; without the option it is not needed."""
     monkeypatch.setitem(sys.modules, "Crypto.Hash", None)
     DecodeOptions("aerospike-json")
     with pytest.raises(ImportError, match=r'pip install "changewire\[digest\]"'):

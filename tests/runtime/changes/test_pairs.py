@@ -80,7 +80,7 @@ def test_what_is_not_joined(other: cw.Change) -> None:
 
 
 def test_updates_of_the_initial_load_are_no_halves() -> None:
-    """All rows of the initial load have the number -1, which tells no two of them apart."""
+    """All rows of the initial load have the number -1, so it does not distinguish them."""
     halves = (before(-1), after(-1))
     assert paired(*halves) == list(halves)
 

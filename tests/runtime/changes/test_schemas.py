@@ -139,7 +139,7 @@ GOOD = {
 
 @pytest.mark.parametrize("spoilt", [b'"\xff"', b'"\\ud800"', b"[" * 2000 + b"]" * 2000])
 def test_a_schema_that_is_no_json_is_refused(spoilt: bytes) -> None:
-    """Decoding does not look into properties that nobody knows; listing does, and refuses."""
+    """Decoding does not look into unknown properties; listing does, and refuses."""
     message = GOOD["dataworks-json"].replace(
         b'"dataColumn"', b'"x":' + spoilt + b',"dataColumn"', 1
     )

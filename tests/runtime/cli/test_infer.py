@@ -38,7 +38,7 @@ def test_a_table_must_be_named(cli: Cli) -> None:
 
 
 def test_refused_messages_are_named_and_bounds_shown_on_request(cli: Cli) -> None:
-    """The exit code tells of refused messages; no value is shown unless asked for."""
+    """The exit code shows that messages were refused; no value is shown unless asked for."""
     words = ("infer", "-f", "auto", USERS.with_name("users.jsonl"))
     ended = cli(*words)
     assert ended.exit_code == 1

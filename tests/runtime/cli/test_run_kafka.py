@@ -138,7 +138,7 @@ def test_secrets_reach_neither_logs_nor_reports(kafka: str, topic: str, tmp_path
 
 
 def test_doctor_reaches_a_broker(cli: Cli, kafka: str) -> None:
-    """The bootstrap server is reached, and the cluster tells of its brokers."""
+    """The bootstrap server is reached, and the cluster names its brokers."""
     ended = cli("doctor", "--json", "--kafka", kafka)
     found = {item["name"]: item for item in map(json.loads, ended.stdout.splitlines())}
     assert found[f"bootstrap server {kafka}"]["status"] == "ok"

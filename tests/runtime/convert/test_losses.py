@@ -164,7 +164,7 @@ def test_the_page_names_every_loss() -> None:
 
 
 def test_values_stay_out_of_the_text() -> None:
-    """The text of the error tells the type of what would be lost, not the value."""
+    """The text of the error names the type of what would be lost, not the value."""
     with pytest.raises(cw.EncodeError) as caught:
         to_json(in_list(b"secret"))
     assert "found bytes (lossy)" in str(caught.value)

@@ -107,7 +107,7 @@ def test_array_cut_off(write: Write, data: bytes) -> None:
 
 
 def test_no_array(write: Write) -> None:
-    """What does not begin with a bracket is no array, and the error tells what to do."""
+    """What does not begin with a bracket is not an array, and the error says what to do."""
     with pytest.raises(FramingError, match="not one JSON array; name the shape json-lines"):
         messages(write(b'{"a":1}'), "json-array")
 

@@ -94,7 +94,7 @@ def test_the_same_messages_give_the_same_draft() -> None:
 
 
 def test_no_value_is_told_unless_asked() -> None:
-    """Names and types are told; bounds of integers where somebody asks for them."""
+    """Names and types are found; bounds of integers if they are asked for."""
     messages = [
         write({"pin": number, "name": "secret", "map": {"k": "secret"}}) for number in (4711, 4713)
     ]

@@ -1,4 +1,4 @@
-"""The history of a row tells what tables do: the same row in the end, and why along the way."""
+"""The history of a row says what tables do: the same row in the end, and why along the way."""
 
 from itertools import pairwise
 from typing import Any
@@ -119,7 +119,7 @@ def test_a_truncate_counts_only_where_it_is_applied() -> None:
 
 
 def test_columns_before_and_after() -> None:
-    """A step tells what it changed, what came and went, and what newer patches had set."""
+    """A step names what it changed, what came and went, and what newer patches had set."""
     found = told(
         change(a=1, b=1),
         change("update", 1, 12, image="patch", before={"b": 1}, a=3),

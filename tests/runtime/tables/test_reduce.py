@@ -21,7 +21,7 @@ def nothing(_: object) -> State | None:
 @steady
 @given(histories(("full", "patch", "keys"), is_distinct=False), st.data())
 def test_one_state_for_each_row(history: list[PositionedChange], data: Any) -> None:
-    """It is what the changes of the row are together, and tells how many they are."""
+    """It is what the changes of the row are together, and their number."""
     batch = [
         effect
         for placed in data.draw(st.permutations(history))

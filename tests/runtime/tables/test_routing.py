@@ -43,7 +43,7 @@ def test_a_delete_without_set_goes_to_every_table_of_its_namespace() -> None:
 
 
 def test_a_delete_without_set_holds_for_tables_that_come_later() -> None:
-    """A late write of a table that nobody knew does not bring the row back."""
+    """A late write to an unknown table does not bring the row back."""
     tables, _ = applied(placed(change("delete", sequence=5, table=None)))
     _, result = applied(placed(change(sequence=4), change(key=2), start=1), tables=tables)
     assert (rows(tables), result.counts) == ([{"id": 2}], {"applied": 1, "stale": 1})
@@ -92,6 +92,6 @@ def test_names_that_run_together_collide() -> None:
 
 
 def test_sources_may_share_a_table_if_the_template_says_so() -> None:
-    """Shards go to one table where the template has no field that tells them apart."""
+    """Shards go to one table if no field of the template distinguishes them."""
     shards = placed(change(key=1, database="s1"), change(key=2, database="s2"))
     assert rows(applied(shards)[0]) == [{"id": 1}, {"id": 2}]

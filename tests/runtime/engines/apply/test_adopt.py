@@ -28,7 +28,7 @@ ROWS = [(1, "a", "x"), (2, "b", None), (3, "c", "z")]
 
 
 def made(spark: SparkSession, lake: Lake, rows: list[Any]) -> str:
-    """Make a table as anybody does; return its name."""
+    """Make a table without changewire; return its name."""
     found = spark.createDataFrame(rows, ROW)
     if lake.sink == "delta":
         found.write.format("delta").save(f"{lake.folder}/t")

@@ -31,7 +31,7 @@ KAFKA: dict[str, Any] = {
 
 
 def told(source: dict[str, Any], **changes: Any) -> str:
-    """Return what Spark tells of a batch."""
+    """Return what Spark reports of a batch."""
     progress = {
         "batchId": 3,
         "timestamp": "2026-01-02T03:04:05.000Z",
@@ -63,7 +63,7 @@ def test_a_batch_tells_rows_gaps_and_lag() -> None:
 
 
 def test_spark_connect_tells_the_same() -> None:
-    """A remote session tells what was observed as a row and its schema."""
+    """A remote session reports what was observed as a row and its schema."""
     observed: dict[str, dict[str, Any]] = json.loads(told(KAFKA))["observedMetrics"]
     as_rows = {
         name: {
@@ -92,7 +92,7 @@ def test_what_is_not_told_is_none(source: dict[str, Any]) -> None:
 
 
 def test_a_trigger_without_a_batch_is_none() -> None:
-    """Spark also tells of triggers that found nothing, and of queries that are not ours."""
+    """Spark also reports triggers that found nothing, and queries that are not ours."""
     assert read(told(KAFKA, durationMs={"latestOffset": 3})) is None
     assert read(told(KAFKA, observedMetrics={})) is None
 

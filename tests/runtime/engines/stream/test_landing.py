@@ -57,7 +57,7 @@ def test_sums_are_what_the_source_delivered(landed: Landed) -> None:
 
 
 def test_each_batch_has_a_line_of_json(landed: Landed) -> None:
-    """A line tells query, batch, counts and codes; all lines have the same query."""
+    """A line has query, batch, counts and codes; all lines have the same query."""
     batches = [json.loads(line) for line in landed.metrics]
     assert [batch["batch"] for batch in batches] == [0, 1]
     assert len({batch["query"] for batch in batches}) == 1
@@ -69,7 +69,7 @@ def test_each_batch_has_a_line_of_json(landed: Landed) -> None:
 
 
 def test_each_batch_has_a_line_to_read(landed: Landed) -> None:
-    """A line to read tells the batch and its counts."""
+    """A readable line has the batch and its counts."""
     assert [text.partition(";")[0] for text in landed.notices] == [
         f"batch {number}: 13 messages, 15 elements: 9 changes, 2 control events, 4 dead letters"
         for number in (0, 1)

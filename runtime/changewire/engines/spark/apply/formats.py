@@ -21,7 +21,7 @@ class TableFormat(Protocol):
         name: As Spark names it.
         takes_paths: Whether a table may be a path, without a catalog that names it.
         conflict: What the text of an error has if another writer came first.
-        counts_rows: Whether a MERGE tells how many rows it changed.
+        counts_rows: Whether a MERGE returns how many rows it changed.
         has_all_in_version: Whether the version of a table says too which columns and properties it
             has.
     """
@@ -52,7 +52,7 @@ class TableFormat(Protocol):
         """Make a table if it is not there, and the namespace of its name.
 
         Returns:
-            Whether it was made, so that it has no rows; `False` as well where that is not known.
+            Whether it was made, so that it has no rows; `False` if that is not known.
         """
         ...
 
@@ -93,10 +93,10 @@ class TableFormat(Protocol):
             since: Version of the table that it was decided on.
 
         Returns:
-            How many rows it changed; None if it does not tell.
+            How many rows it changed; None if Spark does not say.
 
         Raises:
-            WriteConflictError: It does not tell, and another writer came first.
+            WriteConflictError: Spark does not say, and another writer came first.
         """
         ...
 

@@ -109,7 +109,7 @@ class Iceberg:
         return Left((now, since) in {tuple(row) for row in snapshots}, now)
 
     def merge(self, source: DataFrame, table: str, statement: str, since: int | None) -> None:
-        """Run a MERGE, which does not tell how many rows it changed.
+        """Run a MERGE, which does not say how many rows it changed.
 
         Raises:
             WriteConflictError: Its snapshot is not the next one after that which was decided on.

@@ -83,7 +83,7 @@ class OtherSchemas(RefusedRows):
 
 @dataclass(frozen=True)
 class LostTruncates(RefusedRows):
-    """Truncates of which nobody knows what they are older than."""
+    """Truncates without a sequence, whose order is not known."""
 
     def where(self) -> Any:
         """Return the condition that decoded rows meet."""

@@ -135,7 +135,7 @@ def replay_letters(
         for output in outputs:
             _append(output.rows(decoded), output, sink)
 
-    # Numbers of batches start at 0, so this is none of the query's.
+    # Numbers of batches start at 0, so no batch of the query has this one.
     _, merged = apply_batch(kept, time.time_ns(), options, check=_any_number, land=land)
     landed = _landed(spark, outputs, sink)
     return Replayed(number, _mark(spark, letters_output, landed, options.tables), merged.tables)

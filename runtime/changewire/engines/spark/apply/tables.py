@@ -124,7 +124,7 @@ def make(spark: SparkSession, tables: SparkTables) -> bool:
     """Make a table and that of its tombstones where they are not there, or give it new columns.
 
     Returns:
-        Whether both were made, so that they have no rows; `False` as well where nobody knows.
+        Whether both were made, so that they have no rows; `False` if that is not known.
 
     Raises:
         OutputError: They are there, and have other columns.
