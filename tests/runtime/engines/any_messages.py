@@ -169,6 +169,10 @@ def _text(value: Any, _: Any) -> str:
     return str(msgspec.to_builtins(value))
 
 
+def _whole(value: Any, _: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def _single(value: Any, _: Any) -> float:
     return float(struct.unpack("f", struct.pack("f", float(value)))[0])
 
@@ -178,6 +182,8 @@ _COLUMNS: Mapping[str, Callable[[Any, Any], Any]] = {
     "decimal": lambda value, _: Decimal(str(value)),
     "double": lambda value, _: float(value),
     "float": _single,
+    "integer": _whole,
+    "long": _whole,
     "map": lambda value, kind: {k: as_column(v, kind.valueType) for k, v in value.items()},
     "string": _text,
     "struct": lambda value, kind: {
