@@ -67,15 +67,16 @@ def joined(
     for batch in batches:
         size = batch.nbytes
         if pending and total + size > limit:
-            yield _one(pending)
+            yield combined(pending)
             pending, total = [], 0
         pending.append(batch)
         total += size
     if pending:
-        yield _one(pending)
+        yield combined(pending)
 
 
-def _one(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+def combined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    """Return the rows of at least one batch as one batch."""
     if len(batches) == 1:
         return batches[0]
     (batch,) = pa.Table.from_batches(batches).combine_chunks().to_batches()

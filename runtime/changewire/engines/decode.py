@@ -17,6 +17,7 @@ from changewire.codec import DecodeError, FormatError, rejection
 from changewire.codec.border import internal_error
 from changewire.engines.counts import ConservationError
 from changewire.engines.cuts import BATCH_BYTES, cuts, joined, lengths, parts
+from changewire.engines.interleave import interleaved
 from changewire.engines.layout import (
     CHANGE,
     CHANGE_COLUMNS,
@@ -111,48 +112,32 @@ class Decoder:
     def _parts(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         kernel = self.kernel
         if kernel is None or not len(batch) or not kernel.reads(batch):
-            yield from chain.from_iterable(map(self._part, parts(batch, rows=PART)))
+            yield from self._by_python(batch)
             return
         for part in parts(batch, rows=NATIVE_PART):
-            yield from self._interleaved(part, kernel.decode(part))
+            made = kernel.decode(part)
+            rows = self._of_kernel(part, made)
+            if len(made.declined):
+                rows = interleaved(rows, self._by_python(part.take(made.declined)), made.runs)
+            yield from rows
 
-    def _interleaved(self, batch: pa.RecordBatch, made: Made) -> Iterator[pa.RecordBatch]:
-        """Yield the rows that a kernel made, and in place those of the messages it declined."""
-        plain = None
-        if made.sizes is None:
-            plain = pa.RecordBatch.from_pydict(self._native_columns(batch, made, None))
-        start = row = 0
-        for first, stop in (*made.declined, (len(batch), len(batch))):
-            if plain is not None and first > start:
-                yield plain.slice(start, first - start)
-            elif made.sizes is not None and first > start:
-                sizes = made.sizes[start:first]
-                yield from self._of_batches(batch.slice(start, first - start), made, sizes, row)
-                row += sum(sizes)
-            for part in parts(batch.slice(first, stop - first), rows=PART) if stop > first else ():
-                yield from self._part(part)
-            row += stop - first
-            start = stop
+    def _by_python(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        return chain.from_iterable(map(self._part, parts(batch, rows=PART)))
 
-    def _of_batches(
-        self, batch: pa.RecordBatch, made: Made, sizes: list[int], start: int
-    ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of messages that may be several rows, in batches that are cut by bytes.
-
-        Args:
-            batch: The messages.
-            made: What a kernel made of them, and of others.
-            sizes: How many rows each has.
-            start: Index of their first row.
-        """
-        places, weights = places_of(sizes), repeated_bytes(batch)
+    def _of_kernel(self, batch: pa.RecordBatch, made: Made) -> Iterator[pa.RecordBatch]:
+        """Yield the rows that a kernel made, in batches that are cut by bytes."""
+        places = made.places
+        if places is None:
+            yield pa.RecordBatch.from_pydict(self._native_columns(batch, made, None))
+            return
+        weights = repeated_bytes(batch)
         if self.all_have_values:
             values = lengths(batch.column("value"))
             weights = [sum(pair) for pair in zip(weights, values, strict=True)]
-        each = [weights[place] for place, size in enumerate(sizes) for _ in range(size)]
-        for first, stop in cuts(each, rows=ROWS, limit=BATCH_BYTES):
-            within = Places(*(column.slice(first, stop - first) for column in places))
-            rows = made.rows(start + first, stop - first)
+        each = pa.array(weights, pa.int64()).take(places.record).to_pylist()
+        for start, stop in cuts(each, rows=ROWS, limit=BATCH_BYTES):
+            rows = made.rows(start, stop - start)
+            within = places.rows(start, stop - start)
             yield pa.RecordBatch.from_pydict(self._native_columns(batch, rows, within))
 
     def _native_columns(
@@ -169,10 +154,10 @@ class Decoder:
             return
         if 0 in sizes:
             raise ConservationError(f"{sizes.count(0)} messages have no row")
-        places = places_of(sizes)
+        places = places_of(pa.array(sizes, pa.int32()))
         weights = self._weights(batch, elements, sizes)
         for start, stop in cuts(weights, rows=ROWS, limit=BATCH_BYTES):
-            within = Places(*(column.slice(start, stop - start) for column in places))
+            within = places.rows(start, stop - start)
             yield self._rows(batch, elements.run(start, stop), within)
 
     def _decoded(self, batch: pa.RecordBatch) -> tuple[Elements, list[int]]:

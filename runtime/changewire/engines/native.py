@@ -20,6 +20,7 @@ from changewire.changes.adapters import BUILT_IN
 from changewire.changes.decode_options import DecodeOptions
 from changewire.codec.installed import module_of
 from changewire.engines.layout import CHANGE_COLUMNS
+from changewire.engines.places import Places, places_of
 from changewire.version import VERSION
 
 SWITCH: Final = "CHANGEWIRE_NATIVE"
@@ -46,21 +47,25 @@ class Made(NamedTuple):
         leniencies: Names of the leniencies that each needed.
         effects: Key, kind and names of what each does to a row of a table; NULL for what does
             nothing, or if effects were not asked for.
-        declined: First, and behind the last, of each run of messages that were declined.
-        sizes: How many rows each message has; None if each has one.
+        places: Which message each row is of; None if each message has one row.
+        declined: Indexes of the messages that were declined.
+        runs: The same as runs of rows: index of the first row, and how many they are. The last run
+            begins behind all rows, and is empty.
     """
 
     change: Mapping[str, pa.Array]
     leniencies: pa.Array
     effects: Sequence[pa.Array]
-    declined: Sequence[tuple[int, int]]
-    sizes: list[int] | None
+    places: Places | None
+    declined: pa.Array
+    runs: Sequence[tuple[int, int]]
 
     def rows(self, start: int, count: int) -> Made:
         """Return some rows; the result says nothing of messages."""
         change = {name: column.slice(start, count) for name, column in self.change.items()}
         effects = [column.slice(start, count) for column in self.effects]
-        return Made(change, self.leniencies.slice(start, count), effects, (), None)
+        leniencies = self.leniencies.slice(start, count)
+        return self._replace(change=change, leniencies=leniencies, effects=effects)
 
 
 class KernelCounts(NamedTuple):
@@ -100,10 +105,18 @@ class Kernel:
         rows, sizes = self._native.decode(batch.column("value"), keys)
         columns = dict(zip(rows.schema.names, rows.columns, strict=True))
         change = {name: columns[name] for name in CHANGE_COLUMNS}
-        is_one = len(rows) == len(batch)
-        each = None if is_one else pc.max_element_wise(sizes, 1).to_pylist()
-        effects = [columns[name] for name in _EFFECTS]
-        return Made(change, columns["leniencies"], effects, [*_runs(sizes)], each)
+        each = pc.max_element_wise(sizes, pa.scalar(1, pa.int32()))
+        places = None if len(rows) == len(batch) else places_of(each)
+        is_declined = pc.equal(sizes, 0)
+        starts = pc.subtract(pc.cumulative_sum(each), each).filter(is_declined).to_pylist()
+        return Made(
+            change,
+            columns["leniencies"],
+            [columns[name] for name in _EFFECTS],
+            places,
+            pc.indices_nonzero(is_declined),
+            [*_runs(starts), (len(rows), 0)],
+        )
 
     @property
     def counts(self) -> KernelCounts:
@@ -178,11 +191,10 @@ def table_of(format: str) -> str | None:
     return path.read_text(encoding="utf-8") if path.is_file() else None
 
 
-def _runs(sizes: pa.Array) -> Iterator[tuple[int, int]]:
-    """Yield the runs of messages without rows."""
-    places: list[int] = pc.indices_nonzero(pc.equal(sizes, 0)).to_pylist()
+def _runs(rows: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield runs of rows that follow one another: the first of each, and how many they are."""
     first = 0
-    for i, place in enumerate(places, 1):
-        if i == len(places) or places[i] != place + 1:
-            yield places[first], place + 1
+    for i, row in enumerate(rows, 1):
+        if i == len(rows) or rows[i] != row + 1:
+            yield rows[first], i - first
             first = i

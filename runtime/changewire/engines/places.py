@@ -24,18 +24,23 @@ class Places(NamedTuple):
     element: pa.Array
     elements: pa.Array
 
+    def rows(self, start: int, count: int) -> Places:
+        """Return the places of some rows."""
+        return Places(*(column.slice(start, count) for column in self))
 
-def places_of(sizes: list[int]) -> Places:
+
+def places_of(sizes: pa.Array) -> Places:
     """Return the places of all elements of records.
 
     Args:
-        sizes: How many elements each record has.
+        sizes: How many elements each record has, as int32.
     """
-    return Places(
-        pa.array([place for place, size in enumerate(sizes) for _ in range(size)], pa.int64()),
-        pa.array([i for size in sizes for i in range(size)], pa.int32()),
-        pa.array([0 if i else size for size in sizes for i in range(size)], pa.int32()),
-    )
+    offsets = pa.concat_arrays([pa.array([0], pa.int32()), pc.cumulative_sum(sizes)])
+    rows = pa.array(range(offsets[-1].as_py()), pa.int32())
+    record = pc.list_parent_indices(pa.ListArray.from_arrays(offsets, rows))
+    element = pc.subtract(rows, offsets.take(record))
+    is_first, zero = pc.equal(element, 0), pa.scalar(0, pa.int32())
+    return Places(record, element, pc.if_else(is_first, sizes.take(record), zero))
 
 
 def records_of(
