@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use arrow_array::{Array, BinaryArray, Int32Array, RecordBatch};
 
-use crate::columns::{Columns, MOST_BYTES, PerRow, Rest};
+use crate::columns::builders::MOST_BYTES;
+use crate::columns::{Columns, PerRow, Rest};
 use crate::effects::effect;
 use crate::formats::{Adapter, Input, Notes, Options, adapter};
 use crate::json::names::Names;
@@ -16,6 +18,7 @@ use crate::table::tape::{Message, Tape};
 use crate::table::uses::Uses;
 use crate::table::walk::Walk;
 use crate::texts::Texts;
+use crate::typed::RowType;
 
 /// What counts of declined messages call those that are no message of the table's.
 const TEXT: &str = "text";
@@ -25,6 +28,9 @@ const MEANING: &str = "meaning";
 
 /// What they call changes whose effect on tables is left to Python.
 const EFFECT: &str = "effect";
+
+/// What they call changes whose rows are of a type, and do not fit it as they are.
+const ROW: &str = "row";
 
 /// What they call batches in which the kernel panicked.
 pub const PANIC: &str = "panic";
@@ -44,12 +50,15 @@ pub struct State {
     per_row: PerRow,
     image: String,
     has_effects: bool,
+    /// The type that rows must fit; none if they are JSON text.
+    row: Option<Arc<RowType>>,
 }
 
 impl State {
     /// Return the state of a kernel; none if it does not read the format by this table.
-    pub fn new(format: &str, text: &str, options: Options) -> Option<Self> {
+    pub fn new(format: &str, text: &str, mut options: Options) -> Option<Self> {
         let table = table(text)?;
+        let row = options.row.take().map(Arc::new);
         let (image, has_effects) = (options.image.clone(), options.effects);
         let adapter = adapter(format, &table, options)?;
         Some(State {
@@ -65,6 +74,7 @@ impl State {
             per_row: PerRow::default(),
             image,
             has_effects,
+            row,
         })
     }
 
@@ -80,7 +90,7 @@ impl State {
         let count = values.len();
         self.messages += count as u64;
         let done = catch_unwind(AssertUnwindSafe(|| {
-            let mut columns = Columns::new(count, &self.per_row);
+            let mut columns = Columns::new(count, &self.per_row, self.row.as_ref());
             for i in 0..count {
                 let value = values.is_valid(i).then(|| values.value(i));
                 let key = keys.filter(|keys| keys.is_valid(i)).map(|keys| keys.value(i));
@@ -93,7 +103,7 @@ impl State {
             return found;
         }
         *self.declined.entry(PANIC.to_owned()).or_default() += count as u64;
-        let mut columns = Columns::new(count, &PerRow::default());
+        let mut columns = Columns::new(count, &PerRow::default(), self.row.as_ref());
         for _ in 0..count {
             columns.end(&Rest::default(), std::iter::empty(), None);
             columns.end_message(0);
@@ -142,6 +152,7 @@ impl State {
             Declined::Text => TEXT,
             Declined::Meaning => MEANING,
             Declined::Effect => EFFECT,
+            Declined::Row => ROW,
             Declined::Node(node) => &self.table.nodes[*node].label,
         };
         if let Some(count) = self.declined.get_mut(label) {
@@ -175,6 +186,7 @@ impl State {
         uses.of(self.table.root, &root, &message).ok_or(Declined::Meaning)?;
         let input = Input { message, root, key, texts: &self.texts };
         let rest = self.adapter.row(&input, columns, &mut self.notes).ok_or(Declined::Meaning)?;
+        columns.fit(self.adapter.rows()).ok_or(Declined::Row)?;
         let effect = if self.has_effects {
             effect(columns, &rest, &self.image).ok_or(Declined::Effect)?
         } else {
@@ -192,4 +204,5 @@ enum Declined {
     Node(usize),
     Meaning,
     Effect,
+    Row,
 }

@@ -10,17 +10,20 @@ mod json;
 mod kernel;
 mod table;
 mod texts;
+mod typed;
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use arrow_array::{Array, BinaryArray, RecordBatch};
 use arrow_pyarrow::PyArrowType;
+use arrow_schema::Schema;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use formats::Options;
 use kernel::State;
+use typed::RowType;
 
 /// What `Kernel.decode` returns: columns, and how many rows each message has.
 type Decoded = (PyArrowType<RecordBatch>, PyArrowType<arrow_data::ArrayData>);
@@ -35,9 +38,14 @@ struct Kernel {
 impl Kernel {
     /// Read a table, as the generator wrote it.
     ///
-    /// Raises ValueError: the kernel does not read the format, or not by this table.
+    /// With `row`, `before` and `after` have columns of its types; `readings` says which schema gave
+    /// each its type. With `checked` as well, they are JSON text that fits them.
+    ///
+    /// Raises ValueError: the kernel does not read the format, or not by this table, or has no rows
+    /// of such a type.
     #[new]
-    #[pyo3(signature = (format, table, *, image, keys=None, families=None, effects=false))]
+    #[pyo3(signature = (format, table, *, image, keys=None, families=None, effects=false, row=None, readings=Vec::new(), checked=false))]
+    #[allow(clippy::too_many_arguments)] // Python names them
     fn new(
         format: &str,
         table: &str,
@@ -45,9 +53,17 @@ impl Kernel {
         keys: Option<Vec<String>>,
         families: Option<Vec<String>>,
         effects: bool,
+        row: Option<PyArrowType<Schema>>,
+        readings: Vec<String>,
+        checked: bool,
     ) -> PyResult<Self> {
-        let state = State::new(format, table, Options { image, keys, families, effects });
-        let state = state.ok_or_else(|| PyValueError::new_err("no kernel for this table"))?;
+        let none = || PyValueError::new_err("no kernel for this table");
+        let row = match row {
+            Some(row) => Some(RowType::new(&row.0, readings, checked).ok_or_else(none)?),
+            None => None,
+        };
+        let state = State::new(format, table, Options { image, keys, families, effects, row });
+        let state = state.ok_or_else(none)?;
         Ok(Kernel { state: Mutex::new(state) })
     }
 

@@ -9,15 +9,37 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 
-from tests.native.differential import batch_of, compare
+from tests.native.differential import batch_of, compared
 from tests.native.mutants import damaged
 from tests.native.test_differential import CASES, examples
+from tests.native.test_typed import drawn, fitting
 from tests.runtime.engines.any_messages import captured
+
+from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.decode import Decoder
+from changewire.engines.effects import EffectsDecoder
+from changewire.engines.spark.apply.effects import CheckedEffectsDecoder
+from changewire.engines.spark.typed import TypedDecoder
+from changewire.engines.spark.variant import VariantDecoder
 
 _BATCH = 4_000
 _LONG = 2_000
 """Bytes of a message that is damaged at most."""
+
+
+def decoder(options: DecodeOptions, seed: int) -> Decoder:
+    """Return a decoder of one kind after the other."""
+    row = fitting(options.format) if seed % 3 else drawn(options.format, seed)
+    kinds: list[Callable[[], Decoder]] = [
+        lambda: Decoder(options),
+        lambda: EffectsDecoder(options),
+        lambda: VariantDecoder(options),
+        lambda: TypedDecoder(options, row),
+        lambda: CheckedEffectsDecoder(options, row),
+    ]
+    return kinds[seed % len(kinds)]()
 
 
 def main() -> int:
@@ -34,9 +56,9 @@ def main() -> int:
         keys = [key for _, key in records]
         pool = [value for value in values if len(value) < _LONG]
         batch = batch_of(damaged(pool, _BATCH, seed), (keys * _BATCH)[:_BATCH])
-        compared = compare(batch, options, effects=bool(seed % 2))
-        found["messages"] += compared.messages
-        found["by the kernel"] += compared.messages - compared.declined
+        result = compared(batch, decoder(options, seed))
+        found["messages"] += result.messages
+        found["by the kernel"] += result.messages - result.declined
         seed += 1
     print(", ".join(f"{number:,} {name}" for name, number in found.items()), f"seeds before {seed}")  # noqa: T201
     return 0

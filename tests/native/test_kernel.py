@@ -127,7 +127,8 @@ def test_an_unknown_property_of_the_table_is_declined(
 def test_counts() -> None:
     """Messages are counted, and those that were declined by where."""
     found = kernel(OPTIONS)
-    rows(batch_of([GOOD, b"x", GOOD.replace(b'"gen":1', b'"gen":-1'), None]), OPTIONS, found)
+    broken = GOOD.replace(b'"gen":1', b'"gen":-1')
+    rows(batch_of([GOOD, b"x", broken, None]), Decoder(OPTIONS), found)
     assert (found.counts.messages, found.counts.declined) == (4, 3)
     assert found.counts.declined_by == {"Message": 1, "Write.gen": 1, "text": 1}
 

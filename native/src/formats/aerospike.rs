@@ -1,7 +1,8 @@
 //! Aerospike messages in JSON: bins become columns, the digest becomes the key.
 
 use super::bound::{Bound, arms};
-use super::writing::{comma, extras, member, named, word};
+use super::rows::{Means, Row};
+use super::writing::{extras, member, named, word};
 use super::{Adapter, Input, Notes, Options};
 use crate::columns::{Columns, Name, Rest};
 use crate::json::names::Names;
@@ -23,6 +24,7 @@ pub struct Aerospike {
     image: String,
     names: Names,
     notes: Vec<u8>,
+    rows: [Row; 2],
 }
 
 /// The arms of a bin.
@@ -30,8 +32,22 @@ struct Kinds {
     float: i64,
     /// Kinds that are seen in the value.
     plain: [i64; 4],
+    blob: i64,
     list: i64,
     map: i64,
+}
+
+impl Kinds {
+    /// Return what the value of a bin is.
+    fn means(&self, arm: i64) -> Means {
+        if self.plain.contains(&arm) {
+            Means::Json
+        } else if arm == self.blob {
+            Means::Bytes
+        } else {
+            Means::Unknown
+        }
+    }
 }
 
 impl Aerospike {
@@ -41,7 +57,7 @@ impl Aerospike {
         let [write, delete] = arms(root, ["Write", "Delete"])?;
         let bin = table.union(*table.by_name.get("Bin")?)?;
         let plain = arms(bin, ["StrBin", "BoolBin", "IntBin", "FloatBin"])?;
-        let [list, map] = arms(bin, ["ListBin", "MapBin"])?;
+        let [blob, list, map] = arms(bin, ["BlobBin", "ListBin", "MapBin"])?;
         let key = &table.nodes.get(*table.by_name.get("Key")?)?.rule;
         if !matches!(key, Rule::Row(row) if row.items.len() == POSITIONS) {
             return None;
@@ -52,10 +68,11 @@ impl Aerospike {
             bin: Bound::new(bin, ["name", "type", "value", "ordered", "order"])?,
             write,
             delete,
-            kinds: Kinds { float: plain[3], plain, list, map },
+            kinds: Kinds { float: plain[3], plain, blob, list, map },
             image: options.image,
             names: Names::default(),
             notes: Vec::new(),
+            rows: Default::default(),
         })
     }
 
@@ -63,19 +80,18 @@ impl Aerospike {
     fn bins(&mut self, bins: &Slot, message: &Message, out: &mut Vec<u8>) -> Option<()> {
         self.notes.clear();
         self.names.clear();
-        out.push(b'{');
+        self.rows[1].begin(out);
         for (_, bin) in message.elements(bins) {
             let [name, kind, value, ordered, order] = self.bin.of(bin, message)?;
-            message.content(name)?;
+            let text = message.content(name)?;
             self.names.add(0, message.text, name.start as usize + 1, name.end as usize - 1)?;
-            comma(out);
-            message.write(name, out)?;
-            out.push(b':');
+            self.rows[1].name(&[text], out);
             if bin.value == self.kinds.float && value.kind == Kind::Float {
                 float(value, message, out)?;
             } else {
                 message.write(value, out)?;
             }
+            self.rows[1].end_value(self.kinds.means(bin.value), out);
             self.note(bin.value, [name, kind, ordered, order], message)?;
         }
         out.push(b'}');
@@ -106,6 +122,10 @@ impl Aerospike {
 }
 
 impl Adapter for Aerospike {
+    fn rows(&self) -> &[Row; 2] {
+        &self.rows
+    }
+
     fn row(&mut self, input: &Input, columns: &mut Columns, _: &mut Notes) -> Option<Rest> {
         let message = &input.message;
         let [_, key, generation, exp, lut, bins, durable] = self.message.of(&input.root, message)?;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use super::bound::Bound;
+use super::rows::Means;
 use super::times::{write_date, write_time};
 use crate::json::base64::{byte_count, decode};
 use crate::json::number::{write_integral, write_unscaled};
@@ -233,48 +234,56 @@ pub fn kind_of(columns: Option<&[Column]>, name: &[u8]) -> Option<Type> {
     columns?.iter().find(|column| column.name == name).map(|column| column.kind)
 }
 
-/// Write the value of a column that the schema may declare; notes get what is accepted beyond it.
+/// Write the value of a column that the schema may declare, and return what it is; notes get what is
+/// accepted beyond the schema.
 pub fn write_value(
     column: Option<&Column>,
     slot: &Slot,
     message: &Message,
     out: &mut Vec<u8>,
     notes: &mut Vec<&'static str>,
-) -> Option<()> {
+) -> Option<Means> {
     let Some(column) = column else {
         notes.push(UNDECLARED);
-        return message.write(slot, out);
+        message.write(slot, out)?;
+        return Some(Means::Json);
     };
     if slot.kind == Kind::Null {
-        return if column.optional { message.write(slot, out) } else { None };
+        message.write(slot, out)?;
+        return column.optional.then_some(Means::Json);
     }
     match column.kind {
-        Type::Boolean if matches!(slot.kind, Kind::True | Kind::False) => message.write(slot, out),
+        Type::Boolean if matches!(slot.kind, Kind::True | Kind::False) => message.write(slot, out)?,
         Type::Integer(bits) => {
             integer(slot, message, bits)?;
-            message.write(slot, out)
+            message.write(slot, out)?;
         }
-        Type::Number => number(slot, message, out),
+        Type::Number => number(slot, message, out)?,
         Type::Bytes => {
             byte_count(message.content(slot)?)?;
-            message.write(slot, out)
+            message.write(slot, out)?;
+            return Some(Means::Bytes);
         }
-        Type::Text if slot.is_text() => message.write(slot, out),
+        Type::Text if slot.is_text() => message.write(slot, out)?,
         Type::Date => {
             out.push(b'"');
             write_date(integer(slot, message, 32)?, out)?;
             out.push(b'"');
-            Some(())
+            return Some(Means::Date);
         }
         Type::Time(unit) => {
             out.push(b'"');
             write_time(integer(slot, message, 64)?.checked_mul(unit)?, out)?;
             out.push(b'"');
-            Some(())
+            return Some(Means::Time);
         }
-        Type::Decimal(scale) => write_unscaled(&decode(message.content(slot)?)?, scale, out),
-        Type::Boolean | Type::Text => None,
+        Type::Decimal(scale) => {
+            write_unscaled(&decode(message.content(slot)?)?, scale, out)?;
+            return Some(Means::Decimal);
+        }
+        Type::Boolean | Type::Text => return None,
     }
+    Some(Means::Json)
 }
 
 /// Return an integer of so many bits.

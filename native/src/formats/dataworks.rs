@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::bound::Bound;
 use super::dataworks_schema::{Schemas, TableSchema, Type};
-use super::rows::{Row, Written, distinct, is_same, write_key, write_row};
+use super::rows::{Means, Row, Written, distinct, is_same, write_key, write_row};
 use super::times::write_time;
 use super::writing::{extras, leniencies, member, named, word};
 use super::{Adapter, Input, Notes, Options};
@@ -111,7 +111,8 @@ impl DataWorks {
                 Some(kind) if slot.kind != Kind::Null => return value(kind, slot, message, out, notes),
                 Some(_) => {}
             }
-            message.write(slot, out)
+            message.write(slot, out)?;
+            Some(Means::Json)
         })
     }
 
@@ -212,6 +213,10 @@ struct Parts<'p> {
 }
 
 impl Adapter for DataWorks {
+    fn rows(&self) -> &[Row; 2] {
+        &self.rows
+    }
+
     fn row(&mut self, input: &Input, columns: &mut Columns, notes: &mut Notes) -> Option<Rest> {
         let message = &input.message;
         let [schema, payload, version] = self.message.of(&input.root, message)?;
@@ -290,15 +295,16 @@ fn key_names<'n>(row: &Written, names: &'n [Vec<u8>]) -> Vec<&'n [u8]> {
     HIDDEN.into_iter().find(|name| row.value(name).is_some()).into_iter().collect()
 }
 
-/// Write the value of a column, which is not null, by its type.
-fn value(kind: Type, slot: &Slot, message: &Message, out: &mut Vec<u8>, notes: &mut Notes) -> Option<()> {
+/// Write the value of a column, which is not null, by its type, and return what it is.
+fn value(kind: Type, slot: &Slot, message: &Message, out: &mut Vec<u8>, notes: &mut Notes) -> Option<Means> {
     let fits = match kind {
         Type::Boolean => matches!(slot.kind, Kind::True | Kind::False),
         Type::Bytes => byte_count(message.content(slot)?).is_some(),
         Type::Date => return date(slot, message, out, notes),
         Type::Double if slot.is_text() => {
             notes.push("numeric-text");
-            return write_decimal(message.content(slot)?, out);
+            write_decimal(message.content(slot)?, out)?;
+            return Some(Means::Decimal);
         }
         Type::Double => slot.is_number(),
         Type::Long => slot.kind == Kind::Integer,
@@ -308,21 +314,26 @@ fn value(kind: Type, slot: &Slot, message: &Message, out: &mut Vec<u8>, notes: &
             true
         }
     };
-    if fits { message.write(slot, out) } else { None }
+    if !fits {
+        return None;
+    }
+    message.write(slot, out)?;
+    Some(if kind == Type::Bytes { Means::Bytes } else { Means::Json })
 }
 
 /// Write a time, of milliseconds; one that Python lacks stays a number.
-fn date(slot: &Slot, message: &Message, out: &mut Vec<u8>, notes: &mut Notes) -> Option<()> {
+fn date(slot: &Slot, message: &Message, out: &mut Vec<u8>, notes: &mut Notes) -> Option<Means> {
     let start = out.len();
     out.push(b'"');
     let microseconds = message.integer(slot)?.checked_mul(1000);
     if microseconds.and_then(|time| write_time(time, out)).is_some() {
         out.push(b'"');
-        return Some(());
+        return Some(Means::Time);
     }
     out.truncate(start);
     notes.push("time-out-of-range");
-    message.write(slot, out)
+    message.write(slot, out)?;
+    Some(Means::Json)
 }
 
 fn arm_of(title: &str) -> Option<Arm> {

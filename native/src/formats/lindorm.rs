@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::bound::Bound;
 use super::connect::{Column, Connect, Schemas, Type, column_of, kind_of, write_value};
 use super::record_key::{RecordKey, is_cell};
-use super::rows::{Cell, Row, Written, distinct, is_same, write_key};
+use super::rows::{Cell, Means, Row, Written, distinct, is_same, write_key};
 use super::writing::{extras, leniencies, member, word};
 use super::{Adapter, Input, Notes, Options};
 use crate::columns::{Columns, Name, Rest};
@@ -85,11 +85,13 @@ impl Lindorm {
             } else {
                 row.name(&[name], out);
             }
-            match column {
+            let means = match column {
                 Some(column) => write_value(column, value, message, out, notes)?,
-                None => message.write(value, out)?,
-            }
-            row.end_value(out);
+                None => message.write(value, out).map(|()| Means::Json)?,
+            };
+            // Text in a cell is Base64 text.
+            let is_bytes = style.is_hbase && value.is_text() && means == Means::Json;
+            row.end_value(if is_bytes { Means::Bytes } else { means }, out);
         }
         out.push(b'}');
         Some(unknown)
@@ -206,6 +208,10 @@ fn cell_name(
 }
 
 impl Adapter for Lindorm {
+    fn rows(&self) -> &[Row; 2] {
+        &self.rows
+    }
+
     fn needs_keys(&self) -> bool {
         true
     }

@@ -12,9 +12,11 @@ pub mod times;
 pub mod writing;
 
 use crate::columns::{Columns, Rest};
+use crate::formats::rows::Row;
 use crate::table::Table;
 use crate::table::tape::{Message, Slot};
 use crate::texts::Texts;
+use crate::typed::RowType;
 
 /// A message to be made a row of.
 pub struct Input<'i> {
@@ -34,6 +36,9 @@ pub trait Adapter: Send {
         false
     }
 
+    /// The images before and after of the row that was written last, where columns have them.
+    fn rows(&self) -> &[Row; 2];
+
     /// Write the row of a message to columns; `None` declines it, whatever was written.
     fn row(&mut self, input: &Input, columns: &mut Columns, notes: &mut Notes) -> Option<Rest>;
 }
@@ -45,6 +50,8 @@ pub struct Options {
     pub families: Option<Vec<String>>,
     /// Whether the effects of changes on tables are made as well.
     pub effects: bool,
+    /// The type that rows must fit; none if rows are JSON text.
+    pub row: Option<RowType>,
 }
 
 /// Return the adapter of a format; none if the kernel has none, or not for such a table.

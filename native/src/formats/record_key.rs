@@ -1,7 +1,7 @@
 //! Keys of Kafka records that are JSON objects: the columns that name a row.
 
 use super::connect::{Column, Type, column_of, write_value};
-use super::rows::{Row, write_row};
+use super::rows::{Means, Row, write_row};
 use crate::json::base64::byte_count;
 use crate::json::names::Names;
 use crate::json::scan::{Kind, LEVELS, Scan};
@@ -51,7 +51,7 @@ impl RecordKey {
             *is_base64 &= is_cell(column.flatten(), slot, &message);
             match column {
                 Some(column) => write_value(column, slot, &message, out, notes),
-                None => message.write(slot, out),
+                None => message.write(slot, out).map(|()| Means::Json),
             }
         })?;
         let has = |name: &[u8]| message.elements(&map).any(|(_, slot)| message.content(slot) == Some(name));

@@ -2,11 +2,25 @@
 
 use crate::table::tape::{Message, Slot};
 
+/// What a value is in Python, where its JSON text does not tell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Means {
+    /// What JSON says.
+    Json,
+    Decimal,
+    Date,
+    Time,
+    Bytes,
+    /// It is not told.
+    Unknown,
+}
+
 /// A column of a row that was written: its name and its value in the row's text.
 #[derive(Clone, Copy)]
 pub struct Cell {
     pub name: (usize, usize),
     pub value: (usize, usize),
+    pub means: Means,
 }
 
 /// A row that was written to a buffer.
@@ -40,20 +54,21 @@ impl<'w> Written<'w> {
     }
 }
 
-/// Write the members of a map as a row; `value` writes one, by the content of its name.
+/// Write the members of a map as a row; `value` writes one, by the content of its name, and returns
+/// what it is.
 pub fn write_row(
     map: &Slot,
     message: &Message,
     row: &mut Row,
     out: &mut Vec<u8>,
-    mut value: impl FnMut(&[u8], &Slot, &mut Vec<u8>) -> Option<()>,
+    mut value: impl FnMut(&[u8], &Slot, &mut Vec<u8>) -> Option<Means>,
 ) -> Option<()> {
     row.begin(out);
     for (place, slot) in message.elements(map) {
         let name = message.content(slot)?;
         row.name(&[name], out);
-        value(name, message.tape.slots.get(place + 1)?, out)?;
-        row.end_value(out);
+        let means = value(name, message.tape.slots.get(place + 1)?, out)?;
+        row.end_value(means, out);
     }
     out.push(b'}');
     Some(())
@@ -78,13 +93,14 @@ impl Row {
         }
         let end = out.len();
         out.extend_from_slice(b"\":");
-        self.cells.push(Cell { name: (start, end), value: (out.len(), out.len()) });
+        self.cells.push(Cell { name: (start, end), value: (out.len(), out.len()), means: Means::Json });
     }
 
     /// End the value of the column whose name was written last.
-    pub fn end_value(&mut self, out: &[u8]) {
+    pub fn end_value(&mut self, means: Means, out: &[u8]) {
         if let Some(cell) = self.cells.last_mut() {
             cell.value.1 = out.len();
+            cell.means = means;
         }
     }
 }

@@ -50,3 +50,28 @@ fn date(days: i64) -> (i64, i64, i64) {
     let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
+
+/// Return the days since 1970-01-01 of a date as it is written here.
+pub fn read_date(text: &[u8]) -> Option<i64> {
+    let [year, month, day] = [0..4, 5..7, 8..10].map(|part| text.get(part).and_then(number));
+    let (year, month) = (year?, month?);
+    let year = if month > 2 { year } else { year - 1 };
+    let from_march = if month > 2 { month - 3 } else { month + 9 };
+    let of_year = (153 * from_march + 2) / 5 + day? - 1;
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + of_year;
+    Some(era * ERA + of_era - EPOCH_DAYS)
+}
+
+/// Return the microseconds since 1970-01-01 of a time as it is written here.
+pub fn read_time(text: &[u8]) -> Option<i64> {
+    let [hour, minute, second] = [11..13, 14..16, 17..19].map(|part| text.get(part).and_then(number));
+    let seconds = (hour? * 60 + minute?) * 60 + second?;
+    let rest = if text.get(19) == Some(&b'.') { text.get(20..26).and_then(number)? } else { 0 };
+    Some(read_date(text)? * DAY + seconds * MICROSECONDS + rest)
+}
+
+fn number(digits: &[u8]) -> Option<i64> {
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}

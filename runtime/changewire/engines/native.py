@@ -68,6 +68,22 @@ class Made(NamedTuple):
         return self._replace(change=change, leniencies=leniencies, effects=effects)
 
 
+class RowType(NamedTuple):
+    """The type that rows must fit.
+
+    Attributes:
+        columns: Their columns.
+        readings: Which schema gave each column its type, a key of
+            `changewire.engines.spark.readings.READINGS`, or the media type of its text; empty for
+            neither.
+        is_only_checked: Whether rows stay JSON text that fits the type.
+    """
+
+    columns: pa.Schema
+    readings: Sequence[str]
+    is_only_checked: bool
+
+
 class KernelCounts(NamedTuple):
     """What a kernel had to do.
 
@@ -126,12 +142,15 @@ class Kernel:
         return KernelCounts(self._native.messages, sum(by.values()), by)
 
 
-def kernel_of(options: DecodeOptions, *, effects: bool = False) -> Kernel | None:
+def kernel_of(
+    options: DecodeOptions, *, effects: bool = False, row: RowType | None = None
+) -> Kernel | None:
     """Return the kernel for messages that are read as options say; None if there is none.
 
     Args:
         options: How messages are read; where digests are compared, Python does it all.
         effects: Whether it also says what changes do to rows of tables.
+        row: The type that rows must fit; None if they are JSON text.
     """
     native = installed()
     if native is None or options.format not in BUILT_IN or options.digests != "off":
@@ -148,6 +167,9 @@ def kernel_of(options: DecodeOptions, *, effects: bool = False) -> Kernel | None
             keys=None if keys is None else [*keys],
             families=None if families is None else [*families],
             effects=effects,
+            row=None if row is None else row.columns,
+            readings=[] if row is None else [*row.readings],
+            checked=row is not None and row.is_only_checked,
         )
     except (TypeError, ValueError):  # it has no adapter for the format, or not for such a table
         return None

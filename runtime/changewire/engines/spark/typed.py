@@ -15,9 +15,11 @@ from changewire.changes.decode_options import DecodeOptions, ElementRow
 from changewire.codec import DecodeError, rejection
 from changewire.codec.wire import too_deep
 from changewire.engines.decode import Decoder, Elements
+from changewire.engines.native import Kernel, RowType, kernel_of
 from changewire.engines.places import Places
 from changewire.engines.spark.arrow_types import arrow_type
 from changewire.engines.spark.cells import field_cell
+from changewire.engines.spark.readings import TYPED_BY
 from changewire.engines.spark.scalar_cells import Cell, CellError
 from changewire.engines.spark.types import ROWS
 from changewire_messages.change import Rejection
@@ -59,6 +61,21 @@ class TypedDecoder(Decoder):
     def __getstate__(self) -> dict[str, Any]:
         """Pickle what the constructor was given; the worker compiles it again."""
         return {"decode_options": self.decode_options, "_row_json": self._row_json}
+
+    @cached_property
+    def kernel(self) -> Kernel | None:
+        """What decodes most messages quickly; None if there is no such, or not for these rows."""
+        if type(self) is not TypedDecoder:
+            return None
+        return kernel_of(self.decode_options, row=self._kernel_row(is_only_checked=False))
+
+    def _kernel_row(self, *, is_only_checked: bool) -> RowType:
+        """Return the type of rows as the kernel takes it."""
+        readings = [
+            field.metadata.get("contentMediaType") or field.metadata.get(TYPED_BY, "")
+            for field in self._type.fields
+        ]
+        return RowType(pa.schema([*arrow_type(self._type)]), readings, is_only_checked)
 
     @cached_property
     def _type(self) -> StructType:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from itertools import chain, groupby, islice
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ from changewire.changes.change_row import ChangeRow
 from changewire.engines.decode import Elements
 from changewire.engines.effects import EFFECTS, IMAGES, EffectsDecoder, images, rows_of
 from changewire.engines.layout import CHANGE
+from changewire.engines.native import Kernel, kernel_of
 from changewire.engines.spark.apply.failures import FAILURE, FAILURE_FIELD, FAILURE_TYPE, ROW_ID
 from changewire.engines.spark.apply.sources import is_from
 from changewire.engines.spark.arrow_types import arrow_type
@@ -57,6 +59,12 @@ def with_effects(rows: StructType) -> StructType:
 
 class CheckedEffectsDecoder(EffectsDecoder, TypedDecoder):
     """Decodes into rows of JSON text, and refuses elements whose rows do not fit a type."""
+
+    @cached_property
+    def kernel(self) -> Kernel | None:
+        """What decodes most messages quickly; None if there is no such, or not for these rows."""
+        row = self._kernel_row(is_only_checked=True)
+        return kernel_of(self.decode_options, effects=True, row=row)
 
     def _typed(self, change: ChangeRow, used: list[str]) -> ChangeRow:
         super()._typed(change, used)

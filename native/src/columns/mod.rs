@@ -1,151 +1,23 @@
 //! The columns of changes, built row by row; a row that is declined is taken back.
 
+pub mod builders;
+
 use std::sync::Arc;
 
 use arrow_array::{
-    ArrayRef, Int32Array, Int64Array, ListArray, RecordBatch, StringArray, StructArray,
-    TimestampMicrosecondArray,
+    Array, ArrayRef, Int32Array, Int64Array, RecordBatch, StructArray, TimestampMicrosecondArray,
 };
-use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{ArrowError, DataType, Field, Fields, Schema};
+use arrow_buffer::NullBuffer;
+use arrow_schema::{ArrowError, Field, Fields, Schema};
 
 use crate::effects::Effect;
-
-/// Bytes of a column of text at most: its offsets have 32 bits.
-pub const MOST_BYTES: usize = 1 << 30;
+use crate::formats::rows::Row;
+use crate::formats::writing::named;
+use crate::typed::{Images, RowType};
+use builders::{Lists, MOST_BYTES, Numbers, Texts, field, nulls};
 
 /// Bytes that are reserved for a column at most, whatever rows needed before.
 const MOST_RESERVED: usize = 1 << 22;
-
-/// A column of text.
-pub struct Texts {
-    pub data: Vec<u8>,
-    offsets: Vec<i32>,
-    valid: BooleanBufferBuilder,
-    is_there: bool,
-}
-
-impl Texts {
-    fn new(rows: usize, bytes: usize) -> Self {
-        let mut offsets = Vec::with_capacity(rows + 1);
-        offsets.push(0);
-        Texts {
-            data: Vec::with_capacity(bytes),
-            offsets,
-            valid: BooleanBufferBuilder::new(rows),
-            is_there: false,
-        }
-    }
-
-    /// Return where the text of the row goes, which is not NULL then.
-    pub fn open(&mut self) -> &mut Vec<u8> {
-        self.is_there = true;
-        &mut self.data
-    }
-
-    pub fn put(&mut self, text: &[u8]) {
-        self.open().extend_from_slice(text);
-    }
-
-    /// Return the text of the row so far; none if it is NULL.
-    pub fn text(&self) -> Option<&[u8]> {
-        self.is_there.then(|| &self.data[self.start()..])
-    }
-
-    /// Make the text of the row NULL again.
-    pub fn take_back(&mut self) {
-        self.data.truncate(self.start());
-        self.is_there = false;
-    }
-
-    fn start(&self) -> usize {
-        self.offsets.last().and_then(|end| usize::try_from(*end).ok()).unwrap_or_default()
-    }
-
-    /// Forget all but the first rows.
-    fn truncate(&mut self, rows: usize) {
-        self.offsets.truncate(rows + 1);
-        self.valid.truncate(rows);
-        self.take_back();
-    }
-
-    fn end(&mut self) {
-        self.valid.append(self.is_there);
-        self.is_there = false;
-        self.offsets.push(i32::try_from(self.data.len()).unwrap_or(i32::MAX));
-    }
-
-    fn finish(mut self) -> StringArray {
-        let nulls = nulls(&mut self.valid);
-        let offsets = OffsetBuffer::new(ScalarBuffer::from(self.offsets));
-        let data = Buffer::from_vec(self.data);
-        // SAFETY: what is written is parts of messages, which were checked to be UTF-8 and are cut
-        // at quotes only, and ASCII text; the offsets are those of `end`, which grow with the data.
-        unsafe { StringArray::new_unchecked(offsets, data, nulls) }
-    }
-}
-
-/// A column of lists of texts.
-struct Lists {
-    items: Texts,
-    ends: Vec<i32>,
-    valid: BooleanBufferBuilder,
-}
-
-impl Lists {
-    fn new() -> Self {
-        Lists { items: Texts::new(0, 0), ends: vec![0], valid: BooleanBufferBuilder::new(0) }
-    }
-
-    /// End a row that has a list, or NULL.
-    fn end<'t>(&mut self, items: Option<impl Iterator<Item = &'t [u8]>>) {
-        self.valid.append(items.is_some());
-        for item in items.into_iter().flatten() {
-            self.items.put(item);
-            self.items.end();
-        }
-        let end = self.items.offsets.len() - 1;
-        self.ends.push(i32::try_from(end).unwrap_or(i32::MAX));
-    }
-
-    fn truncate(&mut self, rows: usize) {
-        self.ends.truncate(rows + 1);
-        self.valid.truncate(rows);
-        let items = self.ends.last().and_then(|end| usize::try_from(*end).ok());
-        self.items.truncate(items.unwrap_or_default());
-    }
-
-    fn finish(mut self) -> Result<ArrayRef, ArrowError> {
-        let item = Arc::new(field("item", &DataType::Utf8));
-        let offsets = OffsetBuffer::new(ScalarBuffer::from(self.ends));
-        let nulls = nulls(&mut self.valid);
-        Ok(Arc::new(ListArray::try_new(item, offsets, Arc::new(self.items.finish()), nulls)?))
-    }
-}
-
-/// A column of integers.
-struct Numbers {
-    values: Vec<i64>,
-    valid: BooleanBufferBuilder,
-}
-
-impl Numbers {
-    fn new(rows: usize) -> Self {
-        Numbers { values: Vec::with_capacity(rows), valid: BooleanBufferBuilder::new(rows) }
-    }
-
-    fn push(&mut self, value: Option<i64>) {
-        self.valid.append(value.is_some());
-        self.values.push(value.unwrap_or_default());
-    }
-}
-
-impl Numbers {
-    fn truncate(&mut self, rows: usize) {
-        self.values.truncate(rows);
-        self.valid.truncate(rows);
-    }
-}
 
 /// What is no text of a change.
 #[derive(Default)]
@@ -183,9 +55,12 @@ pub type PerRow = [usize; COUNT];
 
 pub struct Columns {
     texts: [Texts; COUNT],
-    event_time: Numbers,
-    major: Numbers,
-    minor: Numbers,
+    event_time: Numbers<i64>,
+    major: Numbers<i64>,
+    minor: Numbers<i64>,
+    /// Rows as columns of a type; none if they are JSON text.
+    images: Option<Images>,
+    undeclared: Vec<u8>,
     leniencies: Lists,
     effect_keys: Texts,
     effect_kinds: Texts,
@@ -199,7 +74,7 @@ impl Columns {
     /// Begin without rows.
     ///
     /// `per_row` is how many bytes of each column a row may need, estimated by `bytes_per_row`.
-    pub fn new(messages: usize, per_row: &PerRow) -> Self {
+    pub fn new(messages: usize, per_row: &PerRow, row: Option<&Arc<RowType>>) -> Self {
         Columns {
             texts: std::array::from_fn(|i| {
                 Texts::new(messages, messages.saturating_mul(per_row[i]).min(MOST_RESERVED))
@@ -207,6 +82,8 @@ impl Columns {
             event_time: Numbers::new(messages),
             major: Numbers::new(messages),
             minor: Numbers::new(messages),
+            images: row.map(|row| Images::new(row, messages)),
+            undeclared: Vec::new(),
             leniencies: Lists::new(),
             effect_keys: Texts::new(messages, 0),
             effect_kinds: Texts::new(messages, 0),
@@ -235,6 +112,27 @@ impl Columns {
         self.texts.iter().all(|text| text.data.len() < MOST_BYTES)
     }
 
+    /// Fit the images of the row into the columns of its type; `None` declines it.
+    pub fn fit(&mut self, rows: &[Row; 2]) -> Option<()> {
+        let Some(images) = &mut self.images else { return Some(()) };
+        self.undeclared.clear();
+        for (side, name) in [Name::Before, Name::After].into_iter().enumerate() {
+            let text = &self.texts[name as usize];
+            if text.text().is_some() {
+                images.put(side, &rows[side], &text.data, &mut self.undeclared)?;
+            }
+        }
+        if !self.undeclared.is_empty() {
+            let out = self.texts[Name::Attributes as usize].open();
+            out.pop();
+            named("undeclared", out);
+            out.push(b'{');
+            out.extend_from_slice(&self.undeclared);
+            out.extend_from_slice(b"}}");
+        }
+        Some(())
+    }
+
     /// End a row.
     pub fn end<'n>(
         &mut self,
@@ -246,6 +144,9 @@ impl Columns {
         self.event_time.push(rest.event_time);
         self.major.push(rest.sequence.map(|sequence| sequence.0));
         self.minor.push(rest.sequence.map(|sequence| sequence.1));
+        if let Some(images) = &mut self.images {
+            images.end();
+        }
         self.leniencies.end(Some(leniencies.map(str::as_bytes)));
         if let Some(effect) = effect {
             self.effect_keys.put(&effect.key);
@@ -278,6 +179,9 @@ impl Columns {
         for numbers in [&mut self.event_time, &mut self.major, &mut self.minor] {
             numbers.truncate(rows);
         }
+        if let Some(images) = &mut self.images {
+            images.truncate(rows);
+        }
         for texts in [&mut self.effect_keys, &mut self.effect_kinds] {
             texts.truncate(rows);
         }
@@ -295,8 +199,10 @@ impl Columns {
     /// Return the columns, and how many rows each message has.
     pub fn finish(mut self) -> Result<(RecordBatch, Int32Array), ArrowError> {
         let sizes = Int32Array::from(std::mem::take(&mut self.sizes));
+        let images = self.images.take().map(Images::finish).transpose()?.flatten();
         let [op, system, database, schema, table, key, before_key, before, after, ddl, mark, attributes] =
             self.texts.map(|text| Arc::new(text.finish()) as ArrayRef);
+        let [before, after] = images.unwrap_or([before, after]);
         let source = [("system", system), ("database", database), ("schema", schema), ("table", table)];
         let nulls = nulls(&mut self.major.valid);
         let integers = |values: Vec<i64>| Arc::new(Int64Array::new(values.into(), nulls.clone())) as ArrayRef;
@@ -324,16 +230,7 @@ impl Columns {
     }
 }
 
-fn field(name: &str, kind: &DataType) -> Field {
-    Field::new(name, kind.clone(), true)
-}
-
-fn nulls(valid: &mut BooleanBufferBuilder) -> Option<NullBuffer> {
-    let found = NullBuffer::new(valid.finish());
-    (found.null_count() > 0).then_some(found)
-}
-
-fn times(mut numbers: Numbers) -> ArrayRef {
+fn times(mut numbers: Numbers<i64>) -> ArrayRef {
     let nulls = nulls(&mut numbers.valid);
     Arc::new(TimestampMicrosecondArray::new(numbers.values.into(), nulls).with_timezone("UTC"))
 }

@@ -1,0 +1,184 @@
+//! Values of rows to the types of their columns: exactly, or not at all.
+
+use arrow_schema::{DataType, TimeUnit};
+
+use super::store::Store;
+use crate::formats::rows::Means;
+use crate::formats::times::{read_date, read_time};
+use crate::json::base64::decode;
+use crate::json::text::unescape;
+
+/// Integers that a double holds whatever they are.
+const EXACT: u64 = 1 << 53;
+
+/// Digits of a number that a double gives back whatever they are (IEEE 754).
+const DIGITS: usize = 15;
+
+/// Bytes of the text of a number at most.
+const MOST_DIGITS: usize = 60;
+
+/// What a column holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Boolean,
+    /// Integers of so many bits.
+    Integer(u32),
+    Double,
+    Single,
+    /// Numbers of so many digits, of which so many are behind the point.
+    Decimal(u8, i8),
+    Text(Reading),
+    Bytes(Reading),
+    Date,
+    Time,
+    /// Any value, as JSON text.
+    Json,
+    /// Nothing that the kernel knows.
+    Unknown,
+}
+
+/// Which schema gave a column its type: what it takes besides values of this type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reading {
+    /// None: Spark's own types.
+    Declared,
+    /// A schema of the rows.
+    Row,
+    /// A schema that stands in the messages.
+    Message,
+}
+
+impl Kind {
+    /// Return what a column of a type holds, by what Python calls the schema that it is from, or by
+    /// the media type of its text.
+    pub fn new(kind: &DataType, reading: &str) -> Self {
+        let reading = match reading {
+            "application/json" if *kind == DataType::Utf8 => return Kind::Json,
+            "" => Reading::Declared,
+            "row-schema" => Reading::Row,
+            "message-schema" => Reading::Message,
+            _ => return Kind::Unknown,
+        };
+        match kind {
+            DataType::Boolean => Kind::Boolean,
+            DataType::Int8 => Kind::Integer(8),
+            DataType::Int16 => Kind::Integer(16),
+            DataType::Int32 => Kind::Integer(32),
+            DataType::Int64 => Kind::Integer(64),
+            DataType::Float64 => Kind::Double,
+            DataType::Float32 => Kind::Single,
+            DataType::Decimal128(precision, scale) if *scale >= 0 => Kind::Decimal(*precision, *scale),
+            DataType::Utf8 => Kind::Text(reading),
+            DataType::Binary => Kind::Bytes(reading),
+            DataType::Date32 => Kind::Date,
+            DataType::Timestamp(TimeUnit::Microsecond, _) => Kind::Time,
+            _ => Kind::Unknown,
+        }
+    }
+}
+
+/// Put a value, which is not null, into its column; `None` if it does not fit, or this is not seen.
+pub fn fit(kind: Kind, means: Means, text: &[u8], store: &mut Store) -> Option<()> {
+    match (kind, store) {
+        (Kind::Boolean | Kind::Integer(_) | Kind::Date | Kind::Time, Store::Integers(store)) => {
+            store.put(integer(kind, means, text)?);
+        }
+        (Kind::Double, Store::Floats(store)) => store.put(double(means, text)?),
+        (Kind::Single, Store::Floats(store)) => {
+            store.put(double(means, text).filter(|value| is_single(*value))?);
+        }
+        (Kind::Decimal(precision, scale), Store::Decimals(store)) => {
+            store.put(decimal(means, text, precision, u32::try_from(scale).ok()?)?);
+        }
+        (Kind::Text(reading), Store::Texts(store)) => {
+            let is_text = match means {
+                Means::Json => true,
+                Means::Decimal => reading != Reading::Declared,
+                Means::Date | Means::Time => reading == Reading::Row,
+                Means::Bytes | Means::Unknown => false,
+            };
+            unescape(content(text).filter(|_| is_text)?, store.open())?;
+        }
+        (Kind::Bytes(reading), Store::Texts(store)) => {
+            let is_bytes = means == Means::Bytes || (means == Means::Json && reading == Reading::Row);
+            store.put(&decode(content(text).filter(|_| is_bytes)?)?);
+        }
+        (Kind::Json, Store::Texts(store)) => store.put(text),
+        _ => return None,
+    }
+    Some(())
+}
+
+/// Return what stands between the quotes of a text.
+fn content(text: &[u8]) -> Option<&[u8]> {
+    text.strip_prefix(b"\"")?.strip_suffix(b"\"")
+}
+
+fn integer(kind: Kind, means: Means, text: &[u8]) -> Option<i64> {
+    match (kind, means) {
+        (Kind::Boolean, Means::Json) if text == b"true" => Some(1),
+        (Kind::Boolean, Means::Json) if text == b"false" => Some(0),
+        (Kind::Integer(bits), Means::Json) => {
+            let value: i64 = parsed(text)?;
+            let beyond = value >> (bits - 1);
+            (beyond == 0 || beyond == -1).then_some(value)
+        }
+        (Kind::Date, Means::Date) => read_date(content(text)?),
+        (Kind::Time, Means::Time) => read_time(content(text)?),
+        _ => None,
+    }
+}
+
+fn parsed<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+/// Return the double that is a number, or has its digits.
+fn double(means: Means, text: &[u8]) -> Option<f64> {
+    let number = if means == Means::Decimal { content(text)? } else { text };
+    let is_number = matches!(means, Means::Json | Means::Decimal) && is_plain(number);
+    if !is_number {
+        return None;
+    }
+    let is_integer = !number.contains(&b'.');
+    let is_exact = match means {
+        Means::Decimal => number.len() <= DIGITS,
+        _ if is_integer => parsed::<i64>(number)?.unsigned_abs() <= EXACT,
+        _ => true,
+    };
+    parsed(number).filter(|_| is_exact)
+}
+
+#[allow(clippy::cast_possible_truncation)] // that is what is asked
+fn is_single(value: f64) -> bool {
+    f64::from(value as f32).to_bits() == value.to_bits()
+}
+
+/// Return a number, or numeric text, as so many units of its last digit.
+fn decimal(means: Means, text: &[u8], precision: u8, scale: u32) -> Option<i128> {
+    let number = content(text).unwrap_or(text);
+    if !matches!(means, Means::Json | Means::Decimal) || !is_plain(number) || number.len() > MOST_DIGITS {
+        return None;
+    }
+    let unsigned = number.strip_prefix(b"-").unwrap_or(number);
+    let point = unsigned.iter().position(|c| *c == b'.').unwrap_or(unsigned.len());
+    let fraction = unsigned.get(point + 1..).unwrap_or_default();
+    let zeros = fraction.iter().rev().take_while(|c| **c == b'0').count();
+    let fraction = &fraction[..fraction.len() - zeros];
+    let missing = scale.checked_sub(u32::try_from(fraction.len()).ok()?)?;
+    let mut units: i128 = 0;
+    for digit in unsigned[..point].iter().chain(fraction) {
+        units = units.checked_mul(10)?.checked_add(i128::from(digit - b'0'))?;
+    }
+    let units = units.checked_mul(10_i128.checked_pow(missing)?)?;
+    let has_room = units < 10_i128.checked_pow(u32::from(precision))?;
+    has_room.then_some(if number.len() > unsigned.len() { -units } else { units })
+}
+
+/// Tell whether a text is digits, with a sign and a point at most.
+fn is_plain(text: &[u8]) -> bool {
+    let unsigned = text.strip_prefix(b"-").unwrap_or(text);
+    let mut parts = unsigned.split(|c| *c == b'.');
+    let is_digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    parts.next().is_some_and(is_digits) && parts.next().is_none_or(is_digits) && parts.next().is_none()
+}

@@ -1,0 +1,149 @@
+//! Rows as columns of a type: values that fit it exactly, and whatever else is declined.
+
+mod cells;
+mod store;
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, StructArray};
+use arrow_buffer::BooleanBufferBuilder;
+use arrow_schema::{ArrowError, Fields, Schema};
+
+use crate::columns::builders::nulls;
+use crate::formats::rows::Row;
+use cells::{Kind, fit};
+use store::Store;
+
+/// Names of the images, as attributes have them.
+const SIDES: [&str; 2] = ["before", "after"];
+
+/// The type that rows must fit.
+#[derive(Clone)]
+pub struct RowType {
+    fields: Fields,
+    kinds: Vec<Kind>,
+    /// Whether rows stay JSON text that fits the type.
+    is_only_checked: bool,
+}
+
+impl RowType {
+    /// Take a type, and which schema gave each column its type, as Python names it.
+    ///
+    /// None if a value may not be NULL. A column of a type that the kernel does not know is always
+    /// NULL: rows with another value are declined.
+    pub fn new(schema: &Schema, readings: Vec<String>, is_only_checked: bool) -> Option<Self> {
+        let fields = schema.fields.clone();
+        if fields.len() != readings.len() || fields.iter().any(|field| !field.is_nullable()) {
+            return None;
+        }
+        let pairs = fields.iter().zip(readings);
+        let kinds = pairs.map(|(field, reading)| Kind::new(field.data_type(), &reading)).collect();
+        Some(RowType { fields, kinds, is_only_checked })
+    }
+
+    /// Return the index of a column; rows often have them in the order of the type.
+    fn index(&self, name: &[u8], next: usize) -> Option<usize> {
+        let is_it = |i: usize| self.fields.get(i).is_some_and(|field| field.name().as_bytes() == name);
+        if is_it(next) { Some(next) } else { (0..self.fields.len()).find(|i| is_it(*i)) }
+    }
+}
+
+/// The images of some rows, before and after.
+pub struct Images {
+    row: Arc<RowType>,
+    sides: [Image; 2],
+}
+
+struct Image {
+    stores: Vec<Store>,
+    valid: BooleanBufferBuilder,
+    is_there: bool,
+}
+
+impl Images {
+    pub fn new(row: &Arc<RowType>, rows: usize) -> Self {
+        let image = || Image {
+            stores: row.kinds.iter().map(|kind| Store::new(*kind, rows)).collect(),
+            valid: BooleanBufferBuilder::new(rows),
+            is_there: false,
+        };
+        Images { row: Arc::clone(row), sides: [image(), image()] }
+    }
+
+    /// Fit an image into its columns; `undeclared` gets the members that the type does not name, as
+    /// JSON text. `None` declines it.
+    pub fn put(&mut self, side: usize, row: &Row, data: &[u8], undeclared: &mut Vec<u8>) -> Option<()> {
+        let Images { row: kind, sides } = self;
+        let image = &mut sides[side];
+        image.is_there = true;
+        let (mut next, mut is_whole) = (0, true);
+        for cell in &row.cells {
+            let (name, text) = (&data[cell.name.0..cell.name.1], &data[cell.value.0..cell.value.1]);
+            if let Some(index) = kind.index(name, next) {
+                next = index + 1;
+                if text != b"null" {
+                    fit(kind.kinds[index], cell.means, text, &mut image.stores[index])?;
+                }
+            } else if !kind.is_only_checked {
+                if is_whole {
+                    open(SIDES[side], undeclared);
+                }
+                is_whole = false;
+                let end = if undeclared.ends_with(b"{") { b"\"".as_slice() } else { b",\"" };
+                undeclared.extend_from_slice(end);
+                undeclared.extend_from_slice(name);
+                undeclared.extend_from_slice(b"\":");
+                undeclared.extend_from_slice(text);
+            }
+        }
+        if !is_whole {
+            undeclared.push(b'}');
+        }
+        Some(())
+    }
+
+    /// End a row.
+    pub fn end(&mut self) {
+        let is_kept = !self.row.is_only_checked;
+        for image in &mut self.sides {
+            image.stores.iter_mut().for_each(|store| store.end(is_kept));
+            image.valid.append(std::mem::take(&mut image.is_there));
+        }
+    }
+
+    /// Forget all but the first rows, and what was written of the one behind them.
+    pub fn truncate(&mut self, rows: usize) {
+        for image in &mut self.sides {
+            image.stores.iter_mut().for_each(|store| store.truncate(rows));
+            image.valid.truncate(rows);
+            image.is_there = false;
+        }
+    }
+
+    /// Return the columns before and after; none if rows stay JSON text.
+    pub fn finish(self) -> Result<Option<[ArrayRef; 2]>, ArrowError> {
+        let Images { row, sides: [before, after] } = self;
+        if row.is_only_checked {
+            return Ok(None);
+        }
+        Ok(Some([before.finish(&row)?, after.finish(&row)?]))
+    }
+}
+
+impl Image {
+    fn finish(mut self, row: &RowType) -> Result<ArrayRef, ArrowError> {
+        let rows = self.valid.len();
+        let nulls = nulls(&mut self.valid);
+        let stores = self.stores.into_iter().zip(&row.fields);
+        let arrays = stores.map(|(store, field)| store.finish(field.data_type(), rows));
+        let arrays: Vec<ArrayRef> = arrays.collect::<Result<_, _>>()?;
+        Ok(Arc::new(StructArray::try_new_with_length(row.fields.clone(), arrays, nulls, rows)?))
+    }
+}
+
+/// Begin the object of an image among those of attributes.
+fn open(side: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(if out.is_empty() { b"\"" } else { b",\"" });
+    out.extend_from_slice(side.as_bytes());
+    out.extend_from_slice(b"\":{");
+}

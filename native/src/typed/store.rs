@@ -1,0 +1,146 @@
+//! A column of any type that rows have, built row by row.
+
+use std::sync::Arc;
+
+use arrow_array::{
+    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int8Array,
+    Int16Array, Int32Array, Int64Array, TimestampMicrosecondArray, new_null_array,
+};
+use arrow_buffer::NullBuffer;
+use arrow_schema::{ArrowError, DataType};
+
+use super::cells::Kind;
+use crate::columns::builders::{Numbers, Texts, nulls};
+
+pub enum Store {
+    /// Integers, truth values, days and microseconds.
+    Integers(Fixed<i64>),
+    Floats(Fixed<f64>),
+    Decimals(Fixed<i128>),
+    Texts(Texts),
+    /// A column that is always NULL.
+    Nothing,
+}
+
+/// A column of values of one size.
+pub struct Fixed<T> {
+    numbers: Numbers<T>,
+    value: Option<T>,
+}
+
+impl<T: Copy + Default> Fixed<T> {
+    fn new(rows: usize) -> Self {
+        Fixed { numbers: Numbers::new(rows), value: None }
+    }
+
+    pub fn put(&mut self, value: T) {
+        self.value = Some(value);
+    }
+
+    fn end(&mut self, is_kept: bool) {
+        let value = self.value.take();
+        self.numbers.push(value.filter(|_| is_kept));
+    }
+
+    fn truncate(&mut self, rows: usize) {
+        self.numbers.truncate(rows);
+        self.value = None;
+    }
+
+    /// Return the values as another type holds them, and which are NULL.
+    fn finish<U>(mut self, each: impl Fn(T) -> U) -> (Vec<U>, Option<NullBuffer>) {
+        let values = self.numbers.values.into_iter().map(each).collect();
+        (values, nulls(&mut self.numbers.valid))
+    }
+}
+
+impl Store {
+    pub fn new(kind: Kind, rows: usize) -> Self {
+        match kind {
+            Kind::Boolean | Kind::Integer(_) | Kind::Date | Kind::Time => Store::Integers(Fixed::new(rows)),
+            Kind::Double | Kind::Single => Store::Floats(Fixed::new(rows)),
+            Kind::Decimal(..) => Store::Decimals(Fixed::new(rows)),
+            Kind::Text(_) | Kind::Bytes(_) | Kind::Json => Store::Texts(Texts::new(rows, 0)),
+            Kind::Unknown => Store::Nothing,
+        }
+    }
+
+    /// End a row; its value is NULL if it is not kept.
+    pub fn end(&mut self, is_kept: bool) {
+        match self {
+            Store::Integers(fixed) => fixed.end(is_kept),
+            Store::Floats(fixed) => fixed.end(is_kept),
+            Store::Decimals(fixed) => fixed.end(is_kept),
+            Store::Texts(texts) => {
+                if !is_kept {
+                    texts.take_back();
+                }
+                texts.end();
+            }
+            Store::Nothing => {}
+        }
+    }
+
+    pub fn truncate(&mut self, rows: usize) {
+        match self {
+            Store::Integers(fixed) => fixed.truncate(rows),
+            Store::Floats(fixed) => fixed.truncate(rows),
+            Store::Decimals(fixed) => fixed.truncate(rows),
+            Store::Texts(texts) => texts.truncate(rows),
+            Store::Nothing => {}
+        }
+    }
+
+    pub fn finish(self, kind: &DataType, rows: usize) -> Result<ArrayRef, ArrowError> {
+        match self {
+            Store::Integers(fixed) => integers(fixed, kind),
+            Store::Floats(fixed) => Ok(floats(fixed, kind)),
+            Store::Decimals(fixed) => {
+                let (values, nulls) = fixed.finish(|value| value);
+                let array = Decimal128Array::new(values.into(), nulls);
+                Ok(Arc::new(array.with_data_type(kind.clone())))
+            }
+            Store::Texts(texts) if *kind == DataType::Binary => {
+                let (offsets, data, nulls) = texts.parts();
+                Ok(Arc::new(BinaryArray::try_new(offsets, data, nulls)?))
+            }
+            Store::Texts(texts) => Ok(Arc::new(texts.finish())),
+            Store::Nothing => Ok(new_null_array(kind, rows)),
+        }
+    }
+}
+
+/// Return integers as a type holds them: `fit` has seen to it that it does.
+#[allow(clippy::cast_possible_truncation)]
+fn integers(fixed: Fixed<i64>, kind: &DataType) -> Result<ArrayRef, ArrowError> {
+    macro_rules! array {
+        ($array:ty, $each:expr) => {{
+            let (values, nulls) = fixed.finish($each);
+            Arc::new(<$array>::new(values.into(), nulls))
+        }};
+    }
+    Ok(match kind {
+        DataType::Boolean => array!(BooleanArray, |value| value != 0),
+        DataType::Int8 => array!(Int8Array, |value| value as i8),
+        DataType::Int16 => array!(Int16Array, |value| value as i16),
+        DataType::Int32 => array!(Int32Array, |value| value as i32),
+        DataType::Int64 => array!(Int64Array, |value| value),
+        DataType::Date32 => array!(Date32Array, |value| value as i32),
+        DataType::Timestamp(_, zone) => {
+            let (values, nulls) = fixed.finish(|value| value);
+            let times = TimestampMicrosecondArray::new(values.into(), nulls);
+            Arc::new(times.with_timezone_opt(zone.clone()))
+        }
+        other => return Err(ArrowError::SchemaError(format!("{other} holds no integers"))),
+    })
+}
+
+#[allow(clippy::cast_possible_truncation)] // single floats are those that lose nothing
+fn floats(fixed: Fixed<f64>, kind: &DataType) -> ArrayRef {
+    if *kind == DataType::Float32 {
+        let (values, nulls) = fixed.finish(|value| value as f32);
+        return Arc::new(Float32Array::new(values.into(), nulls));
+    }
+    let (values, nulls) = fixed.finish(|value| value);
+    Arc::new(Float64Array::new(values.into(), nulls))
+}
