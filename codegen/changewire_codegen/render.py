@@ -91,7 +91,7 @@ def render(
         for name, text in canonical_schemas(family).items():
             files[f"{family.name}/schemas/{name}"] = text
         files[f"{family.name}/{SOURCE_FILE}"] = source_document(family)
-        if family.format is not None and family.encoding == "json":
+        if family.format is not None:
             files[f"{family.name}/{KERNEL_FILE}"] = kernel_table(family)
     return dict(sorted(files.items()))
 

@@ -12,6 +12,7 @@ use crate::effects::effect;
 use crate::formats::{Adapter, Input, Notes, Options, adapter};
 use crate::json::names::Names;
 use crate::json::scan::{LEVELS, Scan};
+use crate::msgpack::transcode;
 use crate::table::Table;
 use crate::table::parse::table;
 use crate::table::tape::{Message, Tape};
@@ -41,6 +42,8 @@ pub struct State {
     tape: Tape,
     names: Names,
     texts: Texts,
+    /// The text of a message in MessagePack.
+    text: Vec<u8>,
     uses: Vec<usize>,
     notes: Notes,
     /// How many messages were declined, by the label of a node.
@@ -67,6 +70,7 @@ impl State {
             tape: Tape::default(),
             names: Names::default(),
             texts: Texts::default(),
+            text: Vec::new(),
             uses: Vec::new(),
             notes: Notes::new(),
             declined: HashMap::new(),
@@ -112,10 +116,9 @@ impl State {
     }
 
     fn one(&mut self, value: Option<&[u8]>, key: Option<&[u8]>, columns: &mut Columns) {
-        let is_text = |value: &&[u8]| value.len() < MOST_BYTES && std::str::from_utf8(value).is_ok();
-        let is_text = value.filter(|_| columns.has_room()).filter(is_text);
+        let fits = value.filter(|value| columns.has_room() && value.len() < MOST_BYTES);
         let start = columns.rows();
-        let done = is_text.ok_or(Declined::Text).and_then(|value| self.elements(value, key, columns));
+        let done = fits.ok_or(Declined::Text).and_then(|value| self.bytes(value, key, columns));
         if let Err(declined) = &done {
             columns.truncate(start);
             columns.end(&Rest::default(), std::iter::empty(), None);
@@ -124,11 +127,26 @@ impl State {
         columns.end_message(done.map_or(0, |()| columns.rows() - start));
     }
 
+    /// Write the rows of a message, or of each of a batch, in the encoding of the table.
+    fn bytes(&mut self, bytes: &[u8], key: Option<&[u8]>, columns: &mut Columns) -> Result<(), Declined> {
+        if !self.table.is_msgpack {
+            std::str::from_utf8(bytes).map_err(|_| Declined::Text)?;
+            return self.elements(bytes, key, columns);
+        }
+        let mut text = std::mem::take(&mut self.text);
+        text.clear();
+        let read = transcode(bytes, LEVELS, &mut text).ok_or(Declined::Text);
+        let done = read.and_then(|()| self.elements(&text, key, columns));
+        self.text = text;
+        done
+    }
+
     /// Write the rows of a message, or of each of a batch.
     fn elements(&mut self, text: &[u8], key: Option<&[u8]>, columns: &mut Columns) -> Result<(), Declined> {
-        let mut scan = Scan::new(text, self.table.is_exact);
+        let mut scan = self.scan(text);
         scan.blanks();
-        if !self.table.has_batches || scan.peek() != Some(b'[') {
+        let start = if self.table.is_msgpack { b"[[".as_slice() } else { b"[" };
+        if !self.table.has_batches || !text[scan.at..].starts_with(start) {
             return self.message(text, key, columns);
         }
         let mut found = Vec::new();
@@ -145,6 +163,10 @@ impl State {
             return Err(Declined::Text);
         }
         found.into_iter().try_for_each(|element| self.message(&text[element], key, columns))
+    }
+
+    fn scan<'t>(&self, text: &'t [u8]) -> Scan<'t> {
+        Scan { is_marked: self.table.is_msgpack, ..Scan::new(text, self.table.is_exact) }
     }
 
     fn count(&mut self, declined: &Declined) {
@@ -168,9 +190,10 @@ impl State {
         self.tape.extras.clear();
         self.names.clear();
         let exact = self.table.is_exact;
+        let scan = self.scan(text);
         let mut walk = Walk {
             table: &self.table,
-            scan: Scan::new(text, exact),
+            scan,
             tape: &mut self.tape,
             names: &mut self.names,
             texts: &mut self.texts,

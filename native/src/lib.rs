@@ -8,6 +8,7 @@ mod effects;
 mod formats;
 mod json;
 mod kernel;
+mod msgpack;
 mod table;
 mod texts;
 mod typed;

@@ -19,7 +19,7 @@ needs_kernel = pytest.mark.skipif(
     installed() is None, reason="the native kernel is not built: nox -s native builds it"
 )
 
-FORMATS = ("aerospike-json", "dataworks-json", "lindorm-json")
+FORMATS = ("aerospike-json", "aerospike-msgpack", "dataworks-json", "lindorm-json")
 """Formats that the kernel reads."""
 
 

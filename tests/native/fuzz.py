@@ -55,7 +55,7 @@ def main() -> int:
         values = [value for value, _ in records if value] + captured(options.format)
         keys = [key for _, key in records]
         pool = [value for value in values if len(value) < _LONG]
-        batch = batch_of(damaged(pool, _BATCH, seed), (keys * _BATCH)[:_BATCH])
+        batch = batch_of(damaged(options.format, pool, _BATCH, seed), (keys * _BATCH)[:_BATCH])
         result = compared(batch, decoder(options, seed))
         found["messages"] += result.messages
         found["by the kernel"] += result.messages - result.declined

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.native.differential import FORMATS, batch_of, compare, needs_kernel
+from tests.native.differential import batch_of, compare, needs_kernel
 from tests.native.mutants import damaged
 from tests.native.test_differential import examples
 from tests.runtime.codec.formats import JSON_FORMATS, modest
@@ -27,7 +27,7 @@ SPELLINGS: tuple[Callable[[Any], str], ...] = (
 """Ways to write a message; text of surrogates has no bytes, and is left out."""
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", JSON_FORMATS)
 @modest
 @given(data=st.data())
 def test_drawn(format: str, data: st.DataObject) -> None:
@@ -51,7 +51,7 @@ def test_record_keys(keys: list[str] | None) -> None:
     texts = [*found, own, b'{"id":7,"name":"a"}', b'{"ROW":"AAE="}', b'{"id":1.50}', b'{"id":null}']
     pool = [
         *texts,
-        *damaged(texts, 1500, seed=5),
+        *damaged("lindorm-json", texts, 1500, seed=5),
         b"",
         b"abc",
         b"17",
@@ -197,7 +197,7 @@ def test_batches(seed: int) -> None:
     """Batches of any messages, of any length, have the same rows beside messages alone."""
     draw = random.Random(seed)  # noqa: S311 - no secret
     good = [value for value, _ in examples("aerospike-json") if value and len(value) < 600]
-    pool = [*good[:500], *damaged(good, 60, seed)]
+    pool = [*good[:500], *damaged("aerospike-json", good, 60, seed)]
     values: list[bytes | None] = []
     for _ in range(800):
         elements = draw.sample(pool, draw.choice((0, 1, 2, 5, 40)))

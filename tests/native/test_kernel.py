@@ -100,7 +100,7 @@ def _tables(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setattr(native, "table_of", table_of)
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", JSON_FORMATS)
 def test_an_unknown_property_of_the_table_is_declined(
     format: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -120,10 +120,12 @@ def test_any_type(format: str, decoder: type[TypedDecoder]) -> None:
     """Rows are the same whatever the type, those of damaged messages too."""
     values = [value for value, _ in examples(format)][:1500] + captured(format)
     short = [value for value in values if value and len(value) < _MOST]
-    every = [*values, *damaged(short, 1000, seed=1), *mutated(format, 500)]
+    every = [*values, *damaged(format, short, 1000, seed=1), *mutated(format, 500)]
     for seed in range(6):
         compared(batch_of(every), decoder(options(format), drawn(format, seed)))
-        compared(batch_of(damaged(short, 500, seed)), decoder(options(format), fitting(format)))
+        compared(
+            batch_of(damaged(format, short, 500, seed)), decoder(options(format), fitting(format))
+        )
 
 
 @pytest.mark.parametrize("format", FORMATS)

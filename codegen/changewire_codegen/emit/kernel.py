@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final
 
@@ -36,7 +36,8 @@ FORM: Final = 1
 """Form of the table; a kernel that knows another one does not read it."""
 
 _MOST_BYTES: Final = 2**31 - 1
-_PLAIN: Final = frozenset({"null", "boolean", "string"})
+_PLAIN: Final = frozenset({"null", "boolean", "string", "number", "double"})
+_BYTES: Final[Mapping[str, str]] = {"bytes": "base64", "binary": "bytes"}
 _DECLINED: Final = {"kind": "declined"}
 
 
@@ -47,6 +48,7 @@ def kernel_table(family: Family) -> str:
     body = _text(
         {
             "format": family.format,
+            "encoding": family.encoding,
             "exact": family.exact,
             "batches": "batch" in family.roles,
             "root": root,
@@ -104,14 +106,43 @@ class _Nodes:
                 "fields": [self._field(prop) for prop in definition.properties],
                 "uses": definition.leniencies,
             }
-        if isinstance(definition, Row) and not isinstance(definition, (RowUnion, TaggedRow)):
-            return {
-                "kind": "row",
-                "name": definition.name,
-                "fields": [self._field(prop) for prop in definition.positions],
-                "uses": definition.leniencies,
-            }
-        return _DECLINED
+        if isinstance(definition, TaggedRow):
+            tags = [[(value,) for value in values] for values in definition.tags]
+            arms = [self._add(self._row(arm)) for arm in definition.arms]
+            return self._rows(definition.name, (definition.tag,), tags, arms)
+        if isinstance(definition, RowUnion):
+            arms = [*map(self.reference, definition.arms)]
+            return self._rows(definition.name, definition.tags, definition.keys, arms)
+        return self._row(definition) if isinstance(definition, Row) else _DECLINED
+
+    def _row(self, row: Row) -> Mapping[str, Any]:
+        return {
+            "kind": "row",
+            "name": row.name,
+            "fields": [self._field(prop) for prop in row.positions],
+            "uses": row.leniencies,
+        }
+
+    @staticmethod
+    def _rows(
+        name: str, at: Sequence[int], tags: Sequence[Sequence[Sequence[int]]], arms: Sequence[int]
+    ) -> Mapping[str, Any]:
+        """Return the node of one of several rows.
+
+        Args:
+            name: Its name.
+            at: Positions of the tags.
+            tags: For each arm the values that the tags have together; none for the arm of all
+                others.
+            arms: Nodes of the arms.
+        """
+        return {
+            "kind": "rows",
+            "name": name,
+            "at": [*at],
+            "tags": [[[*values] for values in arm] for arm in tags],
+            "of": [*arms],
+        }
 
     def _union(self, union: Union) -> Mapping[str, Any]:
         definitions = self._family.definitions
@@ -152,8 +183,8 @@ class _Nodes:
             return {"kind": "nullable", "of": self._type(kind.of)}
         if isinstance(kind, ArrayOf) and kind.min_items is None and kind.max_items is None:
             return {"kind": "list", "of": self._type(kind.items)}
-        if isinstance(kind, MapOf) and not kind.any_keys:
-            return {"kind": "map", "of": self._type(kind.values)}
+        if isinstance(kind, MapOf):
+            return {"kind": "pairs" if kind.any_keys else "map", "of": self._type(kind.values)}
         if isinstance(kind, Choice):
             return {"kind": "choice", "of": [*map(self._type, kind.options)]}
         return {"kind": "any"} if isinstance(kind, Anything) else _DECLINED
@@ -169,23 +200,23 @@ class _Nodes:
 def _scalar(kind: Scalar) -> Mapping[str, Any]:
     """Return the node of a scalar; what only its text could be asked is declined."""
     bounds = {"least": kind.minimum, "most": kind.maximum}
-    if kind.kind == "integer" and kind.enum is None and not kind.excluded:
+    if kind.kind == "integer":
         default = dict(zip(bounds, INT64, strict=True))
         given = {name: value for name, value in bounds.items() if value is not None}
-        return {"kind": "integer", **default, **given}
+        words = {"of": kind.enum and [*kind.enum], "not": kind.excluded and [*kind.excluded]}
+        return {"kind": "integer", **default, **given, **{k: v for k, v in words.items() if v}}
     if kind.kind == "string" and kind.enum is not None:
         return {"kind": "enum", "of": [*kind.enum]}
-    if kind.kind == "bytes":
+    if kind.kind in _BYTES:
         return {
-            "kind": "base64",
+            "kind": _BYTES[kind.kind],
             "least": kind.min_length or 0,
             "most": _MOST_BYTES if kind.max_length is None else kind.max_length,
         }
     lengths = (kind.min_length, kind.max_length, kind.pattern, kind.enum)
     if lengths != (None,) * 4 or [*bounds.values()] != [None, None]:
         return _DECLINED
-    is_known = kind.kind in _PLAIN or kind.kind == "number"
-    return {"kind": kind.kind} if is_known else _DECLINED
+    return {"kind": kind.kind} if kind.kind in _PLAIN else _DECLINED
 
 
 def _without_nothing(node: Mapping[str, Any]) -> dict[str, Any]:

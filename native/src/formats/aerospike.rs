@@ -168,7 +168,7 @@ impl Adapter for Aerospike {
 }
 
 /// Write the place of a record; its names have no escapes.
-fn source(names: [&Slot; 2], message: &Message, columns: &mut Columns) -> Option<()> {
+pub fn source(names: [&Slot; 2], message: &Message, columns: &mut Columns) -> Option<()> {
     columns.of(Name::System).put(b"aerospike");
     let [namespace, set] = names;
     columns.of(Name::Database).put(message.content(namespace)?);
@@ -188,7 +188,7 @@ fn float(value: &Slot, message: &Message, out: &mut Vec<u8>) -> Option<()> {
 }
 
 /// Return the time of a record, and its place in the order of changes, if the server shipped it.
-fn times(generation: &Slot, lut: &Slot) -> Rest {
+pub fn times(generation: &Slot, lut: &Slot) -> Rest {
     if lut.value == 0 {
         return Rest::default();
     }

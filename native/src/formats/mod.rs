@@ -1,6 +1,7 @@
 //! What messages mean for rows: one adapter for each format, as in Python.
 
 pub mod aerospike;
+pub mod aerospike_msgpack;
 pub mod bound;
 pub mod connect;
 pub mod dataworks;
@@ -58,6 +59,7 @@ pub struct Options {
 pub fn adapter(format: &str, table: &Table, options: Options) -> Option<Box<dyn Adapter>> {
     Some(match format {
         "aerospike-json" => Box::new(aerospike::Aerospike::new(table, options)?),
+        "aerospike-msgpack" => Box::new(aerospike_msgpack::AerospikeMsgpack::new(table, options)?),
         "dataworks-json" => Box::new(dataworks::DataWorks::new(table, options)?),
         "lindorm-json" => Box::new(lindorm::Lindorm::new(table, options)?),
         _ => return None,

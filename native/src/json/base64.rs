@@ -20,6 +20,17 @@ pub fn byte_count(text: &[u8]) -> Option<usize> {
     (last & unused == 0).then_some(text.len() / 4 * 3 - padding)
 }
 
+/// Write bytes as Base64 text.
+pub fn encode(bytes: &[u8], out: &mut Vec<u8>) {
+    for group in bytes.chunks(3) {
+        let word = (0..3).fold(0, |word, i| word << 8 | u32::from(group.get(i).copied().unwrap_or_default()));
+        let sextets = [18, 12, 6, 0].map(|shift| ALPHABET[(word >> shift & 0x3f) as usize]);
+        let count = group.len() + 1;
+        out.extend_from_slice(&sextets[..count]);
+        out.extend(std::iter::repeat_n(PAD, 4 - count));
+    }
+}
+
 /// Return the bytes that Base64 text stands for.
 pub fn decode(text: &[u8]) -> Option<Vec<u8>> {
     let mut found = Vec::with_capacity(byte_count(text)?);
@@ -41,9 +52,11 @@ fn sextet(c: u8) -> Option<u8> {
 
 const NONE: u8 = 64;
 
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
 /// What each character of the alphabet stands for; `NONE` for others.
 static SEXTETS: [u8; 256] = {
-    let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let alphabet = ALPHABET;
     let mut sextets = [NONE; 256];
     let mut i = 0;
     while i < alphabet.len() {

@@ -29,8 +29,14 @@ pub enum Kind {
     Float,
     Text,
     Escaped,
+    /// A float that JSON lacks, which the text of MessagePack marks.
+    NotFinite,
+    /// Bytes, which the text of MessagePack marks.
+    Bytes,
     Array,
     Object,
+    /// A map with keys that are no text, which it marks as well.
+    Pairs,
     /// Text of a property that messages repeat: which one is known.
     Repeated,
 }
@@ -42,11 +48,13 @@ pub struct Scan<'a> {
     pub untidy: usize,
     /// Whether numbers that binary64 does not hold are declined.
     pub exact: bool,
+    /// Whether it is the text of MessagePack, which has marks that JSON lacks.
+    pub is_marked: bool,
 }
 
 impl<'a> Scan<'a> {
     pub fn new(text: &'a [u8], exact: bool) -> Self {
-        Scan { text, at: 0, untidy: 0, exact }
+        Scan { text, at: 0, untidy: 0, exact, is_marked: false }
     }
 
     #[inline]
@@ -100,6 +108,29 @@ impl<'a> Scan<'a> {
         Some(Text { content, start, is_escaped })
     }
 
+    /// Read bytes as the text of MessagePack has them: Base64 text between apostrophes.
+    pub fn bytes(&mut self) -> Option<Text<'a>> {
+        if !self.is_marked {
+            return None;
+        }
+        self.eat(b'\'')?;
+        let start = self.at;
+        let size = self.text[start..].iter().position(|c| *c == b'\'')?;
+        self.at += size + 1;
+        self.untidy += 1;
+        Some(Text { content: &self.text[start..start + size], start, is_escaped: false })
+    }
+
+    /// Read a float that JSON lacks, as the text of MessagePack has it: its name behind a tilde.
+    pub fn not_finite(&mut self) -> Option<Kind> {
+        if !self.is_marked {
+            return None;
+        }
+        self.eat(b'~')?;
+        self.untidy += 1;
+        self.string().map(|_| Kind::NotFinite)
+    }
+
     /// Skip bytes that are no quote, backslash or control character, eight at a time.
     #[inline]
     fn skip_usual(&mut self) {
@@ -140,11 +171,16 @@ impl<'a> Scan<'a> {
 
     /// Read the elements of an array: `each` is called with the cursor on each of them.
     #[inline]
-    pub fn array(&mut self, mut each: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
-        let mut is_more = self.open(b'[', b']')?;
+    pub fn array(&mut self, each: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        self.elements(b'[', b']', each)
+    }
+
+    #[inline]
+    fn elements(&mut self, start: u8, end: u8, mut each: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        let mut is_more = self.open(start, end)?;
         while is_more {
             each(self)?;
-            is_more = self.is_more(b']')?;
+            is_more = self.is_more(end)?;
         }
         Some(())
     }
@@ -204,6 +240,13 @@ impl<'a> Scan<'a> {
                 self.array(|scan| scan.skip(names, levels).map(|_| ()))?;
                 Kind::Array
             }
+            b'\'' => self.bytes().map(|_| Kind::Bytes)?,
+            b'~' => self.not_finite()?,
+            b'(' if self.is_marked => {
+                self.elements(b'(', b')', |scan| scan.skip(names, levels).map(|_| ()))?;
+                self.untidy += 1;
+                Kind::Pairs
+            }
             b't' => self.word(b"true").map(|()| Kind::True)?,
             b'f' => self.word(b"false").map(|()| Kind::False)?,
             b'n' => self.word(b"null").map(|()| Kind::Null)?,
@@ -241,18 +284,28 @@ impl<'a> Scan<'a> {
                     out.push(b',');
                     Some(())
                 })?;
-                end(out, b'}');
+                end_of(out, b'}');
                 Some(())
             }
-            b'[' => {
+            b'[' | b'(' => {
+                let end = if self.peek()? == b'[' { b']' } else { b')' };
                 out.push(b'[');
-                self.array(|scan| {
+                self.elements(self.peek()?, end, |scan| {
                     scan.write(out)?;
                     out.push(b',');
                     Some(())
                 })?;
-                end(out, b']');
+                end_of(out, b']');
                 Some(())
+            }
+            b'~' => {
+                self.at += 1;
+                self.write(out)
+            }
+            b'\'' => {
+                self.is_marked = true;
+                let text = self.bytes()?;
+                write_text(text.content, false, out)
             }
             b't' | b'f' | b'n' => {
                 let start = self.at;
@@ -274,7 +327,7 @@ impl<'a> Scan<'a> {
 }
 
 /// End a collection whose last element may be followed by a comma.
-fn end(out: &mut Vec<u8>, c: u8) {
+fn end_of(out: &mut Vec<u8>, c: u8) {
     match out.last_mut() {
         Some(last) if *last == b',' => *last = c,
         _ => out.push(c),

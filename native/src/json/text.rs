@@ -12,6 +12,17 @@ pub fn write_text(content: &[u8], is_escaped: bool, out: &mut Vec<u8>) -> Option
     Some(())
 }
 
+/// Write a text as a JSON string, as msgspec writes it.
+pub fn write_string(text: &str, out: &mut Vec<u8>) {
+    out.push(b'"');
+    if text.bytes().any(|c| c < b' ' || c == b'"' || c == b'\\') {
+        text.chars().for_each(|c| write_char(c, out));
+    } else {
+        out.extend_from_slice(text.as_bytes());
+    }
+    out.push(b'"');
+}
+
 /// Append what the content of a JSON string stands for.
 pub fn unescape(content: &[u8], out: &mut Vec<u8>) -> Option<()> {
     for_each_char(content, |c| out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()))

@@ -17,6 +17,8 @@ pub struct Table {
     pub root: usize,
     /// Whether an array of messages is a batch of them.
     pub has_batches: bool,
+    /// Whether messages are MessagePack, and not JSON.
+    pub is_msgpack: bool,
     /// Whether numbers that binary64 does not hold are decimals.
     pub is_exact: bool,
     /// SHA-256 of the text, as hex.
@@ -27,6 +29,18 @@ pub struct Table {
 }
 
 impl Table {
+    /// Tell whether the node of a name is a row of such positions.
+    pub fn is_row(&self, name: &str, positions: &[&str]) -> bool {
+        let node = self.by_name.get(name).and_then(|node| self.nodes.get(*node));
+        matches!(node.map(|node| &node.rule), Some(Rule::Row(row)) if row.names == positions)
+    }
+
+    /// Return the labels of the arms of the rows of a name.
+    pub fn arms_of_rows(&self, name: &str) -> Option<Vec<&str>> {
+        let Rule::Rows(rows) = &self.nodes.get(*self.by_name.get(name)?)?.rule else { return None };
+        rows.arms.iter().map(|arm| Some(self.nodes.get(arm.node)?.label.as_str())).collect()
+    }
+
     /// Return the union or object that is the node of a name, or that a nullable node is of.
     pub fn union(&self, node: usize) -> Option<&Union> {
         match &self.nodes.get(node)?.rule {

@@ -14,21 +14,45 @@ pub enum Rule {
     Any,
     Null,
     Boolean,
-    Integer(i64, i64),
+    Integer(Integers),
     Number,
+    /// A number that is written as a float.
+    Double,
     Text,
     Base64(usize, usize),
+    /// Bytes that are no text.
+    Bytes(usize, usize),
     Enum(Vec<Vec<u8>>),
     Choice(Vec<usize>),
     Nullable(usize),
     List(usize),
     Map(usize),
+    /// A map with any keys, of any values.
+    Pairs,
     Row(Row),
+    Rows(Rows),
     Union(Union),
     /// A value whose text is the same in many messages.
     Repeated(usize),
     /// What the kernel has no rule for.
     Declined,
+}
+
+pub struct Integers {
+    pub least: i64,
+    pub most: i64,
+    /// Those that it may be; none for all.
+    pub of: Option<Vec<i64>>,
+    /// Those that it must not be.
+    pub not: Vec<i64>,
+}
+
+impl Integers {
+    pub fn has(&self, value: i64) -> bool {
+        (self.least..=self.most).contains(&value)
+            && self.of.as_ref().is_none_or(|of| of.contains(&value))
+            && !self.not.contains(&value)
+    }
 }
 
 /// A leniency: its index, and when it is needed.
@@ -39,9 +63,26 @@ pub struct Use {
 
 /// An array whose positions have nodes.
 pub struct Row {
+    pub names: Vec<String>,
     pub items: Vec<usize>,
     pub uses: Vec<Use>,
     pub item_uses: Vec<Vec<Use>>,
+}
+
+/// One of several rows, by the integers at some positions.
+pub struct Rows {
+    pub at: Vec<usize>,
+    pub arms: Vec<RowArm>,
+}
+
+/// The integers at the positions of tags, which are two at most.
+pub type Tags = [i64; 2];
+
+pub struct RowArm {
+    /// The values that the tags have together; none in the arm of all others.
+    pub tags: Vec<Tags>,
+    /// The node of the row.
+    pub node: usize,
 }
 
 /// Objects that a tag distinguishes; an object alone is a union of one arm without a tag.

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::Table;
 use super::condition::{Condition, Type};
-use super::node::{Arm, Node, Row, Rule, Union, Use};
+use super::node::{Arm, Integers, Node, Row, RowArm, Rows, Rule, Tags, Union, Use};
 use super::uses::UNKNOWN_PROPERTY;
 
 /// The form of tables that this kernel reads.
@@ -34,6 +34,7 @@ pub fn table(text: &str) -> Option<Table> {
         nodes,
         root: index(body.get("root")?)?,
         has_batches: body.get("batches")?.as_bool()?,
+        is_msgpack: body.get("encoding")?.as_str()? == "msgpack",
         is_exact: body.get("exact")?.as_bool()?,
         digest,
         leniencies: found.leniencies,
@@ -78,17 +79,26 @@ impl Parser<'_> {
             "any" => Rule::Any,
             "null" => Rule::Null,
             "boolean" => Rule::Boolean,
-            "integer" => Rule::Integer(given.get("least")?.as_i64()?, given.get("most")?.as_i64()?),
+            "integer" => Rule::Integer(Integers {
+                least: given.get("least")?.as_i64()?,
+                most: given.get("most")?.as_i64()?,
+                of: if given.contains_key("of") { Some(integers(given.get("of")?)?) } else { None },
+                not: given.get("not").map_or(Some(Vec::new()), integers)?,
+            }),
             "number" => Rule::Number,
+            "double" => Rule::Double,
             "string" => Rule::Text,
             "base64" => Rule::Base64(index(given.get("least")?)?, index(given.get("most")?)?),
+            "bytes" => Rule::Bytes(index(given.get("least")?)?, index(given.get("most")?)?),
             "enum" => Rule::Enum(words(given.get("of")?)?),
             "choice" => Rule::Choice(indices(given.get("of")?)?),
             "nullable" => Rule::Nullable(of()?),
             "repeated" => Rule::Repeated(of()?),
             "list" => Rule::List(of()?),
             "map" => Rule::Map(of()?),
+            "pairs" if self.given.get(of()?)?.get("kind")? == "any" => Rule::Pairs,
             "row" => Rule::Row(self.row(given)?),
+            "rows" => Rule::Rows(rows(given)?),
             "object" => Rule::Union(self.union(given, &[given])?),
             "union" => {
                 let arms = indices(given.get("of")?)?;
@@ -106,7 +116,8 @@ impl Parser<'_> {
         let item_uses =
             fields.iter().map(|field| self.uses(field.get("uses"), &[])).collect::<Option<_>>()?;
         let items = fields.iter().map(|field| index(field.get("node")?)).collect::<Option<_>>()?;
-        Some(Row { items, uses, item_uses })
+        let names = fields.iter().map(|field| Some(field.get("name")?.as_str()?.to_owned()));
+        Some(Row { names: names.collect::<Option<_>>()?, items, uses, item_uses })
     }
 
     fn union(&mut self, given: &Object, arms: &[&Object]) -> Option<Union> {
@@ -175,6 +186,13 @@ impl Parser<'_> {
     }
 }
 
+fn rows(given: &Object) -> Option<Rows> {
+    let tags = given.get("tags")?.as_array()?.iter();
+    let tags = tags.map(|arm| arm.as_array()?.iter().map(tags_of).collect::<Option<Vec<_>>>());
+    let arms = tags.zip(indices(given.get("of")?)?).map(|(tags, node)| Some(RowArm { tags: tags?, node }));
+    Some(Rows { at: indices(given.get("at")?)?, arms: arms.collect::<Option<_>>()? })
+}
+
 fn condition_of(given: &Value, names: &[Vec<u8>]) -> Option<Condition> {
     let keywords = given.as_object()?.iter();
     let mut all: Vec<_> = keywords.map(|(word, value)| keyword(word, value, names)).collect::<Option<_>>()?;
@@ -235,6 +253,19 @@ fn indices(value: &Value) -> Option<Vec<usize>> {
     value.as_array()?.iter().map(index).collect()
 }
 
+/// Return tags; none where there are more than `Tags` has room for.
+fn tags_of(value: &Value) -> Option<Tags> {
+    let mut tags = Tags::default();
+    for (i, value) in integers(value)?.into_iter().enumerate() {
+        *tags.get_mut(i)? = value;
+    }
+    Some(tags)
+}
+
+fn integers(value: &Value) -> Option<Vec<i64>> {
+    value.as_array()?.iter().map(Value::as_i64).collect()
+}
+
 fn words(value: &Value) -> Option<Vec<Vec<u8>>> {
     value.as_array()?.iter().map(|word| Some(word.as_str()?.as_bytes().to_vec())).collect()
 }
@@ -254,6 +285,7 @@ fn mark_lenient(nodes: &mut [Node]) {
                         || row.item_uses.iter().any(|uses| !uses.is_empty())
                         || row.items.iter().any(|item| nodes[*item].is_lenient)
                 }
+                Rule::Rows(rows) => rows.arms.iter().any(|arm| nodes[arm.node].is_lenient),
                 Rule::Union(union) => {
                     union.is_root || union.arms.iter().any(|arm| is_lenient_arm(arm, nodes))
                 }

@@ -44,6 +44,10 @@ impl Uses<'_> {
                 }
                 Some(())
             }
+            Rule::Rows(rows) => {
+                let arm = rows.arms.get(usize::try_from(slot.value).ok()?)?;
+                self.of(arm.node, slot, message)
+            }
             Rule::Row(row) => {
                 self.used(&row.uses, slot, message)?;
                 for (i, node) in row.items.iter().enumerate() {

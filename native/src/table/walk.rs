@@ -1,7 +1,7 @@
 //! A walk over JSON text by the nodes of a table: what is valid goes to the tape.
 
 use super::Table;
-use super::node::{Arm, Rule, Union};
+use super::node::{Arm, RowArm, Rows, Rule, Tags, Union};
 use super::tape::{ABSENT, Extra, NONE, Slot, Tape, short};
 use crate::json::base64::byte_count;
 use crate::json::names::Names;
@@ -48,16 +48,25 @@ impl Walk<'_, '_> {
             Rule::Any => self.scan.skip(self.names, levels).map(of_kind),
             Rule::Null => self.scan.word(b"null").map(|()| of_kind(Kind::Null)),
             Rule::Boolean => self.boolean(),
-            Rule::Integer(least, most) => {
+            Rule::Integer(integers) => {
                 let value = self.scan.number()?.integer?;
-                (*least..=*most).contains(&value).then_some(Slot { value, ..of_kind(Kind::Integer) })
+                integers.has(value).then_some(Slot { value, ..of_kind(Kind::Integer) })
             }
             Rule::Number => self.scan.number().map(|_| of_kind(Kind::Float)),
+            Rule::Double if self.scan.peek() == Some(b'~') => self.scan.not_finite().map(of_kind),
+            Rule::Double => {
+                let number = self.scan.number()?;
+                number.integer.is_none().then_some(of_kind(Kind::Float))
+            }
             Rule::Text => self.scan.string().map(of_text),
             Rule::Base64(least, most) => {
                 let text = self.scan.string()?;
                 let count = byte_count(plain(text)?)?;
                 (*least..=*most).contains(&count).then_some(of_text(text))
+            }
+            Rule::Bytes(least, most) => {
+                let count = byte_count(self.scan.bytes()?.content)?;
+                (*least..=*most).contains(&count).then_some(of_kind(Kind::Bytes))
             }
             Rule::Enum(words) => {
                 let text = self.scan.string()?;
@@ -69,7 +78,12 @@ impl Walk<'_, '_> {
             Rule::Nullable(of) => self.rule(*of, levels),
             Rule::List(of) => self.list(*of, levels),
             Rule::Map(of) => self.map(*of, levels),
+            Rule::Pairs => {
+                let is_map = matches!(self.scan.peek()?, b'{' | b'(');
+                if is_map { self.scan.skip(self.names, levels).map(of_kind) } else { None }
+            }
             Rule::Row(row) => self.row(&row.items, levels),
+            Rule::Rows(rows) => self.rows(rows, levels),
             Rule::Union(union) => self.union(union, levels),
             Rule::Repeated(of) => self.repeated(*of),
             Rule::Declined => None,
@@ -92,13 +106,14 @@ impl Walk<'_, '_> {
         if !matches!(first, b'-' | b'0'..=b'9') {
             let fits: fn(&Rule) -> bool = match first {
                 b'"' => |rule| matches!(rule, Rule::Text | Rule::Base64(..) | Rule::Enum(_)),
+                b'\'' => |rule| matches!(rule, Rule::Bytes(..)),
                 b'n' => |rule| matches!(rule, Rule::Null),
                 _ => |rule| matches!(rule, Rule::Boolean),
             };
             return self.rule(find(fits)?, levels);
         }
         let integer = find(|rule| matches!(rule, Rule::Integer(..)));
-        let Some(number) = find(|rule| matches!(rule, Rule::Number)) else {
+        let Some(number) = find(|rule| matches!(rule, Rule::Number | Rule::Double)) else {
             return self.rule(integer?, levels);
         };
         let rest = &self.scan.text[self.scan.at..];
@@ -147,6 +162,45 @@ impl Walk<'_, '_> {
             is_more = self.scan.is_more(b']')?;
         }
         (count == items.len()).then_some(Slot { first: short(first), ..of_kind(Kind::Array) })
+    }
+
+    /// Read one of several rows: the first one with its tags that it is.
+    fn rows(&mut self, rows: &Rows, levels: u32) -> Option<Slot> {
+        let (at, untidy) = (self.scan.at, self.scan.untidy);
+        let tags = self.tags(&rows.at, levels)?;
+        let has = |arm: &RowArm| arm.tags.contains(&tags);
+        let is_known = rows.arms.iter().any(has);
+        let (count, mark) = (self.tape.slots.len(), self.names.open());
+        for (place, arm) in rows.arms.iter().enumerate() {
+            (self.scan.at, self.scan.untidy) = (at, untidy);
+            self.tape.slots.truncate(count);
+            self.names.close(mark);
+            let is_it = if is_known { has(arm) } else { arm.tags.is_empty() };
+            if let Some(slot) = is_it.then(|| self.rule(arm.node, levels)).flatten() {
+                return Some(Slot { value: i64::try_from(place).ok()?, ..slot });
+            }
+        }
+        None
+    }
+
+    /// Return the integers at some positions of the array that the cursor stands on.
+    fn tags(&mut self, at: &[usize], levels: u32) -> Option<Tags> {
+        let mut tags = Tags::default();
+        let mut is_more = self.scan.open(b'[', b']')?;
+        let mut found = 0;
+        for place in 0.. {
+            if found == at.len() || !is_more {
+                break;
+            }
+            if at.contains(&place) {
+                tags[found] = self.scan.number()?.integer?;
+                found += 1;
+            } else {
+                self.scan.skip(self.names, levels)?;
+            }
+            is_more = self.scan.is_more(b']')?;
+        }
+        (found == at.len()).then_some(tags)
     }
 
     fn union(&mut self, union: &Union, levels: u32) -> Option<Slot> {

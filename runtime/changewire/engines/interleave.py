@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import groupby, islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, groupby, islice
 from operator import itemgetter
+from typing import NamedTuple
 
 import pyarrow as pa
 
 from changewire.engines.cuts import combined
+
+
+class _Piece(NamedTuple):
+    """Rows that follow one another in a batch."""
+
+    batch: pa.RecordBatch
+    start: int
+    stop: int
+    is_made: bool
 
 
 def interleaved(
@@ -26,15 +36,32 @@ def interleaved(
         runs: Runs of messages that were declined: index of the first one's row in ``made``, and
             how many they are. The last run begins behind all rows, and is empty.
     """
-    pieces = _pieces(_Rows(made), _Rows(decoded), runs)
+    pieces = _pieces(_Rows(made, is_made=True), _Rows(decoded, is_made=False), runs)
     for _, group in groupby(pieces, key=itemgetter(0)):
-        yield combined([piece for _, piece in group])
+        yield _joined([piece for _, piece in group])
+
+
+def _joined(pieces: Sequence[_Piece]) -> pa.RecordBatch:
+    """Return the rows of pieces, which are of one batch of each side at most, in their order."""
+    batches: list[pa.RecordBatch] = []
+    shift: dict[bool, int] = {}
+    size = 0
+    for is_made in (True, False):
+        if side := [piece for piece in pieces if piece.is_made is is_made]:
+            start, stop = side[0].start, side[-1].stop
+            batches.append(side[0].batch.slice(start, stop - start))
+            shift[is_made] = size - start
+            size += stop - start
+    if len(pieces) == 1:
+        return batches[0]
+    rows = (range(p.start + shift[p.is_made], p.stop + shift[p.is_made]) for p in pieces)
+    return combined(batches).take(pa.array([*chain.from_iterable(rows)], pa.int64()))
 
 
 def _pieces(
     made: _Rows, decoded: _Rows, runs: Iterable[tuple[int, int]]
-) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
-    """Yield slices of batches, each with the numbers of the batches that are read then."""
+) -> Iterator[tuple[tuple[int, int], _Piece]]:
+    """Yield pieces of batches, each with the numbers of the batches that are read then."""
     row = 0
     for first, count in runs:
         for piece in made.rows(first - row):
@@ -52,22 +79,23 @@ class _Rows:
         number: How many batches it has begun.
     """
 
-    def __init__(self, batches: Iterable[pa.RecordBatch]) -> None:
+    def __init__(self, batches: Iterable[pa.RecordBatch], *, is_made: bool) -> None:
         self.number = 0
         self._batches = iter(batches)
-        self._left: pa.RecordBatch | None = None
+        self._batch: pa.RecordBatch | None = None
+        self._at = 0
         self._sizes: Iterator[int] = iter(())
+        self._is_made = is_made
 
-    def rows(self, count: int) -> Iterator[pa.RecordBatch]:
-        """Yield the next rows, as slices of the batches that they are in."""
+    def rows(self, count: int) -> Iterator[_Piece]:
+        """Yield the next rows, in pieces of the batches that they are in."""
         while count:
-            left = self._current()
-            found = left.slice(0, count)
-            self._left = left.slice(len(found))
-            count -= len(found)
-            yield found
+            batch, start = self._current(), self._at
+            self._at = min(start + count, len(batch))
+            count -= self._at - start
+            yield _Piece(batch, start, self._at, self._is_made)
 
-    def messages(self, count: int) -> Iterator[pa.RecordBatch]:
+    def messages(self, count: int) -> Iterator[_Piece]:
         """Yield the rows of the next messages, each of which has at least one."""
         while count:
             self._current()
@@ -81,11 +109,11 @@ class _Rows:
             pass
 
     def _current(self) -> pa.RecordBatch:
-        """Return what is left of a batch, which is at least one row."""
-        left = self._left
-        while not left:
-            left = next(self._batches)
-            self._sizes = filter(None, left.column("elements").to_pylist())
+        """Return the batch of the next row."""
+        batch = self._batch
+        while batch is None or self._at == len(batch):
+            batch, self._at = next(self._batches), 0
+            self._sizes = filter(None, batch.column("elements").to_pylist())
             self.number += 1
-        self._left = left
-        return left
+        self._batch = batch
+        return batch

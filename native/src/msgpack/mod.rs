@@ -1,0 +1,117 @@
+//! MessagePack as JSON text, in which bytes and maps with any keys are marked.
+//!
+//! Bytes are Base64 text between apostrophes, a map with keys that are no text is an array of pairs in
+//! round brackets, and a float that JSON lacks is its name behind a tilde. What Python would read otherwise than this text says is declined.
+
+mod read;
+
+use std::io::Write;
+
+use crate::json::base64::encode;
+use crate::json::number::{is_written_plainly, write_float};
+use crate::json::text::write_string;
+use read::{Head, Read};
+
+/// Keys of a map that are no text at most: each is compared with all before it.
+const MOST_KEYS: usize = 256;
+
+/// Write the text of one value, and nothing behind it; at most so many levels are nested.
+pub fn transcode(bytes: &[u8], levels: u32, out: &mut Vec<u8>) -> Option<()> {
+    let mut read = Read::new(bytes);
+    value(&mut read, levels, out)?;
+    read.is_at_end().then_some(())
+}
+
+fn value(read: &mut Read, levels: u32, out: &mut Vec<u8>) -> Option<()> {
+    let levels = levels.checked_sub(1)?;
+    match read.head()? {
+        Head::Nil => out.extend_from_slice(b"null"),
+        Head::Boolean(value) => out.extend_from_slice(if value { b"true" } else { b"false" }),
+        // To a vector nothing fails to be written.
+        Head::Integer(value) => write!(out, "{value}").ok()?,
+        Head::Float(value) if !value.is_finite() => out.extend_from_slice(name_of(value)),
+        Head::Float(value) => {
+            if !is_written_plainly(value) {
+                return None;
+            }
+            write_float(value, out);
+        }
+        Head::Text(size) => write_string(std::str::from_utf8(read.take(size)?).ok()?, out),
+        Head::Bytes(size) => {
+            out.push(b'\'');
+            encode(read.take(size)?, out);
+            out.push(b'\'');
+        }
+        Head::Array(size) => {
+            out.push(b'[');
+            for i in 0..size {
+                comma(i, out);
+                value(read, levels, out)?;
+            }
+            out.push(b']');
+        }
+        Head::Map(size) if size == 0 || read.is_text() => members(read, size, levels, out)?,
+        Head::Map(size) => pairs(read, size, levels, out)?,
+    }
+    Some(())
+}
+
+fn name_of(value: f64) -> &'static [u8] {
+    match value {
+        f64::INFINITY => b"~\"Infinity\"",
+        f64::NEG_INFINITY => b"~\"-Infinity\"",
+        _ => b"~\"NaN\"",
+    }
+}
+
+/// Write a map whose keys are text; if a later one is not, it is declined.
+fn members(read: &mut Read, size: usize, levels: u32, out: &mut Vec<u8>) -> Option<()> {
+    out.push(b'{');
+    for i in 0..size {
+        comma(i, out);
+        if !read.is_text() {
+            return None;
+        }
+        value(read, levels, out)?;
+        out.push(b':');
+        value(read, levels, out)?;
+    }
+    out.push(b'}');
+    Some(())
+}
+
+/// Write a map as pairs. Keys are integers, bytes and text: others may be equal and look different.
+fn pairs(read: &mut Read, size: usize, levels: u32, out: &mut Vec<u8>) -> Option<()> {
+    if size > MOST_KEYS {
+        return None;
+    }
+    let mut keys: Vec<(usize, usize)> = Vec::new();
+    out.push(b'(');
+    for i in 0..size {
+        comma(i, out);
+        out.push(b'[');
+        let start = out.len();
+        value(read, levels, out)?;
+        let key = &out[start..];
+        let is_told = match key.first()? {
+            b'"' | b'\'' => true,
+            b'-' | b'0'..=b'9' => !key.contains(&b'.'),
+            _ => false,
+        };
+        if !is_told || keys.iter().any(|span| &out[span.0..span.1] == key) {
+            return None;
+        }
+        keys.push((start, out.len()));
+        out.push(b',');
+        value(read, levels, out)?;
+        out.push(b']');
+    }
+    out.push(b')');
+    Some(())
+}
+
+fn comma(place: usize, out: &mut Vec<u8>) {
+    if place > 0 {
+        out.push(b',');
+    }
+}
