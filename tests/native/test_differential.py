@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 from tests.native.differential import FORMATS, batch_of, compare, needs_kernel
 from tests.native.mutants import damaged
+from tests.runtime.codec.formats import JSON_FORMATS, JsonFormat
+from tests.runtime.codec.test_hostile import HOSTILE, filled
+from tests.runtime.codec.test_msgpack_hostile import HOSTILE as HOSTILE_MSGPACK
 from tests.runtime.engines.any_messages import captured, mutated
 
 from changewire.changes.decode_options import DecodeOptions
@@ -72,6 +75,17 @@ def test_corpus(options: DecodeOptions) -> None:
     for name in FORMATS:
         compare(batch_of(captured(name)), options)
     compare(batch_of(captured(options.format)), options, effects=True)
+
+
+@pytest.mark.parametrize("form", JSON_FORMATS.values(), ids=lambda form: form.name)
+def test_hostile_bytes(form: JsonFormat) -> None:
+    """Bytes that are no JSON, or no MessagePack, are declined."""
+    values = [filled(form, value) for value, _ in HOSTILE.values()]
+    found = compare(batch_of(values), DecodeOptions(form.name))
+    assert found.declined == len(values)
+    values = [value for value, *_ in HOSTILE_MSGPACK.values()]
+    found = compare(batch_of(values), DecodeOptions("aerospike-msgpack"))
+    assert found.declined == len(values)
 
 
 @pytest.mark.parametrize("options", CASES, ids=name_of)

@@ -133,6 +133,24 @@ def test_counts() -> None:
     assert found.counts.declined_by == {"Message": 1, "Write.gen": 1, "text": 1}
 
 
+def test_it_says_if_most_messages_are_declined(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One line says so, by names of the schema: nothing of the messages is logged."""
+    monkeypatch.setattr(native, "_ENOUGH", 4)
+    broken = GOOD.replace(b'"gen":1', b'"gen":-1')
+    found = kernel(OPTIONS)
+    for message in (GOOD, broken, broken, broken, broken):
+        found.decode(batch_of([message]))
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        "the native kernel left 3 of 4 messages to Python, by place of the schema: Write.gen (3)"
+    )
+    for message in (GOOD, GOOD, broken, GOOD):
+        kernel(OPTIONS).decode(batch_of([message]))
+    assert len(caplog.records) == 1
+
+
 def test_other_decoders_have_no_kernel() -> None:
     """A decoder of which the kernel knows nothing has none."""
 

@@ -6,6 +6,7 @@ depends on whether it is installed.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -35,6 +36,11 @@ TABLE: Final = "kernel.jsonl"
 NATIVE_PART: Final = 8192
 """Messages that the kernel decodes together: it makes no objects, so they may be many."""
 
+
+_ENOUGH: Final = 10_000
+"""Messages after which it is known whether the kernel declines most of a topic."""
+
+_LOG: Final = logging.getLogger("changewire.native")
 
 _EFFECTS: Final = ("effect_key", "effect_kind", "effect_names")
 
@@ -104,6 +110,7 @@ class Kernel:
     def __init__(self, native: Any) -> None:
         """Take a ``changewire_native.Kernel``."""
         self._native = native
+        self._is_told = False
 
     def reads(self, batch: pa.RecordBatch) -> bool:
         """Return whether the kernel reads the columns of a batch: bytes, and no dictionaries."""
@@ -119,6 +126,8 @@ class Kernel:
         has_keys = self._native.needs_keys and "key" in batch.schema.names
         keys = batch.column("key") if has_keys else None
         rows, sizes = self._native.decode(batch.column("value"), keys)
+        if not self._is_told and self._native.messages >= _ENOUGH:
+            self._tell()
         columns = dict(zip(rows.schema.names, rows.columns, strict=True))
         change = {name: columns[name] for name in CHANGE_COLUMNS}
         each = pc.max_element_wise(sizes, pa.scalar(1, pa.int32()))
@@ -133,6 +142,15 @@ class Kernel:
             pc.indices_nonzero(is_declined),
             [*_runs(starts), (len(rows), 0)],
         )
+
+    def _tell(self) -> None:
+        """Say once that most messages are declined, and where: by names of the schema alone."""
+        self._is_told = True
+        counts = self.counts
+        if counts.declined * 2 > counts.messages:
+            places = ", ".join(f"{name} ({count})" for name, count in counts.declined_by.items())
+            text = "the native kernel left %d of %d messages to Python, by place of the schema: %s"
+            _LOG.warning(text, counts.declined, counts.messages, places)
 
     @property
     def counts(self) -> KernelCounts:
