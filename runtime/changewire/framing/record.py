@@ -1,6 +1,7 @@
 """What framing hands on: a record, where it stood, and why a file cannot be framed."""
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import msgspec
 
@@ -39,6 +40,25 @@ class Record(msgspec.Struct, frozen=True):
     value: bytes | None
     position: Position
     headers: tuple[tuple[str, bytes | None], ...] = ()
+
+
+class Lines(NamedTuple):
+    """Messages that follow one another in a file, each a line of it.
+
+    Attributes:
+        path: path of the file, ``-`` for standard input.
+        number: number of the first of them in that file, counted from 0.
+        values: the messages.
+    """
+
+    path: str
+    number: int
+    values: list[bytes]
+
+    def records(self) -> Iterator[Record]:
+        """Yield a record for each message."""
+        for number, value in enumerate(self.values, self.number):
+            yield Record(None, value, Position(path=self.path, number=number))
 
 
 def numbered(path: str, values: Iterable[bytes | None]) -> Iterator[Record]:

@@ -1,12 +1,13 @@
 """The shapes an input can have, and reading of one."""
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Final
 
 from changewire.framing.detect import detect
 from changewire.framing.kcat import kcat
 from changewire.framing.parquet import parquet
-from changewire.framing.record import Damage, FramingError, Record
+from changewire.framing.record import Damage, FramingError, Lines, Record
 from changewire.framing.source import Source, opened
 from changewire.framing.text import json_array, json_concatenated, json_lines
 
@@ -23,7 +24,7 @@ def _msgpack_length_prefixed(source: Source, limit: int) -> Iterator[Record]:
     return msgpack_length_prefixed(source, limit)
 
 
-_READERS: Final[dict[str, Callable[[Source, int], Iterator[Record]]]] = {
+_READERS: Final[dict[str, Callable[[Source, int], Iterator[Record | Lines]]]] = {
     "json-lines": json_lines,
     "json-array": json_array,
     "json-concatenated": json_concatenated,
@@ -56,19 +57,30 @@ def read(path: str, *, shape: str = AUTO, max_record_bytes: int = 128 * 2**20) -
             read, or not further.
         ImportError: while iterating: the file is Parquet or zstd and pyarrow is not installed.
     """
+    found = read_together(path, shape=shape, max_record_bytes=max_record_bytes)
+    return chain.from_iterable(one.records() if isinstance(one, Lines) else (one,) for one in found)
+
+
+def read_together(
+    path: str, *, shape: str = AUTO, max_record_bytes: int = 128 * 2**20
+) -> Iterator[Record | Lines]:
+    """Yield the records of a file as `read` does, but lines that were read together as `Lines`.
+
+    It takes and raises what `read` does.
+    """
     if shape != AUTO and shape not in _READERS:
         text = f"there is no shape {shape!r}; choose auto, {', '.join(SHAPES)}"
         raise ValueError(text)
-    return _records(path, shape, max_record_bytes)
+    return _found(path, shape, max_record_bytes)
 
 
-def _records(path: str, shape: str, limit: int) -> Iterator[Record]:
+def _found(path: str, shape: str, limit: int) -> Iterator[Record | Lines]:
     number = 0
     with opened(path) as source:
         try:
             reader = _READERS[detect(source) if shape == AUTO else shape]
-            for record in reader(source, limit):
-                yield record
-                number += 1
+            for found in reader(source, limit):
+                yield found
+                number += len(found.values) if isinstance(found, Lines) else 1
         except Damage as damage:
             raise FramingError(path, number, damage.reason) from damage.__cause__

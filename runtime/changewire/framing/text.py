@@ -1,20 +1,24 @@
 """Text inputs: a stream of bytes cut into lines or JSON values, each within a limit."""
 
 from collections.abc import Iterable, Iterator
+from itertools import chain, takewhile
 
-from changewire.framing.record import Damage, Record, numbered, too_long
+from changewire.framing.record import Damage, Lines, Record, numbered, too_long
 from changewire.framing.scan import BLANK, Scanner
 from changewire.framing.source import Source
 
 
-def json_lines(source: Source, limit: int) -> Iterator[Record]:
-    """Yield every line that is not blank, verbatim.
+def json_lines(source: Source, limit: int) -> Iterator[Lines]:
+    """Yield the lines that are not blank, verbatim, those that end in one chunk together.
 
     Raises:
         Damage: a line is longer than `limit` bytes, or the source is damaged.
     """
-    every = lines(source.text(), limit)
-    return numbered(source.path, (line for line in every if line.strip(BLANK)))
+    number = 0
+    for every in _lines_of_chunks(source.text(), limit):
+        if found := [line for line in every if line.strip(BLANK)]:
+            yield Lines(source.path, number, found)
+            number += len(found)
 
 
 def json_array(source: Source, limit: int) -> Iterator[Record]:
@@ -42,6 +46,11 @@ def lines(chunks: Iterable[bytes], limit: int) -> Iterator[bytes]:
     Raises:
         Damage: a line is longer than `limit` bytes.
     """
+    return chain.from_iterable(_lines_of_chunks(chunks, limit))
+
+
+def _lines_of_chunks(chunks: Iterable[bytes], limit: int) -> Iterator[list[bytes]]:
+    """Yield for each chunk the lines that end in it, and at last the line that is never ended."""
     begun = bytearray()
     for chunk in chunks:
         ended = chunk.split(b"\n")
@@ -49,12 +58,13 @@ def lines(chunks: Iterable[bytes], limit: int) -> Iterator[bytes]:
         if ended:
             ended[0] = bytes(begun) + ended[0]
             begun.clear()
-        for line in ended:
-            _bounded(line, limit)
-            yield line.removesuffix(b"\r")
+        short = [*takewhile(lambda line: len(line) <= limit, ended)]
+        yield [line.removesuffix(b"\r") for line in short]
+        if len(short) < len(ended):
+            raise too_long(limit)
         begun += tail
         _bounded(begun, limit)
-    yield bytes(begun).removesuffix(b"\r")
+    yield [bytes(begun).removesuffix(b"\r")]
 
 
 def values(chunks: Iterable[bytes], limit: int) -> Iterator[bytes]:

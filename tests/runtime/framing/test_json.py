@@ -5,6 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from changewire.framing import FramingError, Position, Record, read
+from changewire.framing.record import Lines
+from changewire.framing.shapes import read_together
 
 Write = Callable[..., str]
 Case = tuple[str, bytes, list[bytes]]
@@ -135,3 +137,27 @@ def test_limit(
     with pytest.raises(FramingError, match="longer than 8 bytes") as caught:
         next(records)
     assert (caught.value.path, caught.value.number) == (path, 1)
+
+
+@pytest.mark.parametrize("size", [1, 5, 1000])
+def test_lines_together(write: Write, chunk_bytes: Callable[[int], None], size: int) -> None:
+    """Lines of a chunk come together with the number of the first, up to one that is damaged."""
+    chunk_bytes(size)
+    path = write(b"1\n\n22\n333\n4444\n55555555555\n6\n")
+    found: list[Lines | Record] = []
+    with pytest.raises(FramingError, match="record 4"):
+        found.extend(read_together(path, shape="json-lines", max_record_bytes=9))
+    every = [one for one in found if isinstance(one, Lines)]
+    records = [record for lines in every for record in lines.records()]
+    values = [b"1", b"22", b"333", b"4444"]
+    assert [record.value for record in records] == values
+    assert [record.position for record in records] == [
+        Position(path=path, number=number) for number in range(4)
+    ]
+    assert (len(every) < len(values)) is (size == 1000)
+
+
+def test_other_shapes_come_alone(write: Write) -> None:
+    """What is no line is a record."""
+    path = write(b"[1,2]")
+    assert [*read_together(path, shape="json-array")] == [*read(path, shape="json-array")]

@@ -11,7 +11,9 @@ import pyarrow.compute as pc
 
 from changewire.engines.layout import INPUT_COLUMNS
 from changewire.engines.python.batches import BATCH_ROWS, batches
-from changewire.framing import Position, Record, expand, read
+from changewire.framing import Position, Record, expand
+from changewire.framing.record import Lines
+from changewire.framing.shapes import read_together
 
 _STDIN: Final = "-"
 _NO_TIME: Final = -1
@@ -58,7 +60,7 @@ def opener(messages: Messages, shape: str) -> tuple[Callable[[], Iterator[pa.Rec
     return lambda: batches(_records(items, shape)), is_lasting
 
 
-def _records(items: Iterable[Any], shape: str) -> Iterator[Record]:
+def _records(items: Iterable[Any], shape: str) -> Iterator[Record | Lines]:
     """Yield the records of files and messages; messages without a place are numbered.
 
     Raises:
@@ -72,7 +74,7 @@ def _records(items: Iterable[Any], shape: str) -> Iterator[Record]:
             yield Record(None, item, Position(number=number))
         elif isinstance(item, (str, os.PathLike)):
             for path in expand([os.fspath(item)]):
-                yield from read(path, shape=shape)
+                yield from read_together(path, shape=shape)
         else:
             raise TypeError(f"expected a file, bytes or a Record, not {type(item).__name__}")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import pyarrow as pa
 
 from changewire.engines.layout import INPUT_COLUMNS
-from changewire.framing import Record
+from changewire.framing.record import Lines, Record
 
 BATCH_ROWS = 4096
 
@@ -15,11 +15,17 @@ BATCH_BYTES = 2**20
 """Bytes of the values of a batch; what is made of them takes many times as much memory."""
 
 
-def batches(records: Iterable[Record]) -> Iterator[pa.RecordBatch]:
+def batches(records: Iterable[Record | Lines]) -> Iterator[pa.RecordBatch]:
     """Yield batches with the columns of `layout.INPUT_COLUMNS`, in the records' order."""
     pending: list[Record] = []
     size = 0
     for record in records:
+        if isinstance(record, Lines):
+            if pending:
+                yield to_batch(pending)
+                pending, size = [], 0
+            yield from _of_lines(record)
+            continue
         pending.append(record)
         size += len(record.value or b"")
         if len(pending) >= BATCH_ROWS or size >= BATCH_BYTES:
@@ -27,6 +33,20 @@ def batches(records: Iterable[Record]) -> Iterator[pa.RecordBatch]:
             pending, size = [], 0
     if pending:
         yield to_batch(pending)
+
+
+def _of_lines(lines: Lines) -> Iterator[pa.RecordBatch]:
+    """Yield batches of lines; they are no more bytes than a chunk of a file, and a line."""
+    for start in range(0, len(lines.values), BATCH_ROWS):
+        values = lines.values[start : start + BATCH_ROWS]
+        first = lines.number + start
+        columns = {name: pa.nulls(len(values), kind) for name, kind in INPUT_COLUMNS.items()}
+        columns |= {
+            "value": pa.array(values, INPUT_COLUMNS["value"]),
+            "path": pa.repeat(pa.scalar(lines.path), len(values)),
+            "number": pa.array(range(first, first + len(values)), INPUT_COLUMNS["number"]),
+        }
+        yield pa.RecordBatch.from_pydict(columns)
 
 
 def to_batch(records: list[Record]) -> pa.RecordBatch:

@@ -16,7 +16,7 @@ from changewire.engines.outcome import Outcome
 from changewire.engines.python.batches import batches
 from changewire.engines.python.groups import Letters, count, first_letters
 from changewire.engines.python.parquet import staged
-from changewire.framing import read
+from changewire.framing.shapes import read_together
 
 Progress = Callable[[int], None]
 """Called with the number of messages read so far."""
@@ -73,4 +73,4 @@ def run(
 
 def _decoded(inputs: Sequence[str], shape: str, decoder: Decoder) -> Iterator[pa.RecordBatch]:
     for path in inputs:
-        yield from chain.from_iterable(map(decoder, batches(read(path, shape=shape))))
+        yield from chain.from_iterable(map(decoder, batches(read_together(path, shape=shape))))

@@ -19,7 +19,8 @@ from changewire.engines.spark.kafka.read import read_kafka
 from changewire.engines.spark.session import session
 from changewire.engines.spark.types import INPUT
 from changewire.engines.spark.write import write
-from changewire.framing import expand, read
+from changewire.framing import expand
+from changewire.framing.shapes import read_together
 
 
 def read_files(spark: SparkSession, paths: Sequence[str], *, shape: str = "auto") -> DataFrame:
@@ -123,6 +124,8 @@ def _reader(shape: str) -> BatchFunction:
     def each(paths: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in paths:
             files = batch.column("path").to_pylist()
-            yield from batches(chain.from_iterable(read(path, shape=shape) for path in files))
+            yield from batches(
+                chain.from_iterable(read_together(path, shape=shape) for path in files)
+            )
 
     return each
