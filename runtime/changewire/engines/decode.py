@@ -7,12 +7,12 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property
 from itertools import chain, repeat
-from typing import Any
+from typing import Any, ClassVar, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from changewire.changes.decode_options import DecodeOptions, ElementRow
+from changewire.changes.decode_options import DecodeOptions
 from changewire.codec import DecodeError, FormatError, rejection
 from changewire.codec.border import internal_error
 from changewire.engines.counts import ConservationError
@@ -24,6 +24,7 @@ from changewire.engines.layout import (
     CONTROL,
     DEAD_LETTER,
     INPUT_COLUMNS,
+    OUTPUTS,
     RECORD_COLUMNS,
     REJECTION_COLUMNS,
 )
@@ -40,26 +41,32 @@ ROWS = 10 * PART
 """Elements whose columns are made together, of messages that hold many."""
 
 
+Found: TypeAlias = tuple[Any, list[str]]
+"""What an element is: what a decoder makes columns of, or a `Rejection`; and the names of the
+leniencies that it needed."""
+
+
 class Elements:
     """The elements of some messages, or a run of them, in their order.
 
     Attributes:
-        changes: The change or control event that each element is; None for a dead letter.
+        rows: What columns are made of, such as the change that each element is; None for a dead
+            letter.
         rejections: The rejection of each element; None where it is no dead letter.
         leniencies: Names of the leniencies that each element needed.
     """
 
-    def __init__(self, found: Sequence[ElementRow] = ()) -> None:
+    def __init__(self, found: Sequence[Found] = ()) -> None:
         """Take the elements apart."""
         self._found = found
         self.leniencies = [leniencies for _, leniencies in found]
-        self.changes = [None if isinstance(result, Rejection) else result for result, _ in found]
+        self.rows = [None if isinstance(result, Rejection) else result for result, _ in found]
         self.rejections = [result if isinstance(result, Rejection) else None for result, _ in found]
 
     def __len__(self) -> int:
         return len(self._found)
 
-    def each(self, function: Callable[[ElementRow], ElementRow]) -> Elements:
+    def each(self, function: Callable[[Found], Found]) -> Elements:
         """Return what a function makes of each element."""
         return Elements([*map(function, self._found)])
 
@@ -74,9 +81,11 @@ class Decoder:
     Attributes:
         decode_options: The format of the messages, and what they do not say themselves.
         all_have_values: Whether every row carries its message, and not dead letters alone.
+        outputs: Kind of the rows that each output takes.
     """
 
     all_have_values = False
+    outputs: ClassVar[Mapping[str, str]] = OUTPUTS
 
     def __init__(self, decode_options: DecodeOptions) -> None:
         """Remember how messages are read."""
@@ -177,7 +186,7 @@ class Decoder:
 
     def _decoded(self, batch: pa.RecordBatch) -> tuple[Elements, list[int]]:
         """Return the elements of all messages, and how many each message has."""
-        all_found: list[ElementRow] = []
+        all_found: list[Found] = []
         sizes: list[int] = []
         values = batch.column("value").to_pylist()
         has_keys = "key" in batch.schema.names
@@ -206,7 +215,7 @@ class Decoder:
             isolated = elements.each(self._alone)
             return pa.RecordBatch.from_pydict(self._columns(batch, isolated, places))
 
-    def _alone(self, element: ElementRow) -> ElementRow:
+    def _alone(self, element: Found) -> Found:
         """Return an element, or the rejection of one that columns cannot hold."""
         try:
             self._columns(_one_record(), Elements([element]), None)
@@ -214,7 +223,7 @@ class Decoder:
             return self._failed(error), []
         return element
 
-    def _message(self, value: bytes | None, key: bytes | None) -> list[ElementRow]:
+    def _message(self, value: bytes | None, key: bytes | None) -> list[Found]:
         """Return what becomes of each element of a message, whatever reading it raises."""
         try:
             return self._elements(value, key)
@@ -227,7 +236,7 @@ class Decoder:
         """Return the rejection of an element that raised what nothing expected."""
         return rejection(DecodeError(self.decode_options.format, [internal_error(error)]))
 
-    def _elements(self, value: bytes | None, key: bytes | None) -> list[ElementRow]:
+    def _elements(self, value: bytes | None, key: bytes | None) -> list[Found]:
         """Return what becomes of each element of a message."""
         return self.decode_options.rows(value, key)
 
@@ -265,10 +274,20 @@ def columns(
         elements: Elements of these records.
         places: Which record each is of; None where every record is one element.
     """
-    change = _fields(spread(elements.changes, change_array), CHANGE_COLUMNS)
-    dead = _fields(spread(elements.rejections, rejection_array), REJECTION_COLUMNS)
-    leniencies = pa.array(elements.leniencies, pa.list_(pa.string()))
+    change = _fields(spread(elements.rows, change_array), CHANGE_COLUMNS)
+    dead = rejection_columns(elements)
+    leniencies = leniencies_column(elements)
     return joined_columns(batch, change, dead, leniencies, places)
+
+
+def rejection_columns(elements: Elements) -> dict[str, pa.Array]:
+    """Return the columns of the rejections; NULL for what is no dead letter."""
+    return _fields(spread(elements.rejections, rejection_array), REJECTION_COLUMNS)
+
+
+def leniencies_column(elements: Elements) -> pa.Array:
+    """Return the names of the leniencies that each element needed."""
+    return pa.array(elements.leniencies, pa.list_(pa.string()))
 
 
 def joined_columns(
@@ -287,16 +306,37 @@ def joined_columns(
         leniencies: Names of the leniencies that each element needed.
         places: Which record each is of; None where every record is one element.
     """
+    return element_columns(batch, _kinds(change["op"]), change, dead, leniencies, places)
+
+
+def element_columns(  # noqa: PLR0917 - one for each part of a row
+    batch: pa.RecordBatch,
+    kind: pa.Array | str,
+    own: Mapping[str, pa.Array],
+    dead: Mapping[str, pa.Array],
+    leniencies: pa.Array,
+    places: Places | None,
+) -> dict[str, pa.Array]:
+    """Join the columns of elements of any kind with those of their records.
+
+    Args:
+        batch: Records.
+        kind: Kind of what is no dead letter.
+        own: Columns of what is no dead letter.
+        dead: Columns of the rejections.
+        leniencies: Names of the leniencies that each element needed.
+        places: Which record each is of; None where every record is one element.
+    """
     rows = len(leniencies)
     is_dead = pc.is_valid(dead["code"])
     record = records_of(batch, rows, places, is_dead)
     zero, one = pa.scalar(0, pa.int32()), pa.scalar(1, pa.int32())
     return {
-        "kind": pc.if_else(is_dead, DEAD_LETTER, _kinds(change["op"])),
+        "kind": pc.if_else(is_dead, DEAD_LETTER, kind),
         "element": pa.repeat(zero, rows) if places is None else places.element,
         "elements": pa.repeat(one, rows) if places is None else places.elements,
         "leniencies": leniencies,
-        **change,
+        **own,
         **dead,
         "record_key": record["key"],
         "value": record["value"],

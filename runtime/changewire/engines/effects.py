@@ -62,7 +62,7 @@ class EffectsDecoder(Decoder):
         found = super()._columns(batch, elements, places)
         values = batch.column("value")
         found["value"] = values if places is None else values.take(places.record)
-        found[EFFECTS] = pa.array([*map(_of_change, elements.changes)], pa.list_(EFFECT))
+        found[EFFECTS] = pa.array([*map(_of_change, elements.rows)], pa.list_(EFFECT))
         return found
 
 

@@ -111,7 +111,7 @@ class Faulty(Decoder):
         return super()._elements(value, key)
 
     def _columns(self, batch: pa.RecordBatch, elements: Elements, places: Any) -> Any:
-        if any("bad element" in str(change) for change in elements.changes):
+        if any("bad element" in str(change) for change in elements.rows):
             raise pa.ArrowInvalid("bad element")
         return super()._columns(batch, elements, places)
 

@@ -16,6 +16,7 @@ from changewire.changes import Digests, Image, NullValue
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.arrow.messages import Messages, opener
 from changewire.engines.counts import Counts
+from changewire.engines.decode import decoded_schema
 from changewire.engines.delta.store import DeltaStore
 from changewire.engines.delta.tables import check_path
 from changewire.engines.effects import EffectsDecoder
@@ -202,7 +203,7 @@ def merge_all(
     Raises:
         ConservationError: They do not add up; the outputs are as they were.
     """
-    with staged(output) as outputs:
+    with staged(output, decoded_schema()) as outputs:
         for rows in batches:
             decided = store.decide(rows)
             report.take(decided.rows)

@@ -123,7 +123,5 @@ class TypedDecoder(Decoder):
         """Put typed rows in place of JSON text."""
         kind = arrow_type(self._type)
         for name in _IMAGES:
-            values = [
-                None if change is None else getattr(change, name) for change in elements.changes
-            ]
+            values = [None if change is None else getattr(change, name) for change in elements.rows]
             columns[name] = pa.array(values, kind)
