@@ -66,6 +66,16 @@ def landed(spark: SparkSession, lake: Path) -> str:
     return heard.name if heard else "all was read"
 
 
+def bronze(messages: DataFrame, lake: Path) -> int:
+    """Keep the messages of a topic as they are, of files and as a stream; return how many."""
+    found: cws.MessageFrames = cws.messages(messages, format="lindorm-json")
+    columns: StructType = cws.message_type("lindorm-json")
+    counts, _ = cws.write(found, str(lake))
+    places = {name: str(lake / name) for name in ("messages", "dead_letters", "checkpoint")}
+    cws.await_end(cws.write_stream(found, **places))
+    return counts.elements - found.counts.valid - len(columns)
+
+
 def merged(messages: DataFrame, lake: Path, since: datetime) -> int:
     """Merge changes into tables, apply dead letters again, and forget old tombstones."""
     spark, target = messages.sparkSession, str(lake / "{table}")

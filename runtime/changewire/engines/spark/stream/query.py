@@ -170,4 +170,4 @@ def _check_arguments(decoded: Frames, outputs: Sequence[Output], sink: str) -> N
         raise ValueError("tables of iceberg have names, and no paths")
     if len({output.target.rstrip("/") for output in outputs}) < len(outputs):
         *names, last = (output.name for output in outputs)
-        raise ValueError(f"{', '.join(names)} and {last} are {len(outputs)} places, not fewer")
+        raise ValueError(f"{', '.join(names)} and {last} must be different places")
