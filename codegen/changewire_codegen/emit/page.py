@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from changewire_codegen.emit.content import content_rows
 from changewire_codegen.emit.lenient import named_leniencies
 from changewire_codegen.emit.row_validators import nested_length, row_arms
 from changewire_codegen.emit.scalars import type_words
@@ -47,7 +48,20 @@ def page(family: Family) -> str:
         family.definitions.items(), key=lambda item: item[0] not in roots
     ):
         lines += _definition(definition, family, roots.get(name))
+    if family.format:
+        lines += _content(family)
     return "\n".join(lines)
+
+
+def _content(family: Family) -> list[str]:
+    return [
+        "## Columns",
+        "",
+        "The columns of [messages as they are](../messages.md), below `content`. Where variants "
+        "differ in the type of a property, its column is JSON text.",
+        "",
+        *_table(content_rows(family)),
+    ]
 
 
 def _leniencies(family: Family) -> list[str]:
