@@ -31,4 +31,4 @@ def typed(messages: cwa.Messages) -> int:
     found: cwa.MessageStreams = cwa.messages(messages, format="lindorm-json")
     tables: cwa.MessageTables = found.tables()
     assert cwa.message_type("lindorm-json").get_field_index("payload") >= 0
-    return tables.counts.by_variant["Insert"] + tables.messages.num_rows
+    return tables.counts.by_variant["Insert"] + len(tables.messages)

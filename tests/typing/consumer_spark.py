@@ -71,8 +71,11 @@ def bronze(messages: DataFrame, lake: Path) -> int:
     found: cws.MessageFrames = cws.messages(messages, format="lindorm-json")
     columns: StructType = cws.message_type("lindorm-json")
     counts, _ = cws.write(found, str(lake))
-    places = {name: str(lake / name) for name in ("messages", "dead_letters", "checkpoint")}
-    cws.await_end(cws.write_stream(found, **places))
+    messages_at, dead_letters, checkpoint = map(str, (lake / f"{i}" for i in range(3)))
+    query = cws.write_stream(
+        found, messages=messages_at, dead_letters=dead_letters, checkpoint=checkpoint
+    )
+    cws.await_end(query)
     return counts.elements - found.counts.valid - len(columns)
 
 

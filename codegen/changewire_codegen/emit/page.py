@@ -54,14 +54,11 @@ def page(family: Family) -> str:
 
 
 def _content(family: Family) -> list[str]:
-    return [
-        "## Columns",
-        "",
+    text = (
         "The columns of [messages as they are](../messages.md), below `content`. Where variants "
-        "differ in the type of a property, its column is JSON text.",
-        "",
-        *_table(content_rows(family)),
-    ]
+        "differ in the type of a property, its column is JSON text."
+    )
+    return ["## Columns", "", text, "", *_table(content_rows(family))]
 
 
 def _leniencies(family: Family) -> list[str]:

@@ -213,5 +213,6 @@ def test_what_has_no_meaning_for_messages_is_refused(
     options: dict[str, Any], sentence: str
 ) -> None:
     """Options for changes, and a format that each message says, are errors and not ignored."""
+    made: dict[str, Any] = {"format": "lindorm-json", "elements_as": "messages", **options}
     with pytest.raises(ValueError, match=sentence):
-        DecodeOptions(**{"format": "lindorm-json", "elements_as": "messages", **options})
+        DecodeOptions(**made)

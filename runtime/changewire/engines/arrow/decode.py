@@ -12,7 +12,6 @@ from changewire.changes import Digests, Image
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.arrow.decoded import DecodedStreams, MessageStreams
 from changewire.engines.arrow.messages import Messages, opener
-from changewire.engines.counts import Counts, MessageCounts
 from changewire.engines.decode import Decoder
 from changewire.engines.messages import MessageDecoder
 
@@ -63,7 +62,7 @@ def decode(
     decode_options = DecodeOptions(format, image, keys, families, digests)
     source, is_lasting = opener(messages, shape)
     decoder = decoder_of(rows, decode_options)
-    return DecodedStreams(source, decoder, Counts, is_lasting=is_lasting)
+    return DecodedStreams(source, decoder, is_lasting=is_lasting)
 
 
 def messages(messages: Messages, *, format: str, shape: str = "auto") -> MessageStreams:
@@ -85,9 +84,7 @@ def messages(messages: Messages, *, format: str, shape: str = "auto") -> Message
     """
     decode_options = DecodeOptions(format, elements_as="messages")
     source, is_lasting = opener(messages, shape)
-    return MessageStreams(
-        source, MessageDecoder(decode_options), MessageCounts, is_lasting=is_lasting
-    )
+    return MessageStreams(source, MessageDecoder(decode_options), is_lasting=is_lasting)
 
 
 def decoder_of(rows: RowsAs, decode_options: DecodeOptions) -> Decoder:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple
 
 import pyarrow as pa
 
@@ -12,8 +12,6 @@ from changewire.engines.decode import Decoder
 from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, MESSAGE
 from changewire.engines.outputs import output_of
 from changewire.engines.python.groups import count
-
-C = TypeVar("C", bound=Counts)
 
 
 class Tables(NamedTuple):
@@ -78,18 +76,15 @@ class Stream:
         return self.reader().__arrow_c_stream__(requested_schema)
 
 
-class Streams(Generic[C]):
-    """Decoded messages: what the streams of changes and those of messages share.
+class Streams:
+    """What decoded changes and messages share."""
 
-    Nothing is read yet. Each of the streams reads all messages and gives the rows of its kind;
-    `tables` reads them once for all.
-    """
+    _no_counts: ClassVar[type[Counts]]
 
     def __init__(
         self,
         messages: Callable[[], Iterator[pa.RecordBatch]],
         decoder: Decoder,
-        no_counts: Callable[[], C],
         *,
         is_lasting: bool,
     ) -> None:
@@ -98,15 +93,13 @@ class Streams(Generic[C]):
         Args:
             messages: Yields batches with columns of `layout.INPUT_COLUMNS`.
             decoder: Makes rows of them.
-            no_counts: Returns counts of nothing yet.
             is_lasting: Whether the messages can be read more than once.
         """
         self._messages = messages
         self._decoder = decoder
-        self._no_counts = no_counts
         self._can_be_read = True
         self._is_lasting = is_lasting
-        self._counts: C | None = None
+        self._counts: Any = None
 
     @property
     def rows(self) -> Stream:
@@ -118,17 +111,11 @@ class Streams(Generic[C]):
         """Rejected elements: code, place and reason, beside the raw key and value."""
         return self._of_kind(DEAD_LETTER)
 
-    @property
-    def counts(self) -> C:
-        """Checked counts, of the last reading that came to its end; without one it reads.
-
-        Raises:
-            ConservationError: Decoded rows do not add up.
-        """
+    def _known_counts(self) -> Any:
+        """Return the counts of the last reading that came to its end; without one, read."""
         if self._counts is None:
             for _ in self._decoded():
                 pass
-            return self.counts
         return self._counts
 
     def _tables(self) -> list[pa.Table]:
@@ -162,12 +149,14 @@ class Streams(Generic[C]):
         self._counts = counts.checked()
 
 
-class DecodedStreams(Streams[Counts]):
+class DecodedStreams(Streams):
     """Decoded messages: every element is a change, a control event or a dead letter.
 
     Nothing is read yet. Each of the streams reads all messages and gives the rows of its kind;
     `tables` reads them once for all three.
     """
+
+    _no_counts: ClassVar[type[Counts]] = Counts
 
     @property
     def changes(self) -> Stream:
@@ -179,6 +168,16 @@ class DecodedStreams(Streams[Counts]):
         """Control events: heartbeats, DDL, transactions, empty messages and such."""
         return self._of_kind(CONTROL)
 
+    @property
+    def counts(self) -> Counts:
+        """Checked counts, of the last reading that came to its end; without one it reads.
+
+        Raises:
+            ConservationError: Decoded rows do not add up.
+        """
+        found: Counts = self._known_counts()
+        return found
+
     def tables(self) -> Tables:
         """Decode once, into memory.
 
@@ -189,17 +188,29 @@ class DecodedStreams(Streams[Counts]):
         return Tables(changes, controls, dead_letters, self.counts)
 
 
-class MessageStreams(Streams[MessageCounts]):
+class MessageStreams(Streams):
     """Messages as typed columns: every element is a message or a dead letter.
 
     Nothing is read yet. Each of the streams reads all messages and gives the rows of its kind;
     `tables` reads them once for both.
     """
 
+    _no_counts: ClassVar[type[Counts]] = MessageCounts
+
     @property
     def messages(self) -> Stream:
         """Messages: their variant and content, and in which record they came."""
         return self._of_kind(MESSAGE)
+
+    @property
+    def counts(self) -> MessageCounts:
+        """Checked counts, of the last reading that came to its end; without one it reads.
+
+        Raises:
+            ConservationError: Decoded rows do not add up.
+        """
+        found: MessageCounts = self._known_counts()
+        return found
 
     def tables(self) -> MessageTables:
         """Decode once, into memory.

@@ -65,7 +65,7 @@ def test_a_stream_lands_each_message_once(spark: SparkSession, tmp_path: Path) -
 def test_outputs_are_those_of_what_is_written(spark: SparkSession, tmp_path: Path) -> None:
     """Places of changes are refused for messages, and the other way round."""
     made = stream(tmp_path, 1)
-    some = {"dead_letters": "x", "checkpoint": "y"}
+    some: dict[str, Any] = {"dead_letters": "x", "checkpoint": "y"}
     with pytest.raises(ValueError, match="`messages` returns goes to messages, dead_letters"):
         cws.write_stream(cws.messages(made.read(spark), format=FORMAT), changes="c", **some)
     with pytest.raises(ValueError, match="`decode` returns goes to changes, controls, dead_lett"):
