@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,13 +22,14 @@ def test_the_page_runs(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Spark and Arrow count the messages of the example alike; the stream lands its own."""
-    shutil.copy(EXAMPLES / "customers.kcat.jsonl", tmp_path / "topic.jsonl")
     values = (EXAMPLES / "document.jsonl").read_bytes().splitlines()
-    inputs = tmp_path / "inputs"
-    inputs.mkdir()
-    pq.write_table(pa.table({"value": values}), inputs / "0.parquet")
-    known = {"spark": spark, "inputs": str(inputs), "lake": str(tmp_path / "lake")}
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    pq.write_table(pa.table({"value": values}), folder / "0.parquet")
+    known = {"folder": str(folder), "lake": str(tmp_path / "lake")}
+    known["inputs"] = str(EXAMPLES / "customers.kcat.jsonl")
     names = run_page("docs/messages.md", tmp_path, known)
+    assert names["spark"] is spark
     assert names["found"].counts.as_dict() == names["counts"].as_dict()
     assert len(names["messages"]) == names["counts"].valid
     assert f"batch 0: {len(values)} messages" in capsys.readouterr().out
