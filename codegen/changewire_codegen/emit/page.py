@@ -55,8 +55,8 @@ def page(family: Family) -> str:
 
 def _content(family: Family) -> list[str]:
     text = (
-        "The columns of [messages as they are](../messages.md), below `content`. Where variants "
-        "differ in the type of a property, its column is JSON text."
+        "What `messages` of `changewire.spark` and `changewire.arrow` gives a message, below "
+        "`content`. Where variants differ in the type of a property, its column is JSON text."
     )
     return ["## Columns", "", text, "", *_table(content_rows(family))]
 
