@@ -14,7 +14,7 @@ from benchmarks import topics
 from benchmarks.tables import Result, timed
 from benchmarks.timing import Action, Timing, compare
 from changewire.changes import change_row
-from changewire.engines.decode import PART, Elements, columns
+from changewire.engines.elements import PART, Elements, columns
 
 FORMAT = "lindorm-json"
 WITHOUT, WITH = "values as JSON has them", "values as the schema says"

@@ -12,10 +12,29 @@ changes, controls, dead_letters, counts = decoded.tables()
 from __future__ import annotations
 
 try:
-    from changewire.engines.arrow.decode import RowsAs, decode
-    from changewire.engines.arrow.decoded import DecodedStreams, Stream, Tables
+    from changewire.engines.arrow.decode import RowsAs, decode, messages
+    from changewire.engines.arrow.decoded import (
+        DecodedStreams,
+        MessageStreams,
+        MessageTables,
+        Stream,
+        Tables,
+    )
     from changewire.engines.arrow.messages import ArrowStream, Messages
+    from changewire.engines.messages import message_type
 except ImportError as error:
     raise ImportError('changewire.arrow needs pyarrow: pip install "changewire[arrow]"') from error
 
-__all__ = ["ArrowStream", "DecodedStreams", "Messages", "RowsAs", "Stream", "Tables", "decode"]
+__all__ = [
+    "ArrowStream",
+    "DecodedStreams",
+    "MessageStreams",
+    "MessageTables",
+    "Messages",
+    "RowsAs",
+    "Stream",
+    "Tables",
+    "decode",
+    "message_type",
+    "messages",
+]

@@ -27,6 +27,7 @@ try:
     from changewire.engines.spark.decode import DecodedFrames, RowsAs, decode
     from changewire.engines.spark.kafka.errors import KafkaSourceError
     from changewire.engines.spark.kafka.read import read_kafka
+    from changewire.engines.spark.messages import MessageFrames, message_type, messages
     from changewire.engines.spark.row_type import RowSchema, row_type
     from changewire.engines.spark.run import read_files, run
     from changewire.engines.spark.schemas import schemas
@@ -44,6 +45,7 @@ __all__ = [
     "KafkaOptions",
     "KafkaSourceError",
     "KeysMissingError",
+    "MessageFrames",
     "OutputError",
     "Replayed",
     "RowSchema",
@@ -54,6 +56,8 @@ __all__ = [
     "apply_changes",
     "await_end",
     "decode",
+    "message_type",
+    "messages",
     "read_files",
     "read_kafka",
     "replay",

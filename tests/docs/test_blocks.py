@@ -52,6 +52,7 @@ RUN_BY: Final[Mapping[tuple[str, str], str]] = {
     ("docs/kafka-source.md", "python"): "tests/docs/test_kafka_source_page.py",
     ("docs/kafka-source.md", "sh"): "tests/docs/test_kafka_source_page.py",
     ("docs/landing.md", "python"): "tests/docs/test_landing_page.py",
+    ("docs/messages.md", "python"): "tests/docs/test_messages_page.py",
     ("docs/operations.md", "python"): "tests/docs/test_operations_page.py",
     ("docs/operations.md", "sh"): "tests/docs/test_operations_page.py",
     **{("docs/own-formats.md", kind): OWN for kind in ("python", "sh", "toml")},

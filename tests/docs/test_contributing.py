@@ -126,6 +126,7 @@ def generate(copy: Copy) -> None:
 READ = """
 import sys
 import changewire as cw
+import changewire.arrow as cwa
 from changewire_messages.lindorm_json import arrow, leniencies, strategies, validators
 message = cw.decode(sys.argv[1].encode(), format="lindorm-json")
 assert message.payload.ts_us == "1465491411815000" and "ts_us" not in str(message.extra)
@@ -134,6 +135,7 @@ assert cw.leniencies(message) == ["quoted-microseconds"]
 spoilt = sys.argv[1].replace('"ts_us": "1', '"ts_us": {}, "a": "1')
 assert cw.validate(spoilt, format="lindorm-json")
 assert "ts_us" in str(arrow.insert_array([message.payload]).type)
+assert "ts_us" in str(cwa.message_type("lindorm-json"))
 """
 
 

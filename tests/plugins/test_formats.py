@@ -12,6 +12,7 @@ from tests.plugins.installing import PACKAGE, forget, install
 from tests.plugins.shop import FORMAT
 
 import changewire as cw
+import changewire.arrow as cwa
 from changewire.changes.decode_options import DecodeOptions
 from changewire.codec.registry import unusable
 from changewire.kafka import ChangewireDeserializer, ChangewireSerializer
@@ -52,6 +53,16 @@ def test_messages_in_messagepack_are_read_and_written() -> None:
     ((event, _),) = DecodeOptions("row-union").elements(PUT)
     assert isinstance(event, cw.Change)
     assert event.attributes == {"message": [0, True, ["a"]]}
+
+
+@pytest.mark.usefixtures("installed")
+def test_messages_have_typed_columns() -> None:
+    """The columns of a message are those that the package was generated with."""
+    messages, letters, _ = cwa.messages([BATCH], format=FORMAT).tables()
+    assert messages.column("variant").to_pylist() == ["Placed", "Dropped"]
+    assert [row["order"] for row in messages.column("content").to_pylist()] == [1, 2]
+    assert letters.column("element").to_pylist() == [2]
+    assert cwa.message_type("row-union").names == ["kind", "last", "body"]
 
 
 @pytest.mark.usefixtures("installed")

@@ -24,3 +24,11 @@ def streamed(path: str) -> cwa.ArrowStream:
 def removed(key: bytes) -> cw.Change:
     """Return the change that a record without value is."""
     return cw.delete_by_key(key, format="aerospike-json")
+
+
+def typed(messages: cwa.Messages) -> int:
+    """Return how many messages there are of one variant, as typed columns."""
+    found: cwa.MessageStreams = cwa.messages(messages, format="lindorm-json")
+    tables: cwa.MessageTables = found.tables()
+    assert cwa.message_type("lindorm-json").get_field_index("payload") >= 0
+    return tables.counts.by_variant["Insert"] + len(tables.messages)

@@ -66,6 +66,19 @@ def landed(spark: SparkSession, lake: Path) -> str:
     return heard.name if heard else "all was read"
 
 
+def bronze(messages: DataFrame, lake: Path) -> int:
+    """Keep the messages of a topic as they are, of files and as a stream; return how many."""
+    found: cws.MessageFrames = cws.messages(messages, format="lindorm-json")
+    columns: StructType = cws.message_type("lindorm-json")
+    counts, _ = cws.write(found, str(lake))
+    messages_at, dead_letters, checkpoint = map(str, (lake / f"{i}" for i in range(3)))
+    query = cws.write_stream(
+        found, messages=messages_at, dead_letters=dead_letters, checkpoint=checkpoint
+    )
+    cws.await_end(query)
+    return counts.elements - found.counts.valid - len(columns)
+
+
 def merged(messages: DataFrame, lake: Path, since: datetime) -> int:
     """Merge changes into tables, apply dead letters again, and forget old tombstones."""
     spark, target = messages.sparkSession, str(lake / "{table}")

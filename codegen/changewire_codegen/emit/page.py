@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from changewire_codegen.emit.content import content_rows
 from changewire_codegen.emit.lenient import named_leniencies
 from changewire_codegen.emit.row_validators import nested_length, row_arms
 from changewire_codegen.emit.scalars import type_words
@@ -47,7 +48,17 @@ def page(family: Family) -> str:
         family.definitions.items(), key=lambda item: item[0] not in roots
     ):
         lines += _definition(definition, family, roots.get(name))
+    if family.format:
+        lines += _content(family)
     return "\n".join(lines)
+
+
+def _content(family: Family) -> list[str]:
+    text = (
+        "What `messages` of `changewire.spark` and `changewire.arrow` gives a message, below "
+        "`content`. Where variants differ in the type of a property, its column is JSON text."
+    )
+    return ["## Columns", "", text, "", *_table(content_rows(family))]
 
 
 def _leniencies(family: Family) -> list[str]:

@@ -32,6 +32,10 @@ NullValue = Literal["control", "delete"]
 NULL_VALUES: Final[tuple[str, ...]] = get_args(NullValue)
 """What a Kafka record without value is: an event that changes nothing, or a delete by its key."""
 
+ElementsAs = Literal["changes", "messages"]
+ELEMENTS_AS: Final[tuple[str, ...]] = get_args(ElementsAs)
+"""What an engine makes of elements: changes and control events, or typed columns of the message."""
+
 Element = tuple[Change | Rejection, list[str]]
 """What an element is, and the names of the leniencies that it needed."""
 
@@ -68,6 +72,8 @@ class DecodeOptions:
             does not look.
         null_value: What a record without value is: a control event, or a delete by its key. One
             without key is a control event: it names no row.
+        elements_as: What an engine makes of elements: ``changes``, or ``messages``, which are kept
+            as they are. Those are of one format, and have no use for the other options.
 
     Raises:
         ValueError: There is no such format or image, or another option does not fit it.
@@ -80,12 +86,16 @@ class DecodeOptions:
     families: Sequence[str] | None = None
     digests: Digests = "off"
     null_value: NullValue = "control"
+    elements_as: ElementsAs = "changes"
 
     def __post_init__(self) -> None:
         """Check that the format is there and that the rest fits it."""
         if self.format != AUTO:
             codec(self.format)
-        for option in _given(self):
+        given = _given(self)
+        if self.elements_as == "messages":
+            _check_messages(self.format, given)
+        for option in given:
             reason = _refusal(self.format, option)
             if reason:
                 raise ValueError(f"{option} does not apply to {self.format}: {reason}")
@@ -158,11 +168,14 @@ class DecodeOptions:
 
 
 def _given(options: DecodeOptions) -> list[str]:
-    """Return the names of the options that differ from their defaults.
+    """Return the names of the options for changes that differ from their defaults.
 
     Raises:
         ValueError: One has no such value.
     """
+    if options.elements_as not in ELEMENTS_AS:
+        text = f"no elements_as {options.elements_as!r}; there are: {', '.join(ELEMENTS_AS)}"
+        raise ValueError(text)
     given: list[str] = []
     for option, words in _WORDS.items():
         value = getattr(options, option)
@@ -177,6 +190,18 @@ def _given(options: DecodeOptions) -> list[str]:
                 raise ValueError(f"{option} is a sequence of names, at least one")
             given.append(option)
     return given
+
+
+def _check_messages(format: str, given: list[str]) -> None:
+    """Check the options of messages that are kept as they are.
+
+    Raises:
+        ValueError: Options for changes are given, or the format is `AUTO`.
+    """
+    if format == AUTO:
+        raise ValueError("messages have the columns of one format: name it in place of auto")
+    if given:
+        raise ValueError(f"{', '.join(given)}: for changes; messages are kept as they are")
 
 
 def _refusal(format: str, option: str) -> str | None:

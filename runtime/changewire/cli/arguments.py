@@ -13,6 +13,7 @@ from changewire.engines.options import (
     AVAILABLE_NOW,
     BY_STREAM,
     SINKS,
+    MessageOutputs,
     StreamOptions,
     StreamOutputs,
     TableOptions,
@@ -98,7 +99,10 @@ def check_stream(
 
 
 def stream_options(
-    given: StreamArguments, output: str, kafka: Mapping[str, str] | None = None
+    given: StreamArguments,
+    output: str,
+    kafka: Mapping[str, str] | None = None,
+    elements_as: str = "changes",
 ) -> StreamOptions:
     """Return how a stream is written below an output folder.
 
@@ -106,9 +110,10 @@ def stream_options(
         BadParameter: The limit of dead letters is neither a number nor a share.
     """
     sink, limit = given.sink or _DELTA, given.max_dead_letters
+    outputs = MessageOutputs if elements_as == "messages" else StreamOutputs
     try:
         return StreamOptions(
-            StreamOutputs.below(output, sink),
+            outputs.below(output, sink),
             given.checkpoint or "",
             sink,
             None if given.continuous else AVAILABLE_NOW,

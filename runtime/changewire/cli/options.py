@@ -8,7 +8,14 @@ from typing import Annotated, Any, TypeAlias, TypeVar, cast
 import typer
 
 from changewire.changes import IMAGES, Digests, Image, NullValue
-from changewire.changes.decode_options import AUTO, DIGESTS, NULL_VALUES, DecodeOptions
+from changewire.changes.decode_options import (
+    AUTO,
+    DIGESTS,
+    ELEMENTS_AS,
+    NULL_VALUES,
+    DecodeOptions,
+    ElementsAs,
+)
 from changewire.cli.stdout import BINARY_SHAPES
 from changewire.codec import formats
 from changewire.framing import SHAPES
@@ -178,6 +185,17 @@ NullValueOption: TypeAlias = Annotated[
 ]
 
 
+ElementsAsOption: TypeAlias = Annotated[
+    str,
+    choice_option(
+        "--as",
+        of=ELEMENTS_AS,
+        metavar="WHAT",
+        help=f"What messages become: {', '.join(ELEMENTS_AS)} (as they are, in typed columns).",
+    ),
+]
+
+
 def decode_options_of(
     format: str,
     image: str,
@@ -186,6 +204,7 @@ def decode_options_of(
     digests: str,
     *,
     null_value: str,
+    elements_as: str = "changes",
 ) -> DecodeOptions:
     """Return how messages are decoded.
 
@@ -200,6 +219,7 @@ def decode_options_of(
             families,
             cast("Digests", digests),
             cast("NullValue", null_value),
+            cast("ElementsAs", elements_as),
         )
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None

@@ -168,8 +168,7 @@ def say_counts(outcome: Outcome) -> None:
     for number, what in (
         (counts.messages, "messages"),
         (counts.elements, "elements"),
-        (counts.changes, "changes"),
-        (counts.controls, "control events"),
+        *counts.totals()[:-1],
     ):
         table.add_row(f"{number:,}", what)
     reasons = ", ".join(f"{code} {count:,}" for code, count in counts.by_error_code.most_common())

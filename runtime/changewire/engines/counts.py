@@ -6,10 +6,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER
+from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, MESSAGE
 from changewire.tables.names import NO_TABLE
+
+if TYPE_CHECKING:
+    from typing_extensions import Self  # typing has it since 3.11
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _NAMED = 1000
@@ -18,6 +21,7 @@ _NAMED = 1000
 OTHER_TABLES = "(other tables)"
 OTHER_HOURS = "(other hours)"
 NO_TIME = "(no time)"
+NO_VALUE = "(no value)"
 
 
 class ConservationError(RuntimeError):
@@ -53,13 +57,29 @@ class Counts:
     leniencies: Counter[str] = field(default_factory=Counter)
     _rows: Counter[str | None] = field(default_factory=Counter)
 
+    kinds: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "changes": (CHANGE, "changes"),
+        "controls": (CONTROL, "control events"),
+        "dead_letters": (DEAD_LETTER, "dead letters"),
+    }
+    """Kind of row of each total, and what it is in words. Elements are their sum."""
+
+    maps: ClassVar[tuple[str, ...]] = (
+        "by_operation",
+        "by_table",
+        "by_hour",
+        "by_error_code",
+        "leniencies",
+    )
+    """The counts by name."""
+
     def add(self, group: Mapping[str, Any]) -> None:
         """Add a group of decoded rows.
 
         Args:
-            group: ``kind``, ``op``, ``database``, ``schema``, ``table``, ``hour`` (hours since the
-                Unix epoch) and ``code`` of its rows, and how many ``rows``, ``messages`` and
-                ``elements`` (as the messages declare) they are.
+            group: ``kind`` and ``code`` of its rows, what `_add_named` takes of those that are no
+                dead letters, and how many ``rows``, ``messages`` and ``elements`` (as the messages
+                declare) they are.
         """
         rows = group["rows"]
         self._rows[group["kind"]] += rows
@@ -68,34 +88,40 @@ class Counts:
         if group["kind"] == DEAD_LETTER:
             self.by_error_code[group["code"]] += rows
         else:
-            self.by_operation[group["op"]] += rows
-            self.by_table[_table(group)] += rows
-            self.by_hour[_hour(group["hour"])] += rows
+            self._add_named(group, rows)
 
-    def checked(self) -> Counts:
+    def _add_named(self, group: Mapping[str, Any], rows: int) -> None:
+        """Add rows by ``op``, ``database``, ``schema``, ``table`` and ``hour`` (since 1970)."""
+        self.by_operation[group["op"]] += rows
+        self.by_table[_table(group)] += rows
+        self.by_hour[_hour(group["hour"])] += rows
+
+    def checked(self) -> Self:
         """Fill in the totals and return the counts.
 
         Raises:
-            ConservationError: ``elements = changes + controls + dead_letters`` does not hold.
+            ConservationError: The elements are not the sum of the rows of all kinds.
         """
-        self.changes = self._rows[CHANGE]
-        self.controls = self._rows[CONTROL]
-        self.dead_letters = self._rows[DEAD_LETTER]
-        found = self.changes + self.controls + self.dead_letters
+        for name, (kind, _) in self.kinds.items():
+            setattr(self, name, self._rows[kind])
+        found = sum(number for number, _ in self.totals())
         rows = sum(self._rows.values())
         if self.elements != found or rows != found:
+            parts = ", ".join(f"{number} {words}" for number, words in self.totals())
             raise ConservationError(
-                f"the messages have {self.elements} elements, decoded were {rows}: "
-                f"{self.changes} changes, {self.controls} control events, "
-                f"{self.dead_letters} dead letters"
+                f"the messages have {self.elements} elements, decoded were {rows}: {parts}"
             )
         return self
 
+    def totals(self) -> list[tuple[int, str]]:
+        """Return how many elements of each kind there were, and the kind in words."""
+        return [(getattr(self, name), words) for name, (_, words) in self.kinds.items()]
+
     def add_all(self, other: Counts) -> None:
         """Add checked counts, such as those of a batch; names stay bounded however many come."""
-        for name in ("messages", "elements", "changes", "controls", "dead_letters"):
+        for name in ("messages", "elements", *self.kinds):
             setattr(self, name, getattr(self, name) + getattr(other, name))
-        for name in ("by_operation", "by_table", "by_hour", "by_error_code", "leniencies"):
+        for name in self.maps:
             getattr(self, name).update(getattr(other, name))
         self._rows.update(other._rows)
         self.by_table = _bounded(self.by_table, OTHER_TABLES)
@@ -108,17 +134,37 @@ class Counts:
     def as_dict(self) -> dict[str, Any]:
         """Return the counts as JSON values, largest first; the hours in their order."""
         return {
-            "messages": self.messages,
-            "elements": self.elements,
-            "changes": self.changes,
-            "controls": self.controls,
-            "dead_letters": self.dead_letters,
-            "by_operation": _largest(self.by_operation),
-            "by_table": _largest(_bounded(self.by_table, OTHER_TABLES)),
-            "by_hour": dict(sorted(_bounded(self.by_hour, OTHER_HOURS).items())),
-            "by_error_code": _largest(self.by_error_code),
-            "leniencies": _largest(self.leniencies),
+            **{name: getattr(self, name) for name in ("messages", "elements", *self.kinds)},
+            **{name: self._map(name) for name in self.maps},
         }
+
+    def _map(self, name: str) -> dict[str, int]:
+        found = getattr(self, name)
+        if name == "by_hour":
+            return dict(sorted(_bounded(found, OTHER_HOURS).items()))
+        return _largest(_bounded(found, OTHER_TABLES) if name == "by_table" else found)
+
+
+@dataclass
+class MessageCounts(Counts):
+    """How many messages there were that are kept as they are: none is a change or a control event.
+
+    Attributes:
+        valid: Elements that are no dead letters.
+        by_variant: The same by variant.
+    """
+
+    valid: int = 0
+    by_variant: Counter[str] = field(default_factory=Counter)
+
+    kinds: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "valid": (MESSAGE, "valid"),
+        "dead_letters": (DEAD_LETTER, "dead letters"),
+    }
+    maps: ClassVar[tuple[str, ...]] = ("by_variant", "by_error_code", "leniencies")
+
+    def _add_named(self, group: Mapping[str, Any], rows: int) -> None:
+        self.by_variant[group["variant"] or NO_VALUE] += rows
 
 
 def _table(group: Mapping[str, Any]) -> str:

@@ -3,36 +3,33 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import chain, repeat
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from changewire.changes.decode_options import DecodeOptions, ElementRow
+from changewire.changes.decode_options import DecodeOptions
 from changewire.codec import DecodeError, FormatError, rejection
 from changewire.codec.border import internal_error
 from changewire.engines.counts import ConservationError
 from changewire.engines.cuts import BATCH_BYTES, cuts, joined, lengths, parts
-from changewire.engines.interleave import interleaved
-from changewire.engines.layout import (
-    CHANGE,
-    CHANGE_COLUMNS,
-    CHANGE_OPS,
-    CONTROL,
-    DEAD_LETTER,
-    INPUT_COLUMNS,
-    RECORD_COLUMNS,
-    REJECTION_COLUMNS,
+from changewire.engines.elements import (
+    Elements,
+    Found,
+    columns,
+    joined_columns,
+    no_records,
+    no_rejections,
+    one_record,
 )
+from changewire.engines.interleave import interleaved
+from changewire.engines.layout import OUTPUTS
 from changewire.engines.native import NATIVE_PART, Kernel, Made, kernel_of
-from changewire.engines.places import Places, places_of, records_of, repeated_bytes
+from changewire.engines.places import Places, places_of, repeated_bytes
 from changewire_messages.change import Rejection
-from changewire_messages.change.arrow import change_array, rejection_array
-from changewire_messages.columns import spread
 
 PART = 1024
 """Messages that are decoded together: so few that their models stay in the processor's cache."""
@@ -41,43 +38,17 @@ ROWS = 10 * PART
 """Elements whose columns are made together, of messages that hold many."""
 
 
-class Elements:
-    """The elements of some messages, or a run of them, in their order.
-
-    Attributes:
-        changes: The change or control event that each element is; None for a dead letter.
-        rejections: The rejection of each element; None where it is no dead letter.
-        leniencies: Names of the leniencies that each element needed.
-    """
-
-    def __init__(self, found: Sequence[ElementRow] = ()) -> None:
-        """Take the elements apart."""
-        self._found = found
-        self.leniencies = [leniencies for _, leniencies in found]
-        self.changes = [None if isinstance(result, Rejection) else result for result, _ in found]
-        self.rejections = [result if isinstance(result, Rejection) else None for result, _ in found]
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    def each(self, function: Callable[[ElementRow], ElementRow]) -> Elements:
-        """Return what a function makes of each element."""
-        return Elements([*map(function, self._found)])
-
-    def run(self, start: int, stop: int) -> Elements:
-        """Return the elements from one to before another."""
-        return Elements(self._found[start:stop])
-
-
 class Decoder:
     """Decodes batches of records; it pickles, so that workers get a copy.
 
     Attributes:
         decode_options: The format of the messages, and what they do not say themselves.
         all_have_values: Whether every row carries its message, and not dead letters alone.
+        outputs: Kind of the rows that each output takes.
     """
 
     all_have_values = False
+    outputs: ClassVar[Mapping[str, str]] = OUTPUTS
 
     def __init__(self, decode_options: DecodeOptions) -> None:
         """Remember how messages are read."""
@@ -98,7 +69,7 @@ class Decoder:
 
     def schema(self) -> pa.Schema:
         """Return the columns of the rows that it yields."""
-        return self._rows(_no_records(), Elements(), None).schema
+        return self._rows(no_records(), Elements(), None).schema
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle all but the kernel, which each worker makes anew."""
@@ -144,7 +115,7 @@ class Decoder:
         self, batch: pa.RecordBatch, made: Made, places: Places | None
     ) -> dict[str, pa.Array]:
         """Return the columns of rows that a kernel made."""
-        dead = _no_rejections(len(made.leniencies))
+        dead = no_rejections(len(made.leniencies))
         return joined_columns(batch, made.change, dead, made.leniencies, places)
 
     def _part(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -162,7 +133,7 @@ class Decoder:
 
     def _decoded(self, batch: pa.RecordBatch) -> tuple[Elements, list[int]]:
         """Return the elements of all messages, and how many each message has."""
-        all_found: list[ElementRow] = []
+        all_found: list[Found] = []
         sizes: list[int] = []
         values = batch.column("value").to_pylist()
         has_keys = "key" in batch.schema.names
@@ -191,15 +162,15 @@ class Decoder:
             isolated = elements.each(self._alone)
             return pa.RecordBatch.from_pydict(self._columns(batch, isolated, places))
 
-    def _alone(self, element: ElementRow) -> ElementRow:
+    def _alone(self, element: Found) -> Found:
         """Return an element, or the rejection of one that columns cannot hold."""
         try:
-            self._columns(_one_record(), Elements([element]), None)
+            self._columns(one_record(), Elements([element]), None)
         except Exception as error:  # noqa: BLE001 - as above
             return self._failed(error), []
         return element
 
-    def _message(self, value: bytes | None, key: bytes | None) -> list[ElementRow]:
+    def _message(self, value: bytes | None, key: bytes | None) -> list[Found]:
         """Return what becomes of each element of a message, whatever reading it raises."""
         try:
             return self._elements(value, key)
@@ -212,7 +183,7 @@ class Decoder:
         """Return the rejection of an element that raised what nothing expected."""
         return rejection(DecodeError(self.decode_options.format, [internal_error(error)]))
 
-    def _elements(self, value: bytes | None, key: bytes | None) -> list[ElementRow]:
+    def _elements(self, value: bytes | None, key: bytes | None) -> list[Found]:
         """Return what becomes of each element of a message."""
         return self.decode_options.rows(value, key)
 
@@ -238,86 +209,3 @@ def _collector_paused() -> Generator[None, None, None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-def columns(
-    batch: pa.RecordBatch, elements: Elements, places: Places | None
-) -> dict[str, pa.Array]:
-    """Join elements with the columns of the records that they came in.
-
-    Args:
-        batch: Records.
-        elements: Elements of these records.
-        places: Which record each is of; None where every record is one element.
-    """
-    change = _fields(spread(elements.changes, change_array), CHANGE_COLUMNS)
-    dead = _fields(spread(elements.rejections, rejection_array), REJECTION_COLUMNS)
-    leniencies = pa.array(elements.leniencies, pa.list_(pa.string()))
-    return joined_columns(batch, change, dead, leniencies, places)
-
-
-def joined_columns(
-    batch: pa.RecordBatch,
-    change: Mapping[str, pa.Array],
-    dead: Mapping[str, pa.Array],
-    leniencies: pa.Array,
-    places: Places | None,
-) -> dict[str, pa.Array]:
-    """Join the columns of elements with those of the records that they came in.
-
-    Args:
-        batch: Records.
-        change: Columns of the changes; NULL for dead letters.
-        dead: Columns of the rejections; NULL for changes.
-        leniencies: Names of the leniencies that each element needed.
-        places: Which record each is of; None where every record is one element.
-    """
-    rows = len(leniencies)
-    is_dead = pc.is_valid(dead["code"])
-    record = records_of(batch, rows, places, is_dead)
-    zero, one = pa.scalar(0, pa.int32()), pa.scalar(1, pa.int32())
-    return {
-        "kind": pc.if_else(is_dead, DEAD_LETTER, _kinds(change["op"])),
-        "element": pa.repeat(zero, rows) if places is None else places.element,
-        "elements": pa.repeat(one, rows) if places is None else places.elements,
-        "leniencies": leniencies,
-        **change,
-        **dead,
-        "record_key": record["key"],
-        "value": record["value"],
-        **{name: record[name] for name in RECORD_COLUMNS},
-    }
-
-
-def _kinds(ops: pa.Array) -> pa.Array:
-    return pc.if_else(pc.is_in(ops, pa.array(sorted(CHANGE_OPS))), CHANGE, CONTROL)
-
-
-def decoded_schema() -> pa.Schema:
-    """Return the columns of decoded rows, the same for every format."""
-    return pa.RecordBatch.from_pydict(columns(_no_records(), Elements(), None)).schema
-
-
-def _no_rejections(rows: int) -> dict[str, pa.Array]:
-    """Return the columns of rejections where no row is one."""
-    return {name: pa.nulls(rows, kind) for name, kind in _rejection_types().items()}
-
-
-@cache
-def _rejection_types() -> Mapping[str, pa.DataType]:
-    found = _fields(spread([], rejection_array), REJECTION_COLUMNS)
-    return {name: column.type for name, column in found.items()}
-
-
-def _no_records() -> pa.RecordBatch:
-    return pa.RecordBatch.from_pylist([], pa.schema(INPUT_COLUMNS))
-
-
-def _one_record() -> pa.RecordBatch:
-    return pa.RecordBatch.from_pylist([{}], pa.schema(INPUT_COLUMNS))
-
-
-def _fields(array: pa.StructArray, names: tuple[str, ...]) -> dict[str, pa.Array]:
-    """Return fields of a struct array; NULL where the struct is."""
-    flat = dict(zip(array.type.names, array.flatten(), strict=True))
-    return {name: flat[name] for name in names}

@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 from msgspec import UNSET
 
 from changewire.changes.change_row import ChangeRow
-from changewire.engines.decode import Decoder, Elements
+from changewire.engines.decode import Decoder
+from changewire.engines.elements import Elements
 from changewire.engines.errors import KeysMissingError
 from changewire.engines.layout import CHANGE_OPS
 from changewire.engines.native import Kernel, Made, kernel_of
@@ -62,7 +63,7 @@ class EffectsDecoder(Decoder):
         found = super()._columns(batch, elements, places)
         values = batch.column("value")
         found["value"] = values if places is None else values.take(places.record)
-        found[EFFECTS] = pa.array([*map(_of_change, elements.changes)], pa.list_(EFFECT))
+        found[EFFECTS] = pa.array([*map(_of_change, elements.rows)], pa.list_(EFFECT))
         return found
 
 

@@ -1,7 +1,8 @@
 """The columns that the engines read and write; one table for both engines.
 
-A decoded row is one element of a message: a change, a control event or a dead letter. The columns
-of a change and of a rejection are those of their schemas.
+A decoded row is one element of a message: a change, a control event or a dead letter; or, where
+messages are kept as they are, a message or a dead letter. The columns of a change, of a message and
+of a rejection are those of their schemas.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from typing import Final
 
 import pyarrow as pa
 
+from changewire.changes.decode_options import ElementsAs
 from changewire.tables.mutations import DELETE, WRITES
 from changewire_messages.change import Change
 
 CHANGE: Final = "change"
 CONTROL: Final = "control"
+MESSAGE: Final = "message"
 DEAD_LETTER: Final = "dead_letter"
 
 CHANGE_OPS: Final = frozenset({*WRITES, DELETE})
@@ -63,6 +66,16 @@ CHANGES_TABLE: Final = (
 )
 """Columns of the outputs ``changes`` and ``controls``."""
 
+MESSAGES_TABLE: Final = (
+    "variant",
+    "content",
+    "leniencies",
+    *RECORD_COLUMNS,
+    "element",
+    "record_key",
+)
+"""Columns of the output ``messages``."""
+
 DEAD_LETTERS_TABLE: Final = (
     *REJECTION_COLUMNS,
     "element",
@@ -74,5 +87,18 @@ DEAD_LETTERS_TABLE: Final = (
 """Columns of the output ``dead_letters``, which is decoded again as it is: its ``key`` is the key
 of the Kafka record. In the other outputs ``key`` is that of the row."""
 
-OUTPUTS: Final = {"changes": CHANGE, "controls": CONTROL, "dead_letters": DEAD_LETTER}
-"""Folder of each kind of row."""
+OUTPUTS: Final[Mapping[str, str]] = {
+    "changes": CHANGE,
+    "controls": CONTROL,
+    "dead_letters": DEAD_LETTER,
+}
+"""Folder of each kind of row; dead letters are the last."""
+
+MESSAGE_OUTPUTS: Final[Mapping[str, str]] = {"messages": MESSAGE, "dead_letters": DEAD_LETTER}
+"""The same where messages are kept as they are."""
+
+OUTPUTS_AS: Final[Mapping[ElementsAs, Mapping[str, str]]] = {
+    "changes": OUTPUTS,
+    "messages": MESSAGE_OUTPUTS,
+}
+"""The outputs, by what elements become."""

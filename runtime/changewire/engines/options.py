@@ -7,14 +7,13 @@ library of an extra, so that the command line can make them before Spark starts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 if TYPE_CHECKING:
     from changewire.engines.counts import Counts
-    from changewire.engines.spark.decode import DecodedFrames
 
 Engine = Literal["auto", "spark", "python"]
 ENGINES: Final[tuple[str, ...]] = get_args(Engine)
@@ -65,8 +64,9 @@ class BatchId(NamedTuple):
 Listener: TypeAlias = Callable[[str], None]
 """Called with one line for each batch."""
 
-BatchListener: TypeAlias = "Callable[[BatchId, Counts, DecodedFrames], None]"
-"""Called with the content of a batch, once it is written and before Spark commits it."""
+BatchListener: TypeAlias = "Callable[[BatchId, Counts, Any], None]"
+"""Called with the counts and the frames of a batch, once it is written and before Spark commits
+it."""
 
 
 class MergeCounts(NamedTuple):
@@ -119,8 +119,29 @@ class StreamOutputs(NamedTuple):
     @classmethod
     def below(cls, folder: str, sink: str) -> StreamOutputs:
         """Return the outputs of a run: in a folder, or for Iceberg in its `CATALOG`."""
-        start = f"{CATALOG}." if sink == "iceberg" else f"{folder}/"
-        return cls(*(f"{start}{name}" for name in ("changes", "controls", "dead_letters")))
+        return cls(*_below(folder, sink, cls._fields))
+
+
+class MessageOutputs(NamedTuple):
+    """Where the outputs of a stream of messages are: paths or names of tables, as above.
+
+    Attributes:
+        messages: Messages as typed columns.
+        dead_letters: Dead letters.
+    """
+
+    messages: str
+    dead_letters: str
+
+    @classmethod
+    def below(cls, folder: str, sink: str) -> MessageOutputs:
+        """Return the outputs of a run, as `StreamOutputs.below` does."""
+        return cls(*_below(folder, sink, cls._fields))
+
+
+def _below(folder: str, sink: str, names: Iterable[str]) -> list[str]:
+    start = f"{CATALOG}." if sink == "iceberg" else f"{folder}/"
+    return [f"{start}{name}" for name in names]
 
 
 @dataclass(frozen=True)
@@ -128,7 +149,7 @@ class StreamOptions:
     """How a stream is written.
 
     Attributes:
-        outputs: Where changes, control events and dead letters go.
+        outputs: Where the rows of each kind go.
         checkpoint: Folder of Spark's checkpoint, one for each query.
         sink: Format of the outputs.
         trigger: Arguments of `DataStreamWriter.trigger`; None for Spark's own default.
@@ -141,7 +162,7 @@ class StreamOptions:
         ValueError: `max_dead_letters` is neither a number from 0 nor a share up to 100 per cent.
     """
 
-    outputs: StreamOutputs
+    outputs: StreamOutputs | MessageOutputs
     checkpoint: str
     sink: str = "delta"
     trigger: Mapping[str, Any] | None = None

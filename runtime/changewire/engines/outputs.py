@@ -8,13 +8,25 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from changewire.engines.layout import CHANGES_TABLE, DEAD_LETTER, DEAD_LETTERS_TABLE
+from changewire.engines.layout import (
+    CHANGES_TABLE,
+    DEAD_LETTER,
+    DEAD_LETTERS_TABLE,
+    MESSAGE,
+    MESSAGES_TABLE,
+)
 from changewire.version import VERSION
 
 
 def table_of(kind: str) -> tuple[str, ...]:
     """Return the columns of the output that takes a kind of row."""
-    return DEAD_LETTERS_TABLE if kind == DEAD_LETTER else CHANGES_TABLE
+    return _TABLES.get(kind, CHANGES_TABLE)
+
+
+_TABLES: Final[Mapping[str, tuple[str, ...]]] = {
+    DEAD_LETTER: DEAD_LETTERS_TABLE,
+    MESSAGE: MESSAGES_TABLE,
+}
 
 
 def output_of(rows: pa.RecordBatch, kind: str) -> pa.RecordBatch:
@@ -22,7 +34,8 @@ def output_of(rows: pa.RecordBatch, kind: str) -> pa.RecordBatch:
     chosen = rows.filter(pc.equal(rows.column("kind"), kind))
     if kind == DEAD_LETTER:
         version = pa.array([VERSION] * len(chosen), pa.string())
-        chosen = chosen.drop_columns("key").append_column("version", version)
+        others = [name for name in chosen.schema.names if name != "key"]
+        chosen = chosen.select(others).append_column("version", version)
         chosen = chosen.rename_columns({"record_key": "key"})
     return chosen.select(list(table_of(kind)))
 

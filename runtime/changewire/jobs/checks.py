@@ -6,13 +6,14 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from changewire.engines.layout import OUTPUTS
+from changewire.changes.decode_options import ElementsAs
+from changewire.engines.layout import OUTPUTS_AS
 from changewire.engines.options import ENGINES
 from changewire.framing import FramingError, expand
 
@@ -108,23 +109,42 @@ def check_folder(output: Path) -> None:
         raise JobError(f"{output}: the output must be a folder, and this is a file")
 
 
-def check_output(output: Path, files: Sequence[str]) -> None:
-    """Reject an output in which a run would replace what no run wrote, or its own input."""
+def check_output(output: Path, files: Sequence[str], elements_as: ElementsAs = "changes") -> None:
+    """Reject an output in which a run would replace what no run wrote, or its own input.
+
+    It also rejects one that holds the other outputs: beside them, the dead letters and the report
+    would be those of something else.
+    """
     check_folder(output)
-    for foreign in _foreign(output):
+    outputs = OUTPUTS_AS[elements_as]
+    for other in _of_other_runs(output, outputs):
+        raise JobError(
+            f"{other}: a run that makes something else of elements wrote this; choose another "
+            "output folder"
+        )
+    for foreign in _foreign(output, outputs):
         raise JobError(
             f"{foreign}: no run wrote this, and it would be replaced; choose another output folder"
         )
-    replaced = [(output / name).resolve() for name in (*OUTPUTS, *REPORTS)]
+    replaced = [(output / name).resolve() for name in (*outputs, *REPORTS)]
     for file in files:
         if file != "-" and any(Path(file).resolve().is_relative_to(path) for path in replaced):
             raise JobError(f"{file}: the run would replace its own input; choose another output")
 
 
-def _foreign(output: Path) -> Iterator[Path]:
+def _of_other_runs(output: Path, outputs: Collection[str]) -> Iterator[Path]:
+    """Yield the folders of outputs that this run does not have, and that a run wrote."""
+    others = {name for names in OUTPUTS_AS.values() for name in names} - {*outputs}
+    for folder in (output / name for name in sorted(others)):
+        names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+        if names and all(map(_WRITTEN.fullmatch, names)):
+            yield folder
+
+
+def _foreign(output: Path, outputs: Collection[str]) -> Iterator[Path]:
     """Yield what has the name of an output and is not of the kind that a run writes."""
     yield from (output / name for name in REPORTS if (output / name).is_dir())
-    for folder in (output / name for name in OUTPUTS):
+    for folder in (output / name for name in outputs):
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
             yield folder
         elif folder.is_dir():

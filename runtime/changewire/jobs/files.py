@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from changewire.changes import Digests, Image, NullValue
-from changewire.changes.decode_options import DecodeOptions
+from changewire.changes.decode_options import DecodeOptions, ElementsAs
 from changewire.engines.options import Engine, TableOptions
 from changewire.engines.outcome import Outcome
 from changewire.framing import FramingError
@@ -26,6 +26,7 @@ def run(
     families: Sequence[str] | None = None,
     digests: Digests = "off",
     null_value: NullValue = "control",
+    elements_as: ElementsAs = "changes",
     shape: str = "auto",
     show_values: bool = False,
     progress: Callable[[int], None] | None = None,
@@ -36,7 +37,8 @@ def run(
     Args:
         inputs: Files or folders; ``-`` is standard input, which only the Python engine reads.
         output: Local folder for ``changes``, ``controls``, ``dead_letters``, ``report.json`` and
-            ``report.html``. Those are replaced, other files in it stay.
+            ``report.html``; for ``messages`` in place of the first two, if elements are kept as
+            messages. Those are replaced, other files in it stay.
         format: Public name of the format; ``auto`` takes for each message the one that it says
             it has, for topics that carry several.
         engine: ``auto`` takes Spark if it can run, and otherwise Python.
@@ -47,6 +49,8 @@ def run(
             user key.
         null_value: What a Kafka record without value is: ``control``, an event that changes
             nothing, or ``delete``, of the row that its key names.
+        elements_as: ``changes``, or ``messages``: typed columns that hold the messages as they are,
+            to which the options from `image` to `null_value` do not apply.
         shape: Shape of the files, see `changewire.framing.SHAPES`.
         show_values: Whether the report's first dead letters show the start of their values.
         progress: Called by the Python engine, now and then, with the number of messages so far.
@@ -63,7 +67,7 @@ def run(
     return run_files(
         inputs,
         output,
-        DecodeOptions(format, image, keys, families, digests, null_value),
+        DecodeOptions(format, image, keys, families, digests, null_value, elements_as),
         engine=engine,
         shape=shape,
         show_values=show_values,
@@ -87,7 +91,7 @@ def run_files(
     from changewire.report.write import write
 
     files = files_of(inputs)
-    check_output(Path(output), files)
+    check_output(Path(output), files, decode_options.elements_as)
     chosen, why = choose_engine(engine, files)
     if why and notice is not None:
         notice(why)

@@ -40,7 +40,7 @@ def run_topics(
     """
     from changewire.report.write import write
 
-    check_output(Path(output), [])
+    check_output(Path(output), [], decode_options.elements_as)
     choose_engine("spark", [])
     from changewire.engines.spark.run import run_kafka
 

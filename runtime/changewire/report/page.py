@@ -20,6 +20,22 @@ from changewire.tables.counted import COUNTED, COUNTED_OFTEN
 ROWS: Final = 100
 """Rows of a table of counts at most; ``report.json`` has them all."""
 
+_RANKED: Final[Mapping[str, str]] = {
+    "by_operation": "Operations",
+    "by_variant": "Variants",
+    "by_table": "Tables",
+    "by_error_code": "Reasons for refusal",
+}
+"""Title of each ranking; a report has those of its counts."""
+
+_TERMS: Final[Mapping[str, str]] = {
+    "changes": "changes",
+    "controls": "control events",
+    "valid": "valid messages",
+    "dead_letters": "dead letters",
+}
+"""What the elements are the sum of, in words; a report has some of them."""
+
 _INPUTS: Final = 8
 _MINUTE: Final = 60
 
@@ -32,7 +48,12 @@ def page(report: Mapping[str, Any]) -> str:
     Args:
         report: What `changewire.report.write.summary` returns.
     """
-    time = series(report["by_hour"])
+    charts = {
+        name: ranking(title, list(report[name].items()))
+        for name, title in _RANKED.items()
+        if name in report
+    }
+    time = series(report.get("by_hour", {}))
     return _template().render(
         report=report,
         style=_style(),
@@ -46,12 +67,8 @@ def page(report: Mapping[str, Any]) -> str:
         duration=duration,
         time=time,
         chart_width=WIDTH,
-        charts={
-            "operations": ranking("Operations", list(report["by_operation"].items())),
-            "tables": ranking("Tables", list(report["by_table"].items())),
-            "hours": timeline(f"Changes by {time.unit}", time),
-            "codes": ranking("Reasons for refusal", list(report["by_error_code"].items())),
-        },
+        terms=[(name, report[name], words) for name, words in _TERMS.items() if name in report],
+        charts={**charts, "by_hour": timeline(f"Changes by {time.unit}", time)},
     )
 
 

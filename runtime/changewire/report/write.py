@@ -15,7 +15,6 @@ from changewire.report.page import page
 from changewire.report.text import NAME, SENTENCE, excerpt, visible
 from changewire.version import VERSION
 
-_MAPS: Final = ("by_operation", "by_table", "by_hour", "by_error_code", "leniencies")
 _VALUE: Final = 200
 """Characters of a refused message that are shown where values are asked for."""
 
@@ -41,7 +40,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
     shortened, and what does not print in them is escaped.
     """
     counts = outcome.counts.as_dict()
-    for name in _MAPS:
+    for name in outcome.counts.maps:
         counts[name] = _named(counts[name])
     return {
         "version": VERSION,

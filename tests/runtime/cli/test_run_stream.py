@@ -101,6 +101,28 @@ def test_a_stream_goes_on_where_it_ended(
     }
 
 
+def test_a_stream_of_messages_keeps_them_as_they_are(
+    run: Callable[..., Ended], spark: SparkSession, tmp_path: Path
+) -> None:
+    """With --as messages they land in typed columns; lines and report count them by variant."""
+    lines = tmp_path / "metrics.jsonl"
+    ended = run("--as", "messages", "--metrics", str(lines))
+    assert ended.exit_code == 1
+    found = report(tmp_path)
+    assert (found["elements"], found["valid"], found["dead_letters"]) == (15, 12, 3)
+    (batch,) = json_lines(lines.read_text("utf-8"))
+    assert batch["by_variant"] == found["by_variant"]
+    assert (batch["valid"], batch["rows"]) == (12, 13)
+    output = tmp_path / "out"
+    table = spark.read.parquet(str(output / "messages"))
+    digests = table.select("content.key.digest", "offset").where("digest is not null")
+    assert digests.count() == 10
+    assert not [name for name in ("changes", "controls") if (output / name).exists()]
+    refused = run()
+    assert refused.exit_code == 2
+    assert "this is the checkpoint of another query" in " ".join(refused.stderr.split())
+
+
 def test_an_interrupt_ends_a_stream_in_good_order(
     run: Callable[..., Ended], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

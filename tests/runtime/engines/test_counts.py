@@ -12,6 +12,7 @@ from changewire.engines.counts import (
     OTHER_TABLES,
     ConservationError,
     Counts,
+    MessageCounts,
 )
 from changewire.tables.names import NO_TABLE
 
@@ -81,3 +82,22 @@ def test_the_number_of_hours_in_a_report_is_bounded() -> None:
     """So is the number of hours."""
     hours = counted(*(group(hour=i) for i in range(1500))).as_dict()["by_hour"]
     assert (len(hours), sum(hours.values()), hours[OTHER_HOURS]) == (1001, 1500, 500)
+
+
+def test_elements_of_messages_are_valid_or_dead_letters() -> None:
+    """Messages are counted by variant, and batches add up; a change among them is an error."""
+    total = MessageCounts()
+    for variant in ("Insert", None, "Insert"):
+        batch = MessageCounts()
+        batch.add(group("message", variant=variant))
+        batch.add(group("dead_letter", code="truncated"))
+        total.add_all(batch.checked())
+    assert (total.elements, total.valid, total.dead_letters, total.changes) == (6, 3, 3, 0)
+    assert total.by_variant == {"Insert": 2, "(no value)": 1}
+    lost = MessageCounts()
+    lost.add(group("message", variant="Insert", elements=2))
+    with pytest.raises(ConservationError, match="2 elements, decoded were 1: 1 valid, 0 dead"):
+        lost.checked()
+    lost.add(group("change", variant="Insert", elements=0))
+    with pytest.raises(ConservationError, match="decoded were 2: 1 valid, 0 dead letters"):
+        lost.checked()

@@ -13,7 +13,8 @@ import pytest
 from tests.samples import FORMAT, MIXED_COUNTS, examples, mixed_messages
 
 from changewire.changes.decode_options import DecodeOptions, ElementRow
-from changewire.engines.decode import Decoder, Elements, decoded_schema
+from changewire.engines.decode import Decoder
+from changewire.engines.elements import Elements, decoded_schema
 from changewire.engines.python.batches import batches, to_batch
 from changewire.framing import Position, Record
 
@@ -111,7 +112,7 @@ class Faulty(Decoder):
         return super()._elements(value, key)
 
     def _columns(self, batch: pa.RecordBatch, elements: Elements, places: Any) -> Any:
-        if any("bad element" in str(change) for change in elements.changes):
+        if any("bad element" in str(change) for change in elements.rows):
             raise pa.ArrowInvalid("bad element")
         return super()._columns(batch, elements, places)
 

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pytest
-from msgspec import Raw, Struct
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
-from pyspark.sql.pandas.types import from_arrow_schema
 from tests.runtime.codec.formats import FORMATS, golden, name_of, role_of, wire_of
 from tests.runtime.engines.facts import facts
 from tests.runtime.engines.same import EPOCH, in_change, in_text, parsed, properties
@@ -23,8 +18,6 @@ from tests.support.ids import shown
 
 import changewire as cw
 import changewire.spark as cws
-from changewire_messages import FORMATS as PACKAGES
-from changewire_messages.columns import exact_texts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,7 +31,6 @@ NO_CHANGE = {
 
 CHANGES = [(name, path) for name, path in MESSAGES if path.stem not in NO_CHANGE]
 messages = pytest.mark.parametrize(("name", "path"), CHANGES, ids=name_of)
-formats = pytest.mark.parametrize("name", FORMATS)
 
 Row = dict[str, Any]
 Rows = dict[tuple[str, str], list[Row]]
@@ -111,58 +103,6 @@ def test_a_key_holds_what_its_row_holds(name: str, path: Path) -> None:
         row, before = change.after or change.before or {}, change.before or {}
         for key, named in ((change.key, row), (change.before_key, before)):
             assert all(in_change(value, named[column]) for column, value in (key or {}).items())
-
-
-@formats
-def test_a_table_of_messages_holds_what_their_models_hold(name: str, spark: SparkSession) -> None:
-    """Typed tables of whole messages go from Arrow to Spark, with the type that Spark is told."""
-    package = PACKAGES[name]
-    form = FORMATS[name]
-    paths = [path for path in form.golden("valid") if role_of(path) == "message"]
-    models = [form.codec.decode(wire_of(path)) for path in paths]
-    array = import_module(f"{package}.arrow").message_array(models)
-    told = import_module(f"{package}.spark").MESSAGE
-    table = pa.Table.from_struct_array(pa.chunked_array([array]))
-    assert from_arrow_schema(table.schema).simpleString() == told.simpleString()
-    found = spark.createDataFrame(table, told).coalesce(1).collect()
-    for row, model in zip(found, models, strict=True):
-        _check_struct(row.asDict(recursive=True), model, _SAYS[form.encoding.rule])
-
-
-Says = Callable[[str, Any], bool]
-"""Tells whether JSON text in a column says a value."""
-
-_SAYS: Mapping[str, Says] = {
-    "json": lambda text, value: in_text(parsed(text), value),
-    # What JSON lacks has a form there, which test_msgpack_columns.py compares with the values.
-    "msgpack": lambda text, value: exact_texts([value]).to_pylist() == [text],
-}
-
-
-def _check_struct(row: Row, model: Struct, says: Says) -> None:
-    """Check that columns hold the properties of a model; those of its other variants are NULL."""
-    values = properties(model)
-    assert values.keys() <= row.keys()
-    for name, found in row.items():
-        _check_value(found, values.get(name), says)
-
-
-def _check_value(found: Any, value: Any, says: Says) -> None:
-    if isinstance(found, dict):
-        _check_struct(found, value, says)
-    elif isinstance(found, list):
-        assert len(found) == len(value)
-        for one, other in zip(found, value, strict=True):
-            _check_value(one, other, says)
-    elif isinstance(value, Raw):
-        assert (found or "null").encode() == bytes(value)
-    elif isinstance(found, bytearray):
-        assert bytes(found) == value
-    elif isinstance(found, str) and found != value:
-        assert says(found, value)
-    else:
-        assert found == value
-        assert type(found) is (str if isinstance(value, str) else type(value))
 
 
 @pytest.mark.parametrize(

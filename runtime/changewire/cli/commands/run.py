@@ -16,6 +16,7 @@ from changewire.cli.arguments import (
 from changewire.cli.ending import UNABLE, ending
 from changewire.cli.options import (
     DigestsOption,
+    ElementsAsOption,
     Families,
     ImageOption,
     Inputs,
@@ -73,6 +74,7 @@ def run(
     *,
     format: TopicFormat,
     output: Output,
+    elements_as: ElementsAsOption = "changes",
     engine: EngineOption = "auto",
     image: ImageOption = "full",
     keys: Keys = None,
@@ -100,7 +102,8 @@ def run(
 ) -> int:
     """Turn messages into tables of changes, control events and dead letters, with a report.
 
-    In DIR, changes, controls, dead_letters, report.json and report.html are replaced.
+    In DIR, changes, controls, dead_letters, report.json and report.html are replaced. With --as
+    messages there are messages in place of changes and controls: each as it is, in typed columns.
 
     Messages are those of files, or with --kafka those that topics hold by now. With --checkpoint
     they are appended by a streaming query, and the next run goes on behind them; --target merges
@@ -109,7 +112,7 @@ def run(
     Example: changewire run -f aerospike-json topic/ --output tables/
     """
     decode_options = decode_options_of(
-        format, image, keys, families, digests, null_value=null_value
+        format, image, keys, families, digests, null_value=null_value, elements_as=elements_as
     )
     topics = kafka_options(inputs, servers, subscribe, options, engine)
     rows_as = TableArguments(rows, schema_evolution, null_set, apply_as_truncates)
@@ -118,6 +121,10 @@ def run(
     if target is None:
         rows_as.check_unused()
     tables = None if target is None else rows_as.options(target)
+    if tables is not None and elements_as != "changes":
+        raise typer.BadParameter(
+            f"--target TABLE takes changes: it goes without --as {elements_as}"
+        )
     stream = StreamArguments(
         checkpoint, sink, continuous, max_dead_letters, dead_letters_topic, metrics
     )
@@ -130,7 +137,7 @@ def run(
         shape,
         topics,
         packages,
-        None if checkpoint is None else stream_options(stream, output, topics),
+        None if checkpoint is None else stream_options(stream, output, topics, elements_as),
         metrics,
         tables,
         show_values,

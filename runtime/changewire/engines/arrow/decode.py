@@ -10,9 +10,10 @@ import pyarrow as pa
 
 from changewire.changes import Digests, Image
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.arrow.decoded import DecodedStreams
+from changewire.engines.arrow.decoded import DecodedStreams, MessageStreams
 from changewire.engines.arrow.messages import Messages, opener
 from changewire.engines.decode import Decoder
+from changewire.engines.messages import MessageDecoder
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -60,7 +61,30 @@ def decode(
     """
     decode_options = DecodeOptions(format, image, keys, families, digests)
     source, is_lasting = opener(messages, shape)
-    return DecodedStreams(source, decoder_of(rows, decode_options), is_lasting=is_lasting)
+    decoder = decoder_of(rows, decode_options)
+    return DecodedStreams(source, decoder, is_lasting=is_lasting)
+
+
+def messages(messages: Messages, *, format: str, shape: str = "auto") -> MessageStreams:
+    """Validate messages and give them as typed columns, as they are.
+
+    The column ``variant`` names the variant of a message, ``content`` is a struct with a field for
+    each property that any variant has (`message_type`). A field is NULL where its property is
+    absent or null, and ``content`` for a record without value and a batch without elements.
+    Properties that no schema names are in the field ``_extra``.
+
+    Args:
+        messages: As for `decode`.
+        format: Public name of the format.
+        shape: Shape of files, see `changewire.framing.SHAPES`.
+
+    Raises:
+        ValueError: There is no such format, or it is ``auto``.
+        TypeError: `messages` is something else.
+    """
+    decode_options = DecodeOptions(format, elements_as="messages")
+    source, is_lasting = opener(messages, shape)
+    return MessageStreams(source, MessageDecoder(decode_options), is_lasting=is_lasting)
 
 
 def decoder_of(rows: RowsAs, decode_options: DecodeOptions) -> Decoder:

@@ -1,15 +1,15 @@
-"""Decoded messages as Arrow streams: each element in exactly one of three, and counted."""
+"""Decoded messages as Arrow streams: each element in exactly one of them, and counted."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import pyarrow as pa
 
-from changewire.engines.counts import Counts
+from changewire.engines.counts import Counts, MessageCounts
 from changewire.engines.decode import Decoder
-from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, OUTPUTS
+from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, MESSAGE
 from changewire.engines.outputs import output_of
 from changewire.engines.python.groups import count
 
@@ -28,6 +28,20 @@ class Tables(NamedTuple):
     controls: pa.Table
     dead_letters: pa.Table
     counts: Counts
+
+
+class MessageTables(NamedTuple):
+    """Messages in memory.
+
+    Attributes:
+        messages: Messages as typed columns.
+        dead_letters: Rejected elements.
+        counts: Checked counts: ``elements = valid + dead_letters``.
+    """
+
+    messages: pa.Table
+    dead_letters: pa.Table
+    counts: MessageCounts
 
 
 class Stream:
@@ -62,12 +76,10 @@ class Stream:
         return self.reader().__arrow_c_stream__(requested_schema)
 
 
-class DecodedStreams:
-    """Decoded messages: every element is a change, a control event or a dead letter.
+class Streams:
+    """What decoded changes and messages share."""
 
-    Nothing is read yet. Each of the streams reads all messages and gives the rows of its kind;
-    `tables` reads them once for all three.
-    """
+    _no_counts: ClassVar[type[Counts]]
 
     def __init__(
         self,
@@ -87,7 +99,7 @@ class DecodedStreams:
         self._decoder = decoder
         self._can_be_read = True
         self._is_lasting = is_lasting
-        self._counts: Counts | None = None
+        self._counts: Any = None
 
     @property
     def rows(self) -> Stream:
@@ -95,48 +107,25 @@ class DecodedStreams:
         return Stream(self._decoder.schema(), self._decoded)
 
     @property
-    def changes(self) -> Stream:
-        """Changes of rows: what happened, where, to which row, and in which record it came."""
-        return self._of_kind(CHANGE)
-
-    @property
-    def controls(self) -> Stream:
-        """Control events: heartbeats, DDL, transactions, empty messages and such."""
-        return self._of_kind(CONTROL)
-
-    @property
     def dead_letters(self) -> Stream:
         """Rejected elements: code, place and reason, beside the raw key and value."""
         return self._of_kind(DEAD_LETTER)
 
-    @property
-    def counts(self) -> Counts:
-        """Checked counts, of the last reading that came to its end; without one it reads.
-
-        Raises:
-            ConservationError: Decoded rows do not add up.
-        """
+    def _known_counts(self) -> Any:
+        """Return the counts of the last reading that came to its end; without one, read."""
         if self._counts is None:
             for _ in self._decoded():
                 pass
-            return self.counts
         return self._counts
 
-    def tables(self) -> Tables:
-        """Decode once, into memory.
-
-        Raises:
-            ConservationError: Decoded rows do not add up.
-        """
-        found: dict[str, list[pa.RecordBatch]] = {name: [] for name in OUTPUTS}
+    def _tables(self) -> list[pa.Table]:
+        """Return the rows of each kind, in the order of the outputs, from one reading."""
+        kinds = self._decoder.outputs.values()
+        found: dict[str, list[pa.RecordBatch]] = {kind: [] for kind in kinds}
         for rows in self._decoded():
-            for name, kind in OUTPUTS.items():
-                found[name].append(output_of(rows, kind))
-        tables = {
-            name: pa.Table.from_batches(found[name], self._of_kind(kind).schema)
-            for name, kind in OUTPUTS.items()
-        }
-        return Tables(**tables, counts=self.counts)
+            for kind in kinds:
+                found[kind].append(output_of(rows, kind))
+        return [pa.Table.from_batches(found[kind], self._of_kind(kind).schema) for kind in kinds]
 
     def _of_kind(self, kind: str) -> Stream:
         def chosen() -> Iterator[pa.RecordBatch]:
@@ -152,9 +141,82 @@ class DecodedStreams:
         if not self._can_be_read:
             raise ValueError("these messages can be read only once: use tables(), or give a list")
         self._can_be_read = self._is_lasting
-        counts = Counts()
+        counts = self._no_counts()
         for batch in self._messages():
             for rows in self._decoder(batch):
                 count(rows, counts)
                 yield rows
         self._counts = counts.checked()
+
+
+class DecodedStreams(Streams):
+    """Decoded messages: every element is a change, a control event or a dead letter.
+
+    Nothing is read yet. Each of the streams reads all messages and gives the rows of its kind;
+    `tables` reads them once for all three.
+    """
+
+    _no_counts: ClassVar[type[Counts]] = Counts
+
+    @property
+    def changes(self) -> Stream:
+        """Changes of rows: what happened, where, to which row, and in which record it came."""
+        return self._of_kind(CHANGE)
+
+    @property
+    def controls(self) -> Stream:
+        """Control events: heartbeats, DDL, transactions, empty messages and such."""
+        return self._of_kind(CONTROL)
+
+    @property
+    def counts(self) -> Counts:
+        """Checked counts, of the last reading that came to its end; without one it reads.
+
+        Raises:
+            ConservationError: Decoded rows do not add up.
+        """
+        found: Counts = self._known_counts()
+        return found
+
+    def tables(self) -> Tables:
+        """Decode once, into memory.
+
+        Raises:
+            ConservationError: Decoded rows do not add up.
+        """
+        changes, controls, dead_letters = self._tables()
+        return Tables(changes, controls, dead_letters, self.counts)
+
+
+class MessageStreams(Streams):
+    """Messages as typed columns: every element is a message or a dead letter.
+
+    Nothing is read yet. Each of the streams reads all messages and gives the rows of its kind;
+    `tables` reads them once for both.
+    """
+
+    _no_counts: ClassVar[type[Counts]] = MessageCounts
+
+    @property
+    def messages(self) -> Stream:
+        """Messages: their variant and content, and in which record they came."""
+        return self._of_kind(MESSAGE)
+
+    @property
+    def counts(self) -> MessageCounts:
+        """Checked counts, of the last reading that came to its end; without one it reads.
+
+        Raises:
+            ConservationError: Decoded rows do not add up.
+        """
+        found: MessageCounts = self._known_counts()
+        return found
+
+    def tables(self) -> MessageTables:
+        """Decode once, into memory.
+
+        Raises:
+            ConservationError: Decoded rows do not add up.
+        """
+        messages, dead_letters = self._tables()
+        return MessageTables(messages, dead_letters, self.counts)

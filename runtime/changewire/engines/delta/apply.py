@@ -19,6 +19,7 @@ from changewire.engines.counts import Counts
 from changewire.engines.delta.store import DeltaStore
 from changewire.engines.delta.tables import check_path
 from changewire.engines.effects import EffectsDecoder
+from changewire.engines.elements import decoded_schema
 from changewire.engines.options import TableOptions
 from changewire.engines.outcome import Outcome
 from changewire.engines.python.groups import Letters, count, first_letters
@@ -202,7 +203,7 @@ def merge_all(
     Raises:
         ConservationError: They do not add up; the outputs are as they were.
     """
-    with staged(output) as outputs:
+    with staged(output, decoded_schema()) as outputs:
         for rows in batches:
             decided = store.decide(rows)
             report.take(decided.rows)

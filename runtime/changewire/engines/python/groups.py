@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from changewire.engines.counts import Counts
+from changewire.engines.counts import Counts, MessageCounts
 from changewire.engines.layout import DEAD_LETTER
 from changewire.engines.outcome import FIRST_DEAD_LETTERS, PLACE_COLUMNS
 from changewire.engines.outputs import place_order
@@ -18,38 +18,47 @@ Letters: TypeAlias = list[tuple[Any, dict[str, Any]]]
 """Dead letters, each with what orders it."""
 
 _MICROSECONDS_AN_HOUR = 3_600_000_000
-_KEYS = ["kind", "op", "database", "schema", "table", "hour", "code"]
 
 
 def count(rows: pa.RecordBatch, counts: Counts) -> None:
     """Add decoded rows to counts."""
-    for group in _groups(rows):
+    is_of_messages = isinstance(counts, MessageCounts)
+    for group in _groups(rows, _variants(rows) if is_of_messages else _changes(rows)):
         counts.add(group)
     counts.leniencies.update(_leniencies(rows))
 
 
-def _groups(rows: pa.RecordBatch) -> Iterator[dict[str, Any]]:
-    """Yield the groups of `Counts.add`."""
+def _changes(rows: pa.RecordBatch) -> dict[str, pa.Array]:
+    """Return what groups rows of changes."""
     source = rows.column("source")
     parts = dict(zip(source.type.names, source.flatten(), strict=True))
+    return {
+        "op": rows.column("op"),
+        **{name: parts[name] for name in ("database", "schema", "table")},
+        "hour": _hours(rows.column("event_time").cast(pa.int64())),
+    }
+
+
+def _variants(rows: pa.RecordBatch) -> dict[str, pa.Array]:
+    """Return what groups rows of messages."""
+    return {"variant": rows.column("variant")}
+
+
+def _groups(rows: pa.RecordBatch, own: Mapping[str, pa.Array]) -> Iterator[dict[str, Any]]:
+    """Yield the groups of `Counts.add`."""
+    keys = {"kind": rows.column("kind"), **own, "code": rows.column("code")}
     table = pa.table(
         {
-            "kind": rows.column("kind"),
-            "op": rows.column("op"),
-            "database": parts["database"],
-            "schema": parts["schema"],
-            "table": parts["table"],
-            "hour": _hours(rows.column("event_time").cast(pa.int64())),
-            "code": rows.column("code"),
+            **keys,
             "rows": pa.array([1] * len(rows), pa.int64()),
             "messages": pc.equal(rows.column("element"), 0).cast(pa.int64()),
             "elements": rows.column("elements"),
         }
     )
     sums = [("rows", "sum"), ("messages", "sum"), ("elements", "sum")]
-    for group in table.group_by(_KEYS).aggregate(sums).to_pylist():
+    for group in table.group_by([*keys]).aggregate(sums).to_pylist():
         yield {
-            **{key: group[key] for key in _KEYS},
+            **{key: group[key] for key in keys},
             **{name: group[f"{name}_sum"] for name, _ in sums},
         }
 

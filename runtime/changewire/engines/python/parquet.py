@@ -1,10 +1,10 @@
-"""The three outputs as Parquet files."""
+"""The outputs as Parquet files."""
 
 from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -12,7 +12,6 @@ from types import TracebackType
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from changewire.engines.decode import decoded_schema
 from changewire.engines.layout import OUTPUTS
 from changewire.engines.outputs import output_of
 
@@ -29,9 +28,17 @@ class ParquetWriters:
     Use it as a context manager; an output without rows gets a file with columns only.
     """
 
-    def __init__(self, folder: Path) -> None:
-        """Name the folder; it is made when the first rows are written."""
+    def __init__(self, folder: Path, schema: pa.Schema, kinds: Mapping[str, str]) -> None:
+        """Name the folder, which is made when the first rows are written.
+
+        Args:
+            folder: The folder.
+            schema: Columns of decoded rows.
+            kinds: Kind of the rows that each output takes.
+        """
         self._folder = folder
+        self._schema = schema
+        self._kinds = kinds
         self._outputs: dict[str, OutputFile] = {}
 
     def __enter__(self) -> ParquetWriters:  # noqa: PYI034 - typing has Self since 3.11
@@ -46,13 +53,13 @@ class ParquetWriters:
     ) -> None:
         """Close the files."""
         if kind is None and not self._outputs:
-            self.write(pa.RecordBatch.from_pylist([], schema=decoded_schema()))
+            self.write(pa.RecordBatch.from_pylist([], schema=self._schema))
         for output in self._outputs.values():
             output.close()
 
     def write(self, rows: pa.RecordBatch) -> None:
         """Append decoded rows, each to the output of its kind."""
-        for name, kind in OUTPUTS.items():
+        for name, kind in self._kinds.items():
             batch = output_of(rows, kind)
             if name not in self._outputs:
                 (self._folder / name).mkdir(parents=True, exist_ok=True)
@@ -90,26 +97,30 @@ class OutputFile:
 
 
 @contextmanager
-def staged(output: str) -> Generator[ParquetWriters, None, None]:
+def staged(
+    output: str, schema: pa.Schema, kinds: Mapping[str, str] = OUTPUTS
+) -> Generator[ParquetWriters, None, None]:
     """Give tables that are written beside an output, and moved there at the end.
 
     What is raised before leaves the output as it was.
 
     Args:
         output: Folder of the outputs; those are replaced.
+        schema: Columns of decoded rows.
+        kinds: Kind of the rows that each output takes.
     """
     Path(output).mkdir(parents=True, exist_ok=True)
     staging = Path(tempfile.mkdtemp(prefix="_staging-", dir=output))
     try:
-        with ParquetWriters(staging) as tables:
+        with ParquetWriters(staging, schema, kinds) as tables:
             yield tables
-        _publish(staging, Path(output))
+        _publish(staging, Path(output), kinds)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
 
 
-def _publish(staging: Path, output: Path) -> None:
+def _publish(staging: Path, output: Path, outputs: Mapping[str, str]) -> None:
     """Replace the outputs by what was staged."""
-    for name in OUTPUTS:
+    for name in outputs:
         shutil.rmtree(output / name, ignore_errors=True)
         (staging / name).replace(output / name)

@@ -11,8 +11,8 @@ from itertools import chain
 import pyarrow as pa
 
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.counts import Counts
 from changewire.engines.decode import Decoder
+from changewire.engines.messages import counts_of, decoder_of
 from changewire.engines.outcome import Outcome
 from changewire.engines.python.batches import batches
 from changewire.engines.python.groups import Letters, count, first_letters
@@ -39,7 +39,8 @@ def run(
 
     Args:
         inputs: Paths of files; ``-`` is standard input.
-        output: Folder for ``changes``, ``controls`` and ``dead_letters``; those are replaced.
+        output: Folder for ``changes``, ``controls`` and ``dead_letters``, or for ``messages`` and
+            ``dead_letters``; those are replaced.
         decode_options: The format of the messages, and what they do not say themselves.
         shape: Shape of the files, see `changewire.framing.SHAPES`.
         show_values: Whether the outcome's first dead letters show the start of their values.
@@ -50,9 +51,9 @@ def run(
         ConservationError: The decoded rows do not add up.
     """
     started = time.perf_counter()
-    decoder, counts = Decoder(decode_options), Counts()
+    decoder, counts = decoder_of(decode_options), counts_of(decode_options)
     first: Letters = []
-    with staged(output) as tables:
+    with staged(output, decoder.schema(), decoder.outputs) as tables:
         for rows in _ahead(_decoded(inputs, shape, decoder)):
             count(rows, counts)
             first = first_letters(first, rows, show_values=show_values)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, cast
+from typing import ClassVar, Literal, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,14 +17,13 @@ from changewire.changes import Digests, Image, NullValue
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.counts import Counts
 from changewire.engines.decode import Decoder
-from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, INPUT_COLUMNS
-from changewire.engines.outputs import table_of
+from changewire.engines.layout import CHANGE, CONTROL, INPUT_COLUMNS, OUTPUTS
+from changewire.engines.spark.frames import Frames, counted, totals
 from changewire.engines.spark.observed import delivered
 from changewire.engines.spark.row_type import RowSchema, row_type
 from changewire.engines.spark.typed import TypedDecoder, typed_schema
 from changewire.engines.spark.types import HEADERS, INPUT, ROWS, nullable
 from changewire.engines.spark.variant import VariantDecoder, as_variant
-from changewire.version import VERSION
 
 RowsAs = Literal["json", "variant"] | StructType | RowSchema
 """How `key`, `before` and `after` are given: exact JSON text, VARIANT, or columns of a type, which
@@ -35,7 +34,7 @@ BatchFunction = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 @dataclass(frozen=True)
-class DecodedFrames:
+class DecodedFrames(Frames):
     """Decoded messages: every element is a change, a control event or a dead letter.
 
     Each access reads the source again unless `rows` is persisted, which `changewire.spark.write`
@@ -48,9 +47,10 @@ class DecodedFrames:
             when they are asked for.
     """
 
-    rows: DataFrame
     rows_as: RowsAs = "json"
     counted: Counts | None = None
+
+    outputs: ClassVar[Mapping[str, str]] = OUTPUTS
 
     @property
     def changes(self) -> DataFrame:
@@ -62,11 +62,6 @@ class DecodedFrames:
         """Control events: heartbeats, DDL, transactions, empty messages and such."""
         return self.of_kind(CONTROL)
 
-    @property
-    def dead_letters(self) -> DataFrame:
-        """Rejected elements: code, place and reason, beside the raw key and value."""
-        return self.of_kind(DEAD_LETTER)
-
     @cached_property
     def counts(self) -> Counts:
         """Counts over all rows, checked; one job over the rows where they are not known.
@@ -76,21 +71,7 @@ class DecodedFrames:
         """
         if self.counted is not None:
             return self.counted.checked()
-        counts = Counts()
-        # In one partition, as each would be a job of its own.
-        for group in _groups(self.rows).coalesce(1).toLocalIterator():
-            counts.add(group.asDict())
-            for name in group["leniencies"] or ():
-                counts.leniencies[name] += group["rows"]
-        return counts.checked()
-
-    def of_kind(self, kind: str) -> DataFrame:
-        """Return the rows of one kind, with the columns of its output."""
-        found = self.rows.where(F.col("kind") == kind)
-        if kind == DEAD_LETTER:
-            found = found.drop("key").withColumnRenamed("record_key", "key")
-            found = found.withColumn("version", F.lit(VERSION))
-        return found.select(*table_of(kind))
+        return counted(_groups(self.rows), Counts())
 
 
 def decode(
@@ -225,8 +206,4 @@ def _groups(rows: DataFrame) -> DataFrame:
         F.floor(F.unix_seconds("event_time") / 3600).alias("hour"),
         "code",
         "leniencies",
-    ).agg(
-        F.count("*").alias("rows"),
-        F.count_if(F.col("element") == 0).alias("messages"),
-        F.sum("elements").alias("elements"),
-    )
+    ).agg(*totals())

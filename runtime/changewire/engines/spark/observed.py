@@ -12,7 +12,7 @@ from uuid import uuid4
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER
+from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, MESSAGE
 
 DELIVERED: Final = "changewire_delivered"
 """Begins the names of what is counted below `decode`."""
@@ -34,7 +34,12 @@ def delivered(messages: DataFrame) -> DataFrame:
 
 def decoded(rows: DataFrame) -> DataFrame:
     """Let a stream of decoded rows count what it carries, and report the newest record's time."""
-    kinds = {"changes": CHANGE, "controls": CONTROL, "dead_letters": DEAD_LETTER}
+    kinds = {
+        "changes": CHANGE,
+        "controls": CONTROL,
+        "valid": MESSAGE,
+        "dead_letters": DEAD_LETTER,
+    }
     return rows.observe(
         DECODED,
         F.count_if(F.col("element") == 0).alias("messages"),

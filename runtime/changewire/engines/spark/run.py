@@ -13,9 +13,10 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.options import KafkaOptions
 from changewire.engines.outcome import Outcome
 from changewire.engines.python.batches import batches
-from changewire.engines.spark.decode import BatchFunction, decoded_by
+from changewire.engines.spark.decode import BatchFunction
 from changewire.engines.spark.kafka.options import address
 from changewire.engines.spark.kafka.read import read_kafka
+from changewire.engines.spark.messages import frames_by
 from changewire.engines.spark.session import session
 from changewire.engines.spark.types import INPUT
 from changewire.engines.spark.write import write
@@ -52,7 +53,8 @@ def run(
 
     Args:
         inputs: Files or folders that every worker can open.
-        output: Folder for ``changes``, ``controls`` and ``dead_letters``; those are replaced.
+        output: Folder for ``changes``, ``controls`` and ``dead_letters``, or for ``messages`` and
+            ``dead_letters``; those are replaced.
         decode_options: The format of the messages, and what they do not say themselves.
         shape: Shape of the files, see `changewire.framing.SHAPES`.
         show_values: Whether the outcome's first dead letters show the start of their values.
@@ -79,7 +81,8 @@ def run_kafka(
 
     Args:
         options: Options of Spark's Kafka source, as `read_kafka` takes them.
-        output: Folder for ``changes``, ``controls`` and ``dead_letters``; those are replaced.
+        output: Folder for ``changes``, ``controls`` and ``dead_letters``, or for ``messages`` and
+            ``dead_letters``; those are replaced.
         decode_options: The format of the messages, and what they do not say themselves.
         packages: Maven coordinates of Spark's Kafka connector, for a session that is started.
         show_values: Whether the outcome's first dead letters show the start of their values.
@@ -107,7 +110,7 @@ def _written(
 ) -> Outcome:
     """Write the tables; `times` are those of the start of the run and of the read."""
     started, ready = times
-    counts, letters = write(decoded_by(decode_options, messages), output, show_values=show_values)
+    counts, letters = write(frames_by(decode_options, messages), output, show_values=show_values)
     return Outcome(
         counts=counts,
         format=decode_options.format,

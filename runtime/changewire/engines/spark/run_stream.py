@@ -11,12 +11,13 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.errors import StreamError
+from changewire.engines.messages import counts_of
 from changewire.engines.options import CATALOG, KafkaOptions, StreamOptions, TableOptions
 from changewire.engines.outcome import Outcome
 from changewire.engines.spark.apply.query import apply_stream
-from changewire.engines.spark.decode import decoded_by
 from changewire.engines.spark.kafka.options import address, option
 from changewire.engines.spark.kafka.read import read_kafka
+from changewire.engines.spark.messages import frames_by
 from changewire.engines.spark.session import is_remote, session
 from changewire.engines.spark.stream.compatible import SETTINGS
 from changewire.engines.spark.stream.ending import await_end
@@ -60,7 +61,9 @@ def run_stream(
     """
     started = time.perf_counter()
     spark = _local_session(packages, stream_options.sink, output)
-    batches = CommittedBatches(stream_options.listener, show_values=show_values)
+    batches = CommittedBatches(
+        counts_of(decode_options), stream_options.listener, show_values=show_values
+    )
     counted = replace(stream_options, kafka=options, listener=batches.listener)
     query = _started(spark, _from_earliest(options), decode_options, counted, table_options)
     ready = time.perf_counter()
@@ -113,7 +116,7 @@ def _started(
 ) -> StreamingQuery:
     messages = read_kafka(spark, options)
     if table_options is None:
-        return write_decoded(decoded_by(decode_options, messages), stream_options)
+        return write_decoded(frames_by(decode_options, messages), stream_options)
     return apply_stream(messages, decode_options, table_options, stream_options)
 
 

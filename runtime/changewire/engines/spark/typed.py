@@ -14,7 +14,8 @@ from changewire.changes.change_row import ChangeRow
 from changewire.changes.decode_options import DecodeOptions, ElementRow
 from changewire.codec import DecodeError, rejection
 from changewire.codec.wire import too_deep
-from changewire.engines.decode import Decoder, Elements
+from changewire.engines.decode import Decoder
+from changewire.engines.elements import Elements
 from changewire.engines.native import Kernel, RowType, kernel_of
 from changewire.engines.places import Places
 from changewire.engines.spark.arrow_types import arrow_type
@@ -140,7 +141,5 @@ class TypedDecoder(Decoder):
         """Put typed rows in place of JSON text."""
         kind = arrow_type(self._type)
         for name in _IMAGES:
-            values = [
-                None if change is None else getattr(change, name) for change in elements.changes
-            ]
+            values = [None if change is None else getattr(change, name) for change in elements.rows]
             columns[name] = pa.array(values, kind)

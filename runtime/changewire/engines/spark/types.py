@@ -72,19 +72,43 @@ def _nullable(fields: StructType, names: tuple[str, ...]) -> list[StructField]:
     return [StructField(f.name, f.dataType, nullable=True, metadata=f.metadata) for f in chosen]
 
 
-ROWS = StructType(
-    [
-        _commented("kind", StringType(), "change, control or dead_letter."),
-        _commented("element", IntegerType(), "Index of the element in its message."),
-        _commented(
-            "elements", IntegerType(), "Elements of the message, in its first element; else 0."
-        ),
-        _commented("leniencies", ArrayType(StringType()), "Leniencies that the element needed."),
-        *_nullable(CHANGE, CHANGE_COLUMNS),
-        *_nullable(REJECTION, REJECTION_COLUMNS),
-        _commented("record_key", BinaryType(), "The Kafka record key."),
-        _commented("value", BinaryType(), "The message, of a dead letter only."),
-        *RECORD_FIELDS,
-    ]
-)
+def _rows(kinds: str, own: list[StructField]) -> StructType:
+    """Return the type of decoded rows.
+
+    Args:
+        kinds: What the column ``kind`` may hold.
+        own: Columns of what is no dead letter.
+    """
+    return StructType(
+        [
+            _commented("kind", StringType(), kinds),
+            _commented("element", IntegerType(), "Index of the element in its message."),
+            _commented(
+                "elements", IntegerType(), "Elements of the message, in its first element; else 0."
+            ),
+            _commented(
+                "leniencies", ArrayType(StringType()), "Leniencies that the element needed."
+            ),
+            *own,
+            *_nullable(REJECTION, REJECTION_COLUMNS),
+            _commented("record_key", BinaryType(), "The Kafka record key."),
+            _commented("value", BinaryType(), "The message, of a dead letter only."),
+            *RECORD_FIELDS,
+        ]
+    )
+
+
+ROWS = _rows("change, control or dead_letter.", _nullable(CHANGE, CHANGE_COLUMNS))
 """Decoded rows, as `changewire.engines.decode` makes them."""
+
+
+def message_rows(message: StructType) -> StructType:
+    """Return the type of the rows that `changewire.engines.messages` makes.
+
+    Args:
+        message: Type of a message.
+    """
+    variant = "Variant of the message; NULL for a record without value."
+    content = "The message; NULL for a record without value and a batch without elements."
+    own = [_commented("variant", StringType(), variant), _commented("content", message, content)]
+    return _rows("message or dead_letter.", own)

@@ -11,10 +11,11 @@ from unittest.mock import patch
 
 from tests.runtime.engines.stream.streams import Stream
 
+from changewire.engines.layout import OUTPUTS
 from changewire.engines.spark.stream import batch as batches
-from changewire.engines.spark.stream.output import APPENDS, KINDS
+from changewire.engines.spark.stream.output import APPENDS
 
-STEPS = ("counted", *(f"{when} {name}" for name in KINDS for when in ("before", "after")))
+STEPS = ("counted", *(f"{when} {name}" for name in OUTPUTS for when in ("before", "after")))
 """Steps of a batch; after its last one Spark commits it in the checkpoint."""
 
 

@@ -22,7 +22,7 @@ from changewire.engines.spark.stream.committed import BatchProgress, read
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-COUNTS = {"messages": 7, "elements": 9, "changes": 6, "controls": 2, "dead_letters": 1}
+COUNTS = {"messages": 7, "elements": 9, "changes": 6, "controls": 2, "valid": 0, "dead_letters": 1}
 KAFKA: dict[str, Any] = {
     "startOffset": {"t": {"0": 10, "1": 5}},
     "endOffset": {"t": {"0": 14, "1": 10}},

@@ -117,7 +117,7 @@ def test_options_are_checked_at_once(
 def test_two_outputs_at_one_place_are_refused(spark: SparkSession, tmp_path: Path) -> None:
     """Each output has a place of its own."""
     made = stream(tmp_path, 1)
-    with pytest.raises(ValueError, match="are three places"):
+    with pytest.raises(ValueError, match="controls and dead_letters must be different places"):
         made.start(spark, controls=f"{tmp_path}/changes/")
 
 

@@ -51,7 +51,7 @@ _SETTINGS: Final = {
 
 
 @dataclass(frozen=True)
-class TablesWriter(BatchWriter):
+class TablesWriter(BatchWriter[DecodedFrames]):
     """Writes the batches of a query that applies changes; what `foreachBatch` takes.
 
     Attributes:

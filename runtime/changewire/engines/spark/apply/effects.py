@@ -20,8 +20,8 @@ from pyspark.sql.types import (
 )
 
 from changewire.changes.change_row import ChangeRow
-from changewire.engines.decode import Elements
 from changewire.engines.effects import EFFECTS, IMAGES, EffectsDecoder, images, rows_of
+from changewire.engines.elements import Elements
 from changewire.engines.layout import CHANGE
 from changewire.engines.native import Kernel, kernel_of
 from changewire.engines.spark.apply.failures import FAILURE, FAILURE_FIELD, FAILURE_TYPE, ROW_ID

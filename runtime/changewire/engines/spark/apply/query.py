@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from pyspark.sql import DataFrame
@@ -156,8 +157,9 @@ def start_applying(
         stream_options: How the stream is written.
     """
     topic = topic_of(decoded.rows.sparkSession, stream_options)
+    frames = partial(DecodedFrames, rows_as=decoded.rows_as)
 
     def writer(query: str) -> TablesWriter:
-        return TablesWriter(query, stream_options, decoded.rows_as, topic, options)
+        return TablesWriter(query, stream_options, frames, topic, options)
 
     return start(decoded, stream_options, writer, others={"target": options.routing.template.text})

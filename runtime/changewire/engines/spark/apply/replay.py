@@ -120,10 +120,12 @@ def replay_letters(
     where: str | None = None,
 ) -> Replayed:
     """Decode dead letters again, as `replay` does."""
-    sink, targets = stream_options.sink, stream_options.outputs
+    sink, targets = stream_options.sink, stream_options.outputs._asdict()
     options = apply_options_of(decode_options, table_options, sink, stream_options.checkpoint)
-    letters_output = Output("dead_letters", targets.dead_letters)
-    outputs = [Output("controls", targets.controls), Output("changes", targets.changes)]
+    controls, changes, letters_output = (
+        Output(name, targets[name]) for name in ("controls", "changes", "dead_letters")
+    )
+    outputs = [controls, changes]
     letters = _letters(spark, letters_output, options.tables, where)
     number = letters.count()
     decoded = with_effects_of(letters.dropDuplicates([*_RECORD]), options.types)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from pyspark.sql import DataFrame
 
@@ -13,7 +13,7 @@ from changewire.engines.counts import Counts
 from changewire.engines.errors import TooManyDeadLettersError
 from changewire.engines.options import BatchId, Limit, MergeCounts, StreamOptions, allowed
 from changewire.engines.outcome import place_text
-from changewire.engines.spark.decode import DecodedFrames, RowsAs
+from changewire.engines.spark.frames import Frames
 from changewire.engines.spark.stream.batch_errors import java_cause_named, short_interruption
 from changewire.engines.spark.stream.letters import DeadLettersTopic
 from changewire.engines.spark.stream.output import APPENDS, Output, outputs_of
@@ -22,9 +22,11 @@ from changewire.engines.spark.write import first_dead_letters, persisted
 
 _REASONS: Final = 3
 
+F = TypeVar("F", bound=Frames)
+
 
 @dataclass(frozen=True)
-class BatchWriter:
+class BatchWriter(Generic[F]):
     """Writes the batches of a query; what `foreachBatch` takes.
 
     It can be pickled if its listeners can, and keeps nothing between batches: with Spark Connect a
@@ -33,13 +35,13 @@ class BatchWriter:
     Attributes:
         query: Id of the query.
         options: How the stream is written.
-        rows_as: How `key`, `before` and `after` are given.
+        frames: Returns what decoded rows are: changes or messages.
         topic: Gets the dead letters too.
     """
 
     query: str
     options: StreamOptions
-    rows_as: RowsAs
+    frames: Callable[[DataFrame], F]
     topic: DeadLettersTopic | None
 
     @property
@@ -60,21 +62,21 @@ class BatchWriter:
         """
         started = time.perf_counter()
         batch = BatchId(self.query, number)
-        decoded = DecodedFrames(rows, self.rows_as)
+        decoded = self.frames(rows)
         with java_cause_named(), short_interruption(), persisted(decoded) as kept:
             counts, merged = self._write(kept, batch)
         self._report(batch, counts, merged, time.perf_counter() - started)
 
-    def _write(self, decoded: DecodedFrames, batch: BatchId) -> tuple[Counts, MergeCounts]:
+    def _write(self, decoded: F, batch: BatchId) -> tuple[Counts, MergeCounts]:
         """Write a batch; return its counts, and what became of its changes in tables."""
         self._check(decoded, batch)
         return self._land(decoded, batch), MergeCounts()
 
-    def _check(self, decoded: DecodedFrames, batch: BatchId) -> None:
+    def _check(self, decoded: F, batch: BatchId) -> None:
         """Check that a batch adds up, and has no more dead letters than it may have."""
         check_dead_letters(self.options.max_dead_letters, decoded, batch.number)
 
-    def _land(self, decoded: DecodedFrames, batch: BatchId) -> Counts:
+    def _land(self, decoded: F, batch: BatchId) -> Counts:
         """Write the outputs of a batch."""
         counts = decoded.counts
         for output in self.outputs:
@@ -97,7 +99,7 @@ class BatchWriter:
             listener.merged(batch, merged)
 
 
-def check_dead_letters(limit: Limit | None, decoded: DecodedFrames, batch: int) -> None:
+def check_dead_letters(limit: Limit | None, decoded: Frames, batch: int) -> None:
     """Check that a batch adds up, and reject it if it has too many dead letters.
 
     Raises:

@@ -15,7 +15,7 @@ _MILLISECONDS: Final = 1000
 _WRITTEN: Final = "addBatch"
 """Step that only a batch with rows has; Spark also reports triggers that found nothing."""
 
-_COUNTS: Final = ("messages", "elements", "changes", "controls", "dead_letters")
+_COUNTS: Final = ("messages", "elements", "changes", "controls", "valid", "dead_letters")
 
 
 class BatchProgress(msgspec.Struct, frozen=True):
@@ -36,6 +36,8 @@ class BatchProgress(msgspec.Struct, frozen=True):
         lag_offsets: Offsets behind the latest ones that the source knew; None as above.
         lag_seconds: How old the newest record was when the batch was done; None without Kafka's
             timestamps.
+        valid: Elements of a stream of `messages` that are no dead letters; it has no changes and
+            no control events.
     """
 
     batch: int
@@ -50,6 +52,7 @@ class BatchProgress(msgspec.Struct, frozen=True):
     offset_gaps: int | None
     lag_offsets: int | None
     lag_seconds: float | None
+    valid: int = 0
 
 
 class _Source(msgspec.Struct, rename="camel"):

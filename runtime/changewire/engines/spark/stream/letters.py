@@ -10,7 +10,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.options import BatchId, StreamOptions
-from changewire.engines.spark.decode import DecodedFrames
+from changewire.engines.spark.frames import Frames
 from changewire.engines.spark.kafka.options import checked
 from changewire.engines.spark.kafka.reach import check_reachable
 from changewire.engines.spark.types import HEADERS
@@ -42,7 +42,7 @@ class DeadLettersTopic:
     topic: str
     options: Mapping[str, str]
 
-    def send(self, decoded: DecodedFrames, batch: BatchId) -> None:
+    def send(self, decoded: Frames, batch: BatchId) -> None:
         """Send the dead letters of a batch, at least once.
 
         Those that were read from this very topic are left out: they would come back for ever.

@@ -1,11 +1,11 @@
-"""The three outputs of a stream: which rows each takes, and how a batch is appended to it.
+"""The outputs of a stream: which rows each takes, and how a batch is appended to it.
 
 Appends are idempotent: a retry changes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,16 +13,13 @@ from pyspark.sql import DataFrame, DataFrameWriter
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import StructType
 
-from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER
-from changewire.engines.options import BatchId, StreamOutputs
-from changewire.engines.spark.decode import DecodedFrames
+from changewire.engines.layout import DEAD_LETTER, MESSAGE_OUTPUTS, OUTPUTS
+from changewire.engines.options import BatchId, MessageOutputs, StreamOutputs
+from changewire.engines.spark.frames import Frames
 from changewire.tables.names import is_path
 
-KINDS: Final = {"changes": CHANGE, "controls": CONTROL, "dead_letters": DEAD_LETTER}
-"""Kind of row of each output, in the order in which a batch is written.
-
-Dead letters come last: if a batch that a crash cut off has more of them when it is retried,
-they are in two outputs, and never in none."""
+KINDS: Final[Mapping[str, str]] = {**OUTPUTS, **MESSAGE_OUTPUTS}
+"""Kind of row of each output."""
 
 QUERY: Final = "query"
 BATCH: Final = "batch"
@@ -66,7 +63,7 @@ class Output:
         else:
             writer.saveAsTable(self.target)
 
-    def rows(self, decoded: DecodedFrames) -> DataFrame:
+    def rows(self, decoded: Frames) -> DataFrame:
         """Return its rows, with the columns that the output has.
 
         Dead letters get a column ``time``: when they were rejected.
@@ -76,14 +73,18 @@ class Output:
             return found
         return found.withColumn("time", F.current_timestamp())
 
-    def schema(self, decoded: DecodedFrames) -> StructType:
+    def schema(self, decoded: Frames) -> StructType:
         """Return the columns of its rows."""
         return self.rows(decoded).schema
 
 
-def outputs_of(targets: StreamOutputs) -> Sequence[Output]:
-    """Return the outputs of a stream, in the order in which a batch is written."""
-    return [Output(name, getattr(targets, name)) for name in KINDS]
+def outputs_of(targets: StreamOutputs | MessageOutputs) -> Sequence[Output]:
+    """Return the outputs of a stream, in the order in which a batch is written.
+
+    Dead letters come last: if a batch that a crash cut off has more of them when it is retried,
+    they are in two outputs, and never in none.
+    """
+    return [Output(name, target) for name, target in targets._asdict().items()]
 
 
 def append_delta(rows: DataFrame, output: Output, batch: BatchId) -> None:

@@ -18,8 +18,10 @@ _COUNTS: Final = (
     "elements",
     "changes",
     "controls",
+    "valid",
     "dead_letters",
     "by_operation",
+    "by_variant",
     "by_error_code",
     "leniencies",
 )
@@ -31,10 +33,12 @@ _COMMITTED: Final = ("rows", "rows_per_second", "offset_gaps", "lag_offsets", "l
 def as_text(batch: BatchId, counts: Counts, merged: MergeCounts, seconds: float) -> str:
     """Return a line to read."""
     rate = counts.messages / max(seconds, 1e-6)
+    (first, what), *others = counts.totals()
+    parts = ", ".join(f"{number} {words}" for number, words in others)
     return (
         f"batch {batch.number}: {counts.messages} messages, {counts.elements} elements: "
-        f"{counts.changes} changes{_in_tables(merged)}, {counts.controls} control events, "
-        f"{counts.dead_letters} dead letters; {seconds:.1f} s, {rate:.0f} messages a second"
+        f"{first} {what}{_in_tables(merged)}, {parts}; {seconds:.1f} s, "
+        f"{rate:.0f} messages a second"
     )
 
 
@@ -85,6 +89,6 @@ def _values(batch: BatchId, counts: Counts, merged: MergeCounts, seconds: float)
         "time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
         "seconds": round(seconds, 3),
         "version": VERSION,
-        **{name: values[name] for name in _COUNTS},
+        **{name: values[name] for name in _COUNTS if name in values},
         **{name: dict(found) for name, found in merged._asdict().items() if found},
     }

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
+from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from changewire.engines.options import (
@@ -14,6 +16,7 @@ from changewire.engines.options import (
     KafkaOptions,
     Limit,
     Listener,
+    MessageOutputs,
     Sink,
     StreamListener,
     StreamOptions,
@@ -21,6 +24,8 @@ from changewire.engines.options import (
 )
 from changewire.engines.spark import observed
 from changewire.engines.spark.decode import DecodedFrames
+from changewire.engines.spark.frames import Frames
+from changewire.engines.spark.messages import MessageFrames
 from changewire.engines.spark.stream.batch import BatchWriter
 from changewire.engines.spark.stream.compatible import check_output
 from changewire.engines.spark.stream.identity import identity
@@ -29,10 +34,11 @@ from changewire.engines.spark.stream.output import Output, outputs_of
 
 
 def write_stream(
-    decoded: DecodedFrames,
+    decoded: DecodedFrames | MessageFrames,
     *,
-    changes: str,
-    controls: str,
+    changes: str | None = None,
+    controls: str | None = None,
+    messages: str | None = None,
     dead_letters: str,
     checkpoint: str,
     sink: Sink = "delta",
@@ -46,15 +52,17 @@ def write_stream(
 ) -> StreamingQuery:
     """Start a query that appends changes, control events and dead letters, each to its output.
 
-    Every batch is decoded once. Nothing of it is written before ``elements = changes + controls +
-    dead_letters`` was found to hold. If the query ends before Spark commits a batch, Spark retries
-    the batch, and the retry changes no output a second time.
+    Of what `messages` returns it appends messages and dead letters. Every batch is decoded once.
+    Nothing of it is written before ``elements = changes + controls + dead_letters``, of messages
+    ``elements = valid + dead_letters``, was found to hold. If the query ends before Spark commits a
+    batch, Spark retries the batch, and the retry changes no output a second time.
 
     Args:
-        decoded: From `decode`, of a streaming DataFrame.
+        decoded: From `decode` or `messages`, of a streaming DataFrame.
         changes: Path of the output of changes, or the name of a Delta table. What has a slash is
             a path.
         controls: Path or table of the control events.
+        messages: Path or table of the messages, in place of `changes` and `controls`.
         dead_letters: Path or table of the dead letters.
         checkpoint: Folder of Spark's checkpoint, one for each query.
         sink: Format of the outputs.
@@ -73,32 +81,53 @@ def write_stream(
         The running query. `await_end` raises what stops it.
 
     Raises:
-        ValueError: `decoded` is no stream, two outputs are at one place, or there is no such sink
-            or limit.
+        ValueError: `decoded` is no stream, an output is missing or not one of its outputs, two
+            outputs are at one place, or there is no such sink or limit.
         CheckpointError: The checkpoint is that of another query.
         OutputError: An output has another schema, or Spark does not know its format.
         KafkaSourceError: The topic for dead letters is not there.
     """
     listener = StreamListener(notice, metrics, written)
-    outputs = StreamOutputs(changes, controls, dead_letters)
+    given = {"changes": changes, "controls": controls, "messages": messages}
+    outputs = _outputs({**given, "dead_letters": dead_letters}, decoded)
     options = StreamOptions(
         outputs, checkpoint, sink, trigger, max_dead_letters, dead_letters_topic, kafka, listener
     )
     return write_decoded(decoded, options)
 
 
-def write_decoded(decoded: DecodedFrames, options: StreamOptions) -> StreamingQuery:
+def _outputs(
+    given: Mapping[str, str | None], decoded: DecodedFrames | MessageFrames
+) -> StreamOutputs | MessageOutputs:
+    """Return the outputs of a stream.
+
+    Raises:
+        ValueError: One is missing, or is not for such rows.
+    """
+    places = {name: place for name, place in given.items() if place is not None}
+    if places.keys() != decoded.outputs.keys():
+        made = "messages" if isinstance(decoded, MessageFrames) else "decode"
+        raise ValueError(
+            f"what `{made}` returns goes to {', '.join(decoded.outputs)}; given were: "
+            f"{', '.join(places)}"
+        )
+    kind = MessageOutputs if isinstance(decoded, MessageFrames) else StreamOutputs
+    return kind(**places)
+
+
+def write_decoded(decoded: DecodedFrames | MessageFrames, options: StreamOptions) -> StreamingQuery:
     """Start the query of `write_stream`."""
     topic = topic_of(decoded.rows.sparkSession, options)
-    return start(
-        decoded, options, lambda query: BatchWriter(query, options, decoded.rows_as, topic)
-    )
+    frames: Callable[[DataFrame], Frames] = MessageFrames
+    if isinstance(decoded, DecodedFrames):
+        frames = partial(DecodedFrames, rows_as=decoded.rows_as)
+    return start(decoded, options, lambda query: BatchWriter(query, options, frames, topic))
 
 
 def start(
-    decoded: DecodedFrames,
+    decoded: Frames,
     options: StreamOptions,
-    writer: Callable[[str], BatchWriter],
+    writer: Callable[[str], Callable[[DataFrame, int], None]],
     *,
     others: Mapping[str, str] | None = None,
 ) -> StreamingQuery:
@@ -129,7 +158,7 @@ def start(
     return stream.option("checkpointLocation", options.checkpoint).start()
 
 
-def _check_arguments(decoded: DecodedFrames, outputs: Sequence[Output], sink: str) -> None:
+def _check_arguments(decoded: Frames, outputs: Sequence[Output], sink: str) -> None:
     if sink not in SINKS:
         raise ValueError(f"no sink {sink!r}; there are: {', '.join(SINKS)}")
     if not decoded.rows.isStreaming:
@@ -140,4 +169,5 @@ def _check_arguments(decoded: DecodedFrames, outputs: Sequence[Output], sink: st
     if sink == "iceberg" and any(output.is_path for output in outputs):
         raise ValueError("tables of iceberg have names, and no paths")
     if len({output.target.rstrip("/") for output in outputs}) < len(outputs):
-        raise ValueError("changes, controls and dead_letters are three places, not fewer")
+        *names, last = (output.name for output in outputs)
+        raise ValueError(f"{', '.join(names)} and {last} must be different places")

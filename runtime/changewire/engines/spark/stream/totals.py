@@ -8,7 +8,7 @@ from typing import Any
 from changewire.engines.counts import Counts
 from changewire.engines.options import BatchId, MergeCounts, StreamListener
 from changewire.engines.outcome import FIRST_DEAD_LETTERS, StreamTotals
-from changewire.engines.spark.decode import DecodedFrames
+from changewire.engines.spark.frames import Frames
 from changewire.engines.spark.stream.committed import BatchProgress
 from changewire.engines.spark.stream.progress import committed_as_json, committed_as_text
 from changewire.engines.spark.write import first_dead_letters
@@ -28,14 +28,15 @@ class CommittedBatches:
         tables: What became of their changes in tables, as `changewire.tables.Result.counts`.
     """
 
-    def __init__(self, listener: StreamListener, *, show_values: bool) -> None:
+    def __init__(self, counts: Counts, listener: StreamListener, *, show_values: bool) -> None:
         """Start at nothing.
 
         Args:
+            counts: Counts of nothing yet, of the rows that the query writes.
             listener: Its ``notice`` and ``metrics`` get a line for each committed batch.
             show_values: Whether dead letters show the start of their values.
         """
-        self.counts = Counts()
+        self.counts = counts
         self.letters: _DeadLetters = []
         self.tables: Counter[str] = Counter()
         self._listener = listener
@@ -73,7 +74,7 @@ class CommittedBatches:
         """Return what a streaming query adds to an outcome."""
         return StreamTotals(self._query, self._batches, self._gaps, self._lag, signal)
 
-    def _keep_written(self, batch: BatchId, counts: Counts, decoded: DecodedFrames) -> None:
+    def _keep_written(self, batch: BatchId, counts: Counts, decoded: Frames) -> None:
         """Keep the content of a batch until it is committed."""
         wanted = FIRST_DEAD_LETTERS - len(self.letters)
         letters: _DeadLetters = []

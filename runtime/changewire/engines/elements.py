@@ -1,0 +1,174 @@
+"""Elements of messages, and the columns of the rows that they become."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from changewire.engines.layout import (
+    CHANGE,
+    CHANGE_COLUMNS,
+    CHANGE_OPS,
+    CONTROL,
+    DEAD_LETTER,
+    INPUT_COLUMNS,
+    RECORD_COLUMNS,
+    REJECTION_COLUMNS,
+)
+from changewire.engines.places import Places, records_of
+from changewire_messages.change import Rejection
+from changewire_messages.change.arrow import change_array, rejection_array
+from changewire_messages.columns import spread
+
+Found: TypeAlias = tuple[Any, list[str]]
+"""What an element is: what a decoder makes columns of, or a `Rejection`; and the names of the
+leniencies that it needed."""
+
+
+class Elements:
+    """The elements of some messages, or a run of them, in their order.
+
+    Attributes:
+        rows: What columns are made of, such as the change that each element is; None for a dead
+            letter.
+        rejections: The rejection of each element; None where it is no dead letter.
+        leniencies: Names of the leniencies that each element needed.
+    """
+
+    def __init__(self, found: Sequence[Found] = ()) -> None:
+        """Take the elements apart."""
+        self._found = found
+        self.leniencies = [leniencies for _, leniencies in found]
+        self.rows = [None if isinstance(result, Rejection) else result for result, _ in found]
+        self.rejections = [result if isinstance(result, Rejection) else None for result, _ in found]
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def each(self, function: Callable[[Found], Found]) -> Elements:
+        """Return what a function makes of each element."""
+        return Elements([*map(function, self._found)])
+
+    def run(self, start: int, stop: int) -> Elements:
+        """Return the elements from one to before another."""
+        return Elements(self._found[start:stop])
+
+
+def columns(
+    batch: pa.RecordBatch, elements: Elements, places: Places | None
+) -> dict[str, pa.Array]:
+    """Join elements with the columns of the records that they came in.
+
+    Args:
+        batch: Records.
+        elements: Elements of these records.
+        places: Which record each is of; None where every record is one element.
+    """
+    change = _fields(spread(elements.rows, change_array), CHANGE_COLUMNS)
+    dead = rejection_columns(elements)
+    leniencies = leniencies_column(elements)
+    return joined_columns(batch, change, dead, leniencies, places)
+
+
+def rejection_columns(elements: Elements) -> dict[str, pa.Array]:
+    """Return the columns of the rejections; NULL for what is no dead letter."""
+    return _fields(spread(elements.rejections, rejection_array), REJECTION_COLUMNS)
+
+
+def leniencies_column(elements: Elements) -> pa.Array:
+    """Return the names of the leniencies that each element needed."""
+    return pa.array(elements.leniencies, pa.list_(pa.string()))
+
+
+def joined_columns(
+    batch: pa.RecordBatch,
+    change: Mapping[str, pa.Array],
+    dead: Mapping[str, pa.Array],
+    leniencies: pa.Array,
+    places: Places | None,
+) -> dict[str, pa.Array]:
+    """Join the columns of elements with those of the records that they came in.
+
+    Args:
+        batch: Records.
+        change: Columns of the changes; NULL for dead letters.
+        dead: Columns of the rejections; NULL for changes.
+        leniencies: Names of the leniencies that each element needed.
+        places: Which record each is of; None where every record is one element.
+    """
+    return element_columns(batch, _kinds(change["op"]), change, dead, leniencies, places)
+
+
+def element_columns(  # noqa: PLR0917 - one for each part of a row
+    batch: pa.RecordBatch,
+    kind: pa.Array | str,
+    own: Mapping[str, pa.Array],
+    dead: Mapping[str, pa.Array],
+    leniencies: pa.Array,
+    places: Places | None,
+) -> dict[str, pa.Array]:
+    """Join the columns of elements of any kind with those of their records.
+
+    Args:
+        batch: Records.
+        kind: Kind of what is no dead letter.
+        own: Columns of what is no dead letter.
+        dead: Columns of the rejections.
+        leniencies: Names of the leniencies that each element needed.
+        places: Which record each is of; None where every record is one element.
+    """
+    rows = len(leniencies)
+    is_dead = pc.is_valid(dead["code"])
+    record = records_of(batch, rows, places, is_dead)
+    zero, one = pa.scalar(0, pa.int32()), pa.scalar(1, pa.int32())
+    return {
+        "kind": pc.if_else(is_dead, DEAD_LETTER, kind),
+        "element": pa.repeat(zero, rows) if places is None else places.element,
+        "elements": pa.repeat(one, rows) if places is None else places.elements,
+        "leniencies": leniencies,
+        **own,
+        **dead,
+        "record_key": record["key"],
+        "value": record["value"],
+        **{name: record[name] for name in RECORD_COLUMNS},
+    }
+
+
+def _kinds(ops: pa.Array) -> pa.Array:
+    return pc.if_else(pc.is_in(ops, pa.array(sorted(CHANGE_OPS))), CHANGE, CONTROL)
+
+
+def decoded_schema() -> pa.Schema:
+    """Return the columns of decoded rows, the same for every format."""
+    return pa.RecordBatch.from_pydict(columns(no_records(), Elements(), None)).schema
+
+
+def no_rejections(rows: int) -> dict[str, pa.Array]:
+    """Return the columns of rejections where no row is one."""
+    return {name: pa.nulls(rows, kind) for name, kind in _rejection_types().items()}
+
+
+@cache
+def _rejection_types() -> Mapping[str, pa.DataType]:
+    found = _fields(spread([], rejection_array), REJECTION_COLUMNS)
+    return {name: column.type for name, column in found.items()}
+
+
+def no_records() -> pa.RecordBatch:
+    """Return records of which there are none."""
+    return pa.RecordBatch.from_pylist([], pa.schema(INPUT_COLUMNS))
+
+
+def one_record() -> pa.RecordBatch:
+    """Return a record whose columns are NULL."""
+    return pa.RecordBatch.from_pylist([{}], pa.schema(INPUT_COLUMNS))
+
+
+def _fields(array: pa.StructArray, names: tuple[str, ...]) -> dict[str, pa.Array]:
+    """Return fields of a struct array; NULL where the struct is."""
+    flat = dict(zip(array.type.names, array.flatten(), strict=True))
+    return {name: flat[name] for name in names}

@@ -1,0 +1,77 @@
+"""Decoded rows as DataFrames, whatever their kinds are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, TypeVar
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+from changewire.engines.counts import Counts
+from changewire.engines.layout import DEAD_LETTER
+from changewire.engines.outputs import table_of
+from changewire.version import VERSION
+
+C = TypeVar("C", bound=Counts)
+
+
+@dataclass(frozen=True)
+class Frames:
+    """What decoded changes and messages share.
+
+    Attributes:
+        rows: One row for each element, with its `kind`.
+        outputs: Kind of the rows that each output takes.
+    """
+
+    rows: DataFrame
+
+    outputs: ClassVar[Mapping[str, str]]
+
+    @property
+    def dead_letters(self) -> DataFrame:
+        """Rejected elements: code, place and reason, beside the raw key and value."""
+        return self.of_kind(DEAD_LETTER)
+
+    @cached_property
+    def counts(self) -> Counts:
+        """Counts over all rows, checked."""
+        raise NotImplementedError
+
+    def of_kind(self, kind: str) -> DataFrame:
+        """Return the rows of one kind, with the columns of its output."""
+        found = self.rows.where(F.col("kind") == kind)
+        if kind == DEAD_LETTER:
+            found = found.drop("key").withColumnRenamed("record_key", "key")
+            found = found.withColumn("version", F.lit(VERSION))
+        return found.select(*table_of(kind))
+
+
+def totals() -> list[Column]:
+    """Return what `Counts.add` takes of a group, beside the columns that make the group."""
+    return [
+        F.count("*").alias("rows"),
+        F.count_if(F.col("element") == 0).alias("messages"),
+        F.sum("elements").alias("elements"),
+    ]
+
+
+def counted(groups: DataFrame, counts: C) -> C:
+    """Add groups of decoded rows to counts, and return these, checked.
+
+    Args:
+        groups: Rows of `Counts.add`, each with its ``leniencies``.
+        counts: Counts of nothing yet.
+
+    Raises:
+        ConservationError: Decoded rows do not add up.
+    """
+    # In one partition, as each would be a job of its own.
+    for group in groups.coalesce(1).toLocalIterator():
+        counts.add(group.asDict())
+        for name in group["leniencies"] or ():
+            counts.leniencies[name] += group["rows"]
+    return counts.checked()

@@ -1,0 +1,218 @@
+"""Messages as typed columns: what their models hold, in both engines, and nothing is lost."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql.pandas.types import from_arrow_schema
+from tests.runtime.codec.formats import FORMATS
+from tests.runtime.engines.any_messages import captured, mutated
+from tests.runtime.engines.same import SAYS, check_struct
+from tests.samples import FORMAT, mixed_messages
+
+import changewire as cw
+import changewire.arrow as cwa
+import changewire.spark as cws
+from changewire.changes.decode_options import DecodeOptions
+from changewire.codec.registry import family
+from changewire.engines.layout import DEAD_LETTERS_TABLE, HEADERS, MESSAGES_TABLE
+from changewire.engines.messages import MessageDecoder
+from changewire_messages import FORMATS as PACKAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyspark.sql import SparkSession
+
+Row = dict[str, Any]
+Place = tuple[int, int]
+
+formats = pytest.mark.parametrize("name", FORMATS)
+MUTANTS = 300
+
+
+def records(name: str) -> pa.Table:
+    """Return messages of a format, good, bad and hostile ones, and a record without value."""
+    values = [*captured(name), *mutated(name, MUTANTS), b"", b"\xc1", b"[" * 100_000, None]
+    number = len(values)
+    headers = [[{"key": "h", "value": b"v"}]] * number
+    return pa.table(
+        {
+            "value": pa.array(values, pa.binary()),
+            "key": [b"k"] * number,
+            "topic": ["t"] * number,
+            "partition": pa.array([3] * number, pa.int32()),
+            "offset": range(number),
+            "headers": pa.array(headers, HEADERS),
+        }
+    )
+
+
+@dataclass
+class Read:
+    """Messages of a format, and what Arrow has of them.
+
+    Attributes:
+        values: The messages, by their offsets.
+        messages: Their rows, by offset and element.
+        dead_letters: The rows of their dead letters.
+        counts: Their counts.
+    """
+
+    values: list[bytes | None]
+    messages: Mapping[Place, Row]
+    dead_letters: Mapping[Place, Row]
+    counts: Any
+
+
+def placed(table: pa.Table) -> dict[Place, Row]:
+    """Return rows by offset and element, each of which is there once."""
+    rows = table.to_pylist()
+    found = {(row["offset"], row["element"]): row for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+@pytest.fixture(scope="module", params=FORMATS)
+def read(request: pytest.FixtureRequest) -> tuple[str, Read]:
+    """The messages of a format, in Arrow."""
+    name = request.param
+    table = records(name)
+    messages, letters, counts = cwa.messages(table, format=name).tables()
+    values = table.column("value").to_pylist()
+    return name, Read(values, placed(messages), placed(letters), counts)
+
+
+def test_columns_hold_what_models_hold(read: tuple[str, Read]) -> None:
+    """Each element is one row: the columns of a message hold its model value by value."""
+    name, found = read
+    says = SAYS[FORMATS[name].encoding.rule]
+    places: set[Place] = set()
+    for offset, value in enumerate(found.values):
+        for element, model in enumerate(expected(name, value)):
+            places.add((offset, element))
+            assert ((offset, element) in found.dead_letters) == isinstance(model, cw.Rejection)
+            if isinstance(model, cw.Rejection):
+                continue
+            row = found.messages[offset, element]
+            if model is None:
+                assert (row["variant"], row["content"]) == ("Batch" if value else None, None)
+                continue
+            assert row["variant"] == family(name).variant_of(model)
+            assert row["leniencies"] == cw.leniencies(model)
+            check_struct(row["content"], model, says)
+    assert places == {*found.messages, *found.dead_letters}
+
+
+def expected(name: str, value: bytes | None) -> list[Any]:
+    """Return the models and rejections of a message; None for one that holds nothing."""
+    return (cw.decode_all(value, format=name) if value is not None else []) or [None]
+
+
+def test_columns_of_the_record_are_kept(read: tuple[str, Read]) -> None:
+    """Rows have the columns of their output, and Kafka's, as those of `decode`."""
+    _, found = read
+    for row in found.messages.values():
+        assert (row["record_key"], row["topic"], row["partition"]) == (b"k", "t", 3)
+        assert row["headers"] == [{"key": "h", "value": b"v"}]
+        assert tuple(row) == MESSAGES_TABLE
+    assert {tuple(row) for row in found.dead_letters.values()} == {DEAD_LETTERS_TABLE}
+
+
+def test_dead_letters_are_those_of_decode(read: tuple[str, Read]) -> None:
+    """A dead letter has the columns and values that `decode` gives it.
+
+    What else is a dead letter there contradicts itself as a change, and is a valid message.
+    """
+    name, found = read
+    theirs = placed(cwa.decode(records(name), format=name).dead_letters.read_all())
+    for place, letter in found.dead_letters.items():
+        assert theirs.pop(place) == letter
+    assert all(place in found.messages for place in theirs)
+
+
+def test_elements_are_counted(read: tuple[str, Read]) -> None:
+    """Valid elements and dead letters add up, by variant and by code."""
+    _, found = read
+    counts = found.counts.as_dict()
+    assert counts["messages"] == len(found.values)
+    assert counts["elements"] == counts["valid"] + counts["dead_letters"]
+    assert counts["valid"] == len(found.messages) == sum(counts["by_variant"].values())
+    variants = Counter(row["variant"] or "(no value)" for row in found.messages.values())
+    assert variants == counts["by_variant"]
+    codes = Counter(row["code"] for row in found.dead_letters.values())
+    assert codes == counts["by_error_code"]
+    used = Counter(one for row in found.messages.values() for one in row["leniencies"])
+    assert used == counts["leniencies"]
+    assert not {"changes", "controls", "by_operation"} & counts.keys()
+
+
+@formats
+def test_spark_has_the_rows_of_arrow(name: str, spark: SparkSession) -> None:
+    """In Spark every row of every kind is the same, and its columns have the type that is told."""
+    table = records(name)
+    found = cws.messages(spark.createDataFrame(table).coalesce(1), format=name)
+    assert found.rows.schema["content"].dataType == cws.message_type(name)
+    by_arrow = cwa.messages(table, format=name).rows.read_all()
+    assert found.rows.toArrow().to_pylist() == by_arrow.to_pylist()
+
+
+@formats
+def test_types_are_those_of_the_generator(name: str) -> None:
+    """Arrow and Spark have the same type, whose columns say what they are, and may all be NULL."""
+    told = cws.message_type(name)
+    generated = import_module(f"{PACKAGES[name]}.spark").MESSAGE
+    assert told.simpleString() == generated.simpleString()
+    assert from_arrow_schema(pa.schema(cwa.message_type(name))).simpleString() == (
+        told.simpleString()
+    )
+    assert all(field.nullable and field.metadata["comment"] for field in told.fields)
+
+
+def test_unknown_properties_are_kept() -> None:
+    """A property that no schema names is in `_extra`, as the model has it."""
+    message = b'{"msg":"delete","key":["n",null,"YWJjZGVmZ2hpamtsbW5vcHFyc3Q=",1],"new":[1]}'
+    (row,) = cwa.messages([message], format=FORMAT).messages.read_all().to_pylist()
+    assert row["content"]["_extra"] == '{"/new":[1]}'
+
+
+def test_no_messages_have_all_columns() -> None:
+    """The columns do not depend on what was read."""
+    messages, letters, counts = cwa.messages([], format=FORMAT).tables()
+    assert tuple(messages.column_names) == MESSAGES_TABLE
+    assert tuple(letters.column_names) == DEAD_LETTERS_TABLE
+    assert messages.schema.field("content").type == cwa.message_type(FORMAT)
+    assert (counts.elements, counts.by_variant) == (0, {})
+
+
+def test_a_decoder_of_messages_pickles() -> None:
+    """Workers get a copy that decodes alike."""
+    decoder = MessageDecoder(DecodeOptions(FORMAT, elements_as="messages"))
+    copy = pickle.loads(pickle.dumps(decoder))  # noqa: S301 - our own object
+    batch = pa.record_batch({"value": pa.array(mixed_messages(), pa.binary())})
+    assert list(copy(batch)) == list(decoder(batch))
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"format": "auto"}, "one format: name it in place of auto"),
+        ({"format": "nope"}, "no format 'nope'"),
+        ({"image": "patch", "keys": ["id"]}, "image, keys: for changes; messages are kept"),
+        ({"null_value": "delete"}, "null_value: for changes"),
+        ({"elements_as": "rows"}, "no elements_as 'rows'; there are: changes, messages"),
+    ],
+)
+def test_what_has_no_meaning_for_messages_is_refused(
+    options: dict[str, Any], sentence: str
+) -> None:
+    """Options for changes, and a format that each message says, are errors and not ignored."""
+    made: dict[str, Any] = {"format": "lindorm-json", "elements_as": "messages", **options}
+    with pytest.raises(ValueError, match=sentence):
+        DecodeOptions(**made)
