@@ -14,7 +14,8 @@ from benchmarks import topics
 from benchmarks.tables import Result, timed
 from benchmarks.timing import Action, Timing, compare
 from changewire.changes import change_row
-from changewire.engines.elements import PART, Elements, columns
+from changewire.engines.decode import PART
+from changewire.engines.elements import Elements, columns
 
 FORMAT = "lindorm-json"
 WITHOUT, WITH = "values as JSON has them", "values as the schema says"
