@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from benchmarks.figures import figures, load, machine
 from benchmarks.tables import Result
@@ -35,63 +38,25 @@ def main() -> None:
 
 def benchmarks(*, quick: bool) -> Mapping[str, Callable[[], Iterator[Result]]]:
     """Return what can be run, by name; each is imported when it runs."""
-
-    def codec() -> Iterator[Result]:
-        from benchmarks.codec import run
-
-        return run(rounds=2 if quick else 15, seconds=0.02 if quick else 0.15)
-
-    def stages() -> Iterator[Result]:
-        from benchmarks.stages import run
-
-        return run(rounds=2 if quick else 15, seconds=0.02 if quick else 0.15)
-
-    def formats() -> Iterator[Result]:
-        from benchmarks.formats import run
-
-        return run(rounds=2 if quick else 15, seconds=0.01 if quick else 0.1)
-
-    def embedded() -> Iterator[Result]:
-        from benchmarks.embedded import run
-
-        return run(rounds=2 if quick else 15, seconds=0.02 if quick else 0.15)
-
-    def kafka() -> Iterator[Result]:
-        from benchmarks.kafka import run
-
-        return run(rounds=2 if quick else 7, seconds=0.01 if quick else 0.05)
-
-    def imports() -> Iterator[Result]:
-        from benchmarks.imports import run
-
-        return run(rounds=2 if quick else 15)
-
-    def memory() -> Iterator[Result]:
-        from benchmarks.memory import run
-
-        return run(megabytes=50 if quick else 1024)
-
-    def spark() -> Iterator[Result]:
-        from benchmarks.in_spark import run
-
-        return run(count=20_000 if quick else 100_000, rounds=2 if quick else 5)
-
-    def workers() -> Iterator[Result]:
-        from benchmarks.workers import run
-
-        return run(large=100 if quick else 400)
-
-    return {
-        "codec": codec,
-        "formats": formats,
-        "embedded": embedded,
-        "kafka": kafka,
-        "stages": stages,
-        "imports": imports,
-        "memory": memory,
-        "spark": spark,
-        "workers": workers,
+    rounds = 2 if quick else 15
+    options: Mapping[str, Mapping[str, Any]] = {
+        "codec": {"rounds": rounds, "seconds": 0.02 if quick else 0.15},
+        "formats": {"rounds": rounds, "seconds": 0.01 if quick else 0.1},
+        "embedded": {"rounds": rounds, "seconds": 0.02 if quick else 0.15},
+        "kafka": {"rounds": 2 if quick else 7, "seconds": 0.01 if quick else 0.05},
+        "stages": {"rounds": rounds, "seconds": 0.02 if quick else 0.15},
+        "kernel": {"rounds": rounds, "seconds": 0.02 if quick else 0.3},
+        "imports": {"rounds": rounds},
+        "memory": {"megabytes": 50 if quick else 1024},
+        "in_spark": {"count": 20_000 if quick else 100_000, "rounds": 2 if quick else 5},
+        "workers": {"large": 100 if quick else 400},
     }
+    return {name: partial(_run, name, each) for name, each in options.items()}
+
+
+def _run(name: str, options: Mapping[str, Any]) -> Iterator[Result]:
+    results: Iterator[Result] = import_module(f"benchmarks.{name}").run(**options)
+    return results
 
 
 def write(results: list[Result], text: str) -> None:

@@ -10,6 +10,7 @@ from datetime import datetime, timezone
 from importlib.metadata import version
 
 from benchmarks.tables import Result
+from changewire.engines.native import installed
 
 PACKAGES = (
     *("msgspec", "orjson", "jsonschema", "jsonschema-rs", "pydantic"),
@@ -22,7 +23,8 @@ def machine() -> str:
     packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     day = datetime.now(tz=timezone.utc).date()
     hardware = f"{os.cpu_count()} cores {platform.machine()}"
-    return f"{day}, {hardware}, Python {platform.python_version()}, {packages}"
+    kernel = "without the native kernel" if installed() is None else "with the native kernel"
+    return f"{day}, {hardware}, Python {platform.python_version()}, {packages}, {kernel}"
 
 
 def load() -> float | None:
