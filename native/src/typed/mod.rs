@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, StructArray};
 use arrow_buffer::BooleanBufferBuilder;
-use arrow_schema::{ArrowError, Fields, Schema};
+use arrow_schema::{ArrowError, DataType, FieldRef, Fields, Schema};
 
 use crate::columns::builders::nulls;
 use crate::formats::rows::Row;
@@ -16,6 +16,9 @@ use store::Store;
 
 /// Names of the images, as attributes have them.
 const SIDES: [&str; 2] = ["before", "after"];
+
+/// Levels of a type at most; pyarrow takes some more.
+const LEVELS: usize = 32;
 
 /// The type that rows must fit.
 #[derive(Clone)]
@@ -29,11 +32,12 @@ pub struct RowType {
 impl RowType {
     /// Take a type, and which schema gave each column its type, as Python names it.
     ///
-    /// None if a value may not be NULL. A column of a type that the kernel does not know is always
+    /// None if a value may not be NULL, or a type is nested so deep that pyarrow does not take it. A column of a type that the kernel does not know is always
     /// NULL: rows with another value are declined.
     pub fn new(schema: &Schema, readings: Vec<String>, is_only_checked: bool) -> Option<Self> {
         let fields = schema.fields.clone();
-        if fields.len() != readings.len() || fields.iter().any(|field| !field.is_nullable()) {
+        let is_usual = |field: &FieldRef| field.is_nullable() && depth(field.data_type()) <= LEVELS;
+        if fields.len() != readings.len() || !fields.iter().all(is_usual) {
             return None;
         }
         let pairs = fields.iter().zip(readings);
@@ -139,6 +143,20 @@ impl Image {
         let arrays: Vec<ArrayRef> = arrays.collect::<Result<_, _>>()?;
         Ok(Arc::new(StructArray::try_new_with_length(row.fields.clone(), arrays, nulls, rows)?))
     }
+}
+
+/// Return how many types a type is nested in, with itself.
+fn depth(kind: &DataType) -> usize {
+    let below = match kind {
+        DataType::List(field) | DataType::LargeList(field) | DataType::Map(field, _) => {
+            depth(field.data_type())
+        }
+        DataType::Struct(fields) => {
+            fields.iter().map(|field| depth(field.data_type())).max().unwrap_or_default()
+        }
+        _ => 0,
+    };
+    below + 1
 }
 
 /// Begin the object of an image among those of attributes.
