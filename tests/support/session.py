@@ -32,6 +32,7 @@ https://iceberg.apache.org/docs/latest/spark-getting-started/."""
 QUICK: Final = {
     "spark.driver.extraJavaOptions": f"{JAVA} -XX:+UseSerialGC",
     "spark.driver.memory": "2g",
+    "spark.databricks.delta.snapshotPartitions": "1",  # a task of each look at a table's log
 }
 
 INTERPRETED = {
