@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 import tomli
 from examples.broker import broker
-from tests.support.session import INTERPRETED, settings
+from tests.support.session import INTERPRETED, known_names, settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,10 +30,11 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """
     import changewire.spark as cws
 
-    session = cws.session(settings(tmp_path_factory.mktemp("warehouse")))
-    session.sparkContext.setLogLevel("ERROR")
-    yield session
-    session.stop()
+    with known_names():
+        session = cws.session(settings(tmp_path_factory.mktemp("warehouse")))
+        session.sparkContext.setLogLevel("ERROR")
+        yield session
+        session.stop()
 
 
 @pytest.fixture(scope="module")

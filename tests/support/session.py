@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -24,13 +27,34 @@ SETTINGS: Final = {
 """What Delta asks of a session, https://docs.delta.io/latest/quick-start.html, and Iceberg,
 https://iceberg.apache.org/docs/latest/spark-getting-started/."""
 
-QUICK: Final = {"spark.driver.extraJavaOptions": JAVA}
+# Plans of thousands of queries fill Spark's own 1 GB, and then a quarter of the time goes to
+# collecting garbage.
+QUICK: Final = {
+    "spark.driver.extraJavaOptions": f"{JAVA} -XX:+UseSerialGC",
+    "spark.driver.memory": "2g",
+    "spark.databricks.delta.snapshotPartitions": "1",  # a task of each look at a table's log
+}
 
 INTERPRETED = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 """Settings by which Spark interprets plans in place of compiling them."""
+
+
+@contextmanager
+def known_names() -> Generator[None, None, None]:
+    """Let Python ask the JVM once what a name is.
+
+    PySpark asks for the same few classes in every call, and Java looks through all jars for those
+    whose package PySpark leaves out.
+    """
+    from py4j.java_gateway import JavaPackage, JVMView
+
+    with pytest.MonkeyPatch.context() as patch:
+        for kind in (JavaPackage, JVMView):
+            patch.setattr(kind, "__getattr__", cache(kind.__getattr__))
+        yield
 
 
 def settings(warehouse: Path) -> dict[str, str]:

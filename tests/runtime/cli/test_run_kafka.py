@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 import pytest
 from examples.broker import HOST, free_port
-from examples.jars import spark_jars
+from examples.jars import JAVA, spark_jars
 from tests.runtime.cli.conftest import Ended, json_lines
 from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
 from tests.support.topics import create, produce
@@ -120,7 +120,7 @@ def test_secrets_reach_neither_logs_nor_reports(kafka: str, topic: str, tmp_path
     secret = ["--option", f"kafka.ssl.truststore.password={SECRET}", "--option", jaas]
     environment = {
         "PYSPARK_SUBMIT_ARGS": f"--jars {connector} pyspark-shell",
-        "SPARK_SUBMIT_OPTS": f"-Dlog4j2.configurationFile=file:{logging}",
+        "SPARK_SUBMIT_OPTS": f"-Dlog4j2.configurationFile=file:{logging} {JAVA}",
     }
     done = subprocess.run(
         [sys.executable, "-m", "changewire.cli", *command, *secret],

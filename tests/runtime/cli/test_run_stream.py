@@ -14,7 +14,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from examples.jars import spark_jars
+from examples.demo_stream.programs import environment
 from tests.runtime.cli.conftest import Ended, json_lines
 from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
 from tests.support.topics import create, produce
@@ -143,7 +143,6 @@ def test_a_service_ends_on_sigterm(spark: SparkSession, kafka: str, tmp_path: Pa
     """A process that lands a topic in Delta for ever ends in good order, silently, with 1 or 0."""
     create(kafka, tmp_path.name)
     send(kafka, tmp_path.name)
-    connectors = ",".join(str(jar) for jar in spark_jars("kafka", "delta"))
     lines = tmp_path / "metrics.jsonl"
     source = ("--kafka", kafka, "--subscribe", tmp_path.name, "--continuous")
     places = ("--checkpoint", str(tmp_path / "checkpoint"), "-o", str(tmp_path / "out"))
@@ -152,7 +151,7 @@ def test_a_service_ends_on_sigterm(spark: SparkSession, kafka: str, tmp_path: Pa
         [*command, "--metrics", str(lines)],
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYSPARK_SUBMIT_ARGS": f"--jars {connectors} pyspark-shell"},
+        env=environment(),
     ) as process:
         at_first_line(lines, process.terminate)
         said = process.communicate()[1]

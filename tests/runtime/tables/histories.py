@@ -1,6 +1,6 @@
 """Changes, and histories of changes that Hypothesis draws."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
 from itertools import pairwise
 from typing import Any
@@ -188,12 +188,17 @@ def drawn(
 
 def of_history(number: int, placed: PositionedChange) -> PositionedChange:
     """Return a change with keys that no other history has."""
+    return with_keys(placed, lambda key: f"{number}-{key}")
+
+
+def with_keys(placed: PositionedChange, name: Callable[[Any], Any]) -> PositionedChange:
+    """Return a change with other keys."""
     change = placed.change
 
     def own(row: Any) -> Any:
-        return row and {**row, "id": f"{number}-{row['id']}"} if row and "id" in row else row
+        return row and {**row, "id": name(row["id"])} if row and "id" in row else row
 
-    images = {name: own(getattr(change, name)) for name in ("key", "before_key", "before", "after")}
+    images = {part: own(getattr(change, part)) for part in ("key", "before_key", "before", "after")}
     return replace(placed, change=replace(change, **images))
 
 

@@ -22,6 +22,12 @@ _UNKNOWN: Final[tuple[type[Exception], ...]] = (*RAISED, TypeError)
 _PATH: Final = re.compile("delta[.]`(.*)`", re.DOTALL)
 """A path, as SQL names the table there."""
 
+# Whole names of classes: asked for one part after another, Java looks for each in all jars.
+_DELTA_LOG: Final = "org.apache.spark.sql.delta.DeltaLog"
+_DELTA_TABLE: Final = "io.delta.tables.DeltaTable"
+_HADOOP_PATH: Final = "org.apache.hadoop.fs.Path"
+_SESSION: Final = "org.apache.spark.sql.SparkSession"
+
 _one_at_a_time: Final = Lock()
 
 _ARGUMENTS: Final = (1, 2, 3)
@@ -53,10 +59,9 @@ def log_version(spark: SparkSession, table: str) -> LogVersion | None:
     try:
         jvm, session = _jvm_of(spark)
         if path is None:
-            log = jvm.io.delta.tables.DeltaTable.forName(session, table).deltaLog()
+            log = getattr(jvm, _DELTA_TABLE).forName(session, table).deltaLog()
         else:  # a quarter of the time
-            logs = jvm.org.apache.spark.sql.delta.DeltaLog
-            log = logs.forTable(session, path[1].replace("``", "`"))
+            log = getattr(jvm, _DELTA_LOG).forTable(session, path[1].replace("``", "`"))
         defaults = [getattr(log, f"update$default${number}")() for number in _ARGUMENTS]
         snapshot = log.update(*defaults)
         number = int(snapshot.version())
@@ -74,7 +79,7 @@ def listing(spark: SparkSession, folder: str) -> frozenset[tuple[str, int]] | No
         return None
     try:
         jvm, session = _jvm_of(spark)
-        path = jvm.org.apache.hadoop.fs.Path(folder)
+        path = getattr(jvm, _HADOOP_PATH)(folder)
         system = path.getFileSystem(session.sessionState().newHadoopConf())
         found = system.listStatus(path) if system.exists(path) else ()
         return frozenset((one.getPath().getName(), one.getModificationTime()) for one in found)
@@ -89,7 +94,7 @@ def same_session(spark: SparkSession) -> Generator[None, None, None]:
         yield
         return
     sessions: Any = SparkSession
-    of_jvm = _jvm_of(spark)[0].SparkSession
+    of_jvm = getattr(_jvm_of(spark)[0], _SESSION)
     with _one_at_a_time:  # threads share what PySpark takes for the active session
         known = sessions._activeSession  # noqa: SLF001
         active = of_jvm.getActiveSession()  # PySpark's own may make another object

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql.types import DoubleType, StructField, StructType
 from tests.runtime.changes import lindorm
 from tests.runtime.engines.apply.lake import Lake
-from tests.runtime.engines.apply.test_typed_tables import landed, message
+from tests.runtime.engines.apply.test_typed_tables import in_table, landed, message
 from tests.runtime.engines.apply.ways import DRIVER, SPARK, decided
 from tests.runtime.tables.histories import change, placed
 
@@ -39,13 +39,6 @@ def rows(spark: SparkSession, lake: Lake, table: str = "t") -> list[dict[str, An
     """Return the rows of a table, without what they were made by."""
     found = spark.read.format("delta").load(f"{lake.folder}/{table}").drop("_changewire")
     return [row.asDict() for row in found.orderBy("id").collect()]
-
-
-def in_table(name: str, *messages: bytes) -> list[bytes]:
-    """Return messages of another table."""
-    return [
-        one.replace(b'"tableName": "t"', b'"tableName": "%s"' % name.encode()) for one in messages
-    ]
 
 
 @BOTH_WAYS

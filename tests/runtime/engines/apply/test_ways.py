@@ -23,6 +23,7 @@ from tests.runtime.tables.histories import (
     in_tables,
     placed,
     truncate,
+    with_keys,
 )
 from tests.runtime.tables.model import tables_of
 
@@ -93,8 +94,9 @@ def drawn_batches(number: int) -> list[list[PositionedChange]]:
 
 def everything() -> list[list[PositionedChange]]:
     """Return batches of chosen changes, of halves of updates and of drawn histories."""
-    halves = [in_tables(batch, {"t": "h"}, partition=1) for batch in halved()]
-    parts = zip_longest(CHOSEN, halves, drawn_batches(HISTORIES), fillvalue=())
+    chosen = [[with_keys(one, lambda key: 100 + key) for one in batch] for batch in CHOSEN]
+    halves = [in_tables(batch, {}, partition=1) for batch in halved()]  # few tables, as above
+    parts = zip_longest(chosen, halves, drawn_batches(HISTORIES), fillvalue=())
     return [[*chain.from_iterable(part)] for part in parts]
 
 

@@ -32,23 +32,23 @@ pytestmark = pytest.mark.usefixtures("interpreted")
 EXAMPLES = Path(__file__).parents[4] / "examples"
 
 
-def records(folder: Path) -> pa.Table:
-    """Return all records of the files of a folder of examples."""
-    found = [record for path in expand([str(folder)]) for record in read(path, shape="auto")]
+def records() -> pa.Table:
+    """Return all records of the examples of every format."""
+    folders = [str(EXAMPLES / name.replace("-", "_")) for name in cw.formats()]
+    found = [record for path in expand(folders) for record in read(path, shape="auto")]
     return pa.Table.from_batches([to_batch(found)])
 
 
-@pytest.mark.parametrize("name", cw.formats())
-def test_examples_end_in_the_same_tables(name: str, spark: SparkSession, tmp_path: Path) -> None:
+def test_examples_end_in_the_same_tables(spark: SparkSession, tmp_path: Path) -> None:
     """Of each format the examples make the same tables, and the same dead letters."""
-    table = records(EXAMPLES / name.replace("-", "_"))
+    table = records()
     (tmp_path / "in").mkdir()
     pq.write_table(table, tmp_path / "in" / "records.parquet")
     kinds = "value binary, key binary, topic string, partition int, offset long, path string, "
     messages = spark.readStream.schema(f"{kinds}number long").parquet(str(tmp_path / "in"))
     outputs = ("changes", "controls", "dead_letters", "checkpoint")
     places: dict[str, Any] = {output: f"{tmp_path}/log/{output}" for output in outputs}
-    common: dict[str, Any] = {"format": name, "null_set": "none"}
+    common: dict[str, Any] = {"format": "auto", "null_set": "none"}
     query = cws.apply_changes(
         messages,
         target=f"{tmp_path}/spark/{{system}}.{{database}}/{{table}}",
@@ -65,6 +65,8 @@ def test_examples_end_in_the_same_tables(name: str, spark: SparkSession, tmp_pat
         **common,
     )
     assert_same(tmp_path / "spark", tmp_path / "rust")
+    systems = {folder.name.partition(".")[0] for folder in (tmp_path / "rust").iterdir()}
+    assert systems == {name.partition("-")[0] for name in cw.formats()}
     assert outcome.tables is not None
     assert outcome.tables["applied"] > 0
     letters = spark.read.format("delta").load(f"{tmp_path}/log/dead_letters").collect()

@@ -13,6 +13,7 @@ import pytest
 from examples.broker import HOST, free_port
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.session import QUICK
 from tests.support.topics import create
 
 import changewire.spark as cws
@@ -176,7 +177,7 @@ def test_a_missing_connector_is_named_as_spark_wants_it() -> None:
     """A Spark without the connector is told the line that starts one with it."""
     script = (
         "import changewire.spark as cws\n"
-        "spark = cws.session()\n"
+        f"spark = cws.session({QUICK})\n"
         "try:\n"
         '    cws.read_kafka(spark, {"kafka.bootstrap.servers": "h:1", "subscribe": "t"})\n'
         "except cws.KafkaSourceError as error:\n"
