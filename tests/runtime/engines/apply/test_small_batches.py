@@ -77,7 +77,7 @@ def test_a_small_batch_takes_few_jobs(spark: SparkSession, tmp_path: Path) -> No
 
 def test_keys_beyond_the_mark_need_no_look(spark: SparkSession, tmp_path: Path) -> None:
     """Only keys are looked at of which a change may be late, has no sequence or is a patch."""
-    lake = Lake(tmp_path)
+    lake = Lake(tmp_path, log="parquet")
     first = placed(*(change(key=key, sequence=10, a=1) for key in range(8)))
     lake.send(first)
     asked: list[set[str]] = []
@@ -152,12 +152,18 @@ def sent_to(pairs: list[tuple[str, str]], *changes: Any, start: int) -> list[Pos
     return found
 
 
+def two_writers(root: Path) -> tuple[Lake, Lake]:
+    """Return two lakes with the same tables."""
+    first = Lake(root / "a", log="parquet")
+    return first, Lake(root / "b", lake=first.folder, log="parquet")
+
+
 @pytest.mark.parametrize("pairs", [SOME, pytest.param(ALL, marks=pytest.mark.long)])
 def test_what_is_late_stays_away(
     spark: SparkSession, tmp_path: Path, pairs: list[tuple[str, str]]
 ) -> None:
     """The mark has all that is in a table, whoever wrote it, and whatever it left there."""
-    lake, other = Lake(tmp_path / "a"), Lake(tmp_path / "b", lake=tmp_path / "a" / "tables")
+    lake, other = two_writers(tmp_path)
     lake.applies_truncates = other.applies_truncates = True
     rows = (change(key=2, sequence=1, a=1), change(key=3, sequence=2, a=1))
     first = sent_to(pairs, *rows, start=0)
@@ -185,7 +191,7 @@ def test_what_is_late_stays_away(
 
 def test_another_writer_comes_at_any_step(spark: SparkSession, tmp_path: Path) -> None:
     """Rows that were not looked at are written only over older ones, and looked at again."""
-    lake, other = Lake(tmp_path / "a"), Lake(tmp_path / "b", lake=tmp_path / "a" / "tables")
+    lake, other = two_writers(tmp_path)
     steps = ("versions", "write_tombstones", "write_rows")
     sent = placed(*(change(key=key, a=1) for key in range(10 * len(steps))))
     lake.send(sent)
@@ -241,7 +247,7 @@ def at_first_call(step: str, come: Callable[[], None]) -> Generator[list[int], N
 
 def test_restarted_processes_come_to_the_same(spark: SparkSession, tmp_path: Path) -> None:
     """Histories in small batches, with and without what the process knew, end as the model says."""
-    lake, sent = Lake(tmp_path), list[PositionedChange]()
+    lake, sent = Lake(tmp_path, log="parquet"), list[PositionedChange]()
     batches: list[list[PositionedChange]] = [[] for _ in range(BATCHES)]
     for which, delivery in enumerate(drawn(HISTORIES)):
         for i, part in enumerate(delivery):
@@ -258,7 +264,7 @@ def test_restarted_processes_come_to_the_same(spark: SparkSession, tmp_path: Pat
 
 def test_long_rows_are_not_collected(spark: SparkSession, tmp_path: Path) -> None:
     """A batch of few rows with long texts is decided on in tasks."""
-    lake = Lake(tmp_path)
+    lake = Lake(tmp_path, log="parquet")
     sent = placed(change(key=1, a="x" * 40_000), change(key=2, a="y"))
     lake.send(sent)
     with patch.object(batches, "small_batch", side_effect=AssertionError):
@@ -268,7 +274,7 @@ def test_long_rows_are_not_collected(spark: SparkSession, tmp_path: Path) -> Non
 
 def test_many_tables_are_written_side_by_side(spark: SparkSession, tmp_path: Path) -> None:
     """What one of them raises ends the batch, which is retried as a whole."""
-    lake = Lake(tmp_path)
+    lake = Lake(tmp_path, log="parquet")
     sent = placed(*(change(key=1, table=f"t{i}", a=i) for i in range(3)))
     lake.send(sent)
     failed = list[str]()

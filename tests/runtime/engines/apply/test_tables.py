@@ -171,7 +171,9 @@ def test_two_queries_write_to_the_same_tables(
 ) -> None:
     """What another query writes between decision and merge is seen, and decided on again."""
     names, told = SEEN[sink]
-    lake, other = (lake_in(sink, spark, tmp_path / f"{tmp_path.name}_{n}") for n in range(2))
+    lake, other = (
+        lake_in(sink, spark, tmp_path / f"{tmp_path.name}_{n}", log="parquet") for n in range(2)
+    )
     other.lake, other.namespace = lake.folder, lake.namespace
     lake.applies_truncates = other.applies_truncates = True
     first = of_tables([FIRST] * len(names), partition=0)

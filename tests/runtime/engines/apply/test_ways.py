@@ -121,7 +121,7 @@ def test_each_way_comes_to_the_same(spark: SparkSession, tmp_path: Path) -> None
     for batch in batches:
         rust.apply(batch, batch_size=100_000)
     counts: dict[str, list[Counter[str]]] = {}
-    lakes = {way: Lake(tmp_path / way, applies_truncates=True) for way in WAYS}
+    lakes = {way: Lake(tmp_path / way, applies_truncates=True, log="parquet") for way in WAYS}
     for way, lake in lakes.items():
         for batch in batches:
             lake.send(batch)
@@ -159,7 +159,7 @@ def test_tables_end_as_the_model_says(
 
 def test_python_decides_on_what_is_not_simple(spark: SparkSession, tmp_path: Path) -> None:
     """Where all changes are simple it is not asked; where some are not, only for their keys."""
-    lake = Lake(tmp_path)
+    lake = Lake(tmp_path, log="parquet")
     lake.send(FIRST)
     lake.send(IN_ORDER)
     with patch.object(decisions, "decided_in_python", side_effect=AssertionError):

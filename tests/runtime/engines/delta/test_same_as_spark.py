@@ -32,16 +32,23 @@ pytestmark = pytest.mark.usefixtures("interpreted")
 EXAMPLES = Path(__file__).parents[4] / "examples"
 
 
-def records() -> pa.Table:
-    """Return all records of the examples of every format."""
-    folders = [str(EXAMPLES / name.replace("-", "_")) for name in cw.formats()]
-    found = [record for path in expand(folders) for record in read(path, shape="auto")]
+FOLDERS = [EXAMPLES / name.replace("-", "_") for name in cw.formats()]
+
+
+def records(*folders: Path) -> pa.Table:
+    """Return all records of the files of folders of examples."""
+    found = [record for path in expand([*map(str, folders)]) for record in read(path, shape="auto")]
     return pa.Table.from_batches([to_batch(found)])
 
 
-def test_examples_end_in_the_same_tables(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "folders", [[EXAMPLES / "mixed"], pytest.param(FOLDERS, marks=pytest.mark.long)]
+)
+def test_examples_end_in_the_same_tables(
+    spark: SparkSession, tmp_path: Path, folders: list[Path]
+) -> None:
     """Of each format the examples make the same tables, and the same dead letters."""
-    table = records()
+    table = records(*folders)
     (tmp_path / "in").mkdir()
     pq.write_table(table, tmp_path / "in" / "records.parquet")
     kinds = "value binary, key binary, topic string, partition int, offset long, path string, "
