@@ -30,5 +30,7 @@ def typed(messages: cwa.Messages) -> int:
     """Return how many messages there are of one variant, as typed columns."""
     found: cwa.MessageStreams = cwa.messages(messages, format="lindorm-json")
     tables: cwa.MessageTables = found.tables()
-    assert cwa.message_type("lindorm-json").get_field_index("payload") >= 0
-    return tables.counts.by_variant["Insert"] + len(tables.messages)
+    # pyarrow has no types.
+    kind: object = cwa.message_type("lindorm-json")  # pyright: ignore[reportUnknownMemberType]
+    assert kind is not None
+    return tables.counts.by_variant["Insert"]
