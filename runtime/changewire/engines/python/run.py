@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 
 import pyarrow as pa
@@ -54,7 +53,7 @@ def run(
     decoder, counts = decoder_of(decode_options), counts_of(decode_options)
     first: Letters = []
     with staged(output, decoder.schema(), decoder.outputs) as tables:
-        for rows in _ahead(_decoded(inputs, shape, decoder)):
+        for rows in _decoded(inputs, shape, decoder):
             count(rows, counts)
             first = first_letters(first, rows, show_values=show_values)
             tables.write(rows)
@@ -71,15 +70,6 @@ def run(
         first_dead_letters=[letter for _, letter in first],
         native=None if decoder.kernel is None else decoder.kernel.counts,
     )
-
-
-def _ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield batches, of which the next is made in a thread of its own meanwhile."""
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        coming = pool.submit(next, batches, None)
-        while (batch := coming.result()) is not None:
-            coming = pool.submit(next, batches, None)
-            yield batch
 
 
 def _decoded(inputs: Sequence[str], shape: str, decoder: Decoder) -> Iterator[pa.RecordBatch]:
