@@ -48,7 +48,7 @@ def benchmarks(*, quick: bool) -> Mapping[str, Callable[[], Iterator[Result]]]:
         "kernel": {"rounds": rounds, "seconds": 0.02 if quick else 0.3},
         "imports": {"rounds": rounds},
         "memory": {"megabytes": 50 if quick else 1024},
-        "in_spark": {"count": 20_000 if quick else 100_000, "rounds": 2 if quick else 5},
+        "in_spark": {"count": 20_000 if quick else 200_000, "rounds": 2 if quick else 5},
         "workers": {"large": 100 if quick else 400},
     }
     return {name: partial(_run, name, each) for name, each in options.items()}
