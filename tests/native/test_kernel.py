@@ -133,10 +133,10 @@ def test_counts() -> None:
     assert found.counts.declined_by == {"Message": 1, "Write.gen": 1, "text": 1}
 
 
-def test_it_says_if_most_messages_are_declined(
+def test_a_warning_if_most_messages_are_declined(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """One line says so, by names of the schema: nothing of the messages is logged."""
+    """It is logged once, with names of the schema and nothing of the messages."""
     monkeypatch.setattr(native, "_ENOUGH", 4)
     broken = GOOD.replace(b'"gen":1', b'"gen":-1')
     found = kernel(OPTIONS)

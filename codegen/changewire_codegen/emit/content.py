@@ -80,7 +80,7 @@ def _words(column: Column) -> str:
 
 
 def _struct(column: Column) -> StructColumn | None:
-    """Return the struct that a column is, or is an array or a map of; None if there is none."""
+    """Return the struct that a column is, or that its elements are; None if it holds no struct."""
     if isinstance(column, ListColumn):
         return _struct(column.items)
     if isinstance(column, MapColumn):

@@ -140,10 +140,7 @@ impl Adapter for Aerospike {
             self.bins(bins, message, columns.of(Name::After).open())?;
         }
         let is_empty = columns.text(Name::After) == Some(b"{}");
-        let out = columns.of(Name::Key).open();
-        out.push(b'{');
-        member("aerospike_digest", digest, message, out)?;
-        out.push(b'}');
+        key_column(digest, message, columns)?;
         let out = columns.of(Name::Attributes).open();
         out.push(b'{');
         let parts = [("set", set), ("user_key", user_key), ("gen", generation), ("exp", exp), ("lut", lut)];
@@ -151,13 +148,7 @@ impl Adapter for Aerospike {
             member(name, slot, message, out)?;
         }
         if is_write {
-            if !self.notes.is_empty() {
-                named("bins", out);
-                out.push(b'{');
-                out.extend_from_slice(&self.notes);
-                out.push(b'}');
-            }
-            word("image", if is_empty { "keys" } else { &self.image }, out);
+            bins_and_image(&self.notes, if is_empty { "keys" } else { &self.image }, out);
         } else {
             member("durable", durable, message, out)?;
         }
@@ -176,6 +167,26 @@ pub fn source(names: [&Slot; 2], message: &Message, columns: &mut Columns) -> Op
         columns.of(Name::Table).put(message.content(set)?);
     }
     Some(())
+}
+
+/// Write the key of a row: the digest of its record.
+pub fn key_column(digest: &Slot, message: &Message, columns: &mut Columns) -> Option<()> {
+    let out = columns.of(Name::Key).open();
+    out.push(b'{');
+    member("aerospike_digest", digest, message, out)?;
+    out.push(b'}');
+    Some(())
+}
+
+/// Write the attributes that only a write has.
+pub fn bins_and_image(notes: &[u8], image: &str, out: &mut Vec<u8>) {
+    if !notes.is_empty() {
+        named("bins", out);
+        out.push(b'{');
+        out.extend_from_slice(notes);
+        out.push(b'}');
+    }
+    word("image", image, out);
 }
 
 /// Write a number that the schema asks to be a float, though it may be written as an integer.

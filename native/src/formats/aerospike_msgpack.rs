@@ -1,6 +1,6 @@
 //! Aerospike messages in MessagePack: the very changes that the JSON form gives.
 
-use super::aerospike::{source, times};
+use super::aerospike::{bins_and_image, key_column, source, times};
 use super::rows::{Means, Row};
 use super::writing::{member, named, word};
 use super::{Adapter, Input, Notes, Options};
@@ -108,13 +108,7 @@ impl AerospikeMsgpack {
         for (name, slot) in [("gen", generation), ("exp", exp), ("lut", lut)] {
             member(name, slot, message, out)?;
         }
-        if !self.notes.is_empty() {
-            named("bins", out);
-            out.push(b'{');
-            out.extend_from_slice(&self.notes);
-            out.push(b'}');
-        }
-        word("image", if is_empty { "keys" } else { &self.image }, out);
+        bins_and_image(&self.notes, if is_empty { "keys" } else { &self.image }, out);
         out.push(b'}');
         Some(Rest { is_empty_image: is_empty, ..times(generation, lut) })
     }
@@ -160,10 +154,7 @@ fn delete(arm: Arm, payload: &Slot, message: &Message, columns: &mut Columns) ->
 fn attributes<'c>(key: &Slot, message: &Message, columns: &'c mut Columns) -> Option<&'c mut Vec<u8>> {
     let [namespace, set, digest, user_key] = std::array::from_fn(|i| message.field(key, i));
     source([namespace, set], message, columns)?;
-    let out = columns.of(Name::Key).open();
-    out.push(b'{');
-    member("aerospike_digest", digest, message, out)?;
-    out.push(b'}');
+    key_column(digest, message, columns)?;
     let out = columns.of(Name::Attributes).open();
     out.push(b'{');
     member("set", set, message, out)?;

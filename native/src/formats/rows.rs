@@ -2,16 +2,16 @@
 
 use crate::table::tape::{Message, Slot};
 
-/// What a value is in Python, where its JSON text does not tell.
+/// The Python type of a value, if its JSON text does not show it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Means {
-    /// What JSON says.
+    /// The type of the JSON value.
     Json,
     Decimal,
     Date,
     Time,
     Bytes,
-    /// It is not told.
+    /// The kernel does not know it.
     Unknown,
 }
 

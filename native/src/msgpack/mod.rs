@@ -93,12 +93,12 @@ fn pairs(read: &mut Read, size: usize, levels: u32, out: &mut Vec<u8>) -> Option
         let start = out.len();
         value(read, levels, out)?;
         let key = &out[start..];
-        let is_told = match key.first()? {
+        let is_comparable = match key.first()? {
             b'"' | b'\'' => true,
             b'-' | b'0'..=b'9' => !key.contains(&b'.'),
             _ => false,
         };
-        if !is_told || keys.iter().any(|span| &out[span.0..span.1] == key) {
+        if !is_comparable || keys.iter().any(|span| &out[span.0..span.1] == key) {
             return None;
         }
         keys.push((start, out.len()));

@@ -127,7 +127,7 @@ class Codec:
             for read in self._prove_as[role]:
                 if read(data) == model:
                     return data
-        except Exception:  # noqa: BLE001, S110 - the exact way says what it means
+        except Exception:  # noqa: BLE001, S110 - `encode_exactly` refuses it too, with its place
             pass
         parts = (model, role, self._family, self._wire, self._second.model)
         return guarded(EncodeError, self.format, encode_exactly, *parts)

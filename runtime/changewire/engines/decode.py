@@ -20,7 +20,8 @@ from changewire.engines.elements import (
     Elements,
     Found,
     columns,
-    joined_columns,
+    element_columns,
+    kinds,
     no_records,
     no_rejections,
     one_record,
@@ -116,7 +117,8 @@ class Decoder:
     ) -> dict[str, pa.Array]:
         """Return the columns of rows that a kernel made."""
         dead = no_rejections(len(made.leniencies))
-        return joined_columns(batch, made.change, dead, made.leniencies, places)
+        kind = kinds(made.change)
+        return element_columns(batch, kind, made.change, dead, made.leniencies, places)
 
     def _part(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         elements, sizes = self._decoded(batch)

@@ -71,7 +71,7 @@ def columns(
     change = _fields(spread(elements.rows, change_array), CHANGE_COLUMNS)
     dead = rejection_columns(elements)
     leniencies = leniencies_column(elements)
-    return joined_columns(batch, change, dead, leniencies, places)
+    return element_columns(batch, kinds(change), change, dead, leniencies, places)
 
 
 def rejection_columns(elements: Elements) -> dict[str, pa.Array]:
@@ -82,25 +82,6 @@ def rejection_columns(elements: Elements) -> dict[str, pa.Array]:
 def leniencies_column(elements: Elements) -> pa.Array:
     """Return the names of the leniencies that each element needed."""
     return pa.array(elements.leniencies, pa.list_(pa.string()))
-
-
-def joined_columns(
-    batch: pa.RecordBatch,
-    change: Mapping[str, pa.Array],
-    dead: Mapping[str, pa.Array],
-    leniencies: pa.Array,
-    places: Places | None,
-) -> dict[str, pa.Array]:
-    """Join the columns of elements with those of the records that they came in.
-
-    Args:
-        batch: Records.
-        change: Columns of the changes; NULL for dead letters.
-        dead: Columns of the rejections; NULL for changes.
-        leniencies: Names of the leniencies that each element needed.
-        places: Which record each is of; None where every record is one element.
-    """
-    return element_columns(batch, _kinds(change["op"]), change, dead, leniencies, places)
 
 
 def element_columns(  # noqa: PLR0917 - one for each part of a row
@@ -138,8 +119,9 @@ def element_columns(  # noqa: PLR0917 - one for each part of a row
     }
 
 
-def _kinds(ops: pa.Array) -> pa.Array:
-    return pc.if_else(pc.is_in(ops, pa.array(sorted(CHANGE_OPS))), CHANGE, CONTROL)
+def kinds(change: Mapping[str, pa.Array]) -> pa.Array:
+    """Return the kinds of rows that are changes or control events, by the columns of the change."""
+    return pc.if_else(pc.is_in(change["op"], pa.array(sorted(CHANGE_OPS))), CHANGE, CONTROL)
 
 
 def decoded_schema() -> pa.Schema:
@@ -159,7 +141,7 @@ def _rejection_types() -> Mapping[str, pa.DataType]:
 
 
 def no_records() -> pa.RecordBatch:
-    """Return records of which there are none."""
+    """Return a batch of records without a row."""
     return pa.RecordBatch.from_pylist([], pa.schema(INPUT_COLUMNS))
 
 

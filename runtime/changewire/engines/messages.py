@@ -36,7 +36,7 @@ class MessageRow(NamedTuple):
     Attributes:
         variant: Title of the schema of the message, of a batch if it has no element; None for a
             record without value.
-        model: The message; None if there is none.
+        model: The message; None for a record without value and an empty batch.
     """
 
     variant: str | None = None

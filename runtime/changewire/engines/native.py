@@ -110,7 +110,7 @@ class Kernel:
     def __init__(self, native: Any) -> None:
         """Take a ``changewire_native.Kernel``."""
         self._native = native
-        self._is_told = False
+        self._has_warned = False
 
     def reads(self, batch: pa.RecordBatch) -> bool:
         """Return whether the kernel reads the columns of a batch: bytes, and no dictionaries."""
@@ -126,8 +126,8 @@ class Kernel:
         has_keys = self._native.needs_keys and "key" in batch.schema.names
         keys = batch.column("key") if has_keys else None
         rows, sizes = self._native.decode(batch.column("value"), keys)
-        if not self._is_told and self._native.messages >= _ENOUGH:
-            self._tell()
+        if not self._has_warned and self._native.messages >= _ENOUGH:
+            self._warn()
         columns = dict(zip(rows.schema.names, rows.columns, strict=True))
         change = {name: columns[name] for name in CHANGE_COLUMNS}
         each = pc.max_element_wise(sizes, pa.scalar(1, pa.int32()))
@@ -143,9 +143,9 @@ class Kernel:
             [*_runs(starts), (len(rows), 0)],
         )
 
-    def _tell(self) -> None:
-        """Say once that most messages are declined, and where: by names of the schema alone."""
-        self._is_told = True
+    def _warn(self) -> None:
+        """Log a warning once if most messages are declined, with names of the schema alone."""
+        self._has_warned = True
         counts = self.counts
         if counts.declined * 2 > counts.messages:
             places = ", ".join(f"{name} ({count})" for name, count in counts.declined_by.items())
@@ -163,7 +163,7 @@ class Kernel:
 def kernel_of(
     options: DecodeOptions, *, effects: bool = False, row: RowType | None = None
 ) -> Kernel | None:
-    """Return the kernel for messages that are read as options say; None if there is none.
+    """Return the kernel for messages that are read as options say; None if it is not installed.
 
     Args:
         options: How messages are read; where digests are compared, Python does it all.

@@ -155,7 +155,7 @@ def test_elements_are_counted(read: tuple[str, Read]) -> None:
 
 @formats
 def test_spark_has_the_rows_of_arrow(name: str, spark: SparkSession) -> None:
-    """In Spark every row of every kind is the same, and its columns have the type that is told."""
+    """In Spark every row is the same, and its columns have the type of `message_type`."""
     table = records(name)
     found = cws.messages(spark.createDataFrame(table).coalesce(1), format=name)
     assert found.rows.schema["content"].dataType == cws.message_type(name)
@@ -166,13 +166,13 @@ def test_spark_has_the_rows_of_arrow(name: str, spark: SparkSession) -> None:
 @formats
 def test_types_are_those_of_the_generator(name: str) -> None:
     """Arrow and Spark have the same type, whose columns say what they are, and may all be NULL."""
-    told = cws.message_type(name)
+    declared = cws.message_type(name)
     generated = import_module(f"{PACKAGES[name]}.spark").MESSAGE
-    assert told.simpleString() == generated.simpleString()
+    assert declared.simpleString() == generated.simpleString()
     assert from_arrow_schema(pa.schema(cwa.message_type(name))).simpleString() == (
-        told.simpleString()
+        declared.simpleString()
     )
-    assert all(field.nullable and field.metadata["comment"] for field in told.fields)
+    assert all(field.nullable and field.metadata["comment"] for field in declared.fields)
 
 
 def test_unknown_properties_are_kept() -> None:

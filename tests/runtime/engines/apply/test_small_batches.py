@@ -51,7 +51,7 @@ def batch(number: int) -> list[PositionedChange]:
     return placed(*found, start=100 * number)
 
 
-def told(spark: SparkSession, lake: Lake) -> tuple[dict[str, Any], int]:
+def applied(spark: SparkSession, lake: Lake) -> tuple[dict[str, Any], int]:
     """Apply what was sent; return the line of the batch, and how many jobs Spark had."""
     lines: list[str] = []
     query = lake.start(spark, metrics=lines.append)
@@ -68,7 +68,7 @@ def test_a_small_batch_takes_few_jobs(spark: SparkSession, tmp_path: Path) -> No
     for number in range(3):
         sent += batch(number)
         lake.send(batch(number))
-        line, found = told(spark, lake)
+        line, found = applied(spark, lake)
         assert line["tables"] == {"applied": 40}
         jobs.append(found)
     assert jobs[-1] <= MOST_JOBS, jobs
@@ -99,11 +99,11 @@ def test_keys_beyond_the_mark_need_no_look(spark: SparkSession, tmp_path: Path) 
         start=10,
     )
     with patch.object(local, "held_rows", heard):
-        line, _ = told(spark, lake)
+        line, _ = applied(spark, lake)
         assert (line["tables"], line["keys"]) == ({"applied": 8}, {"beyond_mark": 8})
         assert asked == []
         lake.send(second)
-        line, _ = told(spark, lake)
+        line, _ = applied(spark, lake)
     assert asked == [{f'{{"id":{key}}}' for key in (2, 3, 4, 50)}]
     assert line["keys"] == {"beyond_mark": 4, "looked_up": 4}
     assert line["tables"]["applied"] == len(second)
@@ -182,7 +182,7 @@ def test_what_is_late_stays_away(
     )
     for batch in (late, after):
         lake.send(batch)
-        line, _ = told(spark, lake)
+        line, _ = applied(spark, lake)
         assert line["tables"] == {"stale": len(pairs)}
     sent = [*first, *new, *others, *late, *after]
     expected = tables_of(sent, truncates=True)
@@ -195,7 +195,7 @@ def test_another_writer_comes_at_any_step(spark: SparkSession, tmp_path: Path) -
     steps = ("versions", "write_tombstones", "write_rows")
     sent = placed(*(change(key=key, a=1) for key in range(10 * len(steps))))
     lake.send(sent)
-    told(spark, lake)
+    applied(spark, lake)
     for number, step in enumerate(steps):
         ours, others = meeting(10 * number)
         sent += [*ours, *others]

@@ -170,7 +170,7 @@ def test_two_queries_write_to_the_same_tables(
     spark: SparkSession, tmp_path: Path, sink: str
 ) -> None:
     """What another query writes between decision and merge is seen, and decided on again."""
-    names, told = SEEN[sink]
+    names, counts = SEEN[sink]
     lake, other = (
         lake_in(sink, spark, tmp_path / f"{tmp_path.name}_{n}", log="parquet") for n in range(2)
     )
@@ -198,7 +198,7 @@ def test_two_queries_write_to_the_same_tables(
         lake.apply(spark, metrics=lines.append)
     assert len(calls) > len(names)
     assert lake.content(spark) == tables_of([*first, *sent, *others], truncates=True)
-    assert msgspec.json.decode(lines[0])["tables"] == told
+    assert msgspec.json.decode(lines[0])["tables"] == counts
 
 
 def test_records_without_value_are_deletes_where_asked_for(
