@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
-from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 
 import msgspec
@@ -25,7 +24,8 @@ INT64_MAX = 2**63 - 1
 
 Made = TypeVar("Made")
 
-_MOST_BYTES = 65536
+_MOST_BYTES = 8 * 1024 * 1024
+_LEAST_BYTES = 8 * 1024
 _write = msgspec.json.Encoder(decimal_format="number").encode
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?\Z")
 _DATETIME = re.compile(
@@ -99,24 +99,31 @@ def _decimal(text: str) -> Decimal:
         raise ValueError("Number out of range") from None
 
 
-def by_text(make: Callable[[bytes], Made]) -> Callable[[msgspec.Raw], Made]:
+def by_text(make: Callable[[bytes], Made]) -> Callable[[bytes | msgspec.Raw], Made]:
     """Return a function from text to what is made of it, which is shared by equal texts.
 
-    Of texts up to 64 KiB the 256 that were used last are kept. Most texts are the one before again,
-    which costs less to see than to look up.
+    Texts are kept up to 8 MiB, each counted as 8 KiB at least; where there is no room for another,
+    all leave. Most texts are the one before again, which costs less to see than to look up.
     """
-    cached = lru_cache(maxsize=256)(make)
+    kept: dict[bytes, Made] = {}
+    room = _MOST_BYTES
     before: tuple[msgspec.Raw, Made] | None = None
 
-    def read(raw: msgspec.Raw) -> Made:
-        nonlocal before
+    def read(raw: bytes | msgspec.Raw) -> Made:
+        nonlocal before, room
         last = before
         if last is not None and raw == last[0]:
             return last[1]
         text = bytes(raw)
-        if len(text) > _MOST_BYTES:
-            return make(text)
-        made = cached(text)
+        made = kept.get(text)
+        if made is None:
+            made = make(text)
+            cost = max(len(text), _LEAST_BYTES)
+            if room < cost:
+                kept.clear()
+                room = _MOST_BYTES
+            room -= cost
+            kept[text] = made
         before = msgspec.Raw(text), made
         return made
 

@@ -1,25 +1,25 @@
 """Rows of Lindorm messages and their record keys: read by their schemas, or as cells of HBase."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from decimal import Decimal
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec import UNSET
 
 from changewire.changes.connect import (
-    Compiled,
     ConnectSchemaError,
     Note,
     Reader,
-    SchemaCache,
     ValueMismatch,
+    compile_schema,
 )
-from changewire.changes.values import base64_bytes
+from changewire.changes.values import base64_bytes, fingerprint
 from changewire.codec import DecodeError, Issue
 from changewire.codec.hooks import exact_number
 from changewire.codec.wire import PARSER_ERRORS
 from changewire_messages import lindorm_json as wire
-from changewire_messages.support import pointer_token
+from changewire_messages.support import by_text, pointer_token
 
 ROW_KEY: Final = "ROW"
 """Column of an HBase table that holds the row key."""
@@ -39,9 +39,33 @@ _POINTERS: Final = {"before": "/payload/before", "after": "/payload/after"}
 _ENVELOPE: Final = msgspec.json.Decoder(_Envelope).decode
 _PARSE: Final = msgspec.json.Decoder(float_hook=exact_number).decode
 
-# A database means null by null, so it does not become the default of its column.
-_SCHEMAS: Final = SchemaCache(replace_null_with_default=False)
-_KEY_SCHEMAS: Final = SchemaCache(replace_null_with_default=False)
+_SCHEMA: Final = msgspec.json.Decoder(float_hook=Decimal).decode
+
+
+class Compiled(NamedTuple):
+    """A schema, ready for use; without a reader if it says nothing."""
+
+    text: bytes
+    fingerprint: str
+    reader: Reader | None
+
+
+def compiled_text(text: bytes) -> Compiled:
+    """Return the compiled schema of JSON text.
+
+    Raises:
+        ConnectSchemaError: It is no JSON text, or no schema of Kafka Connect.
+    """
+    try:
+        schema = _SCHEMA(text)
+    except (*PARSER_ERRORS, ArithmeticError):  # Decimal raises it for 1e99999999999999999999
+        raise ConnectSchemaError("", "JSON text") from None
+    # A database means null by null, so it does not become the default of its column.
+    reader = compile_schema(schema, replace_null_with_default=False)
+    return Compiled(text, fingerprint(text), reader)
+
+
+_compiled: Final = by_text(compiled_text)
 
 
 def compiled_schema(message: wire.Message) -> Compiled | None:
@@ -53,7 +77,7 @@ def compiled_schema(message: wire.Message) -> Compiled | None:
     if message.schema_text is UNSET:
         return None
     try:
-        compiled = _SCHEMAS.get(message.schema_text)
+        compiled = _compiled(message.schema_text)
     except ConnectSchemaError as error:
         issue = Issue(
             f"/schema{error.pointer}", "invalid-schema", "schema", error.expected, error.actual
@@ -141,7 +165,7 @@ def _opened(data: bytes) -> tuple[Reader | None, Any]:
     except PARSER_ERRORS:  # it is the payload alone, or no JSON
         return None, data
     try:
-        return _KEY_SCHEMAS.get(envelope.schema).reader, envelope.payload
+        return _compiled(envelope.schema).reader, envelope.payload
     except ConnectSchemaError:
         return None, envelope.payload
 

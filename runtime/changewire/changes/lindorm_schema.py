@@ -35,7 +35,7 @@ def lindorm_schema(message: wire.Message) -> EmbeddedSchema | None:
         return None
     place = message.payload.source
     source = Source(system="lindorm", database=place.namespace, schema=None, table=place.table)
-    return EmbeddedSchema(source, compiled.fingerprint, compiled.raw)
+    return EmbeddedSchema(source, compiled.fingerprint, compiled.text)
 
 
 def lindorm_columns(schema: Any) -> dict[str, str]:
