@@ -29,7 +29,8 @@ def commands() -> Iterator[tuple[str, Any]]:
 
 
 def _below(prefix: str, group: Any) -> Iterator[tuple[str, Any]]:
-    for name, command in group.commands.items():
+    for name in group.commands:
+        command = group.get_command(None, name)
         if hasattr(command, "commands"):
             yield from _below(f"{prefix}{name} ", command)
         else:

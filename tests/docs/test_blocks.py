@@ -127,6 +127,6 @@ def test_commands_and_options_on_pages_exist(place: str, words: list[str]) -> No
     command: Any = typer.main.get_command(app)
     while words and hasattr(command, "commands") and not words[0].startswith("-"):
         assert words[0] in command.commands, place
-        command, words = command.commands[words[0]], words[1:]
+        command, words = command.get_command(None, words[0]), words[1:]
     known = {option for parameter in command.params for option in parameter.opts} | {"--help"}
     assert {word for word in words if re.match(r"--?[a-z]", word)} <= known, place

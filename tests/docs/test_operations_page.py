@@ -56,7 +56,9 @@ def test_the_command_of_the_page_is_known() -> None:
     """All options of the command, and of the table below it, are those of the program."""
     (command,) = blocks(PAGE, "sh")
     group: Any = typer.main.get_command(app)
-    known = {option for parameter in group.commands["run"].params for option in parameter.opts}
+    known = {
+        option for parameter in group.get_command(None, "run").params for option in parameter.opts
+    }
     words = shlex.split(command.replace("\\\n", ""))
     named = re.findall(r"^\| `(--[a-z-]+)", TEXT, re.MULTILINE)
     assert {word for word in [*words, *named] if word.startswith("--")} <= known

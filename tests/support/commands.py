@@ -29,8 +29,8 @@ def _leaves(command: Any, words: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
     if not hasattr(command, "commands"):
         yield " ".join(words), command
         return
-    for name, inner in command.commands.items():
-        yield from _leaves(inner, (*words, name))
+    for name in command.commands:
+        yield from _leaves(command.get_command(None, name), (*words, name))
 
 
 def calls(line: str) -> list[list[str]]:
@@ -54,5 +54,5 @@ def parse(words: list[str]) -> Any:
     """
     command, rest = group(), list(words)
     while hasattr(command, "commands"):
-        command = command.commands[rest.pop(0)]
+        command = command.get_command(None, rest.pop(0))
     return command.make_context(PROGRAM, rest).params

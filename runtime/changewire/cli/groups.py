@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Generator, Iterator, Mapping, MutableMapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
 from typing import Any, Final, TextIO
 
@@ -35,40 +36,6 @@ COMMANDS: Final[Mapping[str, str]] = {
 """Each command with its line of help; the module of `changewire.cli.commands` has its name."""
 
 
-class LazyCommands(MutableMapping[str, Any]):
-    """The commands by name; each is imported when it is taken."""
-
-    def __init__(self) -> None:
-        """Import nothing."""
-        self._loaded: dict[str, Any] = {}
-
-    def __getitem__(self, name: str) -> Any:
-        """Return a command, imported.
-
-        Raises:
-            KeyError: There is no such command.
-        """
-        if name not in self._loaded:
-            self._loaded[name] = _command(name, COMMANDS[name])
-        return self._loaded[name]
-
-    def __setitem__(self, name: str, command: Any) -> None:
-        """Put a command in place of one."""
-        self._loaded[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        """Forget what was imported."""
-        del self._loaded[name]
-
-    def __iter__(self) -> Iterator[str]:
-        """Yield the names, in the order of the help."""
-        return iter(COMMANDS)
-
-    def __len__(self) -> int:
-        """Return how many commands there are."""
-        return len(COMMANDS)
-
-
 class CommandGroup(TyperGroup):
     """All commands, which end quietly when the reader of their output closes it.
 
@@ -77,9 +44,13 @@ class CommandGroup(TyperGroup):
     """
 
     def __init__(self, **settings: Any) -> None:
-        """Have the commands without importing them."""
+        """Have the names of the commands, which are all that is asked for but by `get_command`."""
         super().__init__(**settings)
-        self.commands = LazyCommands()
+        self.commands: Any = dict.fromkeys(COMMANDS)
+
+    def get_command(self, _: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]
+        """Return a command, imported; None if there is no such command."""
+        return _command(cmd_name) if cmd_name in COMMANDS else None
 
     def format_commands(self, _: typer.Context, formatter: Any) -> None:  # type: ignore[override]
         """List the commands by the table, of which none is imported."""
@@ -93,9 +64,8 @@ class CommandGroup(TyperGroup):
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
         """Read the options before the command, and do what they ask for."""
-        for option in self.get_params(
-            ctx
-        ):  # Typer checks None by pydantic, which is slow to import
+        # Typer checks None by pydantic, which is slow to import.
+        for option in self.get_params(ctx):
             if option.default is None and getattr(option, "is_flag", False):
                 option.default = False
         with _quiet_pipe():
@@ -112,7 +82,8 @@ def _quiet_pipe() -> Generator[None, None, None]:
         raise typer.Exit(BROKEN_PIPE) from None
 
 
-def _command(name: str, short_help: str) -> Any:
+@cache
+def _command(name: str) -> Any:
     """Return a command, made by Typer of its function; a group of commands of its app."""
     module = import_module(f"changewire.cli.commands.{name}")
     command: Any
@@ -120,9 +91,9 @@ def _command(name: str, short_help: str) -> Any:
         command = typer.main.get_group(module.app)
     else:
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
-        app.command(name, short_help=short_help)(getattr(module, name))
+        app.command(name)(getattr(module, name))
         command = typer.main.get_command(app)
-    command.name, command.short_help = name, short_help
+    command.name, command.short_help = name, COMMANDS[name]
     return command
 
 
