@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from inspect import cleandoc
 from typing import Final, ParamSpec
@@ -55,6 +55,18 @@ def ending(command: Callable[P, int]) -> Callable[P, None]:
     run.__annotations__ = {**command.__annotations__, "return": None}
     run.__doc__ = help_text(command.__doc__ or "")
     return run
+
+
+def ended(text: str, totals: Mapping[str, object], *, as_json: bool) -> int:
+    """Say what a command has done, and return its exit code: `REJECTED` if something was refused.
+
+    Args:
+        text: The totals for people.
+        totals: The totals for programs; ``refused`` is among them.
+        as_json: Whether ``--json`` was given.
+    """
+    notice("totals", text, totals, as_json=as_json)
+    return REJECTED if totals["refused"] else VALID
 
 
 def _sentence(error: Exception) -> str:

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import msgspec
 import typer
-from msgspec import UNSET, UnsetType
 
 from changewire.cli.stderr import counted, notice
 from changewire.codec import Codec, CodecError, DecodeError, Issue, rejection
@@ -52,21 +51,15 @@ class ElementPlace(msgspec.Struct, frozen=True, omit_defaults=True):
         return ", ".join(words)
 
 
-class FoundIssue(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An issue as JSON; `actual` is the start of the value as text, if it may be shown."""
-
-    pointer: str
-    code: str
-    rule: str
-    expected: str
-    actual_type: str
-    actual: str | UnsetType = UNSET
-
-
-def found_issue(issue: Issue, actual: str | UnsetType = UNSET) -> FoundIssue:
-    """Return an issue as JSON, without its value unless the text of that is given."""
-    pointer = visible(issue.pointer)
-    return FoundIssue(pointer, issue.code, issue.rule, issue.expected, issue.actual_type, actual)
+def found_issue(issue: Issue) -> dict[str, str]:
+    """Return an issue as JSON, without its value."""
+    return {
+        "pointer": visible(issue.pointer),
+        "code": issue.code,
+        "rule": issue.rule,
+        "expected": issue.expected,
+        "actual_type": issue.actual_type,
+    }
 
 
 def given(inputs: Sequence[str] | None) -> list[str]:

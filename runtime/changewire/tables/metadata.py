@@ -18,11 +18,11 @@ VERSION: Final = 1
 
 def metadata_of(state: State) -> dict[str, Any]:
     """Return the column of a row, or of a tombstone, as dictionaries."""
-    columns = {name: _fields(order) for name, order in state.columns.items()}
+    columns = {name: fields_of(order) for name, order in state.columns.items()}
     return {
-        **_fields(state.order),
+        **fields_of(state.order),
         "columns": columns or None,
-        "floor": None if state.floor == state.order else _fields(state.floor),
+        "floor": None if state.floor == state.order else fields_of(state.floor),
         "version": VERSION,
     }
 
@@ -47,7 +47,7 @@ def state_from(column: Mapping[str, Any], values: Row | None) -> State:
     return State(order, floor, values, columns)
 
 
-def _fields(order: Order) -> dict[str, Any]:
+def fields_of(order: Order) -> dict[str, Any]:
     """Return an order as the columns of `OrderFields`."""
     sequence = order.sequence
     pair = {"major": sequence[0], "minor": sequence[1]} if sequence else None

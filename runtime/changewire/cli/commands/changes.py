@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from changewire.changes.decode_options import AUTO
-from changewire.cli.ending import REJECTED, VALID, ending
+from changewire.cli.ending import ended, ending
 from changewire.cli.options import (
     DigestsOption,
     Families,
@@ -19,15 +17,9 @@ from changewire.cli.options import (
     decode_options_of,
 )
 from changewire.cli.records import place_of, records, report_rejected
-from changewire.cli.stderr import counted, notice
+from changewire.cli.stderr import counted
 from changewire.cli.stdout import Lines
 from changewire_messages.change import Rejection
-
-
-class Leniencies(msgspec.Struct, frozen=True):
-    """Names of the leniencies that an element needed."""
-
-    leniencies: list[str]
 
 
 @ending
@@ -61,9 +53,7 @@ def changes(
                 report_rejected(record.position, change, as_json=as_json)
                 rejected += 1
             else:
-                lines.write(place_of(record.position, number), change, Leniencies(leniencies))
+                lines.write(place_of(record.position, number), change, {"leniencies": leniencies})
                 valid += 1
-    totals = {"changes": valid, "refused": rejected}
     text = f"{counted(valid, 'change')}, {rejected:,} refused"
-    notice("totals", text, totals, as_json=as_json)
-    return REJECTED if rejected else VALID
+    return ended(text, {"changes": valid, "refused": rejected}, as_json=as_json)

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from changewire.cli.ending import REJECTED, VALID, ending
+from changewire.cli.ending import ended, ending
 from changewire.cli.options import Inputs, Json, Shape, ToShape, format_option
 from changewire.cli.records import found_issue, place_of, records, report_issues
 from changewire.cli.stderr import counted, notice
@@ -74,8 +74,7 @@ def convert(
     losses_text = f", {counted(lost, 'loss', 'losses')}" if lost else ""
     totals = {"messages": valid, "refused": rejected, "losses": lost, "without_value": empty}
     text = f"{counted(valid, 'message')}, {rejected:,} refused{losses_text}{without}"
-    notice("totals", text, totals, as_json=as_json)
-    return REJECTED if rejected else VALID
+    return ended(text, totals, as_json=as_json)
 
 
 def _say_losses(position: Position, losses: list[Issue], *, as_json: bool) -> None:

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
 from changewire.changes.decode_options import AUTO
-from changewire.cli.ending import REJECTED, VALID, ending
+from changewire.cli.ending import ended, ending
 from changewire.cli.options import FoundFormat, Inputs, Json, Shape
 from changewire.cli.records import place_of, records, report_rejected
-from changewire.cli.stderr import counted, notice
+from changewire.cli.stderr import counted
 from changewire.cli.stdout import Lines
 from changewire.codec import Codec, DecodeError, EncodeError, codec, decode_all_any, rejection
 from changewire_messages.change import Rejection
-
-
-class DecodedElement(msgspec.Struct, frozen=True):
-    """A decoded element: the name of its model, and its message as JSON."""
-
-    model: str | None
-    message: msgspec.Raw | None
 
 
 @ending
@@ -41,7 +35,7 @@ def decode(
     valid = rejected = 0
     for record in records(inputs, shape):
         if record.value is None:
-            lines.write(place_of(record.position, 0), DecodedElement(None, None))
+            lines.write(place_of(record.position, 0), {"model": None, "message": None})
             valid += 1
             continue
         for number, found in enumerate(_elements(record.value, format)):
@@ -51,14 +45,12 @@ def decode(
             else:
                 lines.write(place_of(record.position, number), found)
                 valid += 1
-    totals = {"elements": valid + rejected, "refused": rejected}
     text = f"{counted(valid + rejected, 'element')}, {rejected:,} refused"
-    notice("totals", text, totals, as_json=as_json)
-    return REJECTED if rejected else VALID
+    return ended(text, {"elements": valid + rejected, "refused": rejected}, as_json=as_json)
 
 
-def _elements(value: bytes, format: str) -> Iterator[DecodedElement | Rejection]:
-    """Yield the elements of a message."""
+def _elements(value: bytes, format: str) -> Iterator[dict[str, Any] | Rejection]:
+    """Yield the elements of a message: the name of its model, and its JSON text."""
     try:
         if format == AUTO:
             reader, models = decode_all_any(value)
@@ -72,8 +64,8 @@ def _elements(value: bytes, format: str) -> Iterator[DecodedElement | Rejection]
         yield model if isinstance(model, Rejection) else _decoded(model, reader, number)
 
 
-def _decoded(model: object, reader: Codec, number: int) -> DecodedElement | Rejection:
+def _decoded(model: object, reader: Codec, number: int) -> dict[str, Any] | Rejection:
     try:
-        return DecodedElement(type(model).__name__, msgspec.Raw(reader.to_json(model)))
+        return {"model": type(model).__name__, "message": msgspec.Raw(reader.to_json(model))}
     except EncodeError as error:  # it is nested deeper than JSON can be written
         return rejection(error, number)

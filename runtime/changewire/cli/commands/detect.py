@@ -6,7 +6,6 @@ import sys
 from collections import Counter
 from typing import Annotated
 
-import msgspec
 import typer
 
 from changewire.cli.ending import REJECTED, VALID, ending
@@ -18,20 +17,6 @@ from changewire.codec import detect as detect_format
 
 UNKNOWN = "(unknown)"
 EMPTY = "(no value)"
-
-
-class Detected(msgspec.Struct, frozen=True):
-    """The format that a message says it has; None if it says none."""
-
-    format: str | None
-
-
-class Totals(msgspec.Struct, frozen=True):
-    """Messages of each format, of none, and those without a value."""
-
-    formats: dict[str, int]
-    unknown: int
-    no_value: int
 
 
 @ending
@@ -54,10 +39,11 @@ def detect(
         found = None if record.value is None else detect_format(record.value)
         counts[EMPTY if record.value is None else found or UNKNOWN] += 1
         if each:
-            lines.write(place_of(record.position), Detected(found))
+            lines.write(place_of(record.position), {"format": found})
     if as_json and not each:
         unknown, empty = counts.pop(UNKNOWN, 0), counts.pop(EMPTY, 0)
-        lines.write(Totals(dict(sorted(counts.items())), unknown, empty))
+        formats = dict(sorted(counts.items()))
+        lines.write({"formats": formats, "unknown": unknown, "no_value": empty})
         return REJECTED if unknown else VALID
     if not each:
         for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):

@@ -7,10 +7,10 @@ from typing import Annotated, Final
 import typer
 
 from changewire import encode as encode_model
-from changewire.cli.ending import REJECTED, VALID, ending
+from changewire.cli.ending import ended, ending
 from changewire.cli.options import Format, Inputs, Json, ToShape
 from changewire.cli.records import model_on, records, report_issues
-from changewire.cli.stderr import counted, notice
+from changewire.cli.stderr import counted
 from changewire.cli.stdout import CONCATENATED, writer_of
 from changewire.codec import CodecError, codec
 
@@ -56,5 +56,4 @@ def encode(
     without = f", {empty:,} without a value left out" if empty else ""
     totals = {"messages": valid, "refused": rejected, "without_value": empty}
     text = f"{counted(valid, 'message')}, {rejected:,} refused{without}"
-    notice("totals", text, totals, as_json=as_json)
-    return REJECTED if rejected else VALID
+    return ended(text, totals, as_json=as_json)

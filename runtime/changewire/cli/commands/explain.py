@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import typer
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
 from changewire.changes.decode_options import AUTO
 from changewire.cli.ending import REJECTED, UNABLE, VALID, ending
 from changewire.cli.explained import show
 from changewire.cli.options import FoundFormat, Json, Shape
-from changewire.cli.records import STDIN, FoundIssue, found_issue, given, place_of, records
+from changewire.cli.records import STDIN, found_issue, given, place_of, records
 from changewire.cli.stderr import notice
 from changewire.cli.stdout import Lines, json_text
 from changewire.explain import Explanation, Field
@@ -21,33 +21,6 @@ from changewire.framing import Record
 from changewire.report.text import visible
 
 _MOST = 20
-
-
-class FoundField(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A field as JSON; what there is nothing to say of is left out."""
-
-    pointer: str
-    name: str
-    kind: str
-    value: msgspec.Raw | UnsetType = UNSET
-    meaning: str = ""
-    reading: str = ""
-    declared: str = ""
-    state: str = "known"
-    left_out: int = 0
-    issues: list[FoundIssue] = []
-
-
-class Explained(msgspec.Struct, frozen=True):
-    """A message as JSON; `issues` are those of all fields, and why it could not be parsed."""
-
-    format: str | None
-    nearest: str | None
-    variant: str | None
-    fields: list[FoundField]
-    issues: list[FoundIssue]
-    leniencies: list[str]
-    byte_offset: int | None
 
 
 @ending
@@ -113,28 +86,30 @@ def _missing(input: str, number: int, count: int) -> str:
     return f"no message {number}: there {numbers}"
 
 
-def _explained(found: Explanation) -> Explained:
-    return Explained(
-        found.format,
-        found.nearest,
-        found.variant,
-        [_field(field) for field in found.fields],
-        [found_issue(issue) for issue in found.issues],
-        found.leniencies,
-        found.stop.byte_offset if found.stop else None,
-    )
+def _explained(found: Explanation) -> dict[str, Any]:
+    """Return a message as JSON; its issues are those of all fields, and why it cannot be parsed."""
+    return {
+        "format": found.format,
+        "nearest": found.nearest,
+        "variant": found.variant,
+        "fields": [_field(field) for field in found.fields],
+        "issues": [found_issue(issue) for issue in found.issues],
+        "leniencies": found.leniencies,
+        "byte_offset": found.stop.byte_offset if found.stop else None,
+    }
 
 
-def _field(field: Field) -> FoundField:
-    return FoundField(
-        pointer=field.pointer,
-        name=field.name,
-        kind=field.kind,
-        value=UNSET if field.value is UNSET else msgspec.Raw(json_text(field.value)),
-        meaning=field.meaning,
-        reading=field.reading,
-        declared=field.declared,
-        state=field.state,
-        left_out=field.left_out,
-        issues=[found_issue(issue) for issue in field.issues],
-    )
+def _field(field: Field) -> dict[str, Any]:
+    """Return a field as JSON; what there is nothing to say of is left out."""
+    found: dict[str, Any] = {"pointer": field.pointer, "name": field.name, "kind": field.kind}
+    if field.value is not UNSET:
+        found["value"] = msgspec.Raw(json_text(field.value))
+    more = {
+        "meaning": field.meaning,
+        "reading": field.reading,
+        "declared": field.declared,
+        "state": "" if field.state == "known" else field.state,
+        "left_out": field.left_out,
+        "issues": [found_issue(issue) for issue in field.issues],
+    }
+    return {**found, **{name: said for name, said in more.items() if said}}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-import msgspec
 from rich.table import Table
 
 from changewire.cli.ending import VALID, ending
@@ -13,23 +12,6 @@ from changewire.cli.stderr import console, notice
 from changewire.cli.stdout import Lines
 from changewire.codec import module_of
 from changewire.codec.registry import unusable, usable
-
-
-class Variant(msgspec.Struct, frozen=True):
-    """One kind of message, and what its schema says of it."""
-
-    name: str
-    description: str
-
-
-class Format(msgspec.Struct, frozen=True):
-    """A format: its name, how its messages are written, and their kinds."""
-
-    format: str
-    encoding: str
-    record_key: bool
-    batches: bool
-    variants: list[Variant]
 
 
 @ending
@@ -50,22 +32,24 @@ def formats(*, as_json: Json = False) -> int:
     for column in table.columns[:2]:
         column.no_wrap = True  # a name that is cut off is of no use
     for item in found:
-        for i, variant in enumerate(item.variants):
-            table.add_row("" if i else item.format, variant.name, variant.description)
+        for i, variant in enumerate(item["variants"]):
+            table.add_row("" if i else item["format"], *variant.values())
     console(on_stdout=True).print(table, soft_wrap=False)
     return VALID
 
 
-def _format(family: Any) -> Format:
+def _format(family: Any) -> dict[str, Any]:
     message = getattr(family, family.ROLES["message"])
-    variants = get_args(message) or (message,)
-    return Format(
-        family.FORMAT,
-        family.ENCODING,
-        "key" in family.ROLES,
-        "batch" in family.ROLES,
-        [Variant(v.__name__, _first_sentence(v.__doc__ or "")) for v in variants],
-    )
+    return {
+        "format": family.FORMAT,
+        "encoding": family.ENCODING,
+        "record_key": "key" in family.ROLES,
+        "batches": "batch" in family.ROLES,
+        "variants": [
+            {"name": one.__name__, "description": _first_sentence(one.__doc__ or "")}
+            for one in get_args(message) or (message,)
+        ],
+    }
 
 
 def _first_sentence(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from changewire.changes.decode_options import AUTO
-from changewire.cli.ending import REJECTED, UNABLE, VALID, ending
+from changewire.cli.ending import UNABLE, ended, ending
 from changewire.cli.options import (
     Families,
     FoundFormat,
@@ -81,13 +81,17 @@ def infer(
     else:
         with Path(out).open("x", encoding="utf-8", newline="\n") as file:
             file.write(f"{text}\n")
-    _say_totals(draft, as_json=as_json)
-    return REJECTED if draft.refused else VALID
+    return _ended(draft, as_json=as_json)
 
 
-def _say_totals(draft: Draft, *, as_json: bool) -> None:
+def _ended(draft: Draft, *, as_json: bool) -> int:
     columns = len(draft.schema["properties"])
     counts = f"{counted(draft.rows, 'row')}, {counted(columns, 'column')}"
-    totals = {"rows": draft.rows, "columns": columns, "refused": draft.refused}
+    totals = {
+        "table": draft.table,
+        "rows": draft.rows,
+        "columns": columns,
+        "refused": draft.refused,
+    }
     text = f"{draft.table}: {counts}, {draft.refused:,} refused"
-    notice("totals", text, {"table": draft.table, **totals}, as_json=as_json)
+    return ended(text, totals, as_json=as_json)

@@ -4,40 +4,25 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from typing import Any
 
-import msgspec
 import typer
 
 from changewire.changes.connect import Difference
 from changewire.changes.decode_options import AUTO
 from changewire.changes.schemas import Schemas, SchemaUse, Tally
 from changewire.changes.topic_schemas import TopicTally
-from changewire.cli.ending import REJECTED, VALID, ending
+from changewire.cli.ending import ended, ending
 from changewire.cli.options import FoundFormat, Inputs, Json, Shape
-from changewire.cli.records import ElementPlace, place_of, records, report_rejected
-from changewire.cli.stderr import counted, notice
+from changewire.cli.records import place_of, records, report_rejected
+from changewire.cli.stderr import counted
 from changewire.cli.stdout import Lines
 from changewire.report.text import visible
 from changewire.tables.names import dotted
-from changewire_messages.change import Source
 
 _SHOWN = 200
 _PLACES = 5
 """Places that a line names."""
-
-
-class Listed(msgspec.Struct, frozen=True):
-    """A schema as JSON; `schema` is its text."""
-
-    source: Source
-    fingerprint: str
-    count: int
-    first: ElementPlace
-    last: ElementPlace
-    columns: dict[str, str]
-    differences: list[Difference]
-    places: list[str] | None
-    schema: str
 
 
 @ending
@@ -65,8 +50,7 @@ def schemas(
             lines.write(_as_json(use))
         else:
             sys.stdout.writelines(f"{visible(line, _SHOWN)}\n" for line in _as_text(use))
-    _say_totals(found, as_json=as_json)
-    return REJECTED if found.refused else VALID
+    return _ended(found, as_json=as_json)
 
 
 def _tally(format: str) -> Tally | TopicTally:
@@ -77,10 +61,18 @@ def _tally(format: str) -> Tally | TopicTally:
         raise typer.BadParameter(str(error)) from None
 
 
-def _as_json(use: SchemaUse) -> Listed:
-    first, last = place_of(use.first), place_of(use.last)
-    named = (use.source, use.fingerprint, use.count, first, last)
-    return Listed(*named, use.columns, use.differences, use.places, use.text)
+def _as_json(use: SchemaUse) -> dict[str, Any]:
+    return {
+        "source": use.source,
+        "fingerprint": use.fingerprint,
+        "count": use.count,
+        "first": place_of(use.first),
+        "last": place_of(use.last),
+        "columns": use.columns,
+        "differences": use.differences,
+        "places": use.places,
+        "schema": use.text,
+    }
 
 
 def _as_text(use: SchemaUse) -> Iterator[str]:
@@ -109,7 +101,7 @@ def _types(change: Difference) -> str:
     return " -> ".join(word for word in (change.old, change.new) if word is not None)
 
 
-def _say_totals(found: Schemas, *, as_json: bool) -> None:
+def _ended(found: Schemas, *, as_json: bool) -> int:
     tables = len({use.source for use in found.schemas})
     listed = f"{counted(len(found.schemas), 'schema')} of {counted(tables, 'table')}"
     others = f"{found.without:,} without schema, {found.refused:,} refused"
@@ -123,4 +115,4 @@ def _say_totals(found: Schemas, *, as_json: bool) -> None:
         "left_out": found.left_out,
         "refused": found.refused,
     }
-    notice("totals", text, totals, as_json=as_json)
+    return ended(text, totals, as_json=as_json)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import msgspec
 import typer
-from msgspec import UNSET, Raw, UnsetType
+from msgspec import UNSET, Raw
 
 from changewire.cli.ending import REJECTED, VALID, ending
 from changewire.cli.options import Json, text_option
@@ -14,54 +13,11 @@ from changewire.cli.stderr import counted, notice
 from changewire.cli.stdout import Lines, json_text
 from changewire.cli.traced import VERDICTS, nothing_found, show
 from changewire.report.text import visible
-from changewire_messages.change import Sequence
+from changewire.tables.metadata import fields_of
 
 if TYPE_CHECKING:
     from changewire.engines.changelog import Found, Verdict
     from changewire.tables.history import History, Step
-    from changewire.tables.order import Order
-
-
-class JsonOrder(msgspec.Struct, frozen=True):
-    """An order as JSON: of files, `topic` is the path, `partition` -1 and `offset` the number."""
-
-    sequence: Sequence | None
-    topic: str
-    partition: int
-    offset: int
-    element: int
-
-
-class JsonColumn(msgspec.Struct, frozen=True):
-    """A column as JSON; a value that is not there is left out."""
-
-    before: Raw | UnsetType = UNSET
-    after: Raw | UnsetType = UNSET
-
-
-class JsonStep(msgspec.Struct, frozen=True):
-    """A step as JSON."""
-
-    op: str
-    kind: str
-    event_time: str | None
-    inherited: bool
-    reason: str | None
-    detail: str | None
-    newer: JsonOrder | None
-    ignored: tuple[str, ...]
-    columns: dict[str, JsonColumn]
-
-
-class JsonRow(msgspec.Struct, frozen=True):
-    """The last line as JSON."""
-
-    table: str | None
-    key: Raw
-    row: Raw
-    depends_on_batches: bool
-    row_in_one_batch: Raw
-    target: str | None
 
 
 @ending
@@ -151,40 +107,39 @@ def _write(found: Found, history: History, verdict: Verdict | None) -> None:
     """Write a line of JSON for each step, and one for the row."""
     lines, state, other = Lines(), history.state, history.in_one_batch
     for step in history.steps:
-        lines.write(_json_order(step.order), _json_step(step))
-    ending = JsonRow(
-        table=found.table,
-        key=Raw((found.key or "null").encode()),
-        row=_raw(None if state is None else state.values),
-        depends_on_batches=history.depends_on_batches,
-        row_in_one_batch=_raw(None if other is None else other.values),
-        target=verdict,
+        lines.write(fields_of(step.order), _json_step(step))
+    lines.write(
+        {
+            "table": found.table,
+            "key": Raw((found.key or "null").encode()),
+            "row": _raw(None if state is None else state.values),
+            "depends_on_batches": history.depends_on_batches,
+            "row_in_one_batch": _raw(None if other is None else other.values),
+            "target": verdict,
+        }
     )
-    lines.write(ending)
 
 
-def _json_step(step: Step) -> JsonStep:
+def _json_step(step: Step) -> dict[str, Any]:
     change, refused = step.placed.change, step.refused
-    return JsonStep(
-        op=change.op,
-        kind=step.kind,
-        event_time=None if change.event_time is None else change.event_time.isoformat(),
-        inherited=step.is_inherited,
-        reason=None if refused is None else refused.reason,
-        detail=None if refused is None else refused.detail or None,
-        newer=None if refused is None or refused.held is None else _json_order(refused.held),
-        ignored=step.ignored,
-        columns={
-            name: JsonColumn(*(UNSET if value is UNSET else _raw(value) for value in pair))
+    return {
+        "op": change.op,
+        "kind": step.kind,
+        "event_time": None if change.event_time is None else change.event_time.isoformat(),
+        "inherited": step.is_inherited,
+        "reason": None if refused is None else refused.reason,
+        "detail": None if refused is None else refused.detail or None,
+        "newer": None if refused is None or refused.held is None else fields_of(refused.held),
+        "ignored": step.ignored,
+        "columns": {
+            name: {
+                side: _raw(value)
+                for side, value in zip(("before", "after"), pair, strict=True)
+                if value is not UNSET
+            }
             for name, pair in step.columns().items()
         },
-    )
-
-
-def _json_order(order: Order) -> JsonOrder:
-    sequence, (topic, partition, offset, element) = order
-    pair = Sequence(major=sequence[0], minor=sequence[1]) if sequence else None
-    return JsonOrder(pair, topic, partition, offset, element)
+    }
 
 
 def _raw(value: Any) -> Raw:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from msgspec import UNSET
@@ -11,17 +11,10 @@ from msgspec import UNSET
 from changewire.changes.contradictions import contradictions
 from changewire.changes.contradictions import validate as validate_message
 from changewire.changes.decode_options import AUTO
-from changewire.cli.ending import REJECTED, VALID, ending
+from changewire.cli.ending import ended, ending
 from changewire.cli.options import FoundFormat, Inputs, Json, Shape
-from changewire.cli.records import (
-    ElementPlace,
-    FoundIssue,
-    found_issue,
-    model_on,
-    place_of,
-    records,
-)
-from changewire.cli.stderr import counted, notice
+from changewire.cli.records import ElementPlace, found_issue, model_on, place_of, records
+from changewire.cli.stderr import counted
 from changewire.cli.stdout import Lines
 from changewire.codec import DecodeError, Issue, codec, detect, encoding_of, json_form
 from changewire.codec.registry import unclaimed
@@ -67,8 +60,7 @@ def validate(
                 sys.stdout.write(f"{_sentence(place, issue, shown=not no_values)}\n")
     totals = {"messages": messages, "refused": wrong, "issues": found}
     text = f"{counted(messages, 'message')}, {wrong:,} with {counted(found, 'issue')}"
-    notice("totals", text, totals, as_json=as_json)
-    return REJECTED if wrong else VALID
+    return ended(text, totals, as_json=as_json)
 
 
 def _issues(value: bytes, format: str, *, closed: bool) -> list[Issue]:
@@ -86,9 +78,9 @@ def _issues(value: bytes, format: str, *, closed: bool) -> list[Issue]:
     return [] if model is None else contradictions(model, name)
 
 
-def _found(issue: Issue, *, shown: bool) -> FoundIssue:
+def _found(issue: Issue, *, shown: bool) -> dict[str, Any]:
     is_shown = shown and issue.actual is not UNSET
-    return found_issue(issue, _value(issue) if is_shown else UNSET)
+    return {**found_issue(issue), **({"actual": _value(issue)} if is_shown else {})}
 
 
 def _sentence(place: ElementPlace, issue: Issue, *, shown: bool) -> str:
