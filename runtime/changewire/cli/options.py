@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, TypeAlias, TypeVar, cast
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 import typer
 
-from changewire.changes import IMAGES, Digests, Image, NullValue
 from changewire.changes.decode_options import (
     AUTO,
     DIGESTS,
     ELEMENTS_AS,
+    IMAGES,
     NULL_VALUES,
     DecodeOptions,
-    ElementsAs,
 )
 from changewire.cli.stdout import BINARY_SHAPES
 from changewire.codec import formats
@@ -67,11 +66,11 @@ def text_option(*names: str, metavar: str, help: str, completes: Sequence[str] =
 def choice_option(
     *names: str, of: Names, metavar: str, help: str, show_default: bool = True
 ) -> Any:
-    """Return an option that takes one of some names, and completes them."""
+    """Return an option that takes one of some names, which ``{}`` in its help stands for."""
     return typer.Option(
         *names,
         metavar=metavar,
-        help=help,
+        help=help if callable(of) else help.format(", ".join(of)),
         callback=one_of(of),
         autocompletion=lambda: _names(of),
         show_default=show_default,
@@ -83,40 +82,21 @@ def format_option(*names: str, of: Names, help: str) -> Any:
     return choice_option(*names, of=of, metavar="FORMAT", help=help, show_default=False)
 
 
-Format: TypeAlias = Annotated[
-    str,
-    format_option(
-        "--format",
-        "-f",
-        of=formats,
-        help="Format of the messages; `changewire formats` lists, `changewire detect` guesses.",
-    ),
-]
-
-
 def auto_or_formats() -> Sequence[str]:
     """Return the names that a format can have, and `AUTO`."""
     return (AUTO, *formats())
 
 
-TopicFormat: TypeAlias = Annotated[
-    str,
-    format_option(
-        "--format",
-        "-f",
-        of=auto_or_formats,
-        help="Format of the messages; auto asks each one, for topics that carry several.",
-    ),
-]
+_LISTED = "Format of the messages; `changewire formats` lists, `changewire detect` guesses."
+_OF_TOPIC = "Format of the messages; auto asks each one, for topics that carry several."
+_FOUND = "Format of the messages; auto, the default, asks each one."
 
+Format: TypeAlias = Annotated[str, format_option("--format", "-f", of=formats, help=_LISTED)]
+TopicFormat: TypeAlias = Annotated[
+    str, format_option("--format", "-f", of=auto_or_formats, help=_OF_TOPIC)
+]
 FoundFormat: TypeAlias = Annotated[
-    str,
-    format_option(
-        "--format",
-        "-f",
-        of=auto_or_formats,
-        help="Format of the messages; auto, the default, asks each one.",
-    ),
+    str, format_option("--format", "-f", of=auto_or_formats, help=_FOUND)
 ]
 """The format of commands that look at messages: they take that of each unless one is named."""
 
@@ -126,7 +106,7 @@ Shape: TypeAlias = Annotated[
         "--shape",
         of=("auto", *SHAPES),
         metavar="SHAPE",
-        help=f"How messages stand in the input: auto, {', '.join(SHAPES)}.",
+        help="How messages stand in the input: {}.",
     ),
 ]
 
@@ -140,18 +120,13 @@ ToShape: TypeAlias = Annotated[
         "--to-shape",
         of=tuple(BINARY_SHAPES),
         metavar="SHAPE",
-        help=f"How MessagePack stands in the output: {', '.join(BINARY_SHAPES)}.",
+        help="How MessagePack stands in the output: {}.",
     ),
 ]
 
 ImageOption: TypeAlias = Annotated[
     str,
-    choice_option(
-        "--image",
-        of=IMAGES,
-        metavar="IMAGE",
-        help=f"What a write holds of its row: {', '.join(IMAGES)}.",
-    ),
+    choice_option("--image", of=IMAGES, metavar="IMAGE", help="What a write holds of its row: {}."),
 ]
 
 Keys: TypeAlias = Annotated[
@@ -170,7 +145,7 @@ DigestsOption: TypeAlias = Annotated[
         "--digests",
         of=DIGESTS,
         metavar="WAY",
-        help=f"Compare digests of Aerospike with set and user key: {', '.join(DIGESTS)}.",
+        help="Compare digests of Aerospike with set and user key: {}.",
     ),
 ]
 
@@ -180,10 +155,9 @@ NullValueOption: TypeAlias = Annotated[
         "--null-value",
         of=NULL_VALUES,
         metavar="WHAT",
-        help=f"What a Kafka record without value is: {', '.join(NULL_VALUES)}.",
+        help="What a Kafka record without value is: {}.",
     ),
 ]
-
 
 ElementsAsOption: TypeAlias = Annotated[
     str,
@@ -191,35 +165,22 @@ ElementsAsOption: TypeAlias = Annotated[
         "--as",
         of=ELEMENTS_AS,
         metavar="WHAT",
-        help=f"What messages become: {', '.join(ELEMENTS_AS)} (as they are, in typed columns).",
+        help="What messages become: {} (as they are, in typed columns).",
     ),
 ]
 
 
-def decode_options_of(
-    format: str,
-    image: str,
-    keys: list[str] | None,
-    families: list[str] | None,
-    digests: str,
-    *,
-    null_value: str,
-    elements_as: str = "changes",
-) -> DecodeOptions:
+def decode_options_of(format: str, **options: Any) -> DecodeOptions:
     """Return how messages are decoded.
+
+    Args:
+        format: Public name of the format.
+        options: Other options of `DecodeOptions`, by name.
 
     Raises:
         BadParameter: An option does not fit the format.
     """
     try:
-        return DecodeOptions(
-            format,
-            cast("Image", image),
-            keys,
-            families,
-            cast("Digests", digests),
-            cast("NullValue", null_value),
-            cast("ElementsAs", elements_as),
-        )
+        return DecodeOptions(format, **options)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None

@@ -57,7 +57,7 @@ SinkOption: TypeAlias = Annotated[
         "--sink",
         of=SINKS,
         metavar="SINK",
-        help=f"Format of a stream's tables: {', '.join(SINKS)}; delta unless given.",
+        help="Format of a stream's tables: {}; delta unless given.",
         show_default=False,
     ),
 ]

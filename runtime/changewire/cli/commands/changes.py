@@ -42,7 +42,12 @@ def changes(
     Example: changewire changes -f aerospike-json users.jsonl | jq .after
     """
     decode_options = decode_options_of(
-        format, image, keys, families, digests, null_value=null_value
+        format,
+        image=image,
+        keys=keys,
+        families=families,
+        digests=digests,
+        null_value=null_value,
     )
     lines = Lines()
     valid = rejected = 0

@@ -64,9 +64,7 @@ def infer(
 
     Example: changewire infer -f aerospike-json users.jsonl --out schemas/shop/user.json
     """
-    observer = Observer(
-        decode_options_of(format, "full", keys, families, "off", null_value="control")
-    )
+    observer = Observer(decode_options_of(format, keys=keys, families=families))
     for record in records(inputs, shape):
         for rejected in observer.add(record):
             report_rejected(record.position, rejected, as_json=as_json)

@@ -71,7 +71,12 @@ def replay(
     from changewire.jobs.topics import replay_dead_letters
 
     decode_options = decode_options_of(
-        format, image, keys, families, digests, null_value=null_value
+        format,
+        image=image,
+        keys=keys,
+        families=families,
+        digests=digests,
+        null_value=null_value,
     )
     tables = TableArguments(rows, schema_evolution, null_set, apply_as_truncates).options(target)
     folder = whole(output)

@@ -112,7 +112,13 @@ def run(
     Example: changewire run -f aerospike-json topic/ --output tables/
     """
     decode_options = decode_options_of(
-        format, image, keys, families, digests, null_value=null_value, elements_as=elements_as
+        format,
+        image=image,
+        keys=keys,
+        families=families,
+        digests=digests,
+        null_value=null_value,
+        elements_as=elements_as,
     )
     topics = kafka_options(inputs, servers, subscribe, options, engine)
     rows_as = TableArguments(rows, schema_evolution, null_set, apply_as_truncates)
