@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct
 
 from changewire.changes.pairs import pair_placed
 from changewire.tables.keys import key_text
-from changewire.tables.merge import Stored, merged
+from changewire.tables.merge import Stored, after_truncate, merged
 from changewire.tables.mutations import RowMutation, mutations
 from changewire.tables.order import (
     NO_SEQUENCE,
@@ -21,7 +21,7 @@ from changewire.tables.order import (
     sequence_of,
 )
 from changewire.tables.routing import TRUNCATE
-from changewire.tables.state import DecidedState, Row, State, decided, joined, tombstone
+from changewire.tables.state import DecidedState, Row, State, decided
 
 Reason = Literal[
     "dead-letter",
@@ -174,8 +174,7 @@ class _RowReplay:
         self.floor = max(self.floor, order)
         if row is None:
             return
-        left = joined(row, tombstone(self.floor))
-        self.stored.row = None if left.values is None else left
+        self.stored.row = after_truncate(row, self.floor)
         why = StepRefusal("older-than-row", row.order) if self.stored.row == row else None
         self._add(placed, TRUNCATE, order, row, why)
 
@@ -185,7 +184,7 @@ class _RowReplay:
         pairs = pair_placed(placed, size=len(self._changes) or 1)
         found = (self._mutations(PositionedChange(change, position)) for position, change in pairs)
         becomes = merged(Stored(), chain.from_iterable(found), self.floor, Counter())
-        return None if becomes is None else becomes.state
+        return None if becomes is UNSET else becomes
 
     def _mutations(self, placed: PositionedChange) -> list[RowMutation]:
         """Return what a change does to the row."""

@@ -8,13 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
-from changewire.tables.keys import Identity
 from changewire.tables.mutations import RowMutation
 from changewire.tables.order import NO_SEQUENCE, OLDEST, Order, Sequence, is_full_load
 from changewire.tables.routing import Refusal, apply_failed
-from changewire.tables.state import Decision, Row, State, decided, joined, tombstone
+from changewire.tables.state import Decision, State, decided, joined, tombstone
 
 INHERITED = "sequence_inherited"
 TIES = "ordered_by_position"
@@ -43,16 +42,6 @@ class Stored(Struct):
         return joined(row, buried) if row and buried else row or buried
 
 
-class Merged(Struct, frozen=True):
-    """What a row becomes.
-
-    Attributes:
-        state: A row, or the tombstone of one; None if a truncate leaves nothing.
-    """
-
-    state: State | None
-
-
 _Written = TypeVar("_Written")
 
 
@@ -74,31 +63,34 @@ def decided_row(
     """
     try:
         becomes = merged(stored, batch, floor, counts)
-        return None if becomes is None else written(becomes.state)
+        return None if becomes is UNSET else written(becomes)
     except Exception as error:  # noqa: BLE001 - one key must not end the run
         return apply_failed(error, "", "deciding on the row")
 
 
 def merged(
     stored: Stored, batch: Iterable[RowMutation], floor: Order, counts: Counter[str]
-) -> Merged | None:
-    """Return what a row becomes by a batch and a truncate; None if it stays as it is.
+) -> State | UnsetType | None:
+    """Return what a row becomes by a batch and a truncate.
 
     Args:
         stored: What the table has of its key.
         batch: What the changes of the batch do to this row.
         floor: Order of the newest truncate of the table.
         counts: Takes what became of the changes.
+
+    Returns:
+        A row, or the tombstone of one; None if a truncate leaves nothing, UNSET if it stays as it
+        is.
     """
-    left = Stored(_after_truncate(stored.row, floor), stored.tombstone)
-    held = left.newest
-    (new,) = reduced(batch, lambda _: held, counts).values() or (None,)
+    left = Stored(after_truncate(stored.row, floor), stored.tombstone)
+    new = reduced(batch, left.newest, counts)
     state = None if new is None else settled(left, new, floor, counts)
     after = state or left.row
-    return None if after == stored.row else Merged(after)
+    return UNSET if after == stored.row else after
 
 
-def _after_truncate(row: State | None, floor: Order) -> State | None:
+def after_truncate(row: State | None, floor: Order) -> State | None:
     """Return what a truncate leaves of a row."""
     if row is None or floor == OLDEST:
         return row
@@ -110,59 +102,53 @@ class Reduced(Struct):
     """All that a batch does to one row.
 
     Attributes:
-        key: Columns that name the row.
         state: What the row is by these changes alone.
         changes: How many changes made it.
         full_loads: How many of them were rows of an initial load.
     """
 
-    key: Row
     state: State
     changes: int
     full_loads: int
 
 
 def reduced(
-    batch: Iterable[RowMutation], held: Callable[[Identity], State | None], counts: Counter[str]
-) -> dict[Identity, Reduced]:
-    """Return what the changes of a batch leave of each row, in the order of their positions.
+    batch: Iterable[RowMutation], held: State | None, counts: Counter[str]
+) -> Reduced | None:
+    """Return what the changes of a batch leave of a row, in the order of their positions.
 
-    A change without a sequence takes the greatest one of those before it for its key in its topic
-    partition, and of the row or tombstone as the batch finds it; without any it is oldest. That is
-    counted as ``sequence_inherited``; ``ordered_by_position`` counts the changes of which only the
-    position says which of two different contents is newer.
+    A change without a sequence takes the greatest one of those before it in its topic partition,
+    and of the row or tombstone as the batch finds it; without any it is oldest. That is counted as
+    ``sequence_inherited``; ``ordered_by_position`` counts the changes of which only the position
+    says which of two different contents is newer.
 
     Args:
-        batch: What changes of one table do to rows.
-        held: Returns the row or tombstone of a key, as the table has it.
+        batch: What changes do to the row.
+        held: The row or tombstone, as the table has it.
         counts: Takes what was counted, and the decisions on changes that another one of the batch
             makes ``stale`` or ``duplicate``.
     """
-    found: dict[Identity, Reduced] = {}
-    newest: dict[tuple[Identity, str, int], Sequence] = {}
+    found: Reduced | None = None
+    oldest = NO_SEQUENCE if held is None else held.order.sequence
+    newest: dict[tuple[str, int], Sequence] = {}
     for mutation in sorted(batch, key=lambda mutation: mutation.position):
-        identity, position = mutation.identity, mutation.position
-        place = (identity, position.topic, position.partition)
-        if place not in newest:
-            state = held(identity)
-            newest[place] = NO_SEQUENCE if state is None else state.order.sequence
+        place = (mutation.position.topic, mutation.position.partition)
+        before = newest.get(place, oldest)
         if not mutation.sequence:
             counts[INHERITED] += 1
-        sequence = mutation.sequence or newest[place]
-        newest[place] = max(newest[place], sequence)
-        _add(found, mutation, sequence, counts)
+        sequence = mutation.sequence or before
+        newest[place] = max(before, sequence)
+        found = _added(found, mutation, sequence, counts)
     return found
 
 
-def _add(
-    found: dict[Identity, Reduced], mutation: RowMutation, sequence: Sequence, counts: Counter[str]
-) -> None:
+def _added(
+    before: Reduced | None, mutation: RowMutation, sequence: Sequence, counts: Counter[str]
+) -> Reduced:
     new = mutation.state(sequence)
     is_load = is_full_load(sequence) and mutation.kind != "delete"
-    before = found.get(mutation.identity)
     if before is None:
-        found[mutation.identity] = Reduced(mutation.key, new, 1, int(is_load))
-        return
+        return Reduced(new, 1, int(is_load))
     after, decision, is_tie = decided(before.state, None, new)
     counts[TIES] += is_tie
     before.state = after or before.state
@@ -171,6 +157,7 @@ def _add(
         before.full_loads += is_load
     else:
         _count(counts, decision, 1, int(is_load), before.state.order)
+    return before
 
 
 def settled(stored: Stored, new: Reduced, floor: Order, counts: Counter[str]) -> State | None:

@@ -9,13 +9,8 @@ from tests.runtime.tables.histories import change, histories, placed, steady
 
 from changewire.tables import PositionedChange
 from changewire.tables.merge import reduced
-from changewire.tables.mutations import mutations
+from changewire.tables.mutations import RowMutation, mutations
 from changewire.tables.state import State, joined
-
-
-def nothing(_: object) -> State | None:
-    """Return what an empty table has of a key."""
-    return None
 
 
 @steady
@@ -28,12 +23,14 @@ def test_one_state_for_each_row(history: list[PositionedChange], data: Any) -> N
         for effect in mutations(placed.change, placed.position)
     ]
     counts: Counter[str] = Counter()
-    found = reduced(batch, nothing, counts)
     expected: dict[Any, State] = {}
+    by_row: dict[Any, list[RowMutation]] = {}
     for effect in batch:
+        by_row.setdefault(effect.identity, []).append(effect)
         new, held = effect.state(effect.sequence), expected.get(effect.identity)
         expected[effect.identity] = new if held is None else joined(held, new)
-    assert {identity: one.state for identity, one in found.items()} == expected
+    found = {row: made for row in by_row if (made := reduced(by_row[row], None, counts))}
+    assert {row: one.state for row, one in found.items()} == expected
     rest = counts["stale"] + counts["duplicate"]
     assert sum(one.changes for one in found.values()) + rest == len(batch)
 
@@ -42,5 +39,6 @@ def test_positions_say_what_came_before() -> None:
     """A change inherits from those before it in its partition, wherever they are in the batch."""
     history = placed(change(sequence=5, a=5), change(sequence=None, a=6))
     batch = [effect for one in history[::-1] for effect in mutations(one.change, one.position)]
-    (found,) = reduced(batch, nothing, Counter()).values()
+    found = reduced(batch, None, Counter())
+    assert found is not None
     assert (found.state.order.sequence, found.state.values) == ((5, 1), {"a": 6})
