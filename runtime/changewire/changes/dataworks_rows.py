@@ -27,11 +27,15 @@ _MOST_DIGITS: Final = 1000
 _NUMERIC: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 
-def _boolean(value: Any, used: list[str]) -> bool:
-    del used
-    if type(value) is not bool:
-        raise MismatchError("a boolean")
-    return value
+def _of(kind: type, expected: str) -> Read:
+    """Return a reader of values that stay as they are."""
+
+    def read(value: Any, _used: list[str]) -> Any:
+        if type(value) is not kind or (kind is int and value not in INT64):
+            raise MismatchError(expected)
+        return value
+
+    return read
 
 
 def _date(value: Any, used: list[str]) -> Any:
@@ -44,26 +48,11 @@ def _date(value: Any, used: list[str]) -> Any:
         return value
 
 
-def _bytes(value: Any, used: list[str]) -> bytes:
-    del used
+def _bytes(value: Any, _used: list[str]) -> bytes:
     found = base64_bytes(value) if type(value) is str else None
     if found is None:
         raise MismatchError("Base64 text")
     return found
-
-
-def _string(value: Any, used: list[str]) -> str:
-    del used
-    if type(value) is not str:
-        raise MismatchError("a text")
-    return value
-
-
-def _long(value: Any, used: list[str]) -> int:
-    del used
-    if type(value) is not int or value not in INT64:
-        raise MismatchError("an integer of 64 bits")
-    return value
 
 
 def _double(value: Any, used: list[str]) -> Any:
@@ -88,12 +77,12 @@ def unknown_type(value: Any, used: list[str]) -> Any:
 
 
 COLUMN_TYPES: Final[Mapping[str, Read]] = {
-    "BOOLEAN": _boolean,
+    "BOOLEAN": _of(bool, "a boolean"),
     "BYTES": _bytes,
     "DATE": _date,
     "DOUBLE": _double,
-    "LONG": _long,
-    "STRING": _string,
+    "LONG": _of(int, "an integer of 64 bits"),
+    "STRING": _of(str, "a text"),
 }
 """Reader of each type that the format document names."""
 

@@ -1,6 +1,5 @@
 """What the schemas in Lindorm messages say of rows: columns, differences, column types."""
 
-from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -16,7 +15,7 @@ from changewire.changes.connect import (
 )
 from changewire.changes.connect.schema import parse_schema
 from changewire.changes.lindorm_rows import ROW_KEY, column_name, compiled_schema
-from changewire.changes.values import Declared, EmbeddedSchema
+from changewire.changes.values import Declared, EmbeddedSchema, base64_bytes
 from changewire_messages import lindorm_json as wire
 from changewire_messages.change import Source
 from changewire_messages.support import pointer_token
@@ -129,11 +128,10 @@ def _cells(row: Mapping[str, Any], place: str) -> Iterator[Declared]:
     if ROW_KEY not in row:
         return
     for name, value in row.items():
-        try:
-            typed = b64decode(value, validate=True)
-        except (TypeError, ValueError):  # null, or no Base64 text, which becomes an issue
-            typed = value
-        yield Declared(f"/payload/{place}/{pointer_token(name)}", "bytes", typed)
+        # Null stays, and so does what is no Base64 text, which becomes an issue.
+        typed = base64_bytes(value) if type(value) is str else None
+        pointer = f"/payload/{place}/{pointer_token(name)}"
+        yield Declared(pointer, "bytes", value if typed is None else typed)
 
 
 DIALECT: Final = Dialect(lindorm_schema, lindorm_columns, lindorm_differences, lindorm_row_type)

@@ -1,17 +1,15 @@
 """What a value says to a person: times as dates, Base64 as bytes, bytes as text where they are."""
 
 import re
-from base64 import b64decode
-from binascii import Error as Base64Error
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
 from msgspec.msgpack import Ext
 
+from changewire.changes.values import EPOCH, base64_bytes
 from changewire.explain.schema import Node
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _TIME = re.compile(r"\b(milliseconds|seconds) since the Unix epoch")
 _UNITS: Final[dict[str, Any]] = {
     "milliseconds": (timedelta(milliseconds=1), "milliseconds"),
@@ -33,7 +31,8 @@ def reading(value: object, node: Node, meaning: str, about: str) -> str:
         text = meaning if _TIME.search(meaning) else about
         return _time(value, node, text)
     if type(value) is str and node.get("contentEncoding") == "base64":
-        return _base64(value)
+        data = base64_bytes(value)
+        return "" if data is None else _bytes(data)
     return typed_reading(value)
 
 
@@ -61,17 +60,10 @@ def _time(number: int, node: Node, text: str) -> str:
             return clause.removesuffix(".")
     step, precision = _UNITS[unit[1]]
     try:
-        found: datetime = _EPOCH + number * step
+        found: datetime = EPOCH + number * step
     except OverflowError:  # the year is before 1 or after 9999
         return ""
     return found.isoformat(timespec=precision).replace("+00:00", "Z")
-
-
-def _base64(text: str) -> str:
-    try:
-        return _bytes(b64decode(text, validate=True))
-    except (Base64Error, ValueError):
-        return ""
 
 
 def _bytes(data: bytes) -> str:

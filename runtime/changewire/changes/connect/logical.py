@@ -11,6 +11,7 @@ from changewire.changes.connect import times
 from changewire.changes.connect.decimals import MAX_BYTES, MAX_SCALE, decimal_of_struct
 from changewire.changes.connect.reads import BEYOND_RANGE, Context, Path, Read, refusal
 from changewire.changes.connect.schema import Node
+from changewire.changes.values import from_milliseconds
 
 DECIMAL: Final = ("org.apache.kafka.connect.data.Decimal", "bytes")
 """Read by itself: a JSON number may stand where its base type would have Base64 text."""
@@ -36,27 +37,23 @@ class Conversion(NamedTuple):
     rule: str = "invalid-time"
 
 
+_TIMESTAMP: Final = Conversion(times.timestamp_of_text, "a date and time with an offset")
+
 CONVERSIONS: Final[Mapping[tuple[str, str], Conversion]] = {
     ("org.apache.kafka.connect.data.Date", "int32"): Conversion(times.date_of_days),
     ("org.apache.kafka.connect.data.Time", "int32"): Conversion(times.time_of_milliseconds),
-    ("org.apache.kafka.connect.data.Timestamp", "int64"): Conversion(
-        times.timestamp_of_milliseconds
-    ),
+    ("org.apache.kafka.connect.data.Timestamp", "int64"): Conversion(from_milliseconds),
     (_TIME + "Date", "int32"): Conversion(times.date_of_days),
     (_TIME + "Time", "int32"): Conversion(times.time_of_milliseconds),
     (_TIME + "MicroTime", "int64"): Conversion(times.time_of_microseconds),
     (_TIME + "NanoTime", "int64"): Conversion(times.time_of_nanoseconds),
-    (_TIME + "Timestamp", "int64"): Conversion(times.timestamp_of_milliseconds),
+    (_TIME + "Timestamp", "int64"): Conversion(from_milliseconds),
     (_TIME + "MicroTimestamp", "int64"): Conversion(times.timestamp_of_microseconds),
     (_TIME + "NanoTimestamp", "int64"): Conversion(times.timestamp_of_nanoseconds),
     (_TIME + "MicroDuration", "int64"): Conversion(times.duration_of_microseconds),
     (_TIME + "NanoDuration", "int64"): Conversion(times.duration_of_nanoseconds),
-    (_TIME + "ZonedTimestamp", "string"): Conversion(
-        times.timestamp_of_text, "a date and time with an offset"
-    ),
-    (_TIME + "IsoTimestamp", "string"): Conversion(
-        times.timestamp_of_text, "a date and time with an offset"
-    ),
+    (_TIME + "ZonedTimestamp", "string"): _TIMESTAMP,
+    (_TIME + "IsoTimestamp", "string"): _TIMESTAMP,
     (_TIME + "ZonedTime", "string"): Conversion(times.time_of_text, "a time with an offset"),
     (_TIME + "IsoTime", "string"): Conversion(times.local_time_of_text, "a time in UTC"),
     (_TIME + "IsoDate", "string"): Conversion(times.date_of_text, "a date in UTC"),

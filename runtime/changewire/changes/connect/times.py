@@ -7,12 +7,16 @@ as it was sent. Times of day lie in one day; databases also have longer and nega
 """
 
 import re
+from collections.abc import Callable
 from datetime import date, datetime, time, timedelta, timezone
-from typing import Final
+from functools import wraps
+from typing import Final, TypeVar
 
 from changewire.changes.connect.reads import BEYOND_MICROSECONDS, BEYOND_RANGE
+from changewire.changes.values import EPOCH
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
+Made = TypeVar("Made")
+
 _EPOCH_DAY: Final = date(1970, 1, 1)
 _DAY: Final = 24 * 60 * 60 * 1_000_000
 
@@ -54,26 +58,8 @@ def time_of_microseconds(microseconds: int) -> time:
         UnrepresentableError: It is not within one day.
     """
     if 0 <= microseconds < _DAY:
-        return (_EPOCH + timedelta(0, 0, microseconds)).time()
+        return (EPOCH + timedelta(0, 0, microseconds)).time()
     raise UnrepresentableError(BEYOND_RANGE)
-
-
-def time_of_nanoseconds(nanoseconds: int) -> time:
-    """Return the time of day that lies so many nanoseconds after midnight, without a zone.
-
-    Raises:
-        UnrepresentableError: It is not within one day, or no whole number of microseconds.
-    """
-    return time_of_microseconds(_microseconds(nanoseconds))
-
-
-def timestamp_of_milliseconds(milliseconds: int) -> datetime:
-    """Return the time, in UTC, that lies so many milliseconds after 1970-01-01.
-
-    Raises:
-        OverflowError: Python has no such time.
-    """
-    return _EPOCH + timedelta(0, 0, 0, milliseconds)
 
 
 def timestamp_of_microseconds(microseconds: int) -> datetime:
@@ -82,17 +68,7 @@ def timestamp_of_microseconds(microseconds: int) -> datetime:
     Raises:
         OverflowError: Python has no such time.
     """
-    return _EPOCH + timedelta(0, 0, microseconds)
-
-
-def timestamp_of_nanoseconds(nanoseconds: int) -> datetime:
-    """Return the time, in UTC, that lies so many nanoseconds after 1970-01-01.
-
-    Raises:
-        UnrepresentableError: It is no whole number of microseconds.
-        OverflowError: Python has no such time.
-    """
-    return timestamp_of_microseconds(_microseconds(nanoseconds))
+    return EPOCH + timedelta(0, 0, microseconds)
 
 
 def duration_of_microseconds(microseconds: int) -> timedelta:
@@ -100,20 +76,25 @@ def duration_of_microseconds(microseconds: int) -> timedelta:
     return timedelta(0, 0, microseconds)
 
 
-def duration_of_nanoseconds(nanoseconds: int) -> timedelta:
-    """Return the duration of so many nanoseconds.
+def of_nanoseconds(convert: Callable[[int], Made]) -> Callable[[int], Made]:
+    """Return what does for nanoseconds what another function does for microseconds.
 
-    Raises:
-        UnrepresentableError: It is no whole number of microseconds.
+    It raises `UnrepresentableError` for what is no whole number of microseconds.
     """
-    return timedelta(0, 0, _microseconds(nanoseconds))
+
+    @wraps(convert)
+    def converted(nanoseconds: int) -> Made:
+        microseconds, rest = divmod(nanoseconds, 1000)
+        if rest:
+            raise UnrepresentableError(BEYOND_MICROSECONDS)
+        return convert(microseconds)
+
+    return converted
 
 
-def _microseconds(nanoseconds: int) -> int:
-    microseconds, rest = divmod(nanoseconds, 1000)
-    if rest:
-        raise UnrepresentableError(BEYOND_MICROSECONDS)
-    return microseconds
+time_of_nanoseconds: Final = of_nanoseconds(time_of_microseconds)
+timestamp_of_nanoseconds: Final = of_nanoseconds(timestamp_of_microseconds)
+duration_of_nanoseconds: Final = of_nanoseconds(duration_of_microseconds)
 
 
 _DATE_PART: Final = r"([+-]?\d{4,9})-(\d\d)-(\d\d)"
