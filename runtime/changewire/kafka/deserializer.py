@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from changewire.codec import CodecError, codec_for
+from msgspec import UNSET
+
+from changewire.codec import CodecError, DecodeError, Issue, codec_for
+from changewire.codec.unclaimed import UNKNOWN
 from changewire.kafka.error import MessageRefusedError
-from changewire.kafka.header_check import MISMATCH, check_model, header_in, no_format
 from changewire.kafka.interface import (
     Deserializer,
     Headers,
@@ -15,8 +17,14 @@ from changewire.kafka.interface import (
     is_key_in,
     place,
 )
-from changewire.kafka.messages import messages_of
-from changewire.kafka.schema_header import SchemaHeader
+from changewire.kafka.messages import Messages, formats_with, messages_of
+from changewire.kafka.schema_header import HEADERS, SchemaHeader, parse, read
+
+_MISMATCH: Final = "header-mismatch"
+_FORM: Final = "a header of the form FORMAT;variant=TITLE;schema=32 HEX DIGITS"
+_NO_FORMAT: Final = Issue(
+    "", "unknown-variant", "format", "a header that names the format of the key"
+)
 
 
 class ChangewireDeserializer(Deserializer):
@@ -64,12 +72,12 @@ class ChangewireDeserializer(Deserializer):
         is_key = is_key_in(ctx, default=self._is_key)
         header: SchemaHeader | None = None
         try:
-            header = header_in(ctx, self.format, is_key=is_key)
+            header = _header_in(ctx, self.format, is_key=is_key)
             return self._read(value, header, is_key=is_key)
         except CodecError as error:
             refusal = error
         note = place(ctx, is_key=is_key)
-        if header is not None and refusal.code != MISMATCH:
+        if header is not None and refusal.code != _MISMATCH:
             note += f", by its header {header}"
         raise MessageRefusedError(refusal, note, show_values=self._show_values)
 
@@ -89,9 +97,47 @@ class ChangewireDeserializer(Deserializer):
     def _read(self, value: bytes, header: SchemaHeader | None, *, is_key: bool) -> Any:
         name = self.format if header is None else header.format
         if name is None:
-            name = no_format() if is_key else codec_for(value).format
+            if is_key:
+                raise DecodeError(UNKNOWN, [_NO_FORMAT])
+            name = codec_for(value).format
         messages = messages_of(name, is_key=is_key)
         model = messages.read(value)
         if header is not None:
-            check_model(header, model, messages)
+            _check_model(header, model, messages)
         return model
+
+
+def _header_in(
+    ctx: SerializationContext | None, format: str | None, *, is_key: bool
+) -> SchemaHeader | None:
+    """Return what the header of a record says; None if it has none.
+
+    Raises:
+        DecodeError: The header cannot be read, names a format that is not installed, or another
+            one than the reader was given.
+    """
+    value = None if ctx is None else read(ctx, HEADERS[is_key])
+    if value is None:
+        return None
+    header = parse(value)
+    if header is None:
+        raise _mismatch(format or UNKNOWN, _FORM, value)
+    known = formats_with(is_key=is_key) if format is None else [format]
+    if header.format not in known:
+        expected = f"a header that says {' or '.join(known)}, not {header.format}"
+        raise _mismatch(format or UNKNOWN, expected)
+    return header
+
+
+def _check_model(header: SchemaHeader, model: Any, messages: Messages) -> None:
+    """Check that a message is what its header says, if both were made by the same schemas.
+
+    A header of other schemas is that of another release, whose variants may be others.
+    """
+    found = messages.header(model)
+    if header != found and header.schema in messages.digests:
+        raise _mismatch(header.format, f"a header that says {found}, not {header}")
+
+
+def _mismatch(format: str, expected: str, actual: object = UNSET) -> DecodeError:
+    return DecodeError(format, [Issue("", _MISMATCH, "header", expected, actual)])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 __all__ = [
     "Deserializer",
     "Headers",
@@ -18,7 +16,7 @@ __all__ = [
 Headers = dict[str, str | bytes | None] | list[tuple[str, str | bytes | None]] | None
 """Headers of a record, in the two forms that confluent-kafka takes."""
 
-if TYPE_CHECKING:
+try:
     from confluent_kafka.serialization import (
         Deserializer,
         MessageField,
@@ -26,23 +24,14 @@ if TYPE_CHECKING:
         SerializationError,
         Serializer,
     )
-else:
-    try:
-        from confluent_kafka.serialization import (
-            Deserializer,
-            MessageField,
-            SerializationContext,
-            SerializationError,
-            Serializer,
-        )
-    except ImportError:
-        from changewire.kafka.own_interface import (
-            Deserializer,
-            MessageField,
-            SerializationContext,
-            SerializationError,
-            Serializer,
-        )
+except ImportError:
+    from changewire.kafka.own_interface import (  # type: ignore[assignment]
+        Deserializer,
+        MessageField,
+        SerializationContext,
+        SerializationError,
+        Serializer,
+    )
 
 
 def is_key_in(ctx: SerializationContext | None, *, default: bool) -> bool:
