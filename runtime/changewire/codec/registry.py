@@ -100,6 +100,24 @@ def decode_all_any(data: Data) -> tuple[Codec, list[Any]]:
     return reader, reader.decode_all(data) if model is UNSET else [model]
 
 
+def decode_whole(data: Data, reader: Codec) -> Any:
+    """Return the model of a message, or a list of those of a batch.
+
+    Raises:
+        DecodeError: The message is refused; with every issue, of every element of a batch.
+    """
+    try:
+        return reader.decode(data)
+    except DecodeError as error:
+        if error.code != "batch":
+            raise
+    try:
+        return [model for _, model in reader.models_in(data)]
+    except DecodeError as error:
+        issues = reader.validate(data) or error.issues
+    raise DecodeError(reader.format, issues)
+
+
 def codec_for(data: Data) -> Codec:
     """Return the codec of the format that a message says it has.
 

@@ -3,20 +3,12 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from changewire.codec import (
-    Codec,
-    Data,
-    DecodeError,
-    EncodeError,
-    Issue,
-    codec,
-    codec_of,
-)
+from changewire.codec import Data, EncodeError, Issue, codec, codec_of
+from changewire.codec.registry import decode_whole
 from changewire.codec.wire import too_deep
 from changewire.convert.aerospike import to_json, to_msgpack
 from changewire.convert.report import Report
 from changewire_messages import aerospike_json, aerospike_msgpack
-from changewire_messages.change import Rejection
 from changewire_messages.support import Path
 
 OnLoss = Callable[[Issue], object]
@@ -51,7 +43,9 @@ def convert(
         ValueError: There is no such conversion.
     """
     mapping = _conversion(source, target)
-    return _written(_read(data, codec(source)), mapping, target, lossy=lossy, on_loss=on_loss)
+    return _written(
+        decode_whole(data, codec(source)), mapping, target, lossy=lossy, on_loss=on_loss
+    )
 
 
 def convert_key(
@@ -73,25 +67,6 @@ def _conversion(source: str, target: str) -> Callable[[Any, Path, Report], Any]:
         pairs = ", ".join(f"{one} to {other}" for one, other in CONVERSIONS)
         text = f"no conversion from {source!r} to {target!r}; there are: {pairs}"
         raise ValueError(text) from None
-
-
-def _read(data: Data, reader: Codec) -> Any:
-    """Return the model of a message, or the models of a batch as a list."""
-    try:
-        return reader.decode(data)
-    except DecodeError as error:
-        if error.code != "batch":
-            raise
-    elements = reader.decode_all(data)
-    issues = [
-        Issue(f"/{e.element}{r.pointer}", r.code, r.rule, r.expected, actual_type=r.actual)
-        for e in elements
-        if isinstance(e, Rejection)
-        for r in e.reasons
-    ]
-    if issues:
-        raise DecodeError(reader.format, issues)
-    return elements
 
 
 def _written(
@@ -162,18 +137,16 @@ def _legacy(model: object, at: str, issues: list[Issue]) -> object:
         row = model.payload
         for position, name in enumerate(_TIMES, 1):
             if getattr(row, name) is None:
-                issues.append(
-                    _issue(f"{at}/2/{position}", "a number, 0 where it is not known", None)
-                )
+                expected = "a number, 0 where it is not known"
+                issues.append(_issue(f"{at}/2/{position}", expected, None))
         return model
     if not isinstance(model, aerospike_msgpack.Delete):
         return model
     payload = model.payload
     for position, name in enumerate(_TIMES, 2):
         if (value := getattr(payload, name)) is not None:
-            issues.append(
-                _issue(f"{at}/2/{position}", "null: its deletes have no place for it", value)
-            )
+            expected = "null: its deletes have no place for it"
+            issues.append(_issue(f"{at}/2/{position}", expected, value))
     return aerospike_msgpack.LegacyDelete(
         payload=aerospike_msgpack.LegacyDeletePayload(payload.key, payload.flags)
     )

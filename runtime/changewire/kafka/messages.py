@@ -8,10 +8,10 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from changewire.changes.contradictions import contradictions_of
-from changewire.codec import Data, DecodeError, EncodeError, Issue, codec
+from changewire.codec import Data, EncodeError, Issue, codec
 from changewire.codec.encoding import write_parsed
 from changewire.codec.family import is_model
-from changewire.codec.registry import family, usable
+from changewire.codec.registry import decode_whole, family, usable
 from changewire.codec.wire import bytes_of, is_data, wire_of
 from changewire.kafka.schema_header import SchemaHeader, short
 
@@ -62,14 +62,7 @@ class Messages:
         Raises:
             DecodeError: It is rejected; with every issue, of every element of a batch.
         """
-        if self._is_key:
-            return self._codec.decode_key(data)
-        try:
-            return self._codec.decode(data)
-        except DecodeError as error:
-            if error.code != "batch":
-                raise
-        return self._read_batch(data)
+        return self._codec.decode_key(data) if self._is_key else decode_whole(data, self._codec)
 
     def written(self, obj: object) -> tuple[bytes, Any]:
         """Return the bytes of a value or a key, and what `read` makes of them.
@@ -131,13 +124,6 @@ class Messages:
         ]
         if issues:
             raise EncodeError(self.format, issues)
-
-    def _read_batch(self, data: Data) -> list[Any]:
-        try:
-            return [model for _, model in self._codec.models_in(data)]
-        except DecodeError as error:
-            issues = self._codec.validate(data) or error.issues
-        raise DecodeError(self.format, issues)
 
 
 def _elements(model: Any) -> list[tuple[str, Any]]:
