@@ -9,8 +9,6 @@ changes, controls, dead_letters, counts = decoded.tables()
 ```
 """
 
-from __future__ import annotations
-
 try:
     from changewire.engines.arrow.decode import RowsAs, decode, messages
     from changewire.engines.arrow.decoded import (

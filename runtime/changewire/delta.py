@@ -14,8 +14,6 @@ print(outcome.counts.dead_letters, outcome.tables)
 ```
 """
 
-from __future__ import annotations
-
 try:
     from changewire.engines.delta import apply_changes, vacuum
 except ImportError as error:

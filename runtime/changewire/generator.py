@@ -1,7 +1,5 @@
 """The generator of the extra ``codegen``, found by its entry points: nothing here imports it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib.metadata import entry_points
 from typing import Any, Final

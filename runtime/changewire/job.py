@@ -1,7 +1,5 @@
 """The main job: files in, three tables and a report out, by whichever engine there is."""
 
-from __future__ import annotations
-
 from changewire.jobs.checks import JobError
 from changewire.jobs.files import run
 

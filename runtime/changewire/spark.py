@@ -10,8 +10,6 @@ cws.write(decoded, "/lake/customers")
 ```
 """
 
-from __future__ import annotations
-
 from changewire.engines.errors import (
     CheckpointError,
     ConflictError,

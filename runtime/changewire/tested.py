@@ -1,7 +1,5 @@
 """Versions that were run together: one table for error texts, ``doctor`` and the docs."""
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 

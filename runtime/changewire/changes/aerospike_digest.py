@@ -44,16 +44,11 @@ def digest(set: str | None, user_key: float | str | bytes) -> bytes:
         ImportError: pycryptodome is not installed.
     """
     try:
-        hashed = (set or "").encode() + _key_bytes(user_key)
+        kind, bytes_of = _KEY_BYTES[type(user_key)]
+        hashed = (set or "").encode() + kind + bytes_of(user_key)
     except (KeyError, struct.error):
-        text = "a user key is an integer of 64 bits, a float, text or bytes"
-        raise ValueError(text) from None
+        raise ValueError("a user key is an integer of 64 bits, a float, text or bytes") from None
     return ripemd160(hashed)
-
-
-def _key_bytes(user_key: Any) -> bytes:
-    kind, bytes_of = _KEY_BYTES[type(user_key)]
-    return kind + bytes_of(user_key)
 
 
 def ripemd160(data: bytes) -> bytes:

@@ -103,14 +103,12 @@ def lindorm_delete(record_key: bytes, options: DecodeOptions) -> ChangeRow:
         named = _cells(named, "", None, [])
     key = key_of(named, options.keys or tuple(named)) if named else None
     if not key:
-        raise DecodeError(wire.FORMAT, [_no_row(options.keys, record_key)])
+        columns = ", ".join(options.keys or ("the columns that name a row",))
+        expected = f"a JSON object with {columns}"
+        issue = Issue("", "invalid-record-key", "key", expected, record_key)
+        raise DecodeError(wire.FORMAT, [issue])
     source = change.Source(system=_SYSTEM, database=None, schema=None, table=None)
     return ChangeRow(op="delete", source=source, key=key, attributes={"null_value": True})
-
-
-def _no_row(keys: Sequence[str] | None, record_key: bytes) -> Issue:
-    expected = f"a JSON object with {', '.join(keys) if keys else 'the columns that name a row'}"
-    return Issue("", "invalid-record-key", "key", expected, record_key)
 
 
 def _cells(

@@ -13,12 +13,9 @@ INTEGER: Final = 1
 DOUBLE: Final = 2
 STRING: Final = 3
 BLOB: Final = 4
-JAVA: Final = 7
-C_SHARP: Final = 8
-PYTHON: Final = 9
-RUBY: Final = 10
-PHP: Final = 11
-ERLANG: Final = 12
+BLOBS_OF_CLIENTS: Final = range(7, 13)
+"""Objects that clients wrote in Java, C#, Python, Ruby, PHP and Erlang."""
+
 BOOLEAN: Final = 17
 HYPERLOGLOG: Final = 18
 MAP: Final = 19

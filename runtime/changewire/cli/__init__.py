@@ -1,7 +1,5 @@
 """The command line: data on standard output, notices on standard error."""
 
-from __future__ import annotations
-
 import os
 import sys
 from importlib import import_module

@@ -1,7 +1,5 @@
 """``python -m changewire.cli`` is the command ``changewire``."""
 
-from __future__ import annotations
-
 from changewire.cli import main
 
 if __name__ == "__main__":

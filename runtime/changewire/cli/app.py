@@ -1,13 +1,111 @@
-"""All commands in one place."""
+"""All commands in one group, which imports a command when it is named, and ends quietly."""
 
-from __future__ import annotations
-
-from typing import Annotated
+import os
+import sys
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
+from typing import Annotated, Any, Final, TextIO
 
 import typer
+from typer.core import TyperGroup
 
-from changewire.cli.groups import CommandGroup
 from changewire.version import VERSION
+
+BROKEN_PIPE: Final = 141
+
+COMMANDS: Final[Mapping[str, str]] = {
+    "explain": "One message, field by field.",
+    "decode": "Messages to lines of JSON.",
+    "validate": "Every issue of every message.",
+    "encode": "Lines of JSON to messages.",
+    "convert": "Messages of one format to another.",
+    "changes": "Messages to changes, as lines of JSON.",
+    "detect": "Count the messages of each format.",
+    "schemas": "List the schemas in messages, and what changed.",
+    "formats": "List formats and their messages.",
+    "infer": "Draft a schema of rows from messages.",
+    "generate": "Your own schemas to a package of models, checks and columns.",
+    "run": "Messages to tables, with a report.",
+    "replay": "Apply the dead letters of a stream that are valid by now.",
+    "trace": "Show which changes produced a row.",
+    "doctor": "Look for what is missing.",
+    "schema": "Show the schemas of messages, or what changed in them.",
+}
+"""Each command with its line of help; the module of `changewire.cli.commands` has its name."""
+
+
+class CommandGroup(TyperGroup):
+    """All commands, which end quietly when the reader of their output closes it.
+
+    They end with `BROKEN_PIPE`; Typer itself would end with 1, the code of refused messages. This
+    is done here and not around a command, because a command's help is written before it runs.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        """Have the names of the commands, which are all that is asked for but by `get_command`."""
+        super().__init__(**settings)
+        self.commands: Any = dict.fromkeys(COMMANDS)
+
+    def get_command(self, _: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]
+        """Return a command, imported; None if there is no such command."""
+        return _command(cmd_name) if cmd_name in COMMANDS else None
+
+    def format_commands(self, _: typer.Context, formatter: Any) -> None:  # type: ignore[override]
+        """List the commands by the table, of which none is imported."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        """Run the command that was named."""
+        with _quiet_pipe():
+            return super().invoke(ctx)
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Read the options before the command, and do what they ask for."""
+        # Typer checks None by pydantic, which is slow to import.
+        for option in self.get_params(ctx):
+            if option.default is None and getattr(option, "is_flag", False):
+                option.default = False
+        with _quiet_pipe():
+            return super().parse_args(ctx, args)
+
+
+@contextmanager
+def _quiet_pipe() -> Generator[None, None, None]:
+    try:
+        yield
+    except BrokenPipeError:
+        _forget(sys.stdout)
+        _forget(sys.stderr)
+        raise typer.Exit(BROKEN_PIPE) from None
+
+
+@cache
+def _command(name: str) -> Any:
+    """Return a command, made by Typer of its function; a group of commands of its app."""
+    module = import_module(f"changewire.cli.commands.{name}")
+    command: Any
+    if hasattr(module, "app"):
+        command = typer.main.get_group(module.app)
+    else:
+        app = typer.Typer(add_completion=False, rich_markup_mode=None)
+        app.command(name)(getattr(module, name))
+        command = typer.main.get_command(app)
+    command.name, command.short_help = name, COMMANDS[name]
+    return command
+
+
+def _forget(stream: TextIO) -> None:
+    """Let nothing that waits in a closed pipe be written when the program ends."""
+    try:
+        stream.flush()
+    except (OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
 
 app = typer.Typer(
     name="changewire",

@@ -1,7 +1,5 @@
 """What the options of topics, streams and tables amount to, and which do not go together."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple

@@ -1,7 +1,5 @@
 """Kafka brokers: whether they are reached, and whether clients reach those that they name."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """How a command ends: with which code, and with one sentence instead of a traceback."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -72,15 +70,11 @@ def ended(text: str, totals: Mapping[str, object], *, as_json: bool) -> int:
 def _sentence(error: Exception) -> str:
     """Return why a command could not do its work."""
     if isinstance(error, ImportError):
-        return _extra(error)
+        text = str(error)
+        return text if "pip install" in text else f'{text}: pip install "changewire[cli]"'
     if isinstance(error, OSError):
         return f"{error.filename or 'a file'}: {error.strerror or error}"
     return str(error)
-
-
-def _extra(error: ImportError) -> str:
-    text = str(error)
-    return text if "pip install" in text else f'{text}: pip install "changewire[cli]"'
 
 
 def help_text(docstring: str) -> str:

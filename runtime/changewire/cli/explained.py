@@ -1,7 +1,5 @@
 """An explained message for people: a table on a wide terminal, plain text elsewhere."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from collections.abc import Iterator

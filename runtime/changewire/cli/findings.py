@@ -1,7 +1,5 @@
 """What `changewire doctor` finds of Python, of Java and of the packages of all extras."""
 
-from __future__ import annotations
-
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final, Literal, TypeAlias

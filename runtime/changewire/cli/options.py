@@ -1,7 +1,5 @@
 """Arguments and options that several commands share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypeAlias, TypeVar
 
@@ -31,8 +29,7 @@ def one_of(names: Names) -> Callable[[Named], Named]:
     def check(value: Named) -> Named:
         known = _names(names)
         if value is not None and value not in known:
-            text = f"{value!r} is not one of: {', '.join(known)}"
-            raise typer.BadParameter(text)
+            raise typer.BadParameter(f"{value!r} is not one of: {', '.join(known)}")
         return value
 
     return check

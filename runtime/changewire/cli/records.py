@@ -1,7 +1,5 @@
 """Records of the inputs, one at a time, where each of them is, and why it is rejected."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -71,8 +69,7 @@ def given(inputs: Sequence[str] | None) -> list[str]:
     if inputs:
         return list(inputs)
     if sys.stdin.isatty():
-        text = "name a file or a folder, or pipe messages in"
-        raise typer.BadParameter(text)
+        raise typer.BadParameter("name a file or a folder, or pipe messages in")
     return [STDIN]
 
 

@@ -1,7 +1,5 @@
 """Spark as a command starts it: the jars that it has or fetches, and what it logs."""
 
-from __future__ import annotations
-
 import logging
 import os
 import re

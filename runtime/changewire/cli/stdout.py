@@ -1,7 +1,5 @@
 """Data on standard output: lines of JSON, and encoded messages."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable, Mapping

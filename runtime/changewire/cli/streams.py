@@ -1,7 +1,5 @@
 """Options of Kafka topics, of streams and of tables."""
 
-from __future__ import annotations
-
 from typing import Annotated, TypeAlias
 
 import typer

@@ -46,7 +46,7 @@ class GeneratedFamily:
         message = self.types["message"]
         self.arms: tuple[Any, ...] = _arms(message)
         fields = [field for arm in self.arms for field in msgspec.structs.fields(arm)]
-        self.texts = frozenset(f.encode_name for f in fields if _is_text(f.type))
+        self.texts = frozenset(f.encode_name for f in fields if msgspec.Raw in _arms(f.type))
         # Messages that are arrays themselves have no unknown properties, and no tag by name.
         self._are_arrays: bool = self.arms[0].__struct_config__.array_like
         self.arm_of: Callable[[object], Any] = (
@@ -177,10 +177,6 @@ def _by_tag(arms: tuple[Any, ...]) -> Callable[[object], Any]:
 
 def _holds_arrays(obj: list[Any]) -> bool:
     return not obj or isinstance(obj[0], list)
-
-
-def _is_text(kind: Any) -> bool:
-    return msgspec.Raw in _arms(kind)
 
 
 def looks_like(value: object, kind: Any, *, is_root: bool = True) -> bool:

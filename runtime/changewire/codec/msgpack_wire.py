@@ -42,7 +42,8 @@ class MsgpackWire:
     def reader(self, role: str) -> Callable[[Any], Any]:
         """Return the typed decode of a role."""
         if role == "batch":
-            return self._batch_reader()
+            read = self.reader("message")
+            return lambda data: [read(element) for element in self._elements(data)]
         if role == "message":
             dispatch = self._family.part("dispatch")
             arms = {prefix: Decoder(arm).decode for prefix, arm in dispatch.ARMS.items()}
@@ -53,10 +54,6 @@ class MsgpackWire:
     def provers(self, role: str) -> list[Callable[[Any], Any]]:
         """Return readers of a role."""
         return [self.reader(role)]
-
-    def _batch_reader(self) -> Callable[[Any], Any]:
-        read = self.reader("message")
-        return lambda data: [read(element) for element in self._elements(data)]
 
     def parse(self, data: Data) -> Any:
         """Return the value of bytes; nothing in them is lost.

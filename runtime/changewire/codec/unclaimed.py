@@ -109,11 +109,7 @@ def _nearest(message: object, families: Sequence[GeneratedFamily]) -> Nearest | 
         return None
     alike = [family for family, share in zip(families, shares, strict=True) if share == most]
     found = [Nearest(family.format, _issues(message, family)) for family in alike]
-    return min((one for one in found if one.issues), key=_number, default=None)
-
-
-def _number(one: Nearest) -> int:
-    return len(one.issues)
+    return min((one for one in found if one.issues), key=lambda one: len(one.issues), default=None)
 
 
 def _issues(message: object, family: GeneratedFamily) -> list[Issue]:

@@ -1,6 +1,7 @@
 """What an encoding does for the codec, and what all encodings share."""
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import import_module
 from typing import Any, Final, Protocol, TypeGuard
 
@@ -91,8 +92,9 @@ class Wire(Protocol):
         ...
 
 
+@cache
 def wire_of(family: GeneratedFamily) -> Wire:
-    """Return the encoding of a family."""
+    """Return the encoding of a family; the same object each time."""
     module: Any = import_module(_MODULES[family.encoding])
     wire: Wire = module.wire(family)
     return wire

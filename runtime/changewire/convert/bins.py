@@ -60,21 +60,16 @@ class _Form(NamedTuple):
     is_exact: bool = True
 
 
-_FOREIGN_BLOB: Final = _Form(aerospike_json.BlobBin, is_exact=False)
-
 _FORMS: Final[Mapping[int, _Form]] = {
     particles.INTEGER: _Form(aerospike_json.IntBin),
     particles.DOUBLE: _Form(aerospike_json.FloatBin, _float_to_json, _float_to_msgpack),
     particles.STRING: _Form(aerospike_json.StrBin),
     particles.BLOB: _Form(aerospike_json.BlobBin),
-    particles.JAVA: _FOREIGN_BLOB,
-    particles.C_SHARP: _FOREIGN_BLOB,
-    particles.PYTHON: _FOREIGN_BLOB,
-    particles.RUBY: _FOREIGN_BLOB,
-    particles.PHP: _FOREIGN_BLOB,
-    particles.ERLANG: _FOREIGN_BLOB,
+    **dict.fromkeys(
+        (*particles.BLOBS_OF_CLIENTS, particles.HYPERLOGLOG),
+        _Form(aerospike_json.BlobBin, is_exact=False),
+    ),
     particles.BOOLEAN: _Form(aerospike_json.BoolBin),
-    particles.HYPERLOGLOG: _FOREIGN_BLOB,
     particles.MAP: _Form(
         aerospike_json.MapBin,
         value_to_json,

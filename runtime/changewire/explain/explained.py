@@ -1,7 +1,6 @@
 """One message, explained: format, variant, fields, issues, leniencies."""
 
-from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from msgspec import UNSET, Struct
 
@@ -10,10 +9,9 @@ from changewire.changes.contradictions import contradictions
 from changewire.changes.contradictions import leniencies as leniencies_of
 from changewire.codec import Data, DecodeError, Issue, codec, detect
 from changewire.codec.border import guarded
-from changewire.codec.family import GeneratedFamily
 from changewire.codec.registry import family, unclaimed
 from changewire.codec.unclaimed import UNKNOWN
-from changewire.codec.wire import Wire, bytes_of, wire_of
+from changewire.codec.wire import bytes_of, wire_of
 from changewire.explain.readings import typed_reading
 from changewire.explain.schema import NOTHING_KNOWN, schemas
 from changewire.explain.walk import Field, walk
@@ -61,13 +59,6 @@ class Explanation(Struct, frozen=True, kw_only=True):
     nearest: str | None = None
 
 
-class _Parts(NamedTuple):
-    """A format, taken apart: its schemas and its parser are wanted, not its decoder."""
-
-    family: GeneratedFamily
-    wire: Wire
-
-
 def explain(data: Data, format: str | None = None, *, most: int | None = 20) -> Explanation:
     """Return what each field of a message means, and what its value says.
 
@@ -82,24 +73,23 @@ def explain(data: Data, format: str | None = None, *, most: int | None = 20) -> 
         ValueError: No format has this name.
     """
     found = format or detect(data)
-    parts = None if found is None else _parts(found)
+    if found is not None:
+        family(found)  # there may be no such format
     try:
-        return guarded(DecodeError, found or UNKNOWN, _explained, data, found, parts, most)
+        return guarded(DecodeError, found or UNKNOWN, _explained, data, found, most)
     except DecodeError as error:
         return _unparsed(found, data, error)
 
 
-def _explained(
-    data: Data, found: str | None, parts: _Parts | None, most: int | None
-) -> Explanation:
+def _explained(data: Data, found: str | None, most: int | None) -> Explanation:
     """Return what `explain` does.
 
     Raises:
         DecodeError: The message has a format, and cannot be parsed.
     """
-    if found is None or parts is None:
+    if found is None:
         return _unclaimed(data, most)
-    message = parts.wire.parse(data)
+    message = wire_of(family(found)).parse(data)
     fields = _fields(message, found, most)
     issues = codec(found).validate(data)
     leniencies: list[str] = []
@@ -107,7 +97,7 @@ def _explained(
         issues, leniencies = contradictions(data, found), leniencies_of(data, found)
         _declare(fields, message, found)
     _place(fields, issues)
-    variant = fields[0].kind if parts.family.is_batch(message) else _variant(fields)
+    variant = fields[0].kind if family(found).is_batch(message) else _variant(fields)
     return Explanation(
         format=found,
         variant=variant,
@@ -118,15 +108,9 @@ def _explained(
     )
 
 
-@cache
-def _parts(format: str) -> _Parts:
-    found = family(format)
-    return _Parts(found, wire_of(found))
-
-
 def _fields(message: object, format: str, most: int | None) -> list[Field]:
     """Return the fields of a message beside the schema of a format."""
-    found = _parts(format).family
+    found = family(format)
     role = "batch" if found.is_batch(message) else "message"
     return list(walk(message, schemas(format)[found.roles[role]], most))
 

@@ -8,6 +8,7 @@ from changewire.framing.scan import BLANK, Scanner
 from changewire.framing.source import BYTE_ORDER_MARK, Source
 
 FALLBACK: Final = "json-lines"
+_TWO: Final = 2
 
 
 def detect(source: Source) -> str:
@@ -16,37 +17,22 @@ def detect(source: Source) -> str:
     Of text only the first line that is not blank is looked at, and of that what `Source.peek`
     shows; the second one too where the first is the beginning of an object.
     """
-    from changewire.framing.msgpack_shapes import (
-        msgpack_shape,  # who reads no file needs no msgpack
-    )
+    from changewire.framing.messagepack import msgpack_shape  # who reads no file needs no msgpack
 
     if shape := msgpack_shape(source):
         return shape
-    line = _first_line(source.peek(_has_line))
+    line = _lines(source.peek(lambda head: len(_lines(head)) > 1))[0]
     shape = next((shape for shape, fits in _RULES if fits(line)), FALLBACK)
-    if _begins_object(line) and _is_whole_object(_second_line(source.peek(_has_two_lines))):
-        return FALLBACK  # the first line is a damaged message, and no reason to lose the others
+    if _begins_object(line):
+        second = _lines(source.peek(lambda head: len(_lines(head)) > _TWO))[1:_TWO]
+        if any(line.startswith(b"{") and len(_scanned(line)[0]) == 1 for line in second):
+            return FALLBACK  # the first line is a damaged message, and no reason to lose the others
     return shape
 
 
-def _first_line(head: bytes) -> bytes:
-    return head.removeprefix(BYTE_ORDER_MARK).lstrip(BLANK).partition(b"\n")[0]
-
-
-def _has_line(head: bytes) -> bool:
-    return b"\n" in head.removeprefix(BYTE_ORDER_MARK).lstrip(BLANK)
-
-
-def _second_line(head: bytes) -> bytes:
-    return head.removeprefix(BYTE_ORDER_MARK).lstrip(BLANK).partition(b"\n")[2].partition(b"\n")[0]
-
-
-def _has_two_lines(head: bytes) -> bool:
-    return head.removeprefix(BYTE_ORDER_MARK).lstrip(BLANK).count(b"\n") > 1
-
-
-def _is_whole_object(line: bytes) -> bool:
-    return line.startswith(b"{") and len(_scanned(line)[0]) == 1
+def _lines(head: bytes) -> list[bytes]:
+    """Return the first two lines, and what follows them; the last of all may go on."""
+    return head.removeprefix(BYTE_ORDER_MARK).lstrip(BLANK).split(b"\n", _TWO)
 
 
 def _is_parquet(line: bytes) -> bool:

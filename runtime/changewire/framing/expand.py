@@ -27,8 +27,7 @@ def _files(path: str) -> list[str]:
     if path == "-":
         return [path]
     if not Path(path).exists():
-        reason = "there is no such file or folder; check the path"
-        raise FramingError(path, None, reason)
+        raise FramingError(path, None, "there is no such file or folder; check the path")
     return sorted(_below(path)) if Path(path).is_dir() else [path]
 
 

@@ -50,10 +50,9 @@ def kcat(source: Source, limit: int) -> Iterator[Record]:
         try:
             record = _record(parse(line, Envelope), source.path, number)
         except ValueError as error:
-            reason = (
+            raise Damage(
                 f"line {count} is not what kcat -J prints ({error}); correct it, or name the shape"
-            )
-            raise Damage(reason) from error
+            ) from error
         yield record
         number += 1
 
@@ -73,8 +72,7 @@ def parse(line: bytes, shape: type[T]) -> T:
             text = line.decode("utf-8", "surrogateescape")
             return msgspec.convert(json.loads(text), type=shape)
     except RecursionError as error:
-        reason = "it is nested too deeply"
-        raise ValueError(reason) from error
+        raise ValueError("it is nested too deeply") from error
 
 
 def is_kcat(line: bytes) -> bool:
@@ -88,11 +86,9 @@ def is_kcat(line: bytes) -> bool:
 
 def _record(envelope: Envelope, path: str, number: int) -> Record:
     if envelope.key is UNSET and envelope.payload is UNSET:
-        reason = "it has neither key nor payload"
-        raise ValueError(reason)
+        raise ValueError("it has neither key nor payload")
     if envelope.key_error is not None or envelope.payload_error is not None:
-        reason = "kcat could not decode the record: run it without -s"
-        raise ValueError(reason)
+        raise ValueError("kcat could not decode the record: run it without -s")
     timestamp = None if envelope.ts == _NO_TIMESTAMP else envelope.ts
     position = Position(
         envelope.topic, envelope.partition, envelope.offset, timestamp, path, number
@@ -108,12 +104,10 @@ def _headers(headers: _Headers | None) -> Iterator[tuple[str, bytes | None]]:
         return
     flat = headers or []
     if len(flat) % 2:
-        reason = "its headers are not pairs of name and value"
-        raise ValueError(reason)
+        raise ValueError("its headers are not pairs of name and value")
     for header, value in zip(flat[::2], flat[1::2], strict=True):
         if header is None:
-            reason = "the name of a header is null"
-            raise ValueError(reason)
+            raise ValueError("the name of a header is null")
         yield header, _bytes(value)
 
 
@@ -123,5 +117,4 @@ def _bytes(text: str | UnsetType | None) -> bytes | None:
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
-        reason = "its text holds half a surrogate pair"
-        raise ValueError(reason) from error
+        raise ValueError("its text holds half a surrogate pair") from error

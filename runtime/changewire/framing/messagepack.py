@@ -1,4 +1,7 @@
-"""The shapes in which each message is MessagePack: back to back, or each behind its length."""
+"""The shapes in which each message is MessagePack: back to back, or each behind its length.
+
+One of them is detected from the first message.
+"""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -9,6 +12,7 @@ import msgspec
 
 from changewire.framing.record import Damage, Record, numbered
 from changewire.framing.source import Source
+from changewire.msgpack_heads import ARRAYS, NATURALS
 
 _LENGTH_BYTES: Final = 4
 _NULL: Final = -1
@@ -65,10 +69,9 @@ def _skipped(unpacker: msgpack.Unpacker) -> bool:
     except msgpack.OutOfData:
         return False
     except msgpack.StackError as error:
-        reason = (
+        raise Damage(
             f"the message is nested too deep at byte {unpacker.tell()}; take it out of the file"
-        )
-        raise Damage(reason) from error
+        ) from error
     except msgpack.FormatError as error:
         reason = f"byte {unpacker.tell()} is no MessagePack; name the shape of the file"
         raise Damage(reason) from error
@@ -95,8 +98,7 @@ def _prefixed(chunks: Iterable[bytes], limit: int) -> Iterator[bytes | None]:
             if size > limit:
                 raise _too_long(begin, limit)
             if size < _NULL:
-                reason = f"the length at byte {begin} is {size}; name the shape of the file"
-                raise Damage(reason)
+                raise Damage(f"the length at byte {begin} is {size}; name the shape of the file")
             end = _LENGTH_BYTES + max(size, 0)
             if len(pending) < end:
                 break
@@ -123,3 +125,51 @@ def _cut_off(begin: int) -> Damage:
         f"the message that begins at byte {begin} is cut off, or a length in it is false; fetch"
         " the file again"
     )
+
+
+def msgpack_shape(source: Source) -> str | None:
+    """Return the shape of `source`, without consuming any of it; None where it is another one.
+
+    JSON text and Parquet begin with none of these bytes. A message is an array that begins with an
+    integer and holds an array, or an array of arrays; what follows it is an array again.
+    """
+    first = source.peek(bool)[:1]
+    if first == b"\x00":
+        head = source.peek(lambda seen: len(seen) >= _end_of_prefixed(seen))
+        message = head[_LENGTH_BYTES : _end_of_prefixed(head)]
+        return (
+            "msgpack-length-prefixed" if message and _first_size(message) == len(message) else None
+        )
+    if first and first[0] in ARRAYS:
+        head = source.peek(lambda seen: _first_size(seen) != len(seen))
+        size = _first_size(head)
+        is_next_array = size == len(head) or head[size] in ARRAYS
+        return "msgpack-concatenated" if size and is_next_array else None
+    return None
+
+
+def _end_of_prefixed(head: bytes) -> int:
+    """Return where the first message ends, or where its length does as long as that is cut off."""
+    if len(head) < _LENGTH_BYTES:
+        return _LENGTH_BYTES
+    return _LENGTH_BYTES + int.from_bytes(head[:_LENGTH_BYTES], "big")
+
+
+def _first_size(head: bytes) -> int:
+    """Return the length of the first message: all of it if it is cut off, 0 if it is not one."""
+    unpacker = msgpack.Unpacker()
+    unpacker.feed(head)
+    holds_array = False
+    try:
+        for i in range(unpacker.read_array_header()):
+            lead = head[unpacker.tell()]
+            if lead in ARRAYS:
+                holds_array = True
+            elif i == 0 and lead not in NATURALS:
+                return 0
+            unpacker.skip()
+    except (msgpack.OutOfData, IndexError):
+        return len(head)
+    except ValueError:  # it is no array, or no MessagePack
+        return 0
+    return unpacker.tell() if holds_array else 0

@@ -83,8 +83,7 @@ def _batches(arrow: _Arrow, table: _Arrow, columns: list[str]) -> Iterator[_Arro
     try:
         yield from table.iter_batches(batch_size=ROWS_PER_BATCH, columns=columns)
     except (OSError, arrow.ArrowException) as error:
-        reason = f"the Parquet data is damaged here ({error}); fetch the file again"
-        raise Damage(reason) from error
+        raise Damage(f"the Parquet data is damaged here ({error}); fetch the file again") from error
 
 
 def _column(arrow: _Arrow, batch: _Arrow, name: str, path: str) -> list[Any]:

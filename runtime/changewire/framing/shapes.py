@@ -69,8 +69,7 @@ def read_together(
     It takes and raises what `read` does.
     """
     if shape != AUTO and shape not in _READERS:
-        text = f"there is no shape {shape!r}; choose auto, {', '.join(SHAPES)}"
-        raise ValueError(text)
+        raise ValueError(f"there is no shape {shape!r}; choose auto, {', '.join(SHAPES)}")
     return _found(path, shape, max_record_bytes)
 
 

@@ -86,8 +86,7 @@ def elements(chunks: Iterable[bytes], limit: int) -> Iterator[bytes]:
     scanner = Scanner(array=True)
     yield from _scanned(scanner, chunks, limit)
     if scanner.cut_off:
-        reason = "the JSON array is never closed, so its end is missing; fetch the file again"
-        raise Damage(reason)
+        raise Damage("the JSON array is never closed, so its end is missing; fetch the file again")
 
 
 def _scanned(scanner: Scanner, chunks: Iterable[bytes], limit: int) -> Iterator[bytes]:

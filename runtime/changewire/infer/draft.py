@@ -1,7 +1,5 @@
 """What was seen of rows, as a schema in the dialect of ``schemas/README.md``."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 from typing import Any, Final

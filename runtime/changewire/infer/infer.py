@@ -1,7 +1,5 @@
 """Captured messages to a draft: what was seen of each table, and the schema of one of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass

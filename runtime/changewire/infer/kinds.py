@@ -1,7 +1,5 @@
 """Kinds of values at a place: from columns that schemas declare, and to one type of the dialect."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

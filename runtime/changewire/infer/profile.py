@@ -105,7 +105,7 @@ class Profile:
         if kind == INTEGER:
             kind = self._integer(value)
         elif kind == DECIMAL:
-            self.is_inexact |= _is_inexact(value)
+            self.is_inexact |= not value.is_finite() or is_rounded(nearest_double(value), value)
         elif kind in {OBJECT, ARRAY}:
             kind = self._inside(kind, value)
         self.kinds[kind] += 1
@@ -178,7 +178,3 @@ class Profile:
         for held in value:
             inner.add(held)
         return ARRAY
-
-
-def _is_inexact(value: Decimal) -> bool:
-    return not value.is_finite() or is_rounded(nearest_double(value), value)

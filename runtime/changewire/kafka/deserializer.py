@@ -1,7 +1,5 @@
 """A deserializer that gives models, of the format that it is given or that a header names."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from msgspec import UNSET

@@ -1,7 +1,5 @@
 """The error of a rejected message."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from changewire.codec import CodecError, Issue

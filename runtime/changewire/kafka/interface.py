@@ -1,7 +1,5 @@
 """The serializer interface of confluent-kafka, or the same names without it; what a call says."""
 
-from __future__ import annotations
-
 __all__ = [
     "Deserializer",
     "Headers",

@@ -1,7 +1,5 @@
 """The record header that says what a value or a key is: format, variant, digest of the schema."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import lru_cache
@@ -73,7 +71,6 @@ def write(ctx: SerializationContext | None, name: str, header: SchemaHeader) -> 
     elif isinstance(headers, list):
         headers[:] = [*(item for item in headers if item[0] != name), (name, value)]
     else:
-        text = (
+        raise SerializationError(
             "a header needs a list or a dictionary to be put into: give headers=[] when producing"
         )
-        raise SerializationError(text)

@@ -1,7 +1,5 @@
 """A serializer that sends nothing that readers would reject."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from changewire.codec import CodecError

@@ -1,7 +1,5 @@
 """Bar charts of the report: their geometry, which the template draws as inline SVG."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Final, Literal, NamedTuple

@@ -1,7 +1,5 @@
 """Counts by hour, brought to as many steps of time as a chart has room for."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping

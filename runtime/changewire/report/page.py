@@ -1,7 +1,5 @@
 """The report of a run as one page that needs nothing but itself, and runs nothing."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Mapping

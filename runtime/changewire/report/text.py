@@ -1,7 +1,5 @@
 """Text that strangers wrote, made fit to be shown: on one line, visible, and short."""
 
-from __future__ import annotations
-
 from typing import Final
 
 NAME: Final = 80

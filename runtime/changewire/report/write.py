@@ -1,7 +1,5 @@
 """The report of a run: ``report.json`` for programs, and ``report.html``, its page."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections import Counter

@@ -1,7 +1,5 @@
 """What is counted of changes in tables."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

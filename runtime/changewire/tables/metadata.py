@@ -39,8 +39,7 @@ def state_from(column: Mapping[str, Any], values: Row | None) -> State:
     """
     found = msgspec.convert(column, RowMetadata)
     if found.version != VERSION:
-        text = f"{COLUMN} has version {found.version}; this changewire reads {VERSION}"
-        raise ValueError(text)
+        raise ValueError(f"{COLUMN} has version {found.version}; this changewire reads {VERSION}")
     order = _order(found)
     floor = order if found.floor is None else _order(found.floor)
     columns = {name: _order(fields) for name, fields in (found.columns or {}).items()}

@@ -164,16 +164,17 @@ def in_order(keys: Iterable[RouteKey]) -> list[RouteKey]:
     Deletes that go to all tables of a database come last, so that the tables which the batch
     brings are among them.
     """
-    return sorted(keys, key=lambda one: (one[1] == DELETE, _sortable(one[0])))
+
+    def place(one: RouteKey) -> tuple[bool, list[str]]:
+        source, op = one
+        return op == DELETE, [getattr(source, name) or "" for name in NAMES]
+
+    return sorted(keys, key=place)
 
 
 def deletes_last(keys: Iterable[RouteKey]) -> list[RouteKey]:
     """Return where changes come from as it is, but for deletes that go to all tables."""
     return sorted(keys, key=lambda one: goes_to_all(one[1], one[0]))
-
-
-def _sortable(source: Source) -> list[str]:
-    return [getattr(source, name) or "" for name in NAMES]
 
 
 def find_routes(keys: Iterable[RouteKey], routing: Routing, known: KnownTables) -> Routes:
@@ -187,17 +188,13 @@ def find_routes(keys: Iterable[RouteKey], routing: Routing, known: KnownTables) 
     found = Routes()
     for one in keys:
         try:
-            targets = _targets(one, routing, known)
+            source, op = one
+            targets = route(op, source, routing, known.members.get(namespace_of(source), ()))
         except Exception as error:  # noqa: BLE001 - one hostile name must not end the stream
             found.refused[one] = apply_failed(error, "/source", "routing")
             continue
         _add(found, one, targets, known)
     return found
-
-
-def _targets(one: RouteKey, routing: Routing, known: KnownTables) -> tuple[Target, ...]:
-    source, op = one
-    return route(op, source, routing, known.members.get(namespace_of(source), ()))
 
 
 def _add(found: Routes, one: RouteKey, targets: tuple[Target, ...], known: KnownTables) -> None:

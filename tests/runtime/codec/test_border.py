@@ -154,7 +154,7 @@ def test_encoding_refuses_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_explanation_has_it_as_its_issue(monkeypatch: pytest.MonkeyPatch) -> None:
     """`explain` names it as the issue of the message, without fields."""
-    monkeypatch.setattr(readings, "b64decode", strange)
+    monkeypatch.setattr(readings, "base64_bytes", strange)
     found = cw.explain(JSON_WRITE)
     assert ([issue.code for issue in found.issues], found.fields) == (["internal-error"], [])
     assert found.format == "aerospike-json"

@@ -1,1 +1,1 @@
-"""The commands, one to a module; `changewire.cli.groups` imports one when it is named."""
+"""The commands, one to a module; `changewire.cli.app` imports one when it is named."""

@@ -1,7 +1,5 @@
 """``changewire changes``."""
 
-from __future__ import annotations
-
 from changewire.changes.decode_options import AUTO
 from changewire.cli.ending import ended, ending
 from changewire.cli.options import (

@@ -1,7 +1,5 @@
 """``changewire convert``."""
 
-from __future__ import annotations
-
 from typing import Annotated, Final
 
 import typer
@@ -49,8 +47,7 @@ def convert(
     Example: changewire convert --from aerospike-msgpack --to aerospike-json topic.bin
     """
     if (source, target) not in CONVERSIONS:
-        text = f"no conversion from {source} to {target}"
-        raise typer.BadParameter(text)
+        raise typer.BadParameter(f"no conversion from {source} to {target}")
     write = writer_of(target, to_shape)
     valid = rejected = empty = lost = 0
     for record in records(inputs, shape):

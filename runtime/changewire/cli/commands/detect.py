@@ -1,7 +1,5 @@
 """``changewire detect``."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from typing import Annotated

@@ -1,7 +1,5 @@
 """``changewire doctor``."""
 
-from __future__ import annotations
-
 from typing import Annotated, Final
 
 import typer
@@ -65,8 +63,7 @@ def _brokers(servers: str | None) -> list[Finding]:
     try:
         return [] if servers is None else brokers(servers)
     except ValueError as error:
-        text = f"--kafka: {error}"
-        raise typer.BadParameter(text) from None
+        raise typer.BadParameter(f"--kafka: {error}") from None
 
 
 def _format(name: str, fault: str) -> Finding:

@@ -1,7 +1,5 @@
 """``changewire encode``."""
 
-from __future__ import annotations
-
 from typing import Annotated, Final
 
 import typer

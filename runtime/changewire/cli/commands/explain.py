@@ -1,7 +1,5 @@
 """``changewire explain``."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import msgspec

@@ -1,7 +1,5 @@
 """``changewire formats``."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 from rich.table import Table

@@ -1,7 +1,5 @@
 """``changewire generate``."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from collections.abc import Sequence

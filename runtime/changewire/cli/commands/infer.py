@@ -1,7 +1,5 @@
 """``changewire infer``."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated

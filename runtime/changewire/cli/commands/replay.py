@@ -1,7 +1,5 @@
 """``changewire replay``."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

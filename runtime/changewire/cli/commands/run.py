@@ -1,7 +1,5 @@
 """``changewire run``."""
 
-from __future__ import annotations
-
 from typing import Annotated, TypeAlias
 
 import typer

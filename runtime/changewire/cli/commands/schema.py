@@ -1,7 +1,5 @@
 """``changewire schema``: the schemas of messages, and what changed in them."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """``changewire schemas``."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from typing import Any

@@ -1,9 +1,7 @@
 """``changewire validate``."""
 
-from __future__ import annotations
-
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from msgspec import UNSET
@@ -55,7 +53,9 @@ def validate(
         place = place_of(record.position)
         for issue in issues:
             if as_json:
-                lines.write(place, _found(issue, shown=not no_values))
+                is_shown = not no_values and issue.actual is not UNSET
+                actual = {"actual": _value(issue)} if is_shown else {}
+                lines.write(place, {**found_issue(issue), **actual})
             else:
                 sys.stdout.write(f"{_sentence(place, issue, shown=not no_values)}\n")
     totals = {"messages": messages, "refused": wrong, "issues": found}
@@ -76,11 +76,6 @@ def _issues(value: bytes, format: str, *, closed: bool) -> list[Issue]:
     except DecodeError as error:
         return error.issues
     return [] if model is None else contradictions(model, name)
-
-
-def _found(issue: Issue, *, shown: bool) -> dict[str, Any]:
-    is_shown = shown and issue.actual is not UNSET
-    return {**found_issue(issue), **({"actual": _value(issue)} if is_shown else {})}
 
 
 def _sentence(place: ElementPlace, issue: Issue, *, shown: bool) -> str:
