@@ -8,14 +8,11 @@ _GROUP: Final = "changewire.generator"
 
 
 def generator_part(name: str, purpose: str) -> Callable[..., Any]:
-    """Return a function of the generator.
-
-    Args:
-        name: Of its entry point.
-        purpose: What needs it, in the words of an error.
+    """Return a function of the generator, by the name of its entry point.
 
     Raises:
-        ImportError: The extra ``codegen`` is not installed; its text says how to install it.
+        ImportError: The extra ``codegen`` is not installed; its text begins with the purpose, and
+            says how to install it.
     """
     advice = f'{purpose} the generator: pip install "changewire[codegen]"'
     found = list(entry_points(group=_GROUP, name=name))

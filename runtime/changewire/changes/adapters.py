@@ -205,10 +205,7 @@ def _invalid_key(issue: Issue) -> Issue:
 def empty_message(format: str, *, null_value: bool) -> ChangeRow:
     """Return the control event of a message that holds nothing.
 
-    Args:
-        format: Public name of the format.
-        null_value: Whether the Kafka record has no value (a tombstone); otherwise the message is
-            a batch without elements.
+    With `null_value` it is a Kafka record without value, otherwise a batch without elements.
     """
     source = Source(system=adapter(format).system, database=None, schema=None, table=None)
     return ChangeRow(op="empty", source=source, attributes={"null_value": null_value})

@@ -33,13 +33,9 @@ _ORDERS: Mapping[Any, str] = {wire.ListBin: "ordered", wire.MapBin: "order"}
 def aerospike_changes(
     message: wire.Message, _record_key: bytes | None, options: DecodeOptions
 ) -> ChangeRow:
-    """Return the change that a message is.
+    """Return the change that a message is; the option ``image`` says what the bins of a write are.
 
     A float bin that is not a number or infinite keeps its text: JSON has no number for it.
-
-    Args:
-        message: A write or a delete.
-        options: Its ``image`` says what a write's bins are: the full row, or a patch of it.
 
     Raises:
         DecodeError: Two bins of a record have the same name, or its digest is refused.
@@ -74,10 +70,6 @@ def aerospike_changes(
 def aerospike_delete(record_key: bytes, options: DecodeOptions) -> ChangeRow:
     """Return the delete that a record without value is; of the record only the key is known.
 
-    Args:
-        record_key: Key of the Kafka record.
-        options: Its ``format`` is that of the key.
-
     Raises:
         DecodeError: It is no key of one record.
     """
@@ -93,13 +85,7 @@ def record_change(
 ) -> ChangeRow:
     """Return the change of one record, from what messages of every encoding hold.
 
-    Args:
-        key: Key of the record.
-        gen: Its generation.
-        lut: Time of its last update, in milliseconds since the Unix epoch; 0, None or UNSET if
-            the server did not ship it.
-        after: Its columns; None if it was deleted.
-        attributes: What only Aerospike has.
+    `lut` is 0, None or UNSET if the server did not ship it; `after` is None if it was deleted.
     """
     return ChangeRow(
         op="delete" if after is None else "upsert",
@@ -143,12 +129,7 @@ def _note(item: Any) -> dict[str, Any]:
 
 
 def duplicate_bin(bins: Sequence[Any], at: str) -> Issue:
-    """Return the issue of the first bin that has the name of an earlier one.
-
-    Args:
-        bins: The bins of a record, two of which have one name.
-        at: JSON Pointer to them.
-    """
+    """Return the issue of the first bin with the name of an earlier one; bins stand at `at`."""
     names = [item.name for item in bins]
     place = next(i for i, name in enumerate(names) if name in names[:i])
     expected = "a name no other bin has"

@@ -69,13 +69,9 @@ def ripemd160(data: bytes) -> bytes:
 def check_digest(change: ChangeRow, format: str, digests: str) -> None:
     """Compare the digest of a record with that of its set and user key (see `digest`).
 
-    A record without user key is not checked, and neither is a delete without set: the server ships
-    no set with some deletes.
-
-    Args:
-        change: The change of the record; its attributes get the leniency ``digest-mismatch``.
-        format: Public name of the format.
-        digests: ``count`` or ``refuse``.
+    Where that is only counted, the change gets the leniency ``digest-mismatch``. A record without
+    user key is not checked, and neither is a delete without set: the server ships no set with some
+    deletes.
 
     Raises:
         DecodeError: The digest is another one, and is to be refused.

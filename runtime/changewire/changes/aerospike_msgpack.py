@@ -25,11 +25,7 @@ _KNOWN = frozenset({wire.Write, wire.Delete, wire.LegacyDelete})
 def aerospike_msgpack_changes(
     message: wire.Message, _record_key: bytes | None, options: DecodeOptions
 ) -> ChangeRow:
-    """Return the change that a message is.
-
-    Args:
-        message: A write, or a delete of either version.
-        options: Its ``image`` says what a write's bins are: the full row, or a patch of it.
+    """Return the change that a message is, as `aerospike_changes` does.
 
     Raises:
         DecodeError: Two bins of a record have the same name, one is nested too deep, or its digest

@@ -35,10 +35,6 @@ def contradictions(data: object, format: str) -> list[Issue]:
 
     It is all for which `changes` refuses it: values of other types than the message declares for
     them, an invalid schema in it, two columns of one name.
-
-    Args:
-        data: The message, as for `validate`.
-        format: Public name of the format.
     """
     try:
         models = codec(format).models_in(data)
@@ -48,11 +44,7 @@ def contradictions(data: object, format: str) -> list[Issue]:
 
 
 def contradictions_of(models: Iterable[tuple[str, Any]]) -> list[Issue]:
-    """Return how models contradict themselves; see `contradictions`.
-
-    Args:
-        models: (JSON Pointer in its batch, model) of each.
-    """
+    """Return how models, each with its JSON Pointer in a batch, contradict themselves."""
     found: list[Issue] = []
     for at, model in models:
         try:

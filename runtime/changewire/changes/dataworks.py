@@ -41,10 +41,8 @@ def dataworks_changes(
 ) -> ChangeRow:
     """Return the change or control event that a message is.
 
-    Args:
-        message: The message.
-        options: Its ``keys`` are columns that name the row, in place of the primary key; ``image``
-            says what `after` holds of the row.
+    The option ``keys`` names the row in place of the primary key; ``image`` says what `after`
+    holds of it.
 
     Raises:
         DecodeError: Values contradict the declared types of their columns, or `sequenceId` is no

@@ -36,9 +36,6 @@ def dataworks_schema(message: wire.Message) -> EmbeddedSchema | None:
 def dataworks_columns(schema: Any) -> dict[str, str]:
     """Return the declared types of a row's columns, by JSON Pointer into the row.
 
-    Args:
-        schema: The parsed schema of a message.
-
     Raises:
         ValueError: It is no such schema.
     """
@@ -67,9 +64,6 @@ def dataworks_row_type(
     """Return the column type of a row, as ``StructType.fromJson`` takes it.
 
     A column of a type that the format document does not name is JSON text.
-
-    Args:
-        schema: The parsed schema of a message.
 
     Raises:
         ValueError: It is no such schema.

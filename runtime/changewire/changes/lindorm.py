@@ -38,13 +38,8 @@ def lindorm_changes(
     """Return the change that a message is.
 
     The row is named by the option ``keys``; without it, by the row key of an HBase table, or by the
-    record key if that is a JSON object. Values of HBase tables are bytes.
-
-    Args:
-        message: The message.
-        record_key: Key of the Kafka record.
-        options: ``image`` says what `after` holds of the row, ``keys`` which columns name it, and
-            ``families`` how to take names of HBase columns apart: ``f_name`` to ``f:name``.
+    record key if that is a JSON object. Values of HBase tables are bytes; ``families`` says how to
+    take names of their columns apart: ``f_name`` to ``f:name``.
 
     Raises:
         DecodeError: Values contradict their declared types, a value of an HBase table is no Base64
@@ -90,9 +85,7 @@ def lindorm_changes(
 def lindorm_delete(record_key: bytes, options: DecodeOptions) -> ChangeRow:
     """Return the delete that a record without value is; its key does not say the table.
 
-    Args:
-        record_key: Key of the Kafka record: a JSON object, with or without a schema of its own.
-        options: Its ``keys`` are the columns that name the row; all of the key's without them.
+    The key is a JSON object, with or without a schema of its own.
 
     Raises:
         DecodeError: It is no JSON object, lacks a column, or a value of an HBase table is no Base64

@@ -91,12 +91,7 @@ def typed_row(
 ) -> Row | None:
     """Return a row with values of the types that its schema declares; a column may be absent.
 
-    Args:
-        image: The row as JSON has it; None if there is none.
-        place: Which row of the payload it is, ``before`` or ``after``.
-        compiled: The schema; values of which it says nothing stay as JSON has them.
-        used: Gets the name of each leniency.
-        issues: Gets what contradicts the schema.
+    `used` gets the name of each leniency, `issues` what contradicts the schema.
     """
     reader = _reader(compiled, place)
     if image is None or reader is None:

@@ -40,9 +40,6 @@ def lindorm_schema(message: wire.Message) -> EmbeddedSchema | None:
 def lindorm_columns(schema: Any) -> dict[str, str]:
     """Return the types of a row's columns, those of nested structs too, by JSON Pointer.
 
-    Args:
-        schema: The parsed schema of a message.
-
     Raises:
         ConnectSchemaError: It is no schema of Kafka Connect.
     """
@@ -64,11 +61,6 @@ def lindorm_row_type(
     """Return the column type of a row, as ``StructType.fromJson`` takes it.
 
     In an HBase table, whose row has the column ``ROW``, all columns are binary.
-
-    Args:
-        schema: The parsed schema of a message.
-        keys: Columns that name the row, as the reader of the messages says.
-        families: Column families of an HBase table, likewise.
 
     Raises:
         ConnectSchemaError: It is no schema of Kafka Connect.

@@ -54,10 +54,6 @@ def pair_placed(
 ) -> Iterator[tuple[_Place, Change]]:
     """Return what `pair` does, each change with its place: a joined one has that of the row after.
 
-    Args:
-        changes: The changes, each with the place where it was read.
-        size: How many unpaired images may wait.
-
     Raises:
         ValueError: `size` is less than 1.
     """

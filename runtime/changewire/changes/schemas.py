@@ -192,15 +192,7 @@ def schemas(
 def listed(
     found: Iterable[SchemaUse], *, format: str, messages: int, without: int, refused: int
 ) -> Schemas:
-    """Return schemas in their order, with columns and differences.
-
-    Args:
-        found: The schemas; each gets its columns and differences.
-        format: Public name of the format.
-        messages: As in `Schemas`.
-        without: As in `Schemas`.
-        refused: As in `Schemas`.
-    """
+    """Return schemas in their order, with columns and differences; counts are as in `Schemas`."""
     before: dict[Source, Any] = {}
     known = dialect(format)
     ordered = sorted(found, key=lambda use: (_order(use.first), use.fingerprint))
@@ -225,11 +217,7 @@ def _order(position: Position) -> tuple[tuple[bool, Any], ...]:
 def places(old: Any, new: Any, at: str = "", levels: int = _LEVELS) -> Iterator[str]:
     """Yield the JSON Pointers at which two parsed schemas differ, in the order of the old one.
 
-    Args:
-        old: A schema as JSON has it.
-        new: The other schema.
-        at: The place of both.
-        levels: Levels below it that are compared place by place.
+    Both are at the place `at`; so many levels below it are compared place by place.
     """
     if levels and isinstance(old, dict) and isinstance(new, dict):
         for name in {**old, **new}:

@@ -17,11 +17,8 @@ _NEEDED_FOR: Final = "--kafka"
 def brokers(servers: str) -> list[Finding]:
     """Connect to bootstrap servers, ask one for the cluster's brokers, and connect to those.
 
-    Args:
-        servers: ``HOST:PORT,HOST:PORT``.
-
     Raises:
-        ValueError: One is no address.
+        ValueError: One is no address: they are ``HOST:PORT,HOST:PORT``.
     """
     asked = addresses_in(servers)
     found = [_server("bootstrap server", *address) for address in asked[:_MOST]]

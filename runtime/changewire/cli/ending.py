@@ -56,13 +56,7 @@ def ending(command: Callable[P, int]) -> Callable[P, None]:
 
 
 def ended(text: str, totals: Mapping[str, object], *, as_json: bool) -> int:
-    """Say what a command has done, and return its exit code: `REJECTED` if something was refused.
-
-    Args:
-        text: The totals for people.
-        totals: The totals for programs; ``refused`` is among them.
-        as_json: Whether ``--json`` was given.
-    """
+    """Say what a command has done, and return its exit code by the number that was ``refused``."""
     notice("totals", text, totals, as_json=as_json)
     return REJECTED if totals["refused"] else VALID
 
@@ -78,10 +72,6 @@ def _sentence(error: Exception) -> str:
 
 
 def help_text(docstring: str) -> str:
-    """Return a docstring whose example keeps its lines, so that it can be copied.
-
-    Args:
-        docstring: Text whose last paragraph begins with ``Example:``, and is a command.
-    """
+    """Return a docstring whose last paragraph, the example, keeps its lines: it can be copied."""
     text, _, example = cleandoc(docstring).partition(f"\n\n{EXAMPLE}")
     return f"{text}\n\n{_AS_IT_IS}\n{EXAMPLE.strip()}\n  {example}" if example else text

@@ -35,14 +35,7 @@ class _FieldRow(NamedTuple):
 
 
 def show(found: Explanation, place: str, *, full: bool, is_detected: bool) -> None:
-    """Write an explained message to standard output.
-
-    Args:
-        found: The message.
-        place: Where it stood.
-        full: Whether long values are shown whole.
-        is_detected: Whether its format was detected.
-    """
+    """Write an explained message, and the place where it stood, to standard output."""
     sys.stdout.write(f"{visible(place)}: {_headline(found, is_detected=is_detected)}\n")
     rows = [_row(field, full=full) for field in found.fields]
     shown = console(on_stdout=True)

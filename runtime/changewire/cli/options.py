@@ -170,10 +170,6 @@ ElementsAsOption: TypeAlias = Annotated[
 def decode_options_of(format: str, **options: Any) -> DecodeOptions:
     """Return how messages are decoded.
 
-    Args:
-        format: Public name of the format.
-        options: Other options of `DecodeOptions`, by name.
-
     Raises:
         BadParameter: An option does not fit the format.
     """

@@ -35,17 +35,10 @@ class RunRequest:
 
     Attributes:
         inputs: Files or folders; None for standard input.
-        output: Folder for tables and report.
-        decode_options: How messages are decoded.
-        engine: ``auto``, ``spark`` or ``python``.
-        shape: Shape of the files.
         topics: Options of Spark's Kafka source; empty if files are read.
         packages: The value of ``--packages``.
         stream: How a stream is written; None if the run has no checkpoint.
         metrics: File for a line of JSON for each batch.
-        tables: Which tables changes are applied to.
-        show_values: Whether the report shows the start of rejected messages.
-        as_json: Whether ``--json`` was given.
     """
 
     inputs: list[str] | None

@@ -36,11 +36,7 @@ class Lines:
         self._at_once = stream is sys.stderr or self._stream.isatty()
 
     def write(self, *parts: object) -> None:
-        """Write one line: the properties of all parts, in one object.
-
-        Args:
-            parts: Objects; none of them is empty.
-        """
+        """Write one line: the properties of all parts, of which none is empty, in one object."""
         texts = [self._encode(part)[1:-1] for part in parts]
         line = (
             b"{" + b",".join(texts).replace(b"\n", b" ") + b"}\n"
@@ -65,10 +61,6 @@ def write_data(data: bytes) -> None:
 
 def writer_of(format: str, shape: str) -> Callable[[bytes], None]:
     """Return what writes the encoded messages of a format.
-
-    Args:
-        format: Public name of the format.
-        shape: How messages in MessagePack are framed, a name of `BINARY_SHAPES`.
 
     Raises:
         BadParameter: They are MessagePack, and standard output is a terminal.

@@ -53,25 +53,14 @@ Line = tuple[str, str]
 
 
 def show(history: History, title: str, *, full: bool) -> None:
-    """Write a history to standard output.
-
-    Args:
-        history: The history of one row.
-        title: Table and key.
-        full: Whether long values are shown whole.
-    """
+    """Write the history of one row below a title, which is table and key, to standard output."""
     talk = console(on_stdout=True)
     for text, style in _lines(history, title, full=full):
         talk.print(Text(text, _STYLES[style]))
 
 
 def nothing_found(tables: Mapping[str, Sequence[str]], table: str | None) -> str:
-    """Return why a log has no change of a key, in words.
-
-    Args:
-        tables: Key columns of the log's tables, by name.
-        table: The table that was named.
-    """
+    """Return in words why a log has no change of a key; `tables` has the key columns by table."""
     if table is not None and tables and table not in tables:
         return f"the log has no table {visible(table, NAME)}; it has: {_bounded(list(tables))}"
     wanted = tables if table is None else {table: tables.get(table, ())}

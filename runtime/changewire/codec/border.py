@@ -24,12 +24,6 @@ def guarded(
 
     The exception is not the cause of the error: its text may hold values of the message.
 
-    Args:
-        kind: Class of the error.
-        format: Public name of the format.
-        call: The function.
-        arguments: Its arguments.
-
     Raises:
         CodecError: The function raised an exception.
     """
@@ -66,12 +60,7 @@ MOST_REASONS: Final = 100
 
 
 def rejection(error: CodecError, element: int = 0) -> Rejection:
-    """Return the rejection of one element of a message; its pointers are shown as in texts.
-
-    Args:
-        error: Why the element was refused.
-        element: Its index in the batch.
-    """
+    """Return the rejection of one element of a message; its pointers are shown as in texts."""
     first = error.issues[0]
     return Rejection(
         element=element,

@@ -22,12 +22,7 @@ def first_difference(sent: object, received: object) -> Issue | None:
 
 
 def first_unencodable(value: object, holds: Callable[[object], bool]) -> Issue:
-    """Return an issue for the first place at which a model holds what no encoder takes.
-
-    Args:
-        value: The model.
-        holds: Tells whether a value has a form in the encoding.
-    """
+    """Return an issue for the first place at which a model holds what the encoding does not."""
     for pointer, child in _children(value):
         if not holds(child):
             inner = first_unencodable(child, holds)

@@ -17,14 +17,9 @@ def encode_exactly(
     wire: Wire,
     model_of: Callable[[Any, str, bytes], Any],
 ) -> bytes:
-    """Return the bytes of a model, if what they are decoded to is the model.
+    """Return the bytes of a model, or of a list, if what they are decoded to is the model.
 
-    Args:
-        model: The model, or a list of models.
-        role: What part of a Kafka record it is.
-        family: Its family.
-        wire: The encoding of the family.
-        model_of: Returns the model of a parsed message, its role and its bytes.
+    `model_of` returns the model of a parsed message, its role and its bytes.
 
     Raises:
         EncodeError: It has no such bytes.
@@ -72,11 +67,6 @@ def write_parsed(obj: object, family: GeneratedFamily, wire: Wire) -> bytes:
 
     They are parsed again before they are returned: a reader gets equal values, of the types that
     parsers give. So text is no bytes, and a tuple no list.
-
-    Args:
-        obj: Dictionaries, lists and scalars.
-        family: The family of the message.
-        wire: The encoding of the family.
 
     Raises:
         EncodeError: A value has no exact form in the encoding.

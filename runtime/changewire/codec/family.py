@@ -32,10 +32,8 @@ class GeneratedFamily:
     def __init__(self, module: ModuleType, message: str | None = None) -> None:
         """Look at a family's package.
 
-        Args:
-            module: The package.
-            message: Title of the schema of what is read, in a family that is no wire format; it
-                stands in place of a format in errors.
+        In a family that is no wire format, `message` is the title of the schema of what is read; it
+        stands in place of a format in errors.
         """
         self._module = module
         self.format: str = message or module.FORMAT
@@ -66,12 +64,7 @@ class GeneratedFamily:
         """Return the model of a parsed message, with what models do not know where they keep it.
 
         The parsed message is changed, and may become part of the model. Where it is no valid one,
-        any exception may be raised.
-
-        Args:
-            obj: The message.
-            role: What part of a Kafka record it is.
-            texts: Those of the properties `texts`, as they were received.
+        any exception may be raised. `texts` are the properties of this name, as they were received.
         """
         if not self._are_arrays:
             self._extras.take_out(obj, self.roles[role])

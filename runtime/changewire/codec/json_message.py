@@ -44,10 +44,6 @@ class FormError(Exception):
 def exact_value(form: Any, at: Path = ()) -> Any:
     """Return the value that a form stands for.
 
-    Args:
-        form: Parsed JSON.
-        at: Where it stands.
-
     Raises:
         FormError: It stands for none.
         RecursionError: It is nested too deep.
@@ -165,11 +161,6 @@ def json_text(model: object, format: str) -> bytes:
 
 def message_of_json(text: Data, family: GeneratedFamily, *, is_key: bool) -> Any:
     """Return the parsed message, key, or list of keys, that `json_text` wrote.
-
-    Args:
-        text: The JSON text.
-        family: The family of the message.
-        is_key: Whether it is a record key, or a list of such.
 
     Raises:
         DecodeError: It is no JSON text, or stands for nothing that MessagePack has.

@@ -55,11 +55,7 @@ class JsonWire:
         return [msgspec.json.Decoder(self._family.types[role]).decode, self.reader(role)]
 
     def parse(self, data: Data) -> Any:
-        """Return the JSON value of bytes or text.
-
-        Raises:
-            DecodeError: It is no JSON text, or nested too deep; never anything else.
-        """
+        """Return the JSON value of bytes or text."""
         return parse_json(data, self._family.format, self._plain)
 
     def split(self, data: Data) -> list[Any] | None:
@@ -86,12 +82,7 @@ wire = JsonWire
 
 
 def parse_json(data: Data, format: str, decode: Callable[[Any], Any]) -> Any:
-    """Return the JSON value of bytes or text.
-
-    Args:
-        data: The bytes or the text.
-        format: Public name of the format, for errors.
-        decode: msgspec's decode, as the format wants it.
+    """Return the JSON value of bytes or text, by the decoder of a format.
 
     Raises:
         DecodeError: It is no JSON text, or nested too deep; never anything else.

@@ -71,12 +71,9 @@ def json_form(value: Any, ext: Callable[[Ext | ExtKey], Any] | None = None) -> A
     """Return a value of a message as one that JSON has, close to what JSON formats hold for it.
 
     Bytes become Base64 text (RFC 4648, section 4), an extension type ``{"ext": code, "data":
-    Base64}``, NaN and the infinities text, and a map with a key that is no text an array of
-    [key, value] pairs. It cannot be read back: `json_message` writes what can.
-
-    Args:
-        value: The value.
-        ext: Gives the form of an extension type, in place of the one above.
+    Base64}`` or what `ext` returns for it, NaN and the infinities text, and a map with a key that
+    is no text an array of [key, value] pairs. It cannot be read back: `json_message` writes what
+    can.
 
     Raises:
         RecursionError: The value is nested too deep.

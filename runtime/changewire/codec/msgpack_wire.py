@@ -121,10 +121,7 @@ def _lossless(
 ) -> Callable[[Any], Any]:
     """Return a reader that refuses bytes of which the model would not be all.
 
-    Args:
-        place: Which byte of a message decides how it is decoded.
-        decoders: Typed decode by this byte.
-        write: Encodes a model.
+    The byte at `place` of a message says which decoder reads it.
     """
 
     def read(data: Any) -> Any:

@@ -15,13 +15,7 @@ class SecondReader:
     """Reads what one parser of a format makes of messages, and says what is wrong with them."""
 
     def __init__(self, family: GeneratedFamily, wire: Wire, parse: Callable[[Data], Any]) -> None:
-        """Keep the parts.
-
-        Args:
-            family: The family of the messages.
-            wire: Its encoding.
-            parse: Returns a message as dictionaries and lists, or raises `DecodeError`.
-        """
+        """Keep the parts; `parse` makes dictionaries and lists of data, or raises `DecodeError`."""
         self._family = family
         self._wire = wire
         self._parse = parse
@@ -51,10 +45,7 @@ class SecondReader:
     def model(self, obj: Any, role: str, data: Data) -> Any:
         """Return the model of a parsed message, or say what is wrong with it.
 
-        Args:
-            obj: The message; it may become part of the model, or be changed.
-            role: What part of a Kafka record it is.
-            data: What it was parsed from.
+        The parsed message may become part of the model, or be changed.
 
         Raises:
             DecodeError: It is refused.

@@ -68,13 +68,7 @@ class Unclaimed(NamedTuple):
 
 
 def unclaimed(data: Data, names: Sequence[str], families: Sequence[GeneratedFamily]) -> Unclaimed:
-    """Return why no format claims a message.
-
-    Args:
-        data: The message.
-        names: Names of all formats.
-        families: Those whose encoding it may have, at least one.
-    """
+    """Return why no format claims a message; the families have the encoding that it may have."""
     try:
         message = wire_of(families[0]).parse(data)
     except DecodeError as error:

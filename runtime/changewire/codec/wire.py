@@ -119,10 +119,6 @@ def unexplained(error: BaseException, rule: str) -> Issue:
     """Return the issue of a message in which the schema finds nothing wrong, but its model does.
 
     The texts of msgspec hold values of the message, so they are never passed on.
-
-    Args:
-        error: What building the model raised.
-        rule: Name of the encoding.
     """
     if isinstance(error, RecursionError):
         return too_deep(rule)

@@ -105,10 +105,6 @@ def in_version(model: object, version: Version) -> Any:
     version of ``aerospike-msgpack``. In the current one each model is what it is: a `LegacyDelete`
     stays one, since its bytes decode to it.
 
-    Args:
-        model: A message, a key, or a list of either.
-        version: ``current`` or ``legacy``.
-
     Raises:
         EncodeError: The legacy version has no place for something that a model holds.
         TypeError: It is no model of a message.

@@ -51,10 +51,6 @@ class Report:
     def check(self, target: str, *, lossy: bool) -> None:
         """Raise if there is a refusal, or a loss that was not allowed.
 
-        Args:
-            target: Format that the message is converted to.
-            lossy: Whether losses are allowed.
-
         Raises:
             EncodeError: There is one; up to 1,000 are listed, refusals first.
         """

@@ -21,11 +21,8 @@ _UNITS: Final[dict[str, Any]] = {
 def reading(value: object, node: Node, meaning: str, about: str) -> str:
     """Return what a value says; empty if it says no more than itself.
 
-    Args:
-        value: A value of a message.
-        node: Its place in the schema.
-        meaning: Description of the place.
-        about: Description of the object that holds it, which may state a unit for all in it.
+    `meaning` describes the place, `about` the object that holds it, which may state a unit for all
+    in it.
     """
     if type(value) is int:
         text = meaning if _TIME.search(meaning) else about

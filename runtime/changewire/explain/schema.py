@@ -29,10 +29,7 @@ def schemas(format: str) -> Mapping[str, Node]:
 def chain(root: Node, node: Node, value: object) -> list[Node]:
     """Return a place in a schema, and the definitions and arms it leads to for a value.
 
-    Args:
-        root: The schema, to which references refer.
-        node: The place.
-        value: What stands there in a message; it chooses among the arms of unions.
+    What stands there in a message chooses among the arms of unions.
     """
     found = [node]
     while True:

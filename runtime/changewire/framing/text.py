@@ -1,4 +1,7 @@
-"""Text inputs: a stream of bytes cut into lines or JSON values, each within a limit."""
+"""Text inputs: a stream of bytes cut into lines or JSON values, each within a limit.
+
+All raise `Damage` while iterating, where one is longer than `limit` bytes or the source is damaged.
+"""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain, takewhile
@@ -9,11 +12,7 @@ from changewire.framing.source import Source
 
 
 def json_lines(source: Source, limit: int) -> Iterator[Lines]:
-    """Yield the lines that are not blank, verbatim, those that end in one chunk together.
-
-    Raises:
-        Damage: a line is longer than `limit` bytes, or the source is damaged.
-    """
+    """Yield the lines that are not blank, verbatim, those that end in one chunk together."""
     number = 0
     for every in _lines_of_chunks(source.text(), limit):
         if found := [line for line in every if line.strip(BLANK)]:
@@ -22,30 +21,17 @@ def json_lines(source: Source, limit: int) -> Iterator[Lines]:
 
 
 def json_array(source: Source, limit: int) -> Iterator[Record]:
-    """Yield the elements of the one JSON array that the source is.
-
-    Raises:
-        Damage: an element is longer than `limit` bytes, there is no array, it is cut off between
-            two elements, or the source is damaged.
-    """
+    """Yield the elements of the one JSON array that the source is, as `elements` does."""
     return numbered(source.path, elements(source.text(), limit))
 
 
 def json_concatenated(source: Source, limit: int) -> Iterator[Record]:
-    """Yield the JSON values that stand back to back, with or without blanks between.
-
-    Raises:
-        Damage: a value is longer than `limit` bytes, or the source is damaged.
-    """
+    """Yield the JSON values that stand back to back, with or without blanks between."""
     return numbered(source.path, values(source.text(), limit))
 
 
 def lines(chunks: Iterable[bytes], limit: int) -> Iterator[bytes]:
-    """Yield every line of `chunks`, blank ones too, without its LF or CRLF.
-
-    Raises:
-        Damage: a line is longer than `limit` bytes.
-    """
+    """Yield every line of `chunks`, blank ones too, without its LF or CRLF."""
     return chain.from_iterable(_lines_of_chunks(chunks, limit))
 
 
@@ -68,20 +54,15 @@ def _lines_of_chunks(chunks: Iterable[bytes], limit: int) -> Iterator[list[bytes
 
 
 def values(chunks: Iterable[bytes], limit: int) -> Iterator[bytes]:
-    """Yield the JSON values that stand back to back in `chunks`.
-
-    Raises:
-        Damage: a value is longer than `limit` bytes.
-    """
+    """Yield the JSON values that stand back to back in `chunks`."""
     return _scanned(Scanner(), chunks, limit)
 
 
 def elements(chunks: Iterable[bytes], limit: int) -> Iterator[bytes]:
     """Yield the elements of the one JSON array that `chunks` hold, and what follows it.
 
-    Raises:
-        Damage: an element is longer than `limit` bytes; there is no array; or it ends behind an
-            element without being closed, so that others are missing.
+    Damage is also that there is no array, or that it ends behind an element without being closed,
+    so that others are missing.
     """
     scanner = Scanner(array=True)
     yield from _scanned(scanner, chunks, limit)

@@ -38,12 +38,7 @@ class Drafter:
     """
 
     def __init__(self, title: str, *, show_values: bool = False) -> None:
-        """Start without definitions.
-
-        Args:
-            title: Name of the class of rows.
-            show_values: Whether comments have the bounds of integers.
-        """
+        """Start without definitions; with `show_values` comments have the bounds of integers."""
         self.paths: dict[str, str] = {}
         self._title, self._show_values = title, show_values
         self._definitions: dict[str, Node] = {}
@@ -53,13 +48,9 @@ class Drafter:
     def schema(
         self, rows: Profile, heading: str, left_out: Mapping[str, str], maps: Collection[str]
     ) -> Node:
-        """Return the schema of rows.
+        """Return the schema of rows, without the columns that are left out for a reason.
 
-        Args:
-            rows: What was seen of them.
-            heading: Comment on all of it.
-            left_out: Columns that are left out, with the reason.
-            maps: Paths of objects whose names are taken for data.
+        Objects at the paths in `maps` become maps: their names are taken for data.
         """
         self.paths, self._definitions = {}, {}
         self._left_out, self._maps = left_out, maps

@@ -88,12 +88,7 @@ _JSON_TEXT: Final = "application/json"
 
 
 def declare(profile: Profile, columns: Mapping[str, Any]) -> None:
-    """Add the columns that a schema declares.
-
-    Args:
-        profile: What was seen of rows.
-        columns: The column type of a row, as `changewire.changes.embedded.row_type` gives it.
-    """
+    """Add the columns that a schema declares, as `embedded.row_type` gives them."""
     profile.kinds[OBJECT] += 0
     for field in columns["fields"]:
         child = profile.child(field["name"]) or profile.inner()

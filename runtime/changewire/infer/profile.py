@@ -79,12 +79,7 @@ class Profile:
     """
 
     def __init__(self, room: Room, depth: int = 0) -> None:
-        """Start with nothing.
-
-        Args:
-            room: Shared by all places.
-            depth: Objects and arrays around the place.
-        """
+        """Start with nothing; `depth` counts the objects and arrays around the place."""
         self.kinds: Counter[str] = Counter()
         self.declared: list[str] = []
         self.properties: dict[str, Profile] = {}

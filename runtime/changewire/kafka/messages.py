@@ -42,11 +42,7 @@ class Messages:
     """
 
     def __init__(self, format: str, *, is_key: bool) -> None:
-        """Look up the format.
-
-        Raises:
-            ValueError: No format has this name, or its records have no keys of its own.
-        """
+        """Look up the format."""
         self.format = format
         self._codec = codec(format)
         self._family = family(format)
@@ -81,14 +77,9 @@ class Messages:
         return data, self.read(data)
 
     def check(self, model: Any, data: bytes, *, closed: bool, declared: bool) -> None:
-        """Check what decoding alone does not ask of a value.
+        """Check what decoding alone does not ask of a value that `read` gave of its bytes.
 
-        Args:
-            model: What `read` gave.
-            data: Its bytes.
-            closed: Whether properties that the schema does not name are rejected.
-            declared: Whether values of other types than the message declares for them, and other
-                contradictions in it, are.
+        `closed` and `declared` are those of the serializer.
 
         Raises:
             EncodeError: It is rejected.

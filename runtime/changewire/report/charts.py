@@ -66,12 +66,7 @@ class Chart(NamedTuple):
 
 
 def ranking(title: str, counts: Sequence[tuple[str, int]]) -> Chart:
-    """Return a chart of names and their counts, each a horizontal bar.
-
-    Args:
-        title: What the chart shows.
-        counts: Names, which may be hostile, and counts; the first `BARS` are drawn.
-    """
+    """Return a chart of names, which may be hostile, and counts: `BARS` horizontal bars at most."""
     shown = [(fitted(visible(name)), count) for name, count in counts[:BARS]]
     most = _most(shown)
     bars: list[Bar] = []
@@ -86,12 +81,7 @@ def ranking(title: str, counts: Sequence[tuple[str, int]]) -> Chart:
 
 
 def timeline(title: str, time: Series) -> Chart:
-    """Return a chart of counts along time, each a vertical bar.
-
-    Args:
-        title: What the chart shows.
-        time: Labels and counts, in the order of time.
-    """
+    """Return a chart of counts along time, each a vertical bar."""
     steps, bottom = time.steps, _TOP + _HIGHEST
     most, wide = _most(steps), WIDTH / max(len(steps), _FEWEST_STEPS)
     bars: list[Bar] = []

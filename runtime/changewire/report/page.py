@@ -39,12 +39,9 @@ _MINUTE: Final = 60
 
 
 def page(report: Mapping[str, Any]) -> str:
-    """Return the page of a report.
+    """Return the page of a report, which `changewire.report.write.summary` returned.
 
     It has no script and loads nothing: its policy forbids both, whatever a message smuggles in.
-
-    Args:
-        report: What `changewire.report.write.summary` returns.
     """
     charts = {
         name: ranking(title, list(report[name].items()))

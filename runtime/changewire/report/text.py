@@ -13,11 +13,8 @@ def visible(text: str, limit: int = SENTENCE) -> str:
     r"""Return text in which nothing acts on a terminal or a page, and nothing hides.
 
     What does not print is escaped as in Python (``\x1b``, ``\u202e``, ``\n``): control characters,
-    line breaks, invisible and direction-changing ones, halves of surrogate pairs.
-
-    Args:
-        text: Any text.
-        limit: Characters that are kept at most; what is cut off is marked by ``…``.
+    line breaks, invisible and direction-changing ones, halves of surrogate pairs. What is beyond
+    the limit is cut off, and marked by ``…``.
     """
     shown = text[: limit + 1]
     if not shown.isprintable():

@@ -92,8 +92,7 @@ class PairedUpdate(NamedTuple):
 def paired_updates(images: Iterable[PositionedChange]) -> Iterator[PairedUpdate]:
     """Yield the updates of which both images came, by the rule of `changewire.pair`.
 
-    Args:
-        images: Updates that have a before-image or an after-image, and not both.
+    Each image is an update that has only the row before it, or only the row after.
     """
     found = sorted(images, key=lambda one: one.position)
     changes = ((one.position, one.change) for one in found)
@@ -129,11 +128,7 @@ class RowBatch(Struct, frozen=True):
     def summary(
         self, ordered: Callable[[Iterable[RouteKey]], list[RouteKey]] = in_order
     ) -> BatchSummary:
-        """Return where the changes come from.
-
-        Args:
-            ordered: Returns route keys in the order in which they find their tables.
-        """
+        """Return where the changes come from, in the order in which they find their tables."""
         routed = dict.fromkeys(one.route for one in self.changes if one.is_routed)
         found = [one for one in self.changes if not one.is_truncate]
         return BatchSummary(
@@ -180,11 +175,9 @@ class RowBatch(Struct, frozen=True):
     def mutations_of(
         self, keys: Collection[RouteKey], earlier: Iterable[KeyedMutation] = ()
     ) -> TableMutations:
-        """Return what the batch does to the rows of one table.
+        """Return what the batch does to the rows of a table, by where its changes come from.
 
-        Args:
-            keys: Where the table's changes come from.
-            earlier: Deletes that came before the table was known.
+        `earlier` are deletes that came before the table was known.
         """
         found: TableMutations = {}
         for change in self.accepted():

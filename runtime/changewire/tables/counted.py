@@ -26,10 +26,5 @@ _EACH: Final = ("applied", "duplicate", "stale", "lone_before_unused", "key_miss
 
 
 def more_than(counts: Mapping[str, int], changes: int) -> bool:
-    """Tell whether more became of changes in tables than there were changes.
-
-    Args:
-        counts: As `Result.counts`.
-        changes: How many changes there were.
-    """
+    """Tell whether `Result.counts` are more than there were changes."""
     return sum(counts.get(name, 0) for name in _EACH) > changes

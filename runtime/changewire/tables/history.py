@@ -117,13 +117,9 @@ def history_of(
     refused: Mapping[ChangePosition, str] = _NONE,
     apply_as_truncates: bool = False,
 ) -> History:
-    """Replay the changes of one row.
+    """Replay the changes of one row, and truncates of its table, in the order of the history.
 
-    Args:
-        key: The row's key, as `key_text`.
-        changes: Changes of the row, and truncates of its table, in the order of the history.
-        refused: Why no table took some of these, by their positions.
-        apply_as_truncates: Whether truncates remove rows.
+    The key is as `key_text` gives it; `refused` says by positions why no table took some changes.
     """
     replay = _RowReplay(key)
     for placed in changes:

@@ -54,12 +54,8 @@ def decided_row(
 ) -> _Written | Refusal | None:
     """Return what is written for a row; None if it stays, a refusal if deciding on it fails.
 
-    Args:
-        stored: What the table has of its key.
-        batch: Its mutations.
-        floor: Order of the newest truncate of the table.
-        counts: Takes what became of the changes.
-        written: Returns what is written, by what the row becomes.
+    `floor` is the order of the newest truncate of the table, `counts` takes what became of the
+    changes, and `written` returns what is written, by what the row becomes.
     """
     try:
         becomes = merged(stored, batch, floor, counts)
@@ -71,17 +67,10 @@ def decided_row(
 def merged(
     stored: Stored, batch: Iterable[RowMutation], floor: Order, counts: Counter[str]
 ) -> State | UnsetType | None:
-    """Return what a row becomes by a batch and a truncate.
+    """Return what a row becomes by a batch and a truncate; UNSET if it stays as it is.
 
-    Args:
-        stored: What the table has of its key.
-        batch: What the changes of the batch do to this row.
-        floor: Order of the newest truncate of the table.
-        counts: Takes what became of the changes.
-
-    Returns:
-        A row, or the tombstone of one; None if a truncate leaves nothing, UNSET if it stays as it
-        is.
+    It is a row, or the tombstone of one; None if a truncate leaves nothing. `floor` is the order of
+    the newest truncate of the table, and `counts` takes what became of the changes.
     """
     left = Stored(after_truncate(stored.row, floor), stored.tombstone)
     new = reduced(batch, left.newest, counts)
@@ -120,13 +109,8 @@ def reduced(
     A change without a sequence takes the greatest one of those before it in its topic partition,
     and of the row or tombstone as the batch finds it; without any it is oldest. That is counted as
     ``sequence_inherited``; ``ordered_by_position`` counts the changes of which only the position
-    says which of two different contents is newer.
-
-    Args:
-        batch: What changes do to the row.
-        held: The row or tombstone, as the table has it.
-        counts: Takes what was counted, and the decisions on changes that another one of the batch
-            makes ``stale`` or ``duplicate``.
+    says which of two different contents is newer. Counted are also the decisions on changes that
+    another one of the batch makes ``stale`` or ``duplicate``.
     """
     found: Reduced | None = None
     oldest = NO_SEQUENCE if held is None else held.order.sequence
@@ -161,14 +145,7 @@ def _added(
 
 
 def settled(stored: Stored, new: Reduced, floor: Order, counts: Counter[str]) -> State | None:
-    """Return what a row becomes by a batch; None if it stays as it is.
-
-    Args:
-        stored: What the table has of its key.
-        new: All that the batch does to it.
-        floor: Order of the newest truncate of the table.
-        counts: Takes the decision.
-    """
+    """Return what a row becomes by all that a batch does to it; None if it stays as it is."""
     row, buried = stored.row, stored.tombstone
     outcome = decided(row, buried, new.state, floor)
     counts[TIES] += outcome.is_tie
@@ -180,15 +157,7 @@ def settled(stored: Stored, new: Reduced, floor: Order, counts: Counter[str]) ->
 def _count(
     counts: Counter[str], decision: Decision, changes: int, full_loads: int, held: Order
 ) -> None:
-    """Count a decision on changes, and rows of an initial load that a sequenced row refused.
-
-    Args:
-        counts: Takes the counts.
-        decision: What became of the changes.
-        changes: How many there were.
-        full_loads: How many of them were rows of an initial load.
-        held: Order of what was there before.
-    """
+    """Count a decision on changes, and rows of an initial load that a sequenced row refused."""
     counts[decision] += changes
     if decision == "stale" and full_loads and held.sequence and not is_full_load(held.sequence):
         counts[STALE_FULL_LOAD] += full_loads

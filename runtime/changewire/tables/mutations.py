@@ -40,11 +40,7 @@ class RowMutation(Struct, frozen=True):
     position: ChangePosition
 
     def state(self, sequence: Sequence) -> State:
-        """Return what the row is by this change alone.
-
-        Args:
-            sequence: Its own sequence, or the one that it inherits.
-        """
+        """Return what the row is by this change alone, with its sequence or an inherited one."""
         order = Order(sequence, self.position)
         if self.kind == "delete":
             return tombstone(order)
@@ -67,10 +63,6 @@ def mutations(change: Change | ChangeRow, position: ChangePosition = NOWHERE) ->
     A row that moved is deleted at (major, 0), before anything that its old key is given in the
     same transaction. The after-image keeps the sequence of the change: in formats that send no
     unpaired images, a later change of the same millisecond must still be newer.
-
-    Args:
-        change: A write or a delete.
-        position: Where it was read.
     """
     key, sequence = change.key, sequence_of(change.sequence)
     if key is None:

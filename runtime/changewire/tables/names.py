@@ -103,12 +103,7 @@ def is_path(target: str) -> bool:
 
 
 def beside(target: str, suffix: str) -> str:
-    """Return the name of a table that stands beside a target.
-
-    Args:
-        target: A path, or a name as SQL has it.
-        suffix: What its last part ends in; without characters that need quotes.
-    """
+    """Return the name of a table that stands beside a target; its last part ends in the suffix."""
     if is_path(target):
         return f"{target.rstrip('/')}{suffix}"
     return f"{target[:-1]}{suffix}`" if target.endswith("`") else f"{target}{suffix}"

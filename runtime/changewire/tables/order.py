@@ -65,11 +65,7 @@ def position_of(record: RecordPosition, element: int = 0) -> ChangePosition:
 
 
 def position_in(row: Mapping[str, Any]) -> ChangePosition:
-    """Return the position of a decoded row; each part that it lacks is taken from its file.
-
-    Args:
-        row: Columns ``topic``, ``partition``, ``offset``, ``path``, ``number`` and ``element``.
-    """
+    """Return the position of a decoded row; each part that it lacks is taken from its file."""
     topic = row["path"] if row["topic"] is None else row["topic"]
     offset = row["number"] if row["offset"] is None else row["offset"]
     return _filled(topic, row["partition"], offset, row["element"])

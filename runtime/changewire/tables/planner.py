@@ -131,14 +131,7 @@ class DecidedMerges(Generic[DecisionsT, FailuresT]):
 def plan(
     batch: BatchT, summary: BatchSummary, routing: Routing, known: KnownTables
 ) -> BatchPlan[BatchT]:
-    """Find the tables of a batch, and pair the images of its updates.
-
-    Args:
-        batch: The batch.
-        summary: Where its changes come from.
-        routing: How sources find their targets.
-        known: Tables that are known; those that are new are added.
-    """
+    """Find the tables of a batch, new ones too, and pair the images of its updates."""
     routes = find_routes(summary.route_keys, routing, known)
     routed, unused = batch.routed(routes), summary.lone_before_unused
     if unused:

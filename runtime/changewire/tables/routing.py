@@ -51,10 +51,8 @@ REFUSALS: Final[Mapping[str, Refusal]] = {
 def apply_failed(error: Exception, pointer: str, step: str) -> Refusal:
     """Return the refusal of a change whose application raised an exception.
 
-    Args:
-        error: The exception; only the name of its type is kept, since its text may hold values.
-        pointer: JSON Pointer into the change.
-        step: What was done, such as ``routing``.
+    Of that only the name of its type is kept, since its text may hold values. `step` says what was
+    done, such as ``routing``.
     """
     return Refusal(APPLY_FAILED, pointer, f"{step} raised {type(error).__name__}")
 
@@ -93,12 +91,6 @@ def route(
     A delete whose source names no table goes to every known table of its database: an Aerospike
     server does not ship the set with some deletes, and a digest is unique within its namespace. A
     write without one goes to the table `null_set`.
-
-    Args:
-        op: Operation of the change: a write, a delete or a truncate.
-        source: Where it comes from.
-        routing: How sources find their targets.
-        members: Known targets of the source's database.
     """
     if goes_to_all(op, source):
         return tuple(members)
@@ -180,10 +172,7 @@ def deletes_last(keys: Iterable[RouteKey]) -> list[RouteKey]:
 def find_routes(keys: Iterable[RouteKey], routing: Routing, known: KnownTables) -> Routes:
     """Find the routes of a batch; keys for which routing raises an exception are refused.
 
-    Args:
-        keys: Where its changes come from, in the order in which they find their tables.
-        routing: How sources find their targets.
-        known: Tables that are known; those that are new are added.
+    Tables that are new are added to those that are known.
     """
     found = Routes()
     for one in keys:

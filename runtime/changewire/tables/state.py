@@ -110,13 +110,8 @@ def decided(
     """Return what a row becomes, and what that means for the changes that were made of it.
 
     A crash may have left a row beside the newer tombstone of its delete. A delete compares with
-    the row alone, so the same delete removes the row when it comes again.
-
-    Args:
-        row: The row as it is stored.
-        buried: Its tombstone as it is stored.
-        new: State that one change leaves, or several.
-        floor: Order of the newest truncate of the table.
+    the row alone, so the same delete removes the row when it comes again. `floor` is the order of
+    the newest truncate of the table.
     """
     held = buried if row is None else row if buried is None else joined(row, buried)
     after = new if held is None else joined(held, new)

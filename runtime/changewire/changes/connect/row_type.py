@@ -31,13 +31,10 @@ _OF_PYTHON: Final[Mapping[type, str]] = {date: "date", datetime: "timestamp"}
 
 
 def column_type(node: Node) -> Any:
-    """Return the column type of the values that a node's reader gives.
+    """Return the column type of the values that the reader of a node gives, which has a column.
 
     Times of day, durations, and decimals whose scale no column has, are text: tables have no type
     that holds them.
-
-    Args:
-        node: A node, of a schema that compiles, for which there is a column.
     """
     if (node.name, node.type) == logical.DECIMAL:
         return _decimal(int(node.parameters["scale"]))

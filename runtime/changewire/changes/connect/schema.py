@@ -63,9 +63,6 @@ class Node(msgspec.Struct, frozen=True):
 def parse_schema(schema: object) -> Node | None:
     """Return the root node of a schema; None for null and the empty object, which say nothing.
 
-    Args:
-        schema: The parsed JSON of a schema.
-
     Raises:
         ConnectSchemaError: It is no schema, deeper than `MAX_DEPTH` or larger than `MAX_NODES`.
     """

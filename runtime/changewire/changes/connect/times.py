@@ -1,9 +1,9 @@
 """Dates, times and durations, as Kafka Connect and Debezium send them: as numbers and as text.
 
-Nothing is rounded: a value that a Python type cannot hold raises `UnrepresentableError`, and stays
-as it was sent. Times of day lie in one day; databases also have longer and negative ones (MySQL's
-``TIME``). The texts are those of Java's
-``DateTimeFormatter``, which has nanoseconds and years beyond 9999.
+Nothing is rounded: a value that a Python type cannot hold raises `UnrepresentableError` or
+OverflowError, and stays as it was sent. Text that is no such value raises ValueError. Times of day
+lie in one day; databases also have longer and negative ones (MySQL's ``TIME``). The texts are those
+of Java's ``DateTimeFormatter``, which has nanoseconds and years beyond 9999.
 """
 
 import re
@@ -34,40 +34,24 @@ class UnrepresentableError(Exception):
 
 
 def date_of_days(days: int) -> date:
-    """Return the date that lies so many days after 1970-01-01.
-
-    Raises:
-        OverflowError: Python has no such date.
-    """
+    """Return the date that lies so many days after 1970-01-01."""
     return _EPOCH_DAY + timedelta(days)
 
 
 def time_of_milliseconds(milliseconds: int) -> time:
-    """Return the time of day that lies so many milliseconds after midnight, without a zone.
-
-    Raises:
-        UnrepresentableError: It is not within one day.
-    """
+    """Return the time of day that lies so many milliseconds after midnight, without a zone."""
     return time_of_microseconds(milliseconds * 1000)
 
 
 def time_of_microseconds(microseconds: int) -> time:
-    """Return the time of day that lies so many microseconds after midnight, without a zone.
-
-    Raises:
-        UnrepresentableError: It is not within one day.
-    """
+    """Return the time of day that lies so many microseconds after midnight, without a zone."""
     if 0 <= microseconds < _DAY:
         return (EPOCH + timedelta(0, 0, microseconds)).time()
     raise UnrepresentableError(BEYOND_RANGE)
 
 
 def timestamp_of_microseconds(microseconds: int) -> datetime:
-    """Return the time, in UTC, that lies so many microseconds after 1970-01-01.
-
-    Raises:
-        OverflowError: Python has no such time.
-    """
+    """Return the time, in UTC, that lies so many microseconds after 1970-01-01."""
     return EPOCH + timedelta(0, 0, microseconds)
 
 
@@ -109,22 +93,12 @@ _MICROSECOND_DIGITS: Final = 6
 
 
 def date_of_text(text: str) -> date:
-    """Return the date of ``2023-11-21Z`` or ``2023-11-21`` (`io.debezium.time.IsoDate`, UTC).
-
-    Raises:
-        UnrepresentableError: Python has no such date.
-        ValueError: The text is no date.
-    """
+    """Return the date of ``2023-11-21Z`` or ``2023-11-21`` (`io.debezium.time.IsoDate`, UTC)."""
     return date(*_year_month_day(*_parts(_DATE, text)))
 
 
 def time_of_text(text: str) -> time:
-    """Return the time of day, with its offset, of ``10:15:30.5+01:00`` (`ZonedTime`).
-
-    Raises:
-        UnrepresentableError: It has digits below the microsecond.
-        ValueError: The text is no time.
-    """
+    """Return the time of day, with its offset, of ``10:15:30.5+01:00`` (`ZonedTime`)."""
     hour, minute, second, fraction, *offset = _parts(_TIME, text)
     return time(*_clock(hour, minute, second, fraction), tzinfo=timezone(_offset(*offset)))
 
@@ -133,10 +107,6 @@ def local_time_of_text(text: str) -> time:
     """Return the time of day of ``10:15:30.5Z`` (`io.debezium.time.IsoTime`), without a zone.
 
     It comes from a column without a zone; the one in the text is always UTC.
-
-    Raises:
-        UnrepresentableError: It has digits below the microsecond.
-        ValueError: The text is no time, or has another offset.
     """
     found = time_of_text(text)
     if found.tzinfo != timezone.utc:
@@ -145,13 +115,7 @@ def local_time_of_text(text: str) -> time:
 
 
 def timestamp_of_text(text: str) -> datetime:
-    """Return the time, in UTC, of ``2011-12-03T10:15:30.5+01:00``.
-
-    Raises:
-        UnrepresentableError: It has digits below the microsecond, or Python has no such year.
-        OverflowError: Python has no such time.
-        ValueError: The text is no date and time.
-    """
+    """Return the time, in UTC, of ``2011-12-03T10:15:30.5+01:00``."""
     year, month, day, hour, minute, second, fraction, *offset = _parts(_TIMESTAMP, text)
     calendar = _year_month_day(year, month, day)
     local = datetime(*calendar, *_clock(hour, minute, second, fraction), tzinfo=timezone.utc)
