@@ -11,11 +11,13 @@ class TopicTally:
 
     Messages of formats whose messages hold no schema are without one, and what no format claims is
     refused.
+
+    Attributes:
+        tallies: What counts the schemas of each format; None if its messages hold none.
     """
 
     def __init__(self) -> None:
-        """Start with nothing."""
-        self._tallies: dict[str, Tally | None] = {}
+        self.tallies: dict[str, Tally | None] = {}
         self._messages = self._without = self._refused = 0
 
     def add(self, value: Data | None, position: Position) -> list[Rejection]:
@@ -30,12 +32,12 @@ class TopicTally:
             self._messages += 1
             self._refused += 1
             return [rejection(error)]
-        tally = self._tally(reader.format)
+        tally = self.tally_of(reader.format)
         return self._plain(reader, value) if tally is None else tally.add(value, position)
 
     def schemas(self) -> Schemas:
         """Return what was found so far, format by format in the order of their first messages."""
-        found = [tally.schemas() for tally in self._tallies.values() if tally is not None]
+        found = [tally.schemas() for tally in self.tallies.values() if tally is not None]
         return Schemas(
             [use for schemas in found for use in schemas.schemas],
             messages=self._messages + sum(schemas.messages for schemas in found),
@@ -44,14 +46,14 @@ class TopicTally:
             left_out=sum(schemas.left_out for schemas in found),
         )
 
-    def _tally(self, format: str) -> Tally | None:
+    def tally_of(self, format: str) -> Tally | None:
         """Return what counts the schemas of a format; None if its messages hold none."""
-        if format not in self._tallies:
+        if format not in self.tallies:
             try:
-                self._tallies[format] = Tally(format)
+                self.tallies[format] = Tally(format)
             except ValueError:
-                self._tallies[format] = None
-        return self._tallies[format]
+                self.tallies[format] = None
+        return self.tallies[format]
 
     def _plain(self, reader: Codec, value: Data) -> list[Rejection]:
         """Count a message that holds no schema."""

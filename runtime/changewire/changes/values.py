@@ -23,7 +23,6 @@ class MismatchError(ValueError):
     """
 
     def __init__(self, expected: str) -> None:
-        """Remember what was expected."""
         super().__init__(expected)
         self.expected = expected
 

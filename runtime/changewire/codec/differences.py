@@ -7,8 +7,7 @@ from typing import Any, TypeGuard, cast
 import msgspec
 
 from changewire.codec.issues import Issue
-from changewire.codec.msgpack_values import key_token
-from changewire_messages.support import Extra, pointer_token
+from changewire_messages.support import Extra, key_token, pointer_token
 
 _EXPECTED = "a value that the encoding holds as it is"
 _NEW_PLACE = "a place in an object of the message that has no property of this name"

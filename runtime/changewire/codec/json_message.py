@@ -13,7 +13,7 @@ from msgspec.structs import astuple
 from changewire.codec.family import GeneratedFamily, first_of
 from changewire.codec.issues import DecodeError, EncodeError, Issue
 from changewire.codec.json_wire import parse_json
-from changewire.codec.msgpack_values import INTEGERS, hashable, key_token
+from changewire.codec.msgpack_values import INTEGERS, hashable, pointer_of
 from changewire.codec.wire import Data, too_deep
 from changewire_messages.forms import FORMS, exact_form
 from changewire_messages.support import Path
@@ -36,9 +36,8 @@ class FormError(Exception):
     """
 
     def __init__(self, code: str, at: Path, expected: str, actual: object) -> None:
-        """Make the issue."""
         super().__init__(code)
-        self.issue = Issue(_pointer(at), code, RULE, expected, actual)
+        self.issue = Issue(pointer_of(at), code, RULE, expected, actual)
 
 
 def exact_value(form: Any, at: Path = ()) -> Any:
@@ -123,10 +122,6 @@ def _key(form: Any, at: Path, entries: dict[Any, Any]) -> Any:
     if key in entries:
         raise FormError("duplicate-key", at, "a key that no other entry has", form)
     return key
-
-
-def _pointer(at: Path) -> str:
-    return f"{_pointer(at[0])}/{key_token(at[1])}" if at else ""
 
 
 _READERS: Final[Mapping[Any, Callable[[dict[str, Any], Path], Any]]] = {

@@ -25,7 +25,6 @@ class JsonWire:
     rule = _RULE
 
     def __init__(self, family: GeneratedFamily) -> None:
-        """Build the encoders and decoders of a family."""
         self._family = family
         self._members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
         self._elements = msgspec.json.Decoder(list[msgspec.Raw]).decode

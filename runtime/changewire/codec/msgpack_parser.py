@@ -11,8 +11,9 @@ import msgpack
 from msgspec.msgpack import Ext
 
 from changewire.codec.issues import Issue
-from changewire.codec.msgpack_values import hashable, key_token
+from changewire.codec.msgpack_values import hashable
 from changewire.msgpack_heads import ARRAYS
+from changewire_messages.support import key_token
 
 RULE: Final = "msgpack"
 
@@ -32,7 +33,6 @@ class MalformedError(Exception):
     """
 
     def __init__(self, issue: Issue, byte_offset: int | None) -> None:
-        """Keep issue and offset."""
         super().__init__(issue.code)
         self.issue = issue
         self.byte_offset = byte_offset

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec.msgpack import Ext
 
-from changewire_messages.support import pointer_token
+from changewire_messages.support import Path, key_token
 
 INTEGERS: Final = range(-(2**63), 2**64)
 """The integers that MessagePack has."""
@@ -25,20 +25,16 @@ class ExtKey:
     __slots__ = ("code", "data")
 
     def __init__(self, code: int, data: bytes) -> None:
-        """Keep code and bytes."""
         self.code = code
         self.data = data
 
     def __eq__(self, other: object) -> bool:
-        """Return whether code and bytes are the same."""
         return isinstance(other, ExtKey) and (self.code, self.data) == (other.code, other.data)
 
     def __hash__(self) -> int:
-        """Hash by code and bytes."""
         return hash((self.code, self.data))
 
     def __repr__(self) -> str:
-        """Return the constructor call."""
         return f"ExtKey({self.code}, {self.data!r})"
 
 
@@ -49,9 +45,13 @@ def write_ext_key(value: object) -> Ext:
     raise TypeError(type(value).__name__)
 
 
-def key_token(key: object) -> str:
-    """Return the token of a JSON Pointer for the key of a map: text, or what Python writes."""
-    return pointer_token(key if isinstance(key, str) else repr(key))
+def pointer_of(path: Path) -> str:
+    """Return the JSON Pointer of a path, which may be longer than Python's stack is deep."""
+    tokens: list[str] = []
+    while path:
+        path, step = path
+        tokens.append(f"/{key_token(step)}")
+    return "".join(reversed(tokens))
 
 
 def hashable(value: Any) -> Any:

@@ -32,7 +32,6 @@ class MsgpackWire:
     unknown = None
 
     def __init__(self, family: GeneratedFamily) -> None:
-        """Build the encoders and decoders of a family."""
         self._family = family
         self._elements = Decoder(list[msgspec.Raw]).decode
         self.write: Callable[[Any], bytes] = Encoder(enc_hook=write_ext_key).encode

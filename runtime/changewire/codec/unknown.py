@@ -35,7 +35,6 @@ class UnknownProperties:
     """Decodes messages whose root has learned properties, and keeps these as ``extra``."""
 
     def __init__(self, arms: tuple[Any, ...], float_hook: FloatHook) -> None:
-        """Remember the models that a message can be, and what reads their numbers."""
         self._arms = arms
         self._float_hook = float_hook
         self._known = frozenset[str]().union(*(_wire_names(arm) for arm in arms))

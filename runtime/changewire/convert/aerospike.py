@@ -7,9 +7,8 @@ from msgspec import UNSET
 
 from changewire.changes.particles import DURABLE
 from changewire.codec import json_form
-from changewire.convert.bins import bins_to_json, bins_to_msgpack
+from changewire.convert.bins import bins_to_json, bins_to_msgpack, float_to_json
 from changewire.convert.report import Report
-from changewire.convert.values import float_to_json
 from changewire_messages import aerospike_json, aerospike_msgpack
 from changewire_messages.support import Path
 

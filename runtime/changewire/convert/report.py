@@ -7,7 +7,8 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from changewire.codec import EncodeError, Issue
-from changewire_messages.support import Path, key_token
+from changewire.codec.msgpack_values import pointer_of
+from changewire_messages.support import Path
 
 LOSSES: Final[Mapping[str, str]] = {
     "bytes": "no bytes in a list or a map (they become Base64 text)",
@@ -31,7 +32,6 @@ class Report:
     """Collects losses and refusals of one conversion; all places are in the source."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._losses: list[tuple[Path, str, Any]] = []
         self._refusals: list[tuple[Path, str, str, Any]] = []
 
@@ -46,7 +46,7 @@ class Report:
     def losses(self) -> Iterator[Issue]:
         """Yield each loss, with the code ``lossy``."""
         for at, rule, actual in self._losses:
-            yield Issue(_pointer(at), "lossy", rule, LOSSES[rule], actual)
+            yield Issue(pointer_of(at), "lossy", rule, LOSSES[rule], actual)
 
     def check(self, target: str, *, lossy: bool) -> None:
         """Raise if there is a refusal, or a loss that was not allowed.
@@ -55,19 +55,10 @@ class Report:
             EncodeError: There is one; up to 1,000 are listed, refusals first.
         """
         refusals = (
-            Issue(_pointer(at), code, "convert", expected, actual)
+            Issue(pointer_of(at), code, "convert", expected, actual)
             for at, code, expected, actual in self._refusals
         )
         found = chain(refusals, () if lossy else self.losses())
         issues = list(islice(found, _MOST_ISSUES))
         if issues:
             raise EncodeError(target, issues)
-
-
-def _pointer(at: Path) -> str:
-    """Return the JSON Pointer of a path; a path is longer than Python's stack is deep."""
-    tokens: list[str] = []
-    while at:
-        at, step = at
-        tokens.append(f"/{key_token(step)}")
-    return "".join(reversed(tokens))

@@ -6,9 +6,9 @@ from typing import Any, Final, Literal, NamedTuple
 from msgspec import UNSET, Struct, UnsetType, field
 
 from changewire.codec.issues import Issue, type_word
-from changewire.codec.msgpack_values import key_token
 from changewire.explain.readings import reading
 from changewire.explain.schema import NOTHING_KNOWN, Node, chain, is_of_type
+from changewire_messages.support import key_token
 
 State = Literal["known", "unknown", "missing"]
 """Whether the schema names a field, or names one that is not there."""

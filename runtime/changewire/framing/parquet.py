@@ -1,10 +1,9 @@
 """Parquet files with the columns of a Kafka record, as Spark's Kafka source names them."""
 
 import contextlib
-import itertools
 import tempfile
 from collections.abc import Callable, Generator, Iterator
-from typing import IO, Any, Final, NamedTuple, TypeAlias
+from typing import IO, Any, Final, TypeAlias
 
 from changewire.framing.inflate import require
 from changewire.framing.record import Damage, FramingError, Position, Record, too_long
@@ -14,18 +13,6 @@ ROWS_PER_BATCH: Final = 1024
 _NO_TIMESTAMP: Final = -1
 _Arrow: TypeAlias = Any  # the module pyarrow, or an object of it: it comes without types
 _Headers: TypeAlias = tuple[tuple[str, bytes | None], ...]
-
-
-class _Row(NamedTuple):
-    """One row; its fields are the columns, None where the file has no such column."""
-
-    key: bytes | None
-    value: bytes | None
-    topic: str | None
-    partition: int | None
-    offset: int | None
-    timestamp: int | None
-    headers: _Headers | None
 
 
 def parquet(source: Source, limit: int) -> Iterator[Record]:
@@ -61,7 +48,8 @@ def _seekable(source: Source) -> Generator[str | IO[bytes], None, None]:
         yield spool
 
 
-def _rows(arrow: _Arrow, file: str | IO[bytes], path: str) -> Iterator[_Row]:
+def _rows(arrow: _Arrow, file: str | IO[bytes], path: str) -> Iterator[tuple[Any, ...]]:
+    """Yield the columns of each row; None where the file has no such column."""
     try:
         table = require("pyarrow.parquet", purpose="reading Parquet").ParquetFile(
             file, coerce_int96_timestamp_unit="us"
@@ -76,7 +64,7 @@ def _rows(arrow: _Arrow, file: str | IO[bytes], path: str) -> Iterator[_Row]:
             raise FramingError(path, None, reason)
         for batch in _batches(arrow, table, present):
             columns = (_column(arrow, batch, name, path) for name in _COLUMNS)
-            yield from itertools.starmap(_Row, zip(*columns, strict=True))
+            yield from zip(*columns, strict=True)
 
 
 def _batches(arrow: _Arrow, table: _Arrow, columns: list[str]) -> Iterator[_Arrow]:
@@ -99,10 +87,10 @@ def _column(arrow: _Arrow, batch: _Arrow, name: str, path: str) -> list[Any]:
     return [_headers(cell) for cell in cells] if name == "headers" else cells
 
 
-def _record(row: _Row, path: str, number: int) -> Record:
-    timestamp = None if row.timestamp == _NO_TIMESTAMP else row.timestamp
-    position = Position(row.topic, row.partition, row.offset, timestamp, path, number)
-    return Record(row.key, row.value, position, row.headers or ())
+def _record(row: tuple[Any, ...], path: str, number: int) -> Record:
+    key, value, topic, partition, offset, timestamp, headers = row
+    time = None if timestamp == _NO_TIMESTAMP else timestamp
+    return Record(key, value, Position(topic, partition, offset, time, path, number), headers or ())
 
 
 def _bytes(arrow: _Arrow, column: _Arrow) -> _Arrow:
@@ -132,7 +120,7 @@ def _headers(headers: list[dict[str, Any]] | None) -> _Headers | None:
     return None if headers is None else tuple((pair["key"], pair["value"]) for pair in headers)
 
 
-# How a column becomes the type of its field in `_Row`, and what to say when it cannot.
+# How a column becomes the type that a record has, and what to say when it cannot.
 _COLUMNS: Final[dict[str, tuple[Callable[[_Arrow, _Arrow], _Arrow], str]]] = {
     "key": (_bytes, "binary or string"),
     "value": (_bytes, "binary or string"),

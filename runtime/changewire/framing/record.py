@@ -99,7 +99,6 @@ class Damage(Exception):  # noqa: N818 - it never leaves this package: `read` ad
     """
 
     def __init__(self, reason: str) -> None:
-        """Keep the reason."""
         super().__init__(reason)
         self.reason = reason
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from changewire.changes import embedded
 from changewire.changes.decode_options import DecodeOptions
-from changewire.changes.schemas import Tally
+from changewire.changes.topic_schemas import TopicTally
 from changewire.codec import Data
 from changewire.codec.wire import bytes_of
 from changewire.framing import Position, Record
@@ -47,12 +47,11 @@ class Observer:
     """
 
     def __init__(self, decode_options: DecodeOptions) -> None:
-        """Remember how messages are read."""
         self.refused = 0
         self._decode_options = decode_options
         self._rows: dict[str, Profile] = {}
         self._room = Room()
-        self._tallies: dict[str, Tally | None] = {}
+        self._schemas = TopicTally()
 
     def add(self, record: Record) -> list[Any]:
         """Look at the rows of a message, and return the rejections of refused elements."""
@@ -99,18 +98,13 @@ class Observer:
         """Note the schema that stands in a message; formats without such are left aside."""
         value: Any = record.value
         name = self._decode_options.format_of(value)
-        if name not in self._tallies:
-            try:
-                self._tallies[name] = Tally(name)
-            except ValueError:
-                self._tallies[name] = None
-        tally = self._tallies[name]
+        tally = self._schemas.tally_of(name)
         if tally is not None:
             tally.add(value, record.position)
 
     def _columns(self, table: str) -> Iterable[Mapping[str, Any]]:
         """Yield the column types that the schemas of a table declare."""
-        for name, tally in self._tallies.items():
+        for name, tally in self._schemas.tallies.items():
             for use in tally.schemas().schemas if tally else ():
                 if _name(use.source) == table:
                     with suppress(ValueError):  # it declares no column of a row

@@ -55,7 +55,6 @@ class Room:
     """How many more places may be distinguished, shared by all profiles."""
 
     def __init__(self, left: int = MOST_PLACES) -> None:
-        """Start with so many."""
         self.left = left
 
     def take(self) -> bool:

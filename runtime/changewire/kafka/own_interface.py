@@ -29,7 +29,6 @@ class SerializationContext:
     """
 
     def __init__(self, topic: str, field: MessageField, headers: Any = None) -> None:
-        """Keep all three."""
         self.topic = topic
         self.field = field
         self.headers = headers

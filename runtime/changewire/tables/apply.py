@@ -12,7 +12,6 @@ from changewire.tables import planner
 from changewire.tables.batch import (
     BatchChange,
     KeyedMutation,
-    Repaired,
     RowBatch,
     TableMutations,
     decide_rows,
@@ -73,9 +72,8 @@ def apply_changes(
     ops = {*WRITES, DELETE, *([TRUNCATE] if apply_as_truncates else [])}
     changes = _paired(batch)
     controls = Counter(one.change.op for one in changes if one.change.op not in ops)
-    rows = RowBatch(
-        [_change(i, one) for i, one in enumerate(changes) if one.change.op in ops], _none
-    )
+    numbered = [_change(i, one) for i, one in enumerate(changes) if one.change.op in ops]
+    rows = RowBatch(numbered, lambda _: ())  # they are paired
     planned = planner.plan(rows, rows.summary(deletes_last), routing, tables.known)
     for target, namespace in planned.routes.added:
         tables.add(target, namespace)
@@ -94,10 +92,6 @@ def _paired(batch: Iterable[PositionedChange]) -> list[PositionedChange]:
     placed = sorted(batch, key=lambda one: one.position)
     pairs = pair_placed(((one.position, one.change) for one in placed), size=len(placed) or 1)
     return [PositionedChange(change, position) for position, change in pairs]
-
-
-def _none(changes: list[BatchChange]) -> Iterable[Repaired]:  # noqa: ARG001 - they are paired
-    return ()
 
 
 def _change(index: int, placed: PositionedChange) -> BatchChange:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from tests.runtime.cli.conftest import Ended, json_lines
 
-from changewire.cli import brokers, findings
+from changewire.cli import findings
+from changewire.cli.commands import doctor as doctor_module
 from changewire.jobs import checks
 
 Cli = Callable[..., Ended]
@@ -123,7 +124,7 @@ def test_a_server_that_is_not_there_is_told(cli: Cli) -> None:
 @pytest.mark.usefixtures("versions")
 def test_what_listens_and_is_no_kafka_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that accepts connections and says nothing is unfit, and nothing is logged."""
-    monkeypatch.setattr(brokers, "CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(doctor_module, "CONNECT_SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         ended = cli("doctor", "--json", "--kafka", f"127.0.0.1:{silent.getsockname()[1]}")
     part = found(ended)["Kafka cluster"]

@@ -1,12 +1,14 @@
-"""``changewire doctor``."""
+"""``changewire doctor``: what is there, what is missing, and whether Kafka brokers are reached."""
 
-from typing import Annotated, Final
+import logging
+from collections.abc import Iterator
+from importlib.util import find_spec
+from typing import Annotated, Any, Final
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from changewire.cli.brokers import brokers
 from changewire.cli.ending import REJECTED, VALID, ending
 from changewire.cli.findings import Finding, java, kernel, packages, python
 from changewire.cli.options import Json, text_option
@@ -14,10 +16,16 @@ from changewire.cli.spark import jars
 from changewire.cli.stderr import console
 from changewire.cli.stdout import Lines
 from changewire.codec.registry import unusable
+from changewire.engines.servers import CONNECT_SECONDS, addresses_in, connection_refusal
 from changewire.report.text import SENTENCE, visible
 from changewire.version import VERSION
 
 _STYLES: Final = {"ok": "green", "untested": "yellow", "missing": "yellow", "unfit": "red"}
+
+_MOST: Final = 20
+"""Brokers that are connected to; a cluster may have hundreds, and each may take its time."""
+
+_NEEDED_FOR: Final = "--kafka"
 
 Servers = Annotated[
     str | None,
@@ -46,7 +54,7 @@ def doctor(*, servers: Servers = None, as_json: Json = False) -> int:
         kernel(),
         *jars(),
         *(_format(name, fault) for name, fault in unusable().items()),
-        *_brokers(servers),
+        *([] if servers is None else _brokers(servers)),
     ]
     if as_json:
         lines = Lines()
@@ -56,14 +64,6 @@ def doctor(*, servers: Servers = None, as_json: Json = False) -> int:
         _show(findings)
     lacking = any(finding.is_required and finding.is_lacking for finding in findings)
     return REJECTED if lacking else VALID
-
-
-def _brokers(servers: str | None) -> list[Finding]:
-    """Look for brokers if they are asked for; a wrong address is wrong usage."""
-    try:
-        return [] if servers is None else brokers(servers)
-    except ValueError as error:
-        raise typer.BadParameter(f"--kafka: {error}") from None
 
 
 def _format(name: str, fault: str) -> Finding:
@@ -87,3 +87,67 @@ def _show(findings: list[Finding]) -> None:
 def _shown(text: str) -> str:
     """Return a text that may hold what a broker says of itself."""
     return visible(text, SENTENCE)
+
+
+def _brokers(servers: str) -> list[Finding]:
+    """Connect to bootstrap servers, ask one for the cluster's brokers, and connect to those."""
+    try:
+        asked = addresses_in(servers)
+    except ValueError as error:
+        raise typer.BadParameter(f"--kafka: {error}") from None
+    found = [_server("bootstrap server", *address) for address in asked[:_MOST]]
+    if all(finding.is_lacking for finding in found):
+        return found
+    if find_spec("confluent_kafka") is None:
+        advice = 'pip install "changewire[kafka]" to look at the brokers behind it as well'
+        untold = Finding(
+            name="Kafka cluster", status="untested", needed_for=_NEEDED_FOR, advice=advice
+        )
+        return [*found, untold]
+    return [*found, *_cluster(servers, set(asked))]
+
+
+def _server(kind: str, host: str, port: int, more: str = "") -> Finding:
+    refusal = connection_refusal(host, port)
+    advice = f"{refusal}: {more or 'correct the address, start the broker, or open the port'}"
+    return Finding(
+        name=f"{kind} {host}:{port}",
+        status="missing" if refusal else "ok",
+        needed_for=_NEEDED_FOR,
+        is_required=True,
+        advice=advice if refusal else "",
+    )
+
+
+def _cluster(servers: str, asked: set[tuple[str, int]]) -> Iterator[Finding]:
+    """Yield what the cluster says of itself, and each broker that it sends its clients to."""
+    from confluent_kafka import KafkaException
+
+    try:
+        metadata = _metadata(servers)
+    except KafkaException as error:
+        yield Finding(
+            name="Kafka cluster",
+            status="unfit",
+            needed_for=_NEEDED_FOR,
+            is_required=True,
+            advice=f"{error.args[0].str()}: it wants TLS or SASL, or is no Kafka",
+        )
+        return
+    members = sorted((b.host, b.port) for b in metadata.brokers.values())
+    count = f"{len(members):,} broker{'' if len(members) == 1 else 's'}"
+    yield Finding(name="Kafka cluster", found=count, needed_for=_NEEDED_FOR, is_required=True)
+    advice = "the cluster sends clients there: correct its advertised.listeners, or open the port"
+    for host, port in [member for member in members if member not in asked][:_MOST]:
+        yield _server("broker", host, port, advice)
+
+
+def _metadata(servers: str) -> Any:
+    """Return the cluster's metadata; the client's own log, which names servers, goes nowhere."""
+    from confluent_kafka.admin import AdminClient
+
+    silent = logging.getLogger("changewire.doctor")
+    silent.propagate = False
+    silent.addHandler(logging.NullHandler())
+    settings: dict[str, Any] = {"bootstrap.servers": servers, "log_level": 0}
+    return AdminClient(settings, logger=silent).list_topics(timeout=CONNECT_SECONDS)
