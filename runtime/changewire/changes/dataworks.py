@@ -122,13 +122,10 @@ def _row(
             try:
                 found[name] = read(value, used)
             except MismatchError as error:
-                issues.append(_issue(name, value, place, error))
+                pointer = f"/payload/{place}/dataColumn/{pointer_token(name)}"
+                rule = "/schema/dataColumn"
+                issues.append(Issue(pointer, "contradicts-schema", rule, str(error), value))
     return found
-
-
-def _issue(name: str, value: object, place: str, error: MismatchError) -> Issue:
-    pointer = f"/payload/{place}/dataColumn/{pointer_token(name)}"
-    return Issue(pointer, "contradicts-schema", "/schema/dataColumn", error.expected, value)
 
 
 def _key(

@@ -64,9 +64,9 @@ def lindorm_changes(
     keys, families = options.keys, options.families
     if (keys is None or families is not None) and _is_hbase(before, after, named):
         keys = keys or (ROW_KEY,)
-        before = _cells(before, "/payload/before", families, used)
-        after = _cells(after, "/payload/after", families, used)
-        named = _cells(named, "", None, used)
+        before = cells(before, "/payload/before", families, used)
+        after = cells(after, "/payload/after", families, used)
+        named = cells(named, "", None, used)
     key, before_key = _keys(op, before, after, named, keys)
     return ChangeRow(
         op=op,
@@ -93,7 +93,7 @@ def lindorm_delete(record_key: bytes, options: DecodeOptions) -> ChangeRow:
     """
     named = record_columns(record_key, None)
     if _is_hbase(None, None, named):
-        named = _cells(named, "", None, [])
+        named = cells(named, "", None, [])
     key = key_of(named, options.keys or tuple(named)) if named else None
     if not key:
         columns = ", ".join(options.keys or ("the columns that name a row",))
@@ -102,12 +102,6 @@ def lindorm_delete(record_key: bytes, options: DecodeOptions) -> ChangeRow:
         raise DecodeError(wire.FORMAT, [issue])
     source = change.Source(system=_SYSTEM, database=None, schema=None, table=None)
     return ChangeRow(op="delete", source=source, key=key, attributes={"null_value": True})
-
-
-def _cells(
-    row: Row | None, pointer: str, families: Sequence[str] | None, used: list[str]
-) -> Row | None:
-    return None if row is None else cells(row, pointer, families, used)
 
 
 def _is_hbase(before: Row | None, after: Row | None, named: Row | None) -> bool:

@@ -165,11 +165,14 @@ def _opened(data: bytes) -> tuple[Reader | None, Any]:
         return None, envelope.payload
 
 
-def cells(row: Row, pointer: str, families: Sequence[str] | None, used: list[str]) -> Row:
+def cells(
+    row: Row | None, pointer: str, families: Sequence[str] | None, used: list[str]
+) -> Row | None:
     """Return the columns of an HBase row as bytes, under the names that HBase gives them.
 
     Args:
-        row: Columns with Base64 text (RFC 4648, section 4); a value that is no text stays.
+        row: Columns with Base64 text (RFC 4648, section 4); a value that is no text stays. None
+            if there is no row.
         pointer: JSON Pointer to the row.
         families: Column families, to make ``family:qualifier`` of ``family_qualifier``. The longest
             that fits is taken; None leaves all names as they are.
@@ -178,6 +181,8 @@ def cells(row: Row, pointer: str, families: Sequence[str] | None, used: list[str
     Raises:
         DecodeError: Texts are no Base64 text, or columns come to have the same name.
     """
+    if row is None:
+        return None
     found: Row = {}
     issues: list[Issue] = []
     for name, value in row.items():

@@ -16,15 +16,7 @@ _MILLISECOND: Final = timedelta(milliseconds=1)
 
 
 class MismatchError(ValueError):
-    """A value contradicts its declared type.
-
-    Attributes:
-        expected: What the type asks for.
-    """
-
-    def __init__(self, expected: str) -> None:
-        super().__init__(expected)
-        self.expected = expected
+    """A value contradicts its declared type; the text is what the type asks for."""
 
 
 class EmbeddedSchema(NamedTuple):

@@ -14,14 +14,13 @@ from changewire.cli.findings import PYSPARK, Finding, Status, installed
 from changewire.cli.stderr import notice
 from changewire.tested import RELEASES, Release, line, ran_with
 
-_KINDS: Final = (
-    ("Kafka connector", "Kafka in Spark", "kafka", r"spark-sql-kafka-0-10_2\.13-([\d.]+)\.jar"),
-    ("Delta", "Delta in Spark", "delta", r"delta-spark_(?:[\d.]+_)?2\.13-([\d.]+)\.jar"),
-    ("Iceberg", "Iceberg in Spark", "iceberg", r"iceberg-spark-runtime-[\d.]+_2\.13-([\d.]+)\.jar"),
-)
-"""Name, what needs it, its column in the table of tested versions, and names of its jar."""
+_KINDS: Final = {
+    "kafka": ("Kafka connector", "Kafka in Spark", r"spark-sql-kafka-0-10_2\.13-([\d.]+)\.jar"),
+    "delta": ("Delta", "Delta in Spark", r"delta-spark_(?:[\d.]+_)?2\.13-([\d.]+)\.jar"),
+    "iceberg": ("Iceberg", "Iceberg in Spark", r"iceberg-spark-runtime-[\d.]+_2\.13-([\d.]+)\.jar"),
+}
+"""By column of the table of tested versions: name, what needs it, and names of its jar."""
 
-_NAMES: Final = {"kafka": "Kafka connector", "delta": "Delta", "iceberg": "Iceberg"}
 _OF_USERS: Final = re.compile(r"--packages|--jars|--driver-class-path|\bspark\.jars|extraClassPath")
 """Options and settings by which users bring jars themselves."""
 
@@ -36,7 +35,7 @@ def jars() -> list[Finding]:
     may have them from elsewhere, so no exit code depends on them.
     """
     pyspark = installed(PYSPARK)
-    return [] if pyspark is None else [_jar(pyspark, *kind) for kind in _KINDS]
+    return [] if pyspark is None else [_jar(pyspark, column) for column in _KINDS]
 
 
 def connectors(given: str | None, needed: Sequence[str], *, as_json: bool) -> str | None:
@@ -97,7 +96,7 @@ def _tested(pyspark: str, needed: Sequence[str]) -> tuple[Release, str]:
     found = {name: getattr(tested, name, None) for name in needed}
     untested = [name for name in needed if found[name] is None]
     if tested is None or untested:
-        names = " and no ".join(_NAMES[name] for name in untested)
+        names = " and no ".join(_KINDS[name][0] for name in untested)
         places = ", ".join(RELEASES[name] for name in untested)
         from changewire.jobs.checks import JobError  # loads Arrow
 
@@ -138,8 +137,7 @@ def _default_settings() -> str:
 
 def _is_in_spark(connector: str) -> bool:
     """Return whether the folder from which Spark loads all jars has a connector."""
-    (pattern,) = [pattern for _, _, column, pattern in _KINDS if column == connector]
-    return bool(_versions(re.compile(pattern), [_spark_home() / "jars"]))
+    return bool(_versions(re.compile(_KINDS[connector][2]), [_spark_home() / "jars"]))
 
 
 def _has_been_fetched(coordinates: str) -> bool:
@@ -157,7 +155,8 @@ def _spark_home() -> Path:
     return Path(spec.origin).parent
 
 
-def _jar(pyspark: str, name: str, needed_for: str, column: str, pattern: str) -> Finding:
+def _jar(pyspark: str, column: str) -> Finding:
+    name, needed_for, pattern = _KINDS[column]
     tested = ran_with(pyspark)
     wanted: str | None = getattr(tested, column, None)
     folders = [_spark_home() / "jars", *_fetched()]

@@ -237,16 +237,19 @@ def shown_pointer(pointer: str) -> str:
     """
     if len(pointer) > _POINTER_HEAD + _POINTER_TAIL:
         pointer = f"{pointer[:_POINTER_HEAD]}…{pointer[-_POINTER_TAIL:]}"
-    if pointer.isprintable():
-        return pointer
-    return "".join(c if c.isprintable() else _escaped(c) for c in pointer)
+    return printable(pointer)
+
+
+def printable(text: str) -> str:
+    """Return text in which what does not print is escaped, as in Python."""
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
+    )
 
 
 def shown_value(value: object) -> str:
     """Return a value as Python would write it, cut where it is long or nested deep."""
     text = _repr.repr(value)
     return text if len(text) <= _VALUE else f"{text[: _VALUE - 1]}…"
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")

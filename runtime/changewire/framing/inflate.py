@@ -7,7 +7,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from types import ModuleType
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from changewire.framing.record import Damage
 
@@ -17,15 +17,7 @@ ZSTD_IN_BYTES: Final = 2**10
 ZSTD_OUT_BYTES: Final = 2**8
 
 
-class Readable(Protocol):
-    """What can be read at most once per call, as files and standard input can."""
-
-    def read1(self, size: int, /) -> bytes:
-        """Return at most `size` bytes, and none only at the end."""
-        ...
-
-
-def inflate(stream: Readable, size: int) -> tuple[bool, Iterator[bytes]]:
+def inflate(stream: io.BufferedIOBase, size: int) -> tuple[bool, Iterator[bytes]]:
     """Return whether `stream` is compressed, and its plain bytes in chunks of about `size` bytes.
 
     Raises:
@@ -46,7 +38,7 @@ def inflate(stream: Readable, size: int) -> tuple[bool, Iterator[bytes]]:
 class _Rejoined(io.RawIOBase):
     """A stream whose first bytes were read already, whole again, and at most `most` at a time."""
 
-    def __init__(self, head: bytes, rest: Readable, most: int = sys.maxsize) -> None:
+    def __init__(self, head: bytes, rest: io.BufferedIOBase, most: int = sys.maxsize) -> None:
         super().__init__()
         self._most = most
         self._head = head

@@ -92,15 +92,7 @@ class FramingError(Exception):
 
 
 class Damage(Exception):  # noqa: N818 - it never leaves this package: `read` adds path and number
-    """The input cannot be read beyond the last record that was handed out.
-
-    Attributes:
-        reason: what is wrong and what to do about it.
-    """
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    """The input cannot be read beyond the last record; the text says why, and what to do."""
 
 
 def too_long(limit: int) -> Damage:

@@ -82,4 +82,4 @@ def _found(path: str, shape: str, limit: int) -> Iterator[Record | Lines]:
                 yield found
                 number += len(found.values) if isinstance(found, Lines) else 1
         except Damage as damage:
-            raise FramingError(path, number, damage.reason) from damage.__cause__
+            raise FramingError(path, number, str(damage)) from damage.__cause__

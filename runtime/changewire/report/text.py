@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from changewire.codec.issues import printable
+
 NAME: Final = 80
 """Characters of a name that are shown at most."""
 
@@ -16,9 +18,7 @@ def visible(text: str, limit: int = SENTENCE) -> str:
     line breaks, invisible and direction-changing ones, halves of surrogate pairs. What is beyond
     the limit is cut off, and marked by ``…``.
     """
-    shown = text[: limit + 1]
-    if not shown.isprintable():
-        shown = "".join(c if c.isprintable() else _escaped(c) for c in shown)
+    shown = printable(text[: limit + 1])
     return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"
 
 
@@ -28,7 +28,3 @@ def excerpt(value: bytes | bytearray | str | None, limit: int = NAME) -> str | N
         return None if value is None else visible(value, limit)
     # Four bytes a character at most; a character that is cut in two lies beyond the limit.
     return visible(bytes(value[: 4 * limit + 4]).decode("utf-8", "backslashreplace"), limit)
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")

@@ -221,23 +221,18 @@ class _RowReplay:
         order: Order,
         before: State | None,
         refused: StepRefusal | None,
-        *,
-        is_inherited: bool = False,
-        ignored: tuple[str, ...] = (),
+        **more: Any,
     ) -> None:
-        after = self.stored.row
-        self.steps.append(
-            Step(
-                placed=placed,
-                kind=kind,
-                order=order,
-                refused=refused,
-                is_inherited=is_inherited,
-                ignored=ignored,
-                before=None if before is None else before.values,
-                after=None if after is None else after.values,
-            )
+        step = Step(
+            placed=placed,
+            kind=kind,
+            order=order,
+            refused=refused,
+            before=_values(before),
+            after=_values(self.stored.row),
+            **more,
         )
+        self.steps.append(step)
 
 
 def _newer(mutation: RowMutation, order: Order, row: State | None) -> tuple[str, ...]:

@@ -135,9 +135,6 @@ def target_of(template: Template, source: Source) -> Target | None:
     names = dict(zip(template.fields, map(safe_name, origin), strict=True))
     if template.is_path:
         return Target(template.text.format(**names), origin)
-    parts = (_quoted(part, names) for part in _SEPARATORS.split(template.text))
-    return Target("".join(parts), origin)
-
-
-def _quoted(part: str, names: dict[str, str]) -> str:
-    return f"`{part.format(**names)}`" if "{" in part else part
+    parts = _SEPARATORS.split(template.text)
+    quoted = (f"`{part.format(**names)}`" if "{" in part else part for part in parts)
+    return Target("".join(quoted), origin)

@@ -87,6 +87,6 @@ def test_no_column_is_lost(families: set[str], qualifiers: list[str]) -> None:
     """Every column of a known family gets a name of its own, from which its own can be told."""
     row = {f"{family}_{name}": "" for family in families for name in qualifiers}
     used: list[str] = []
-    found = cells(row, "", sorted(families), used)
+    found = cells(row, "", sorted(families), used) or {}
     assert [name.replace(":", "_", 1) for name in found] == list(row)
     assert used == []

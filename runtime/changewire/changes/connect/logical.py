@@ -111,7 +111,7 @@ def converted(node: Node, base: Read, conversion: Conversion) -> Read:
         try:
             return convert(found)
         except times.UnrepresentableError as kept:
-            context.note(kept.kind, path)
+            context.note(str(kept), path)
         except OverflowError:
             context.note(BEYOND_RANGE, path)
         except ValueError:

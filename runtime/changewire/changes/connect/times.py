@@ -22,15 +22,7 @@ _DAY: Final = 24 * 60 * 60 * 1_000_000
 
 
 class UnrepresentableError(Exception):
-    """A Python type cannot hold a value, which therefore stays as it was sent.
-
-    Attributes:
-        kind: The kind of note that says why.
-    """
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-        super().__init__(kind)
+    """A Python type cannot hold a value, which stays as it was sent; the text is a kind of note."""
 
 
 def date_of_days(days: int) -> date:
