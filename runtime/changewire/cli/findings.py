@@ -28,7 +28,7 @@ _PACKAGES: Final = (
 Status: TypeAlias = Literal["ok", "untested", "missing", "unfit"]
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
+class Finding(msgspec.Struct, frozen=True):
     """Something that changewire can use.
 
     Attributes:
@@ -58,9 +58,9 @@ def python() -> Finding:
     """Look at the Python that runs."""
     found = platform.python_version()
     if line(found) in PYTHONS:
-        return Finding(name="Python", found=found)
+        return Finding("Python", found=found)
     advice = f"tests run on {', '.join(PYTHONS)}"
-    return Finding(name="Python", found=found, status="untested", advice=advice)
+    return Finding("Python", "untested", found, advice=advice)
 
 
 def java() -> Finding:
@@ -75,14 +75,8 @@ def java() -> Finding:
         advice = f"install Java {JAVA} or newer, and set JAVA_HOME or PATH to it"
     elif found not in JAVAS:
         status, advice = "untested", f"tests run on {', '.join(map(str, JAVAS))}"
-    return Finding(
-        name="Java",
-        status=status,
-        found=None if found is None else str(found),
-        needed_for="spark",
-        is_required=True,
-        advice=advice,
-    )
+    shown = None if found is None else str(found)
+    return Finding("Java", status, shown, "spark", is_required=True, advice=advice)
 
 
 def kernel() -> Finding:
@@ -100,9 +94,7 @@ def kernel() -> Finding:
         status, advice = "untested", f"{native.SWITCH}=0 switches it off"
     elif unread := native.unread():
         status, advice = "unfit", f"it does not read the tables of {', '.join(unread)}"
-    return Finding(
-        name="native kernel", status=status, found=found, needed_for="speed", advice=advice
-    )
+    return Finding("native kernel", status, found, "speed", advice=advice)
 
 
 def packages() -> list[Finding]:
@@ -121,14 +113,7 @@ def installed(name: str) -> str | None:
 def _package(name: str, extra: str, first: int, beyond: int | None) -> Finding:
     found = installed(name)
     status, advice = _judged(name, found, extra, first, beyond)
-    return Finding(
-        name=name,
-        status=status,
-        found=found,
-        needed_for=extra,
-        is_required=extra == _REQUIRED,
-        advice=advice,
-    )
+    return Finding(name, status, found, extra, is_required=extra == _REQUIRED, advice=advice)
 
 
 def _judged(

@@ -167,13 +167,7 @@ def _jar(pyspark: str, column: str) -> Finding:
         advice = f"none was run with Spark {line(pyspark)}: see {RELEASES[column]}"
     elif wanted.rpartition(":")[2] in found:
         status, advice = "ok", ""
-    return Finding(
-        name=name,
-        status=status,
-        found=", ".join(found) or None,
-        needed_for=needed_for,
-        advice=advice,
-    )
+    return Finding(name, status, ", ".join(found) or None, needed_for, advice=advice)
 
 
 def _versions(pattern: re.Pattern[str], folders: Iterable[Path]) -> set[str]:

@@ -59,7 +59,7 @@ def write_data(data: bytes) -> None:
         sys.stdout.flush()
 
 
-def writer_of(format: str, shape: str) -> Callable[[bytes], None]:
+def writer_of(format: str, shape: str) -> Callable[[bytes], object]:
     """Return what writes the encoded messages of a format.
 
     Raises:
@@ -70,22 +70,15 @@ def writer_of(format: str, shape: str) -> Callable[[bytes], None]:
     if sys.stdout.isatty():
         text = "MessagePack is bytes, which act on a terminal: write them to a file or a pipe"
         raise typer.BadParameter(text)
-    return BINARY_SHAPES[shape]
+    framed = BINARY_SHAPES[shape]
+    return lambda data: sys.stdout.buffer.write(framed(data))
 
 
-def _write_message(data: bytes) -> None:
-    sys.stdout.buffer.write(data)
-
-
-def _write_prefixed(data: bytes) -> None:
-    sys.stdout.buffer.write(len(data).to_bytes(_LENGTH_BYTES, "big") + data)
-
-
-BINARY_SHAPES: Final[Mapping[str, Callable[[bytes], None]]] = {
-    CONCATENATED: _write_message,
-    "msgpack-length-prefixed": _write_prefixed,
+BINARY_SHAPES: Final[Mapping[str, Callable[[bytes], bytes]]] = {
+    CONCATENATED: lambda data: data,
+    "msgpack-length-prefixed": lambda data: len(data).to_bytes(_LENGTH_BYTES, "big") + data,
 }
-"""What writes a message in MessagePack, by the shape of the output."""
+"""What frames a message in MessagePack, by the shape of the output."""
 
 
 def _escaped(found: re.Match[bytes]) -> bytes:

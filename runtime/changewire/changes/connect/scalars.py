@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from changewire.changes.connect.reads import ROUNDED_NUMBER, Context, Path, Read, refusal
-from changewire.changes.connect.schema import Node
+from changewire.changes.connect.schema import WORDS, Node
 from changewire.changes.values import base64_bytes
 
 _INTEGER_BITS: Final = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}
@@ -32,12 +32,13 @@ _MOST_DIGITS: Final = 17
 _NOT_FINITE: Final = frozenset({"NaN", "Infinity", "-Infinity"})
 
 
-def boolean(node: Node) -> Read:
-    """Return a reader of true and false."""
-    refuse = refusal(node, "true or false")
+def plain(node: Node) -> Read:
+    """Return a reader of true and false, or of text."""
+    kind = BOUNDS[node.type][0]
+    refuse = refusal(node, WORDS[kind])
 
     def read(value: Any, _context: Context, path: Path) -> Any:
-        return value if value is True or value is False else refuse(value, path)
+        return value if type(value) is kind else refuse(value, path)
 
     return read
 
@@ -91,16 +92,6 @@ def number(node: Node) -> Read:
     return read
 
 
-def string(node: Node) -> Read:
-    """Return a reader of text."""
-    refuse = refusal(node, "a string")
-
-    def read(value: Any, _context: Context, path: Path) -> Any:
-        return value if type(value) is str else refuse(value, path)
-
-    return read
-
-
 def binary(node: Node) -> Read:
     """Return a reader of bytes, which are Base64 text (RFC 4648, section 4; padding required)."""
     refuse = refusal(node, "Base64 text")
@@ -140,10 +131,10 @@ def _has_digits(double: float, value: Decimal) -> bool:
 
 
 SCALARS: Final[Mapping[str, Callable[[Node], Read]]] = {
-    "boolean": boolean,
+    "boolean": plain,
     **dict.fromkeys(_INTEGER_BITS, integer),
     **dict.fromkeys(_LARGEST, number),
-    "string": string,
+    "string": plain,
     "bytes": binary,
 }
 """What makes the reader of each of these types."""

@@ -31,7 +31,7 @@ ALIASES: Final[Mapping[str, str]] = {"float32": "float", "float64": "double"}
 
 _PARTS: Final[Mapping[str, tuple[str, ...]]] = {"array": ("items",), "map": ("keys", "values")}
 
-_WORDS: Final[Mapping[type, str]] = {bool: "true or false", dict: "an object", str: "a string"}
+WORDS: Final[Mapping[type, str]] = {bool: "true or false", dict: "an object", str: "a string"}
 
 T = TypeVar("T")
 
@@ -100,7 +100,7 @@ def _member(schema: Mapping[str, Any], key: str, kind: type[T], at: str) -> T | 
     value = schema.get(key)
     if value is None or isinstance(value, kind):
         return value
-    raise ConnectSchemaError(f"{at}/{key}", _WORDS[kind], value)
+    raise ConnectSchemaError(f"{at}/{key}", WORDS[kind], value)
 
 
 def _parameters(schema: Mapping[str, Any], at: str) -> Mapping[str, str]:

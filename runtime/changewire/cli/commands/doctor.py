@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from typing import Annotated, Any, Final
 
 import typer
+from msgspec.structs import replace
 from rich.table import Table
 from rich.text import Text
 
@@ -13,7 +14,7 @@ from changewire.cli.ending import REJECTED, VALID, ending
 from changewire.cli.findings import Finding, java, kernel, packages, python
 from changewire.cli.options import Json, text_option
 from changewire.cli.spark import jars
-from changewire.cli.stderr import console
+from changewire.cli.stderr import console, counted
 from changewire.cli.stdout import Lines
 from changewire.codec.registry import unusable
 from changewire.engines.servers import CONNECT_SECONDS, addresses_in, connection_refusal
@@ -26,6 +27,7 @@ _MOST: Final = 20
 """Brokers that are connected to; a cluster may have hundreds, and each may take its time."""
 
 _NEEDED_FOR: Final = "--kafka"
+_CLUSTER: Final = "Kafka cluster"
 
 Servers = Annotated[
     str | None,
@@ -47,7 +49,7 @@ def doctor(*, servers: Servers = None, as_json: Json = False) -> int:
     Example: changewire doctor --kafka localhost:9092
     """
     findings = [
-        Finding(name="changewire", found=VERSION),
+        Finding("changewire", found=VERSION),
         python(),
         java(),
         *packages(),
@@ -67,7 +69,7 @@ def doctor(*, servers: Servers = None, as_json: Json = False) -> int:
 
 
 def _format(name: str, fault: str) -> Finding:
-    return Finding(name=f"format {name}", status="missing", needed_for=name, advice=fault)
+    return Finding(f"format {name}", "missing", None, name, advice=fault)
 
 
 def _show(findings: list[Finding]) -> None:
@@ -100,23 +102,17 @@ def _brokers(servers: str) -> list[Finding]:
         return found
     if find_spec("confluent_kafka") is None:
         advice = 'pip install "changewire[kafka]" to look at the brokers behind it as well'
-        untold = Finding(
-            name="Kafka cluster", status="untested", needed_for=_NEEDED_FOR, advice=advice
-        )
-        return [*found, untold]
+        return [*found, Finding(_CLUSTER, "untested", None, _NEEDED_FOR, advice=advice)]
     return [*found, *_cluster(servers, set(asked))]
 
 
 def _server(kind: str, host: str, port: int, more: str = "") -> Finding:
+    found = Finding(f"{kind} {host}:{port}", needed_for=_NEEDED_FOR, is_required=True)
     refusal = connection_refusal(host, port)
+    if not refusal:
+        return found
     advice = f"{refusal}: {more or 'correct the address, start the broker, or open the port'}"
-    return Finding(
-        name=f"{kind} {host}:{port}",
-        status="missing" if refusal else "ok",
-        needed_for=_NEEDED_FOR,
-        is_required=True,
-        advice=advice if refusal else "",
-    )
+    return replace(found, status="missing", advice=advice)
 
 
 def _cluster(servers: str, asked: set[tuple[str, int]]) -> Iterator[Finding]:
@@ -126,17 +122,12 @@ def _cluster(servers: str, asked: set[tuple[str, int]]) -> Iterator[Finding]:
     try:
         metadata = _metadata(servers)
     except KafkaException as error:
-        yield Finding(
-            name="Kafka cluster",
-            status="unfit",
-            needed_for=_NEEDED_FOR,
-            is_required=True,
-            advice=f"{error.args[0].str()}: it wants TLS or SASL, or is no Kafka",
-        )
+        advice = f"{error.args[0].str()}: it wants TLS or SASL, or is no Kafka"
+        yield Finding(_CLUSTER, "unfit", None, _NEEDED_FOR, is_required=True, advice=advice)
         return
     members = sorted((b.host, b.port) for b in metadata.brokers.values())
-    count = f"{len(members):,} broker{'' if len(members) == 1 else 's'}"
-    yield Finding(name="Kafka cluster", found=count, needed_for=_NEEDED_FOR, is_required=True)
+    count = counted(len(members), "broker")
+    yield Finding(_CLUSTER, found=count, needed_for=_NEEDED_FOR, is_required=True)
     advice = "the cluster sends clients there: correct its advertised.listeners, or open the port"
     for host, port in [member for member in members if member not in asked][:_MOST]:
         yield _server("broker", host, port, advice)
