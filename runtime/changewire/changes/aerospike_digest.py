@@ -44,8 +44,9 @@ def digest(set: str | None, user_key: float | str | bytes) -> bytes:
         ImportError: pycryptodome is not installed.
     """
     try:
-        kind, bytes_of = _KEY_BYTES[type(user_key)]
-        hashed = (set or "").encode() + kind + bytes_of(user_key)
+        key: Any = user_key
+        kind, bytes_of = _KEY_BYTES[type(key)]
+        hashed = (set or "").encode() + kind + bytes_of(key)
     except (KeyError, struct.error):
         raise ValueError("a user key is an integer of 64 bits, a float, text or bytes") from None
     return ripemd160(hashed)

@@ -43,11 +43,7 @@ def dataworks_columns(schema: Any) -> dict[str, str]:
 
 
 def dataworks_differences(old: Any, new: Any) -> list[Difference]:
-    """Return how the rows of two schemas differ: what the old one has, then what is new.
-
-    Raises:
-        ValueError: One of them is no such schema.
-    """
+    """Return how the rows of two schemas differ: what the old one has, then what is new."""
     before, after = dataworks_columns(old), dataworks_columns(new)
     found = [
         Difference(path, "type-changed" if path in after else "removed", kind, after.get(path))

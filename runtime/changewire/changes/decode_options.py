@@ -168,11 +168,7 @@ class DecodeOptions:
 
 
 def _given(options: DecodeOptions) -> list[str]:
-    """Return the names of the options for changes that differ from their defaults.
-
-    Raises:
-        ValueError: One has no such value.
-    """
+    """Return the names of the options for changes that differ from their defaults, all checked."""
     if options.elements_as not in ELEMENTS_AS:
         text = f"no elements_as {options.elements_as!r}; there are: {', '.join(ELEMENTS_AS)}"
         raise ValueError(text)
@@ -193,11 +189,7 @@ def _given(options: DecodeOptions) -> list[str]:
 
 
 def _check_messages(format: str, given: list[str]) -> None:
-    """Check the options of messages that are kept as they are.
-
-    Raises:
-        ValueError: Options for changes are given, or the format is `AUTO`.
-    """
+    """Check the options of messages that are kept as they are: none for changes, and one format."""
     if format == AUTO:
         raise ValueError("messages have the columns of one format: name it in place of auto")
     if given:

@@ -24,11 +24,7 @@ _IMAGES: Final = ("after", "before")
 
 
 def lindorm_schema(message: wire.Message) -> EmbeddedSchema | None:
-    """Return the schema that stands in a message; None if the message has none.
-
-    Raises:
-        DecodeError: It is no schema of Kafka Connect.
-    """
+    """Return the schema that stands in a message; None if the message has none."""
     compiled = compiled_schema(message)
     if compiled is None:
         return None
@@ -47,11 +43,7 @@ def lindorm_columns(schema: Any) -> dict[str, str]:
 
 
 def lindorm_differences(old: Any, new: Any) -> list[Difference]:
-    """Return how the rows of two schemas differ.
-
-    Raises:
-        ConnectSchemaError: One of them is no schema of Kafka Connect.
-    """
+    """Return how the rows of two schemas of Kafka Connect differ."""
     return differences(_row(old), _row(new))
 
 

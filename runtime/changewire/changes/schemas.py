@@ -136,11 +136,7 @@ class Tally:
         return None
 
     def _use(self, schema: EmbeddedSchema, position: Position) -> SchemaUse | None:
-        """Return the entry of a schema; None if there is no room for a new one.
-
-        Raises:
-            DecodeError: Its columns cannot be determined.
-        """
+        """Return the entry of a schema; None if there is no room for a new one."""
         key = (schema.source, schema.text)
         size = len(schema.text)
         if key not in self.found and len(self.found) < self._limit and size <= self._room:

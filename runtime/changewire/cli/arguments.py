@@ -47,11 +47,7 @@ def check_stream(
     engine: str,
     as_json: bool,
 ) -> None:
-    """Check that the options of a run go together.
-
-    Raises:
-        BadParameter: They do not.
-    """
+    """Check that the options of a run go together; BadParameter says which do not."""
     has_checkpoint, has_tables, sink = given.checkpoint is not None, tables is not None, given.sink
     is_stream = has_checkpoint and has_topics
     is_merge = has_checkpoint and not has_topics and has_tables
@@ -142,21 +138,13 @@ class TableArguments(NamedTuple):
         )
 
     def check_unused(self) -> None:
-        """Check that no option is given, for a run without ``--target``.
-
-        Raises:
-            BadParameter: One is.
-        """
+        """Check that no option is given, for a run without ``--target``."""
         names = [f"--{name.replace('_', '-')}" for name, value in self._asdict().items() if value]
         if names:
             raise typer.BadParameter(f"{', '.join(names)}: for --target TABLE")
 
     def check_for_files(self) -> None:
-        """Check that no typed columns are asked for, for tables that files are merged into.
-
-        Raises:
-            BadParameter: With what to do instead.
-        """
+        """Check that no typed columns are asked for, for tables that files are merged into."""
         if self.rows in {None, _JSON} and self.schema_evolution is None:
             return
         has_rows = self.rows not in {None, _JSON}

@@ -168,11 +168,7 @@ ElementsAsOption: TypeAlias = Annotated[
 
 
 def decode_options_of(format: str, **options: Any) -> DecodeOptions:
-    """Return how messages are decoded.
-
-    Raises:
-        BadParameter: An option does not fit the format.
-    """
+    """Return how messages are decoded; BadParameter says which option does not fit the format."""
     try:
         return DecodeOptions(format, **options)
     except ValueError as error:

@@ -91,7 +91,7 @@ def progress(text: str, *, as_json: bool) -> Generator[ProgressLine, None, None]
     # FORCE_COLOR makes a terminal of a pipe, for colours; a line that turns has no place there.
     if as_json or not (shown.is_terminal and sys.stderr.isatty()):
         note = partial(notice, "note", as_json=as_json)
-        yield ProgressLine(is_shown=False, show=lambda _: None, say=note)
+        yield ProgressLine(is_shown=False, show=_show_nothing, say=note)
         return
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -103,6 +103,10 @@ def progress(text: str, *, as_json: bool) -> Generator[ProgressLine, None, None]
             bar.update(task, description=line)
 
         yield ProgressLine(is_shown=True, show=show, say=partial(say, on=shown))
+
+
+def _show_nothing(_: str) -> None:
+    pass
 
 
 @contextmanager

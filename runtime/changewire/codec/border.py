@@ -46,11 +46,7 @@ def internal_error(error: Exception) -> Issue:
 
 
 def check_data(data: object) -> None:
-    """Check that a message is bytes or text: anything else is a mistake of the caller.
-
-    Raises:
-        TypeError: It is neither.
-    """
+    """Raise TypeError for what is neither bytes nor text: it is a mistake of the caller."""
     if not is_data(data):
         memoryview(data)  # type: ignore[arg-type]
 

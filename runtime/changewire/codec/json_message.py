@@ -68,11 +68,7 @@ def exact_value(form: Any, at: Path = ()) -> Any:
 
 
 def base64_bytes(text: Any, at: Path) -> bytes:
-    """Return the bytes that Base64 text stands for.
-
-    Raises:
-        FormError: It is none.
-    """
+    """Return the bytes that Base64 text stands for, or raise `FormError`."""
     if type(text) is not str:
         raise FormError("wrong-type", at, "Base64 text", text)
     try:

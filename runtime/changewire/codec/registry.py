@@ -39,11 +39,7 @@ def codec(format: str) -> Codec:
 
 @cache
 def family(format: str) -> GeneratedFamily:
-    """Return the generated family of a format; the same object each time.
-
-    Raises:
-        ValueError: As `codec`.
-    """
+    """Return the generated family of a format, as `codec` returns its codec."""
     with loading(format):
         return GeneratedFamily(module_of(format))
 

@@ -21,22 +21,14 @@ class SecondReader:
         self._parse = parse
 
     def message(self, data: Data) -> Any:
-        """Return the model of one message.
-
-        Raises:
-            DecodeError: It is refused.
-        """
+        """Return the model of one message, or raise `DecodeError`."""
         obj = self._parse(data)
         if self._family.is_batch(obj):
             raise DecodeError(self._family.format, [_BATCH])
         return self.model(obj, "message", data)
 
     def key(self, data: Data) -> Any:
-        """Return the model of a record key, or a list of the keys of a batch.
-
-        Raises:
-            DecodeError: It is refused, or the format has no keys of its own.
-        """
+        """Return the model of a record key, or those of a batch, or raise `DecodeError`."""
         if "key" not in self._family.roles:
             raise DecodeError(self._family.format, [_NO_KEY])
         obj = self._parse(data)

@@ -71,11 +71,7 @@ def value_to_json(value: Any, at: Path, report: Report) -> Any:
 
 
 def value_to_msgpack(value: Any, at: Path, report: Report) -> Any:
-    """Return a value of JSON, which MessagePack has as it is, save integers beyond 64 bits.
-
-    Raises:
-        RecursionError: It is nested too deep.
-    """
+    """Return a value of JSON, which MessagePack has as it is, save integers beyond 64 bits."""
     if type(value) is int and value not in INTEGERS:
         report.refuse("not-encodable", at, "an integer of 64 bits", value)
     if type(value) is list:

@@ -82,11 +82,7 @@ def explain(data: Data, format: str | None = None, *, most: int | None = 20) -> 
 
 
 def _explained(data: Data, found: str | None, most: int | None) -> Explanation:
-    """Return what `explain` does.
-
-    Raises:
-        DecodeError: The message has a format, and cannot be parsed.
-    """
+    """Return what `explain` does, or raise `DecodeError` for what cannot be parsed."""
     if found is None:
         return _unclaimed(data, most)
     message = wire_of(family(found)).parse(data)

@@ -31,11 +31,7 @@ class Source:
         self._chunks = chunks
 
     def __iter__(self) -> Iterator[bytes]:
-        """Return what has not been read yet.
-
-        Raises:
-            Damage: while iterating, where the input cannot be read further.
-        """
+        """Return what has not been read yet; where it cannot be read, `Damage` is raised."""
         return self._chunks
 
     def peek(self, enough: Callable[[bytes], bool]) -> bytes:
@@ -58,11 +54,7 @@ class Source:
         return seen[:PEEK_BYTES]
 
     def text(self) -> Iterator[bytes]:
-        """Return what has not been read yet, without a UTF-8 byte order mark at its beginning.
-
-        Raises:
-            Damage: while iterating, where the input cannot be read further.
-        """
+        """Return what has not been read yet, without a UTF-8 byte order mark at its beginning."""
         ahead = self.peek(lambda seen: len(seen) >= len(BYTE_ORDER_MARK))
         marked = ahead.startswith(BYTE_ORDER_MARK)
         return _without(len(BYTE_ORDER_MARK), self._chunks) if marked else self._chunks

@@ -190,11 +190,7 @@ def _corrected(rows: Profile, title: str, heading: str, *, show_values: bool) ->
 
 
 def _correct(error: ValueError, drafter: Drafter, left_out: dict[str, str], maps: set[str]) -> None:
-    """Note what is to become of the place that the generator refuses.
-
-    Raises:
-        ValueError: It is the schema as a whole.
-    """
+    """Note what is to become of the place that the generator refuses, or raise its error."""
     reason = str(getattr(error, "reason", error))
     pointer = str(getattr(error, "pointer", ""))
     steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:3]]

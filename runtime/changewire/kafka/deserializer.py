@@ -108,12 +108,7 @@ class ChangewireDeserializer(Deserializer):
 def _header_in(
     ctx: SerializationContext | None, format: str | None, *, is_key: bool
 ) -> SchemaHeader | None:
-    """Return what the header of a record says; None if it has none.
-
-    Raises:
-        DecodeError: The header cannot be read, names a format that is not installed, or another
-            one than the reader was given.
-    """
+    """Return what the header of a record says, checked; None if it has none."""
     value = None if ctx is None else read(ctx, HEADERS[is_key])
     if value is None:
         return None
