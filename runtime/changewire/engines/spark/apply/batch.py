@@ -24,13 +24,13 @@ from changewire.engines.spark.apply.known import (
     kept_deletes,
     known_tables,
 )
-from changewire.engines.spark.apply.large_batch import large_batch
+from changewire.engines.spark.apply.large_batch import LargeBatch, large_batch
 from changewire.engines.spark.apply.merge import SparkMerge
 from changewire.engines.spark.apply.options import ApplyOptions
-from changewire.engines.spark.apply.protocols import AppliedBatch
 from changewire.engines.spark.apply.small_batch import (
     FEW,
     NotSmallError,
+    SmallBatch,
     collected,
     small_batch,
 )
@@ -125,7 +125,8 @@ def apply_batch(
     return landed, MergeCounts(dict(sorted(tables.items())), dict(sorted(keys.items())))
 
 
-_Planned = planner.BatchPlan[AppliedBatch]
+_Batch = LargeBatch | SmallBatch
+_Planned = planner.BatchPlan[_Batch]
 
 
 def _merges(rows: DataFrame, options: ApplyOptions) -> tuple[_Planned, list[SparkMerge]]:
@@ -150,7 +151,7 @@ def _merges(rows: DataFrame, options: ApplyOptions) -> tuple[_Planned, list[Spar
     return planned, [*_table_merges(planned)]
 
 
-def _planned(batch: AppliedBatch) -> _Planned:
+def _planned(batch: _Batch) -> _Planned:
     """Return where the changes of a batch go."""
     options, sources = batch.options, batch.sources
     spark = batch.landing.sparkSession
@@ -213,7 +214,7 @@ class _SparkCheckpoint:
     folder: str
     number: int
 
-    def keep_deletes(self, batch: AppliedBatch) -> None:
+    def keep_deletes(self, batch: _Batch) -> None:
         """Keep deletes that name no table, for tables to come."""
         to_all = [one for one in batch.sources.route_keys if goes_to_all(one[1], one[0])]
         if to_all:

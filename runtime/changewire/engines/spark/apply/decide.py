@@ -28,8 +28,8 @@ from changewire.engines.spark.apply.failures import (
     ROW_ID,
     ROW_ID_FIELD,
 )
-from changewire.engines.spark.apply.shape import CONTENT, NAMED, Shape
-from changewire.engines.spark.apply.typed_shape import EFFECT_FIELDS
+from changewire.engines.spark.apply.shape import CONTENT, NAMED
+from changewire.engines.spark.apply.typed_shape import EFFECT_FIELDS, Shape
 from changewire.engines.spark.arrow_types import arrow_type
 from changewire.tables.merge import Stored, decided_row
 from changewire.tables.metadata import COLUMN, metadata_of, state_from

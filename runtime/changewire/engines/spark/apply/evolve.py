@@ -71,7 +71,7 @@ def evolved(
         columns: What the table has; None for one that is not there, which takes any column.
         schemas: Names of schemas and the columns that they declare.
         how: Whether a table that is there takes columns and wider types.
-        widens: `TableFormat.widens` of such a table.
+        widens: `Delta.widens`, or that of another format, of such a table.
     """
     found = {} if columns is None else {field.name: field for field in columns.fields}
     refused: dict[str, str] = {}

@@ -29,7 +29,7 @@ _ANY_SCHEMA: Final = "write.spark.accept-any-schema"
 
 
 class Iceberg:
-    """Tables of Apache Iceberg, by the names that a catalog gives them; see `formats.TableFormat`.
+    """Tables of Apache Iceberg, by the names that a catalog gives them; see also `Delta`.
 
     https://iceberg.apache.org/docs/latest/spark-configuration/#catalogs
     """

@@ -24,8 +24,9 @@ from changewire.engines.spark.apply.decide import (
     output_type,
 )
 from changewire.engines.spark.apply.failures import FAILURE, ROW_ID
-from changewire.engines.spark.apply.shape import CONTENT, NAMED, Shape
+from changewire.engines.spark.apply.shape import CONTENT, NAMED
 from changewire.engines.spark.apply.tables import SparkTables, held_rows, held_tombstones
+from changewire.engines.spark.apply.typed_shape import Shape
 from changewire.engines.spark.arrow_types import arrow_type
 from changewire.tables.metadata import VERSION
 from changewire.tables.mutations import DELETE

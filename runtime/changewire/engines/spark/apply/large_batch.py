@@ -14,8 +14,8 @@ from changewire.engines.spark.apply.failures import ROW_ID, failed, refused
 from changewire.engines.spark.apply.options import ApplyOptions
 from changewire.engines.spark.apply.plan import TablePlan, plans
 from changewire.engines.spark.apply.refused import unrouted
-from changewire.engines.spark.apply.shape import Shape
 from changewire.engines.spark.apply.sources import BatchSources, is_from, sources_of
+from changewire.engines.spark.apply.typed_shape import Shape
 from changewire.engines.spark.decode import DecodedFrames, RowsAs
 from changewire.engines.spark.parts import position_columns
 from changewire.tables.names import Target
@@ -25,7 +25,7 @@ from changewire.tables.routing import TRUNCATE, RouteKey, Routes
 
 @dataclass(frozen=True)
 class LargeBatch:
-    """A batch that is decided on in tasks; see `protocols.AppliedBatch`.
+    """A batch that is decided on in tasks, as `changewire.tables.planner` plans it.
 
     Attributes:
         landing: Decoded rows with effects; changes that cannot be applied are dead letters.

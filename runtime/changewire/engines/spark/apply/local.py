@@ -29,9 +29,9 @@ from changewire.engines.spark.apply.decide import (
 from changewire.engines.spark.apply.failures import FAILURE, ROW_ID
 from changewire.engines.spark.apply.making import local_frame
 from changewire.engines.spark.apply.mark import Mark
-from changewire.engines.spark.apply.shape import CONTENT, NAMED, Shape
+from changewire.engines.spark.apply.shape import CONTENT, NAMED
 from changewire.engines.spark.apply.tables import SparkTables, held_rows, held_tombstones
-from changewire.engines.spark.apply.typed_shape import EFFECT_FIELDS
+from changewire.engines.spark.apply.typed_shape import EFFECT_FIELDS, Shape
 from changewire.engines.spark.arrow_types import arrow_type
 from changewire.tables.batch import TableMutations
 from changewire.tables.mutations import DELETE
@@ -129,7 +129,7 @@ def _is_changed(decision: Row) -> bool:
 
 @dataclass(frozen=True)
 class LocalEffects:
-    """What the changes of a small batch do to the rows of one table; see `protocols.Effects`.
+    """What the changes of a small batch do to the rows of one table; see `SparkEffects`.
 
     Attributes:
         spark: The session.
@@ -147,7 +147,7 @@ class LocalEffects:
     def decisions(
         self, tables: SparkTables, floor: Order, mark: Mark, *, is_new: bool
     ) -> LocalDecisions:
-        """Return what each row becomes; see `protocols.Effects`.
+        """Return what each row becomes; see `SparkEffects.decisions`.
 
         A key is not looked at if all its changes have sequences, and one of them, which leaves
         nothing of what was there, is newer than anything that is there.

@@ -18,10 +18,10 @@ from changewire.engines.spark.apply.evolve import evolved, key_fault
 from changewire.engines.spark.apply.options import ApplyOptions
 from changewire.engines.spark.apply.properties import keys_of
 from changewire.engines.spark.apply.refused import OtherKeys, OtherSchemas, RefusedRows
-from changewire.engines.spark.apply.shape import JsonShape, Shape
+from changewire.engines.spark.apply.shape import JsonShape
 from changewire.engines.spark.apply.sources import BatchSources, SchemaOf
 from changewire.engines.spark.apply.tables import check_columns
-from changewire.engines.spark.apply.typed_shape import TypedShape
+from changewire.engines.spark.apply.typed_shape import Shape, TypedShape
 from changewire.engines.spark.raised import RAISED
 from changewire.engines.spark.row_type import row_type
 from changewire.engines.spark.stream.compatible import schema_of

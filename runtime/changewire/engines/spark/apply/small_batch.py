@@ -29,8 +29,8 @@ from changewire.engines.spark.apply.making import local_frame
 from changewire.engines.spark.apply.options import ApplyOptions
 from changewire.engines.spark.apply.plan import TablePlan, plans
 from changewire.engines.spark.apply.refused import RefusedRows, first_reason
-from changewire.engines.spark.apply.shape import Shape
 from changewire.engines.spark.apply.sources import BatchSources, SchemaOf
+from changewire.engines.spark.apply.typed_shape import Shape
 from changewire.engines.spark.decode import DecodedFrames, RowsAs
 from changewire.engines.spark.types import ROWS, nullable
 from changewire.tables.batch import BatchChange, RowBatch
@@ -89,7 +89,7 @@ def collected(rows: DataFrame, *, with_messages: bool) -> pa.Table | None:
 
 @dataclass(frozen=True)
 class SmallBatch:
-    """A batch that is decided on in the driver; see `protocols.AppliedBatch`.
+    """A batch that is decided on in the driver, as `changewire.tables.planner` plans it.
 
     Attributes:
         kept: All its decoded rows in Spark, with `ROW_ID`.

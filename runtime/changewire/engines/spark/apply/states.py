@@ -23,7 +23,7 @@ class TableState:
     """A table and its tombstones, as this process left them.
 
     Attributes:
-        versions: `TableFormat.version` of each, as SQL names them.
+        versions: `Delta.version` of each, as SQL names them.
         columns: The table's columns but `COLUMN`, as text: it was checked that it has them.
         truncated: Order of its newest truncate.
         mark: The greatest sequence that rows and tombstones have: what is beyond it is newer than

@@ -17,7 +17,8 @@ from changewire.engines.errors import OutputError
 from changewire.engines.kept import SUFFIX
 from changewire.engines.spark.apply.formats import TableFormat, format_of
 from changewire.engines.spark.apply.properties import keep_keys, keys_of
-from changewire.engines.spark.apply.shape import CONTENT, NAMED, JsonShape, Shape
+from changewire.engines.spark.apply.shape import CONTENT, NAMED, JsonShape
+from changewire.engines.spark.apply.typed_shape import Shape
 from changewire.engines.spark.types import nullable
 from changewire.tables.metadata import COLUMN, VERSION
 from changewire.tables.names import beside
