@@ -138,7 +138,7 @@ def _merges(rows: DataFrame, options: ApplyOptions) -> tuple[_Planned, list[Spar
     """
     if options.checkpoint not in _were_large:
         _set_adaptive(rows.sparkSession, is_large=False)
-        found = collected(rows, with_messages=options.types.rows == "embedded")
+        found = collected(rows, with_messages=options.rows == "embedded")
         if found is not None:
             try:
                 planned = _planned(small_batch(rows, found, options))

@@ -44,11 +44,11 @@ class LargeBatch:
     def routed(self, routes: Routes) -> LargeBatch:
         """Return the batch in which changes are refused that no table can take."""
         options = self.options
-        planned = plans(self.rows.sparkSession, routes, self.sources, options)
+        tables, refusals = plans(self.rows.sparkSession, routes, self.sources, options)
         why = unrouted(routes.refused, with_truncates=options.apply_as_truncates)
-        why += planned.refusals
-        rows = refused(self.rows, why, options.types.decode_options.format) if why else self.rows
-        return replace(self, landing=rows, rows=rows, tables=planned.tables)
+        why += refusals
+        rows = refused(self.rows, why, options.decode_options.format) if why else self.rows
+        return replace(self, landing=rows, rows=rows, tables=tables)
 
     def paired(self) -> tuple[LargeBatch, int]:
         """Return the batch with the images of updates paired, and how many updates had both."""
@@ -62,8 +62,8 @@ class LargeBatch:
             failures: Which: `ROW_ID` and `FAILURE`.
         """
         every = reduce(DataFrame.unionAll, failures)
-        options = self.options.types.decode_options
-        return replace(self, landing=failed(self.landing, every, options.format))
+        name = self.options.decode_options.format
+        return replace(self, landing=failed(self.landing, every, name))
 
     def effects(
         self, keys: list[RouteKey], shape: Shape, earlier: DataFrame | None
@@ -94,6 +94,6 @@ class LargeBatch:
 def large_batch(rows: DataFrame, options: ApplyOptions) -> LargeBatch:
     """Return a batch of decoded rows with effects and `ROW_ID`; they are counted by one job."""
     sources = sources_of(
-        rows, with_truncates=options.apply_as_truncates, are_typed=options.types.are_typed
+        rows, with_truncates=options.apply_as_truncates, are_typed=options.are_typed
     )
     return LargeBatch(rows, rows, sources, options, {})

@@ -143,7 +143,7 @@ def apply_stream(
     options = apply_options_of(
         decode_options, table_options, stream_options.sink, stream_options.checkpoint
     )
-    return start_applying(with_effects_of(messages, options.types), options, stream_options)
+    return start_applying(with_effects_of(messages, options), options, stream_options)
 
 
 def start_applying(

@@ -128,7 +128,7 @@ def replay_letters(
     outputs = [controls, changes]
     letters = _letters(spark, letters_output, options.tables, where)
     number = letters.count()
-    decoded = with_effects_of(letters.dropDuplicates([*_RECORD]), options.types)
+    decoded = with_effects_of(letters.dropDuplicates([*_RECORD]), options)
     wanted = _wanted(decoded.rows, letters, _landed(spark, outputs, sink))
     # Persisted rows would be computed anew, and be none, as soon as they have landed.
     kept = DecodedFrames(wanted.localCheckpoint())

@@ -109,10 +109,10 @@ class SmallBatch:
 
     def routed(self, routes: Routes) -> SmallBatch:
         """Return the batch in which changes are refused that no table can take."""
-        planned = plans(self.kept.sparkSession, routes, self.sources, self.options)
+        tables, refusals = plans(self.kept.sparkSession, routes, self.sources, self.options)
         changes = self.changes.routed(routes)
-        refused = _refused(changes, self.rows, planned.refusals)
-        return replace(self, changes=changes.without(refused), tables=planned.tables)
+        refused = _refused(changes, self.rows, refusals)
+        return replace(self, changes=changes.without(refused), tables=tables)
 
     def paired(self) -> tuple[SmallBatch, int]:
         """Return the batch with the images of updates paired, and how many updates had both."""
@@ -153,11 +153,11 @@ class SmallBatch:
         rows = [{ROW_ID: numbers[index], FAILURE: why._asdict()} for index, why in refused.items()]
         kind = StructType([ROW_ID_FIELD, FAILURE_FIELD])
         failures = local_frame(self.kept.sparkSession, rows, kind)
-        return failed(self.kept, failures, self.options.types.decode_options.format)
+        return failed(self.kept, failures, self.options.decode_options.format)
 
     def landed(self, rows_as: RowsAs) -> DecodedFrames:
         """Return what lands, with its counts."""
-        name = self.options.types.decode_options.format
+        name = self.options.decode_options.format
         counts = Counts()
         for part in as_dead_letters(self.rows, self.changes.refused, name).to_batches():
             count(part, counts)
@@ -167,7 +167,7 @@ class SmallBatch:
 def small_batch(kept: DataFrame, rows: pa.Table, options: ApplyOptions) -> SmallBatch:
     """Return a batch of which all rows were collected."""
     changes = batch_of(rows, with_truncates=options.apply_as_truncates)
-    sources = _sources(changes, rows, are_typed=options.types.are_typed)
+    sources = _sources(changes, rows, are_typed=options.are_typed)
     return SmallBatch(kept, rows, changes, sources, options, {})
 
 
