@@ -28,8 +28,8 @@ from changewire.engines.spark.apply.decide import (
 )
 from changewire.engines.spark.apply.failures import FAILURE, ROW_ID
 from changewire.engines.spark.apply.making import local_frame
-from changewire.engines.spark.apply.mark import Mark
 from changewire.engines.spark.apply.shape import CONTENT, NAMED
+from changewire.engines.spark.apply.states import Mark
 from changewire.engines.spark.apply.tables import SparkTables, held_rows, held_tombstones
 from changewire.engines.spark.apply.typed_shape import EFFECT_FIELDS, Shape
 from changewire.engines.spark.arrow_types import arrow_type

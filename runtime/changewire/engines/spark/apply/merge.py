@@ -12,9 +12,9 @@ from changewire.engines.errors import OutputError
 from changewire.engines.retries import WriteConflictError, Written, retried, write_until_final
 from changewire.engines.spark.apply.decisions import Decisions, SparkEffects
 from changewire.engines.spark.apply.local import LocalDecisions, LocalEffects
-from changewire.engines.spark.apply.mark import Mark
 from changewire.engines.spark.apply.properties import keep_truncated, truncated
 from changewire.engines.spark.apply.states import (
+    Mark,
     TableState,
     forget_state,
     keep_state,

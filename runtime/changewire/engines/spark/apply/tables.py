@@ -20,9 +20,8 @@ from changewire.engines.spark.apply.properties import keep_keys, keys_of
 from changewire.engines.spark.apply.shape import CONTENT, NAMED, JsonShape
 from changewire.engines.spark.apply.typed_shape import Shape
 from changewire.engines.spark.types import nullable
-from changewire.tables.metadata import COLUMN, VERSION
+from changewire.tables.metadata import COLUMN
 from changewire.tables.names import beside
-from changewire.tables.order import NO_SEQUENCE, Sequence
 from changewire_messages.tables.spark import TOMBSTONE as TOMBSTONES
 
 _ROW: Final = "row"
@@ -148,26 +147,6 @@ def versions(spark: SparkSession, tables: SparkTables) -> dict[str, Any]:
     for table in tables.both():
         tables.format.refresh(spark, table)
     return {table: tables.format.version(spark, table) for table in tables.both()}
-
-
-def greatest_sequence(spark: SparkSession, tables: SparkTables) -> Sequence | None:
-    """Return the greatest sequence of rows and tombstones; one job, which reads no other column.
-
-    Returns:
-        The sequence; empty if nothing there has one, None if something else wrote a row.
-    """
-    found = reduce(
-        DataFrame.unionAll, (spark.table(table).select(COLUMN) for table in tables.both())
-    )
-    metadata = F.col(COLUMN)
-    is_known = F.coalesce(metadata["version"] == VERSION, F.lit(False))  # noqa: FBT003
-    (row,) = found.agg(
-        F.max(metadata["sequence"]).alias("newest"), F.count_if(~is_known).alias("others")
-    ).collect()
-    if row["others"]:
-        return None
-    newest = row["newest"]
-    return NO_SEQUENCE if newest is None else (newest["major"], newest["minor"])
 
 
 def check_columns(found: StructType, needed: StructType, identifier: str) -> None:
