@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from pyspark.sql.types import (
@@ -64,6 +65,20 @@ def nullable(kind: DataType) -> Any:
     if isinstance(kind, MapType):
         return MapType(kind.keyType, nullable(kind.valueType))
     return kind
+
+
+def differing(found: StructType, needed: StructType) -> Iterator[tuple[str, str, str]]:
+    """Yield columns that are not as they are needed: name, needed type, and what is there instead.
+
+    Args:
+        found: Columns of a table.
+        needed: Some of them; whether they may be NULL is not compared.
+    """
+    there = {field.name: field.dataType.simpleString() for field in found.fields}
+    for field in needed.fields:
+        name, kind = field.name, field.dataType.simpleString()
+        if there.get(name) != kind:
+            yield name, kind, f"has {there[name]}" if name in there else "lacks it"
 
 
 def _nullable(fields: StructType, names: tuple[str, ...]) -> list[StructField]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -53,25 +53,14 @@ def built(
     try:
         return pa.array(values, kind)
     except Exception:  # noqa: BLE001 - one value must not end the stream
-        return pa.array([*_alone(values, kind, failures, step)], kind)
-
-
-def _alone(
-    values: Sequence[Any], kind: pa.DataType, failures: list[dict[str, str] | None], step: str
-) -> Iterator[Any]:
-    """Yield values, and None for those that Arrow refuses."""
+        kept = [*values]
     for index, value in enumerate(values):
-        failure = _failure(value, kind, step)
-        failures[index] = failures[index] or failure
-        yield None if failure else value
-
-
-def _failure(value: Any, kind: pa.DataType, step: str) -> dict[str, str] | None:
-    try:
-        pa.array([value], kind)
-    except Exception as error:  # noqa: BLE001 - as above
-        return apply_failed(error, "/after", step)._asdict()
-    return None
+        try:
+            pa.array([value], kind)
+        except Exception as error:  # noqa: BLE001, PERF203 - as above
+            failures[index] = failures[index] or apply_failed(error, "/after", step)._asdict()
+            kept[index] = None
+    return pa.array(kept, kind)
 
 
 def refused(rows: DataFrame, why: Iterable[RefusedRows], format: str) -> DataFrame:

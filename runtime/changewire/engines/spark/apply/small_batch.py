@@ -32,7 +32,7 @@ from changewire.engines.spark.apply.refused import RefusedRows, first_reason
 from changewire.engines.spark.apply.sources import BatchSources, SchemaOf
 from changewire.engines.spark.apply.typed_shape import Shape
 from changewire.engines.spark.decode import DecodedFrames, RowsAs
-from changewire.engines.spark.types import ROWS, nullable
+from changewire.engines.spark.types import ROWS
 from changewire.tables.batch import BatchChange, RowBatch
 from changewire.tables.names import Target
 from changewire.tables.order import ChangePosition, Order
@@ -63,7 +63,7 @@ def _selected(*, with_messages: bool) -> tuple[str, ...]:
     short = {name: f"if({is_long}, NULL, `{name}`)" for name in (*texts, EFFECTS)}
     kinds = with_effects(ROWS)
     # Arrow takes no NULL for a struct whose fields are never NULL.
-    types = {name: nullable(kinds[name].dataType).simpleString() for name in _STRUCTS}
+    types = {name: kinds[name].dataType.simpleString() for name in _STRUCTS}
     structs = {name: f"cast({short.get(name, name)} AS {types[name]})" for name in _STRUCTS}
     found = {**short, **{name: f"`{name}`" for name in _PLAIN}, **structs, _IS_LONG: is_long}
     return tuple(f"{text} AS `{name}`" for name, text in found.items())

@@ -19,7 +19,7 @@ from changewire.engines.spark.apply.formats import TableFormat, format_of
 from changewire.engines.spark.apply.properties import keep_keys, keys_of
 from changewire.engines.spark.apply.shape import CONTENT, NAMED, JsonShape
 from changewire.engines.spark.apply.typed_shape import Shape
-from changewire.engines.spark.types import nullable
+from changewire.engines.spark.types import differing
 from changewire.tables.metadata import COLUMN
 from changewire.tables.names import beside
 from changewire_messages.tables.spark import TOMBSTONE as TOMBSTONES
@@ -160,16 +160,10 @@ def check_columns(found: StructType, needed: StructType, identifier: str) -> Non
     Raises:
         OutputError: It lacks one, or has it of another type.
     """
-    for field in needed.fields:
-        kind = nullable(field.dataType).simpleString()
-        there = found[field.name].dataType if field.name in found.names else None
-        if there is not None and nullable(there).simpleString() == kind:
-            continue
-        has = "lacks it" if there is None else f"has {there.simpleString()}"
-        advice = _ADVICE if field.name == COLUMN else ""
+    for name, kind, has in differing(found, needed):
+        advice = _ADVICE if name == COLUMN else ""
         raise OutputError(
-            f"{identifier}: a column {field.name} of type {kind} is needed, and the table {has}"
-            f"{advice}"
+            f"{identifier}: a column {name} of type {kind} is needed, and the table {has}{advice}"
         )
 
 
