@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from pyspark.sql.types import (
@@ -51,20 +51,37 @@ INPUT = StructType(
 """What is decoded."""
 
 
-def nullable(kind: DataType) -> Any:
-    """Return a type in which everything may be NULL, at any depth.
+def inside(kind: DataType) -> list[tuple[str, DataType]]:
+    """Return what a type holds, by the names that Parquet has for it; nothing for a scalar."""
+    if isinstance(kind, StructType):
+        return [(field.name, field.dataType) for field in kind.fields]
+    if isinstance(kind, ArrayType):
+        return [("element", kind.elementType)]
+    return [("key", kind.keyType), ("value", kind.valueType)] if isinstance(kind, MapType) else []
+
+
+def _as_it_is(kind: DataType) -> DataType:
+    return kind
+
+
+def nullable(kind: DataType, scalar: Callable[[DataType], DataType] = _as_it_is) -> Any:
+    """Return a type in which everything may be NULL, at any depth, but for keys of maps.
 
     Spark takes the word of what it is given for a column that may not: a row without the value
     would end the job.
+
+    Args:
+        kind: The type.
+        scalar: Returns what stands in place of a type that holds no others.
     """
     if isinstance(kind, StructType):
-        fields = [(f.name, nullable(f.dataType), f.metadata) for f in kind.fields]
+        fields = [(f.name, nullable(f.dataType, scalar), f.metadata) for f in kind.fields]
         return StructType([StructField(n, t, nullable=True, metadata=m) for n, t, m in fields])
     if isinstance(kind, ArrayType):
-        return ArrayType(nullable(kind.elementType))
+        return ArrayType(nullable(kind.elementType, scalar))
     if isinstance(kind, MapType):
-        return MapType(kind.keyType, nullable(kind.valueType))
-    return kind
+        return MapType(nullable(kind.keyType, scalar), nullable(kind.valueType, scalar))
+    return scalar(kind)
 
 
 def differing(found: StructType, needed: StructType) -> Iterator[tuple[str, str, str]]:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple, get_args
 
 from pyspark.sql.types import (
-    ArrayType,
     ByteType,
     DataType,
     DecimalType,
@@ -20,6 +19,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from changewire.engines.spark.types import inside
 from changewire.tables.metadata import COLUMN
 
 SchemaEvolution = Literal["add_columns", "strict"]
@@ -109,11 +109,7 @@ def key_fault(keys: Sequence[str], columns: StructType) -> str | None:
 
 def _has_map(kind: DataType) -> bool:
     """Whether a type is a map, or holds one."""
-    if isinstance(kind, StructType):
-        return any(_has_map(field.dataType) for field in kind.fields)
-    if isinstance(kind, ArrayType):
-        return _has_map(kind.elementType)
-    return isinstance(kind, MapType)
+    return isinstance(kind, MapType) or any(_has_map(part) for _, part in inside(kind))
 
 
 def _same_but_for_case(name: str, names: Iterable[str]) -> str | None:
@@ -123,19 +119,14 @@ def _same_but_for_case(name: str, names: Iterable[str]) -> str | None:
 
 def _fault(kind: DataType) -> str | None:
     """Return why no table has a column of a type, or None."""
-    if isinstance(kind, ArrayType):
-        return _fault(kind.elementType)
-    if isinstance(kind, MapType):
-        return _fault(kind.keyType) or _fault(kind.valueType)
-    if not isinstance(kind, StructType):
-        return None
-    if not kind.fields:
-        return "it is a struct without fields"
-    for number, name in enumerate(kind.names):
-        same = _same_but_for_case(name, kind.names[:number])
-        if same is not None:
-            return f"its field {name!r} differs from {same!r} in case only"
-    return next((why for f in kind.fields if (why := _fault(f.dataType)) is not None), None)
+    if isinstance(kind, StructType):
+        if not kind.fields:
+            return "it is a struct without fields"
+        for number, name in enumerate(kind.names):
+            same = _same_but_for_case(name, kind.names[:number])
+            if same is not None:
+                return f"its field {name!r} differs from {same!r} in case only"
+    return next((why for _, part in inside(kind) if (why := _fault(part)) is not None), None)
 
 
 def _new_fault(found: Iterable[str], field: StructField) -> str | None:
