@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 
 from changewire.engines.effects import EFFECTS, IMAGES, images, mutation_of, rows_of
 from changewire.engines.json_rows import unpacked
-from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER
+from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, RECORD_PLACE
 from changewire.tables.batch import (
     BatchChange,
     KeyedMutation,
@@ -25,7 +25,7 @@ from changewire.tables.order import Order, position_in
 from changewire.tables.routing import TRUNCATE, Refusal, apply_failed, route_op
 from changewire_messages.change import Source
 
-_PLACE: Final = ("topic", "partition", "offset", "path", "number", "element")
+_PLACE: Final = (*RECORD_PLACE, "element")
 _READ: Final = ("op", "source", "sequence", EFFECTS, "after", *_PLACE)
 
 

@@ -15,6 +15,7 @@ from pyspark.sql.types import StructType
 from changewire.engines.collected import as_dead_letters, batch_of, keyed_mutation
 from changewire.engines.counts import Counts
 from changewire.engines.effects import EFFECTS
+from changewire.engines.layout import RECORD_PLACE
 from changewire.engines.python.groups import count
 from changewire.engines.spark.apply.effects import with_effects
 from changewire.engines.spark.apply.failures import (
@@ -47,8 +48,7 @@ _LONGEST: Final = 2**15
 _TEXTS: Final = ("key", "before", "after", "attributes", "message")
 _PLAIN: Final = (
     *("kind", "op", "code", "format", "pointer", "event_time", "elements", "leniencies"),
-    *("topic", "partition", "offset", "path", "number", "element"),
-    *("schema_fingerprint", ROW_ID),
+    *(*RECORD_PLACE, "element", "schema_fingerprint", ROW_ID),
 )
 _STRUCTS: Final = ("source", "sequence", EFFECTS)
 _IS_LONG: Final = "_is_long"
