@@ -133,10 +133,9 @@ def _or_unset(value: Any) -> Any:
 
 
 def images(rows: Iterable[Mapping[str, Any]]) -> Iterator[PositionedChange]:
-    """Yield updates as changes, as far as the images of an update need it to be paired.
+    """Yield decoded rows of updates as changes, as far as pairing their images needs it.
 
-    Args:
-        rows: Decoded rows of updates, with the columns `IMAGES` and those of the position.
+    The rows have the columns `IMAGES` and those of the position.
     """
     for row in rows:
         texts = {name: row[name] for name in ("key", "before", "after", "attributes")}
@@ -157,10 +156,6 @@ def images(rows: Iterable[Mapping[str, Any]]) -> Iterator[PositionedChange]:
 
 def check_keys(summary: BatchSummary, known: KnownTables) -> None:
     """Refuse a batch in which no change has a key, if none ever had one.
-
-    Args:
-        summary: Counts of the batch.
-        known: Tables that were fed.
 
     Raises:
         KeysMissingError: It is such a batch.

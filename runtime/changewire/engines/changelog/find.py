@@ -190,9 +190,7 @@ def _first_keys(
 ) -> Iterator[tuple[str, str | None]]:
     """Yield the `dotted` name of each table of a batch of which no key is known, and a key.
 
-    Args:
-        batch: Rows of a change log.
-        known: Key columns by table; none of a table whose changes had no key so far.
+    The key is None if no change in the batch has one.
     """
     names = _table_names(batch.column("source"))
     number = len(known)

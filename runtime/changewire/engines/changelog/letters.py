@@ -38,13 +38,9 @@ class Letter(NamedTuple):
 
 
 def rejected_changes(folder: str, wanted: Wanted) -> Iterator[Letter]:
-    """Yield the changes of a key that tables refused.
+    """Yield the changes of a key that tables refused, from the dead letters of a stream.
 
     They are decoded anew, without options: a message that only they give a key is left out.
-
-    Args:
-        folder: Folder of the dead letters of a stream.
-        wanted: The key.
 
     Raises:
         FramingError: The folder cannot be read.

@@ -105,12 +105,7 @@ def _nullable(fields: StructType, names: tuple[str, ...]) -> list[StructField]:
 
 
 def _rows(kinds: str, own: list[StructField]) -> StructType:
-    """Return the type of decoded rows.
-
-    Args:
-        kinds: What the column ``kind`` may hold.
-        own: Columns of what is no dead letter.
-    """
+    """Return the type of decoded rows, with the columns of what is no dead letter."""
     return StructType(
         [
             _commented("kind", StringType(), kinds),
@@ -135,11 +130,7 @@ ROWS = _rows("change, control or dead_letter.", _nullable(CHANGE, CHANGE_COLUMNS
 
 
 def message_rows(message: StructType) -> StructType:
-    """Return the type of the rows that `changewire.engines.messages` makes.
-
-    Args:
-        message: Type of a message.
-    """
+    """Return the type of the rows that `changewire.engines.messages` makes."""
     variant = "Variant of the message; NULL for a record without value."
     content = "The message; NULL for a record without value and a batch without elements."
     own = [_commented("variant", StringType(), variant), _commented("content", message, content)]

@@ -124,9 +124,7 @@ _Planned = planner.BatchPlan[_Batch]
 def _merges(rows: DataFrame, options: ApplyOptions) -> tuple[_Planned, list[SparkMerge]]:
     """Return where the changes of a batch go, and what they do to each table.
 
-    Args:
-        rows: Decoded rows with effects and `ROW_ID`.
-        options: How changes are applied.
+    The rows have effects and `ROW_ID`.
     """
     if options.checkpoint not in _were_large:
         _set_adaptive(rows.sparkSession, is_large=False)

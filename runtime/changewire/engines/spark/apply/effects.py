@@ -77,9 +77,7 @@ class CheckedEffectsDecoder(EffectsDecoder, TypedDecoder):
 def effects_of(rows: DataFrame, keys: list[RouteKey]) -> DataFrame:
     """Return what the changes from some sources do to rows, one row for each effect.
 
-    Args:
-        rows: Decoded rows with effects and `ROW_ID`; `FAILURE` says which cannot be applied.
-        keys: The sources.
+    The decoded rows have effects and `ROW_ID`; `FAILURE` says which cannot be applied.
     """
     effect = F.col("_effect")
     changes = rows.where((F.col("kind") == CHANGE) & is_from(keys))
@@ -98,11 +96,7 @@ def effects_of(rows: DataFrame, keys: list[RouteKey]) -> DataFrame:
 def with_paired_updates(rows: DataFrame) -> tuple[DataFrame, int]:
     """Return a batch in which an after-image does what it does with its before-image.
 
-    Args:
-        rows: Decoded rows with effects.
-
-    Returns:
-        The rows, with `FAILURE` if two images cannot be joined, and how many updates had both.
+    `FAILURE` says of which updates the images cannot be joined. Also return how many had both.
     """
     found = _unpaired(rows).mapInArrow(_paired, _PAIRED).localCheckpoint(eager=False)
     place = [name for name in _PAIRED.names if name not in {EFFECTS, FAILURE}]

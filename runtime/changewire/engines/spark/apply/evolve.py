@@ -91,9 +91,7 @@ def evolved(
 def key_fault(keys: Sequence[str], columns: StructType) -> str | None:
     """Return why a table cannot name its rows by some columns; None if it can.
 
-    Args:
-        keys: Names of the columns.
-        columns: The table's columns; a key's column that is not there is text.
+    A column of the key that the table does not have yet is text.
     """
     there = {field.name: field.dataType for field in columns.fields}
     for number, name in enumerate(keys):
@@ -143,10 +141,7 @@ def _new_fault(found: Iterable[str], field: StructField) -> str | None:
 def _take(found: dict[str, StructField], field: StructField, takes: Widens | None) -> str | None:
     """Add a column, or widen it; return why it does not fit.
 
-    Args:
-        found: The columns, by name.
-        field: The column.
-        takes: Which wider types a column may get; None if columns stay as they are.
+    `takes` says which wider types a column may get; None if columns stay as they are.
     """
     there = found.get(field.name)
     if there is None:

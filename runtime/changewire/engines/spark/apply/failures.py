@@ -64,12 +64,9 @@ def built(
 
 
 def refused(rows: DataFrame, why: Iterable[RefusedRows], format: str) -> DataFrame:
-    """Return decoded rows in which changes that cannot be applied are dead letters.
+    """Return decoded rows, with the messages of all, in which some changes are dead letters.
 
-    Args:
-        rows: Decoded rows, with the messages of all of them.
-        why: Which; the first that a row meets is its reason.
-        format: Public name of the messages' format.
+    The first of `why` that a row meets is its reason.
     """
     chosen = F.lit(None).cast(FAILURE_TYPE)
     for one in reversed([*why]):
@@ -79,12 +76,9 @@ def refused(rows: DataFrame, why: Iterable[RefusedRows], format: str) -> DataFra
 
 
 def failed(rows: DataFrame, failures: DataFrame, format: str) -> DataFrame:
-    """Return decoded rows in which changes that failed to be applied are dead letters.
+    """Return decoded rows, with the messages of all, in which changes that failed are dead letters.
 
-    Args:
-        rows: Decoded rows with `ROW_ID`, and the messages of all of them.
-        failures: `ROW_ID` and `FAILURE`; a change may be there several times.
-        format: Public name of the messages' format.
+    `failures` has `ROW_ID` and `FAILURE`; a change may be there several times.
     """
     found = failures.groupBy(ROW_ID).agg(F.min(FAILURE).alias(_WHY))
     return _as_dead_letters(rows.join(F.broadcast(found), ROW_ID, "left"), format)

@@ -74,11 +74,7 @@ def _newest(effects: DataFrame, compared: str) -> DataFrame:
     """Return the newest change of each key, and what became of the others of the batch.
 
     A change that stands twice, one behind the other, is a duplicate; the later one stays, as its
-    position is the newer one.
-
-    Args:
-        effects: What changes do to rows.
-        compared: `Shape.compared`.
+    position is the newer one. `compared` is that of the table's `Shape`.
     """
     by_position = Window.partitionBy("key").orderBy(*_POSITION)
     before = by_position.rowsBetween(Window.unboundedPreceding, -1)

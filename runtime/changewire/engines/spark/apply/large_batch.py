@@ -56,11 +56,7 @@ class LargeBatch:
         return replace(self, rows=rows), number
 
     def without(self, failures: list[DataFrame]) -> LargeBatch:
-        """Return the batch in which more changes are dead letters.
-
-        Args:
-            failures: Which: `ROW_ID` and `FAILURE`.
-        """
+        """Return the batch in which the changes of `ROW_ID` and `FAILURE` are dead letters too."""
         every = reduce(DataFrame.unionAll, failures)
         name = self.options.decode_options.format
         return replace(self, landing=failed(self.landing, every, name))

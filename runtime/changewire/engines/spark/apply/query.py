@@ -149,13 +149,7 @@ def apply_stream(
 def start_applying(
     decoded: DecodedFrames, options: ApplyOptions, stream_options: StreamOptions
 ) -> StreamingQuery:
-    """Start a query that applies decoded rows with effects.
-
-    Args:
-        decoded: A stream, with the column `effects.EFFECTS`.
-        options: How changes are applied.
-        stream_options: How the stream is written.
-    """
+    """Start a query that applies a stream of decoded rows with the column `effects.EFFECTS`."""
     topic = topic_of(decoded.rows.sparkSession, stream_options)
     frames = partial(DecodedFrames, rows_as=decoded.rows_as)
 

@@ -95,12 +95,7 @@ class LostTruncates(RefusedRows):
 
 
 def unrouted(reasons: Mapping[RouteKey, Refusal], *, with_truncates: bool) -> list[RefusedRows]:
-    """Return which changes cannot be routed.
-
-    Args:
-        reasons: Why, by where the changes come from.
-        with_truncates: Whether truncates are applied.
-    """
+    """Return which changes cannot be routed, by the reasons for their sources."""
     found = [RefusedRows(_places(reasons, why), why) for why in sorted(set(reasons.values()))]
     return [*found, *([LostTruncates([], _LOST)] if with_truncates else [])]
 

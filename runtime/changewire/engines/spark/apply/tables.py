@@ -150,12 +150,7 @@ def versions(spark: SparkSession, tables: SparkTables) -> dict[str, Any]:
 
 
 def check_columns(found: StructType, needed: StructType, identifier: str) -> None:
-    """Check that a table has the columns that it needs.
-
-    Args:
-        found: Its columns.
-        needed: Some of them.
-        identifier: Its name.
+    """Check that a table has the columns that it needs; the error names it by `identifier`.
 
     Raises:
         OutputError: It lacks one, or has it of another type.

@@ -22,12 +22,7 @@ _ROW: Final = "row"
 
 
 def write_tombstones(found: DataFrame, tombstones: str) -> None:
-    """Append tombstones; one that is there twice does no harm.
-
-    Args:
-        found: Has ``key`` and `COLUMN`.
-        tombstones: The table, as SQL names it.
-    """
+    """Append tombstones, which have ``key`` and `COLUMN`; one that is there twice does no harm."""
     found.withColumn("since", F.current_timestamp()).writeTo(tombstones).append()
 
 
