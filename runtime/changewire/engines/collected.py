@@ -103,7 +103,7 @@ def _paired(rows: pa.Table, changes: list[BatchChange]) -> Iterator[Repaired]:
 
 
 def deletes_for_all(rows: pa.Table, batch: RowBatch) -> Iterator[dict[str, Any]]:
-    """Yield the deletes of a batch that name no table, with the columns `EFFECTS_KEPT` of delta-rs."""
+    """Yield the deletes of a batch that name no table, as rows of delta-rs's `EFFECTS_KEPT`."""
     deletes = [one for one in batch.accepted() if one.is_for_all and one.has_key]
     chosen = rows.select([EFFECTS, "after"]).take(
         pa.array([one.index for one in deletes], pa.int64())

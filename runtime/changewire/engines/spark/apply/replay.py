@@ -135,16 +135,16 @@ def replay_letters(
 
     def land(decoded: DecodedFrames) -> None:
         for output in outputs:
-            _append(output.rows(decoded), output, sink)
+            writer = output.rows(decoded).write.format(sink).mode("append")
+            output.save(writer.option("mergeSchema", "true"))
+
+    def check(decoded: DecodedFrames) -> None:
+        """Check nothing: what cannot be applied stays a dead letter."""
 
     # Numbers of batches start at 0, so no batch of the query has this one.
-    _, merged = apply_batch(kept, time.time_ns(), options, check=_any_number, land=land)
+    _, merged = apply_batch(kept, time.time_ns(), options, check=check, land=land)
     landed = _landed(spark, outputs, sink)
     return Replayed(number, _mark(spark, letters_output, landed, options.tables), merged.tables)
-
-
-def _any_number(decoded: DecodedFrames) -> None:
-    """Check nothing: what cannot be applied stays a dead letter."""
 
 
 def _letters(
@@ -200,7 +200,3 @@ def _read(spark: SparkSession, output: Output, sink: str) -> DataFrame:
     if output.is_path:
         return spark.read.format(sink).load(output.target)
     return spark.table(output.target)
-
-
-def _append(rows: DataFrame, output: Output, sink: str) -> None:
-    output.save(rows.write.format(sink).mode("append").option("mergeSchema", "true"))

@@ -29,7 +29,7 @@ from changewire.engines.spark.apply.local import LocalEffects, local_effects
 from changewire.engines.spark.apply.making import local_frame
 from changewire.engines.spark.apply.options import ApplyOptions
 from changewire.engines.spark.apply.plan import TablePlan, plans
-from changewire.engines.spark.apply.refused import RefusedRows, first_reason
+from changewire.engines.spark.apply.refused import RefusedRows
 from changewire.engines.spark.apply.sources import BatchSources, SchemaOf
 from changewire.engines.spark.apply.typed_shape import Shape
 from changewire.engines.spark.decode import DecodedFrames, RowsAs
@@ -172,14 +172,16 @@ def small_batch(kept: DataFrame, rows: pa.Table, options: ApplyOptions) -> Small
 
 
 def _refused(changes: RowBatch, rows: pa.Table, reasons: list[RefusedRows]) -> dict[int, Refusal]:
-    """Return why changes do not fit their tables, by their numbers."""
+    """Return why changes do not fit their tables, the first reason of several, by their numbers."""
     if not reasons:
         return {}
     fields = rows.select(["key", "after", "schema_fingerprint"]).to_pylist()
-    found = (
-        (one.index, first_reason(reasons, one, fields[one.index])) for one in changes.accepted()
-    )
-    return {index: why for index, why in found if why is not None}
+    found: dict[int, Refusal] = {}
+    for one in changes.accepted():
+        takes = (reason.why for reason in reasons if reason.takes(one, fields[one.index]))
+        if (why := next(takes, None)) is not None:
+            found[one.index] = why
+    return found
 
 
 def _sources(changes: RowBatch, rows: pa.Table, *, are_typed: bool) -> BatchSources:

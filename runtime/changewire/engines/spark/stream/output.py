@@ -11,7 +11,6 @@ from typing import Final
 
 from pyspark.sql import DataFrame, DataFrameWriter
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
-from pyspark.sql.types import StructType
 
 from changewire.engines.layout import DEAD_LETTER, MESSAGE_OUTPUTS, OUTPUTS, RECORD_PLACE
 from changewire.engines.options import BatchId, MessageOutputs, StreamOutputs
@@ -69,10 +68,6 @@ class Output:
         if self.kind != DEAD_LETTER:
             return found
         return found.withColumn("time", F.current_timestamp())
-
-    def schema(self, decoded: Frames) -> StructType:
-        """Return the columns of its rows."""
-        return self.rows(decoded).schema
 
 
 def outputs_of(targets: StreamOutputs | MessageOutputs) -> Sequence[Output]:
