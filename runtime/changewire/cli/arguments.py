@@ -11,10 +11,9 @@ from changewire.engines.options import (
     AVAILABLE_NOW,
     BY_STREAM,
     SINKS,
-    MessageOutputs,
     StreamOptions,
-    StreamOutputs,
     TableOptions,
+    outputs_below,
 )
 
 STDOUT: Final = STDIN
@@ -104,10 +103,9 @@ def stream_options(
         BadParameter: The limit of dead letters is neither a number nor a share.
     """
     sink, limit = given.sink or _DELTA, given.max_dead_letters
-    outputs = MessageOutputs if elements_as == "messages" else StreamOutputs
     try:
         return StreamOptions(
-            outputs.below(output, sink),
+            outputs_below(output, sink, elements_as),
             given.checkpoint or "",
             sink,
             None if given.continuous else AVAILABLE_NOW,

@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 
 from changewire.engines.effects import EFFECTS, IMAGES, images, mutation_of, rows_of
 from changewire.engines.json_rows import unpacked
-from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER
+from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, RECORD_PLACE
 from changewire.tables.batch import (
     BatchChange,
     KeyedMutation,
@@ -25,17 +25,12 @@ from changewire.tables.order import Order, position_in
 from changewire.tables.routing import TRUNCATE, Refusal, apply_failed, route_op
 from changewire_messages.change import Source
 
-_PLACE: Final = ("topic", "partition", "offset", "path", "number", "element")
+_PLACE: Final = (*RECORD_PLACE, "element")
 _READ: Final = ("op", "source", "sequence", EFFECTS, "after", *_PLACE)
 
 
 def batch_of(rows: pa.Table, *, with_truncates: bool) -> RowBatch:
-    """Return the changes of decoded rows, and their truncates if they are applied.
-
-    Args:
-        rows: Decoded rows with `EFFECTS`.
-        with_truncates: Whether truncates are applied.
-    """
+    """Return the changes of decoded rows with `EFFECTS`, and truncates if those are applied."""
     chosen = pc.equal(rows["kind"], CHANGE)
     if with_truncates:
         is_truncate = pc.equal(rows["op"], TRUNCATE)
@@ -108,12 +103,7 @@ def _paired(rows: pa.Table, changes: list[BatchChange]) -> Iterator[Repaired]:
 
 
 def deletes_for_all(rows: pa.Table, batch: RowBatch) -> Iterator[dict[str, Any]]:
-    """Yield the deletes that name no table as `changewire.engines.delta.columns.EFFECTS_KEPT`.
-
-    Args:
-        rows: Decoded rows of the batch.
-        batch: The batch.
-    """
+    """Yield the deletes of a batch that name no table, as rows of delta-rs's `EFFECTS_KEPT`."""
     deletes = [one for one in batch.accepted() if one.is_for_all and one.has_key]
     chosen = rows.select([EFFECTS, "after"]).take(
         pa.array([one.index for one in deletes], pa.int64())
@@ -125,12 +115,9 @@ def deletes_for_all(rows: pa.Table, batch: RowBatch) -> Iterator[dict[str, Any]]
 
 
 def as_dead_letters(rows: pa.Table, why: Mapping[int, Refusal], format: str) -> pa.Table:
-    """Return decoded rows in which changes that cannot be applied are dead letters.
+    """Return decoded rows, with the messages of all, in which refused changes are dead letters.
 
-    Args:
-        rows: Decoded rows, with the messages of all of them.
-        why: Why, by row.
-        format: Public name of the messages' format.
+    `why` says which and why, by row; `format` is the public name of the messages' format.
     """
     if not why:
         return rows

@@ -52,19 +52,20 @@ class EffectsDecoder(Decoder):
         self, batch: pa.RecordBatch, made: Made, places: Places | None
     ) -> dict[str, pa.Array]:
         found = super()._native_columns(batch, made, places)
-        values = batch.column("value")
-        found["value"] = values if places is None else values.take(places.record)
-        found[EFFECTS] = _effects(made)
-        return found
+        return {**found, "value": _values(batch, places), EFFECTS: _effects(made)}
 
     def _columns(
         self, batch: pa.RecordBatch, elements: Elements, places: Places | None
     ) -> dict[str, pa.Array]:
         found = super()._columns(batch, elements, places)
-        values = batch.column("value")
-        found["value"] = values if places is None else values.take(places.record)
-        found[EFFECTS] = pa.array([*map(_of_change, elements.rows)], pa.list_(EFFECT))
-        return found
+        effects = pa.array([*map(_of_change, elements.rows)], pa.list_(EFFECT))
+        return {**found, "value": _values(batch, places), EFFECTS: effects}
+
+
+def _values(batch: pa.RecordBatch, places: Places | None) -> pa.Array:
+    """Return the message of each row."""
+    values = batch.column("value")
+    return values if places is None else values.take(places.record)
 
 
 def _effects(made: Made) -> pa.Array:
@@ -90,13 +91,14 @@ def _of_change(change: ChangeRow | None) -> list[dict[str, Any]] | None:
 
 def rows_of(found: Iterable[RowMutation]) -> list[dict[str, Any]]:
     """Return mutations as columns of `EFFECT`."""
-    return [*map(_row, found)]
+    return [effect_row(one, key_text(one.key)) for one in found]
 
 
-def _row(mutation: RowMutation) -> dict[str, Any]:
+def effect_row(mutation: RowMutation, key: str) -> dict[str, Any]:
+    """Return a mutation of the row of a key as columns of `EFFECT`."""
     sequence = mutation.sequence
     return {
-        "key": key_text(mutation.key),
+        "key": key,
         "kind": mutation.kind,
         "sequence": {"major": sequence[0], "minor": sequence[1]} if sequence else None,
         "names": [*mutation.values] if mutation.kind == "patch" else None,
@@ -113,7 +115,8 @@ def mutation_of(row: Mapping[str, Any], values: Mapping[str, Any]) -> RowMutatio
     """
     kind, sequence = row["kind"], row["sequence"]
     if kind == "patch":
-        values = {name: _or_unset(values.get(name)) for name in row["names"]}
+        given = {name: values.get(name) for name in row["names"]}
+        values = {name: UNSET if one is None else one for name, one in given.items()}
     return RowMutation(
         key={},
         identity=(),
@@ -128,15 +131,10 @@ def _position(row: Mapping[str, Any]) -> ChangePosition:
     return ChangePosition(row["topic"], row["partition"], row["offset"], row["element"])
 
 
-def _or_unset(value: Any) -> Any:
-    return UNSET if value is None else value
-
-
 def images(rows: Iterable[Mapping[str, Any]]) -> Iterator[PositionedChange]:
-    """Yield updates as changes, as far as the images of an update need it to be paired.
+    """Yield decoded rows of updates as changes, as far as pairing their images needs it.
 
-    Args:
-        rows: Decoded rows of updates, with the columns `IMAGES` and those of the position.
+    The rows have the columns `IMAGES` and those of the position.
     """
     for row in rows:
         texts = {name: row[name] for name in ("key", "before", "after", "attributes")}
@@ -157,10 +155,6 @@ def images(rows: Iterable[Mapping[str, Any]]) -> Iterator[PositionedChange]:
 
 def check_keys(summary: BatchSummary, known: KnownTables) -> None:
     """Refuse a batch in which no change has a key, if none ever had one.
-
-    Args:
-        summary: Counts of the batch.
-        known: Tables that were fed.
 
     Raises:
         KeysMissingError: It is such a batch.

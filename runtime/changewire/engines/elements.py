@@ -61,13 +61,7 @@ class Elements:
 def columns(
     batch: pa.RecordBatch, elements: Elements, places: Places | None
 ) -> dict[str, pa.Array]:
-    """Join elements with the columns of the records that they came in.
-
-    Args:
-        batch: Records.
-        elements: Elements of these records.
-        places: Which record each is of; None where every record is one element.
-    """
+    """Join elements with the columns of their records; `places` as for `element_columns`."""
     change = _fields(spread(elements.rows, change_array), CHANGE_COLUMNS)
     dead = rejection_columns(elements)
     leniencies = leniencies_column(elements)

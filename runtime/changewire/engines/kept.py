@@ -1,15 +1,22 @@
-"""What a table of tombstones is called, and what it keeps of its table in its properties."""
+"""What is kept from batch to batch, beside the rows of tables.
+
+A table of tombstones keeps in its properties what is known of its table. A checkpoint keeps the
+rest, in a folder for each batch, which the batch overwrites when it is retried.
+"""
 
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from operator import itemgetter
 from typing import Any, Final
 
 import msgspec
 
 from changewire.tables.metadata import metadata_of, state_from
+from changewire.tables.names import Target
 from changewire.tables.order import OLDEST, Order
+from changewire.tables.routing import KnownTables, Namespace
 from changewire.tables.state import tombstone
 
 SUFFIX: Final = "__tombstones"
@@ -20,6 +27,15 @@ KEYS: Final = "changewire.keys"
 
 TRUNCATED: Final = "changewire.truncated"
 """Property: the order of the table's newest truncate."""
+
+TABLES: Final = "changewire_tables"
+"""Folder in a checkpoint: the tables that were fed."""
+
+DELETES: Final = "changewire_deletes"
+"""Folder in a checkpoint: deletes that name no table, for tables to come."""
+
+BATCH: Final = "batch"
+"""Column of both: number of the batch that wrote the row."""
 
 
 def property_text(value: Any) -> str:
@@ -51,3 +67,19 @@ def as_pairs(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return the column of a row's metadata with its map as Arrow takes maps."""
     columns = metadata["columns"]
     return {**metadata, "columns": None if columns is None else [*columns.items()]}
+
+
+def target_rows(added: Iterable[tuple[Target, Namespace]]) -> list[dict[str, Any]]:
+    """Return tables as rows of `TABLES`."""
+    return [
+        {"system": system, "database": database, "name": target.name, "origin": [*target.origin]}
+        for target, (system, database) in added
+    ]
+
+
+def known_from(rows: Iterable[Any]) -> KnownTables:
+    """Return the tables that earlier batches fed, by the rows of `TABLES`."""
+    known = KnownTables()
+    for row in sorted(rows, key=itemgetter(BATCH)):
+        known.add(Target(row["name"], tuple(row["origin"])), (row["system"], row["database"]))
+    return known

@@ -37,6 +37,9 @@ RECORD_COLUMNS: Final[dict[str, pa.DataType]] = {
 }
 """Where a record stood: Kafka's own columns, or file and number."""
 
+RECORD_PLACE: Final = ("topic", "partition", "offset", "path", "number")
+"""Those of them that tell one record from all others."""
+
 POSITION: Final[Mapping[str, tuple[tuple[str, ...], str | int]]] = {
     "topic": (("topic", "path"), ""),
     "partition": (("partition",), -1),
@@ -57,23 +60,12 @@ CHANGE_COLUMNS: Final = tuple(name for name in Change.__struct_fields__ if name 
 
 REJECTION_COLUMNS: Final = ("code", "pointer", "message", "byte_offset", "reasons", "format")
 
-CHANGES_TABLE: Final = (
-    *CHANGE_COLUMNS,
-    "leniencies",
-    *RECORD_COLUMNS,
-    "element",
-    "record_key",
-)
+_OF_ELEMENT: Final = ("leniencies", *RECORD_COLUMNS, "element", "record_key")
+
+CHANGES_TABLE: Final = (*CHANGE_COLUMNS, *_OF_ELEMENT)
 """Columns of the outputs ``changes`` and ``controls``."""
 
-MESSAGES_TABLE: Final = (
-    "variant",
-    "content",
-    "leniencies",
-    *RECORD_COLUMNS,
-    "element",
-    "record_key",
-)
+MESSAGES_TABLE: Final = ("variant", "content", *_OF_ELEMENT)
 """Columns of the output ``messages``."""
 
 DEAD_LETTERS_TABLE: Final = (

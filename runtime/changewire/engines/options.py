@@ -7,7 +7,7 @@ library of an extra, so that the command line can make them before Spark starts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, get_args
@@ -116,11 +116,6 @@ class StreamOutputs(NamedTuple):
     controls: str
     dead_letters: str
 
-    @classmethod
-    def below(cls, folder: str, sink: str) -> StreamOutputs:
-        """Return the outputs of a run: in a folder, or for Iceberg in its `CATALOG`."""
-        return cls(*_below(folder, sink, cls._fields))
-
 
 class MessageOutputs(NamedTuple):
     """Where the outputs of a stream of messages are: paths or names of tables, as above.
@@ -133,15 +128,14 @@ class MessageOutputs(NamedTuple):
     messages: str
     dead_letters: str
 
-    @classmethod
-    def below(cls, folder: str, sink: str) -> MessageOutputs:
-        """Return the outputs of a run, as `StreamOutputs.below` does."""
-        return cls(*_below(folder, sink, cls._fields))
 
-
-def _below(folder: str, sink: str, names: Iterable[str]) -> list[str]:
+def outputs_below(
+    folder: str, sink: str, elements_as: str = "changes"
+) -> StreamOutputs | MessageOutputs:
+    """Return the outputs of a run: in a folder, or for Iceberg in its `CATALOG`."""
+    kind = MessageOutputs if elements_as == "messages" else StreamOutputs
     start = f"{CATALOG}." if sink == "iceberg" else f"{folder}/"
-    return [f"{start}{name}" for name in names]
+    return kind(*(f"{start}{name}" for name in kind._fields))
 
 
 @dataclass(frozen=True)

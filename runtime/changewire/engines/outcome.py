@@ -8,21 +8,12 @@ from typing import Any
 
 from changewire.engines.counts import Counts
 from changewire.engines.native import KernelCounts
+from changewire.engines.outputs import PLACE_ORDER
 
 FIRST_DEAD_LETTERS = 20
 """Dead letters that a report shows."""
 
-PLACE_COLUMNS = (
-    "path",
-    "number",
-    "topic",
-    "partition",
-    "offset",
-    "element",
-    "code",
-    "pointer",
-    "message",
-)
+PLACE_COLUMNS = (*PLACE_ORDER, "code", "pointer", "message")
 """What a report says of a dead letter: where it is and what is wrong, never a value."""
 
 
@@ -92,5 +83,5 @@ class Outcome:
 
 def place_text(row: Mapping[str, Any]) -> str:
     """Return where a row's record is: topic, partition and offset, or file and number."""
-    named = {name: row[name] for name in PLACE_COLUMNS[:6] if row[name] is not None}
+    named = {name: row[name] for name in PLACE_ORDER if row[name] is not None}
     return ", ".join(f"{name} {value}" for name, value in named.items())

@@ -30,11 +30,7 @@ class Places(NamedTuple):
 
 
 def places_of(sizes: pa.Array) -> Places:
-    """Return the places of all elements of records.
-
-    Args:
-        sizes: How many elements each record has, as int32.
-    """
+    """Return the places of all elements of records, by how many each record has, as int32."""
     offsets = pa.concat_arrays([pa.array([0], pa.int32()), pc.cumulative_sum(sizes)])
     rows = pa.array(range(offsets[-1].as_py()), pa.int32())
     record = pc.list_parent_indices(pa.ListArray.from_arrays(offsets, rows))

@@ -85,11 +85,7 @@ def write_until_final(
 
 
 def retried(table: str, action: Callable[[], _Result]) -> _Result:
-    """Return what an action returns; it is retried if it raises `WriteConflictError`.
-
-    Args:
-        table: Name of the table.
-        action: What is done.
+    """Return what an action on a table returns; it is retried if it raises `WriteConflictError`.
 
     Raises:
         ConflictError: Other writers came first again and again.

@@ -126,17 +126,8 @@ def merge_files(
 ) -> Outcome:
     """Apply the changes of files to Delta tables by delta-rs, and write a report.
 
-    The output is that of `run`; `changewire.delta.apply_changes` says what the tables hold.
-
-    Args:
-        inputs: Files or folders; ``-`` is standard input.
-        output: Local folder for ``changes``, ``controls``, ``dead_letters`` and the report.
-        decode_options: The format of the messages, and what they do not say themselves.
-        table_options: Which tables changes are applied to.
-        checkpoint: Folder that keeps what is known of tables.
-        shape: Shape of the files.
-        show_values: Whether the report's first dead letters show the start of their values.
-        progress: Called after each batch with the number of messages so far.
+    The inputs and the output are those of `run`; `changewire.delta.apply_changes` says what the
+    tables and the checkpoint hold.
 
     Raises:
         FramingError: An input cannot be read.

@@ -21,7 +21,7 @@ from tests.support.topics import create, produce
 
 from changewire.cli.arguments import TableArguments
 from changewire.engines.layout import OUTPUTS
-from changewire.engines.options import StreamOutputs, TableOptions
+from changewire.engines.options import TableOptions, outputs_below
 from changewire.engines.spark.run_stream import settings
 from changewire.framing import Position, Record
 
@@ -238,7 +238,8 @@ def test_tables_of_iceberg_are_in_a_catalog_of_the_output(tmp_path: Path) -> Non
     assert told["spark.sql.catalog.changewire.warehouse"] == str(tmp_path)
     assert told["spark.jars.packages"] == "org.example:jar:1"
     assert "iceberg" in told["spark.sql.extensions"]
-    assert StreamOutputs.below(str(tmp_path), "iceberg").changes == "changewire.changes"
+    outputs = outputs_below(str(tmp_path), "iceberg")
+    assert outputs == ("changewire.changes", "changewire.controls", "changewire.dead_letters")
 
 
 def test_a_stream_feeds_tables(

@@ -25,7 +25,7 @@ from tests.support.topics import create, produce
 import changewire.spark as cws
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.errors import StreamError
-from changewire.engines.options import StreamOptions, StreamOutputs
+from changewire.engines.options import StreamOptions, outputs_below
 from changewire.engines.outcome import FIRST_DEAD_LETTERS
 from changewire.engines.spark.run_stream import run_stream
 from changewire.framing import Position, Record
@@ -144,7 +144,7 @@ def test_a_run_into_a_report_is_refused(remote: SparkSession, kafka: str, tmp_pa
     """What a run counts is kept in its own process, which a remote batch never reaches."""
     assert cws.session() is remote
     options = {"kafka.bootstrap.servers": kafka, "subscribe": "no-topic"}
-    outputs = StreamOutputs.below(str(tmp_path), "delta")
+    outputs = outputs_below(str(tmp_path), "delta")
     stream_options = StreamOptions(outputs, str(tmp_path / "checkpoint"))
     with pytest.raises(StreamError, match=r"^a run counts its batches in this process, and a ses"):
         run_stream(

@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from changewire.engines.changelog.folders import Folder, Log
 from changewire.engines.changelog.keys import Wanted, parsed
-from changewire.engines.changelog.letters import PLACE, rejected_changes
-from changewire.engines.layout import CHANGE_COLUMNS
+from changewire.engines.changelog.letters import rejected_changes
+from changewire.engines.layout import CHANGE_COLUMNS, RECORD_PLACE
 from changewire.framing import FramingError
 from changewire.framing import Position as RecordPosition
 from changewire.tables.keys import key_text
@@ -25,7 +25,7 @@ _ROWS: Final = ("key", "before_key", "before", "after", "attributes")
 _BATCH: Final = "batch"
 """Column of logs that a stream wrote as Parquet."""
 
-_NEEDED: Final = (*CHANGE_COLUMNS, *PLACE, "element")
+_NEEDED: Final = (*CHANGE_COLUMNS, *RECORD_PLACE, "element")
 _PARTS: Final = ("database", "schema", "table")
 _MOST: Final = 1000
 """Tables that are noted at most; a hostile log has as many as it likes."""
@@ -180,7 +180,7 @@ def _logged(folder: str, row: Mapping[str, Any], key: str | None) -> _Logged:
     columns |= {name: _row_of(folder, row[name]) for name in _ROWS if row[name] is not None}
     columns["source"] = Source(**row["source"])
     columns["sequence"] = None if row["sequence"] is None else Sequence(**row["sequence"])
-    place = RecordPosition(**{name: row[name] for name in PLACE})
+    place = RecordPosition(**{name: row[name] for name in RECORD_PLACE})
     placed = PositionedChange(Change(**columns), position_of(place, row["element"]))
     return _Logged(row.get(_BATCH) or 0, placed, key)
 
@@ -190,9 +190,7 @@ def _first_keys(
 ) -> Iterator[tuple[str, str | None]]:
     """Yield the `dotted` name of each table of a batch of which no key is known, and a key.
 
-    Args:
-        batch: Rows of a change log.
-        known: Key columns by table; none of a table whose changes had no key so far.
+    The key is None if no change in the batch has one.
     """
     names = _table_names(batch.column("source"))
     number = len(known)

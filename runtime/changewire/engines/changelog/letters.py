@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.changelog.folders import Folder
 from changewire.engines.changelog.keys import Wanted, parsed
+from changewire.engines.layout import RECORD_PLACE
 from changewire.framing import Position as RecordPosition
 from changewire.tables.keys import key_text
 from changewire.tables.order import PositionedChange, position_of
@@ -18,10 +19,7 @@ from changewire_messages.change import Change
 _CODES: Final = ("key-mismatch", "name-collision", "schema-mismatch", "table-missing")
 """Why tables refuse changes; messages with any other code are no changes."""
 
-PLACE: Final = ("topic", "partition", "offset", "path", "number")
-"""Columns that say where a record stood."""
-
-_NEEDED: Final = frozenset({*PLACE, "element", "code", "message", "format", "value"})
+_NEEDED: Final = frozenset({*RECORD_PLACE, "element", "code", "message", "format", "value"})
 _OPTIONAL: Final = frozenset({"key", "replayed"})
 
 
@@ -40,13 +38,9 @@ class Letter(NamedTuple):
 
 
 def rejected_changes(folder: str, wanted: Wanted) -> Iterator[Letter]:
-    """Yield the changes of a key that tables refused.
+    """Yield the changes of a key that tables refused, from the dead letters of a stream.
 
     They are decoded anew, without options: a message that only they give a key is left out.
-
-    Args:
-        folder: Folder of the dead letters of a stream.
-        wanted: The key.
 
     Raises:
         FramingError: The folder cannot be read.
@@ -59,7 +53,7 @@ def rejected_changes(folder: str, wanted: Wanted) -> Iterator[Letter]:
         for row in batch.to_pylist():
             change = None if row.get("replayed") else _change(row)
             if change is not None:
-                place = RecordPosition(**{name: row[name] for name in PLACE})
+                place = RecordPosition(**{name: row[name] for name in RECORD_PLACE})
                 placed = PositionedChange(change, position_of(place, row["element"]))
                 yield from (Letter(placed, key, row["message"]) for key in _keys(change, wanted))
 

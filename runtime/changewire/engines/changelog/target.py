@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 import pyarrow.compute as pc
 from msgspec import MsgspecError, Struct
 
 from changewire.engines.changelog.folders import Folder
 from changewire.engines.changelog.keys import either, parsed
+from changewire.engines.json_rows import KEY, ROW
 from changewire.framing import FramingError
 from changewire.tables.metadata import COLUMN, state_from
 from changewire.tables.order import Order
@@ -18,9 +19,6 @@ from changewire.tables.state import State
 Verdict = Literal["same", "missing", "left-over", "other-change", "other-values"]
 """Whether a table holds what its log says: it does; it lacks the row; it has a row that is no more;
 its row was made by another change; or by this one, with other values."""
-
-_KEY: Final = "key"
-_ROW: Final = "row"
 
 
 class StoredRow(Struct, frozen=True):
@@ -51,11 +49,11 @@ def stored_row(folder: str, key: str) -> StoredRow | None:
     table = Folder(folder)
     if COLUMN not in table.names:
         raise FramingError(folder, None, f"it has no column {COLUMN!r}: changewire did not make it")
-    is_json = set(table.names) == {_KEY, _ROW, COLUMN}
+    is_json = set(table.names) == {KEY, ROW, COLUMN}
     names = parsed(key)
     for row in _of_text(table, key) if is_json else _of_columns(table, names):
         metadata = row.pop(COLUMN)
-        values = parsed(row[_ROW]) if is_json else row
+        values = parsed(row[ROW]) if is_json else row
         rest = {name: value for name, value in values.items() if name not in names}
         return StoredRow(_order(folder, metadata, rest), rest, is_json)
     return None
@@ -69,7 +67,7 @@ def _order(folder: str, metadata: Mapping[str, Any], values: Mapping[str, Any]) 
 
 
 def _of_text(table: Folder, key: str) -> Iterator[dict[str, Any]]:
-    for batch in table.batches({_ROW, COLUMN}, pc.field(_KEY) == key):
+    for batch in table.batches({ROW, COLUMN}, pc.field(KEY) == key):
         yield from batch.to_pylist(maps_as_pydicts="strict")
 
 

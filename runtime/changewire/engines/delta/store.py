@@ -1,17 +1,16 @@
 """Batches applied to tables of delta-rs, and what their checkpoint keeps.
 
-It keeps the tables that were fed, and deletes that name none, as the Spark engine does: in a folder
-for each batch. Spark counts its batches from 0. A batch here has a negative number, made of what it
-keeps, so that one that is retried overwrites its folder, and none of the other engine's.
+The checkpoint is that of the Spark engine, see `changewire.engines.kept`. Spark counts its batches
+from 0. A batch here has a negative number, made of what it keeps, so that one that is retried
+overwrites its folder, and none of the other engine's.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -29,14 +28,12 @@ from changewire.engines.collected import (
 from changewire.engines.delta.columns import EFFECTS_KEPT, TARGETS
 from changewire.engines.delta.merge import DeltaDecisions, DeltaMerge
 from changewire.engines.effects import check_keys
+from changewire.engines.kept import BATCH, DELETES, TABLES, known_from, target_rows
 from changewire.tables.batch import RowBatch
 from changewire.tables.names import Target
 from changewire.tables.planner import BatchPlan, DecidedMerges, decide, plan, write
 from changewire.tables.routing import KnownTables, Namespace, Refusal, Routing
 
-_TABLES: Final = "changewire_tables"
-_DELETES: Final = "changewire_deletes"
-_BATCH: Final = "batch"
 _FILE: Final = "part-00000.parquet"
 _NUMBER_BYTES: Final = 7
 """Of a digest, so that a number is one of 64 bits with its sign."""
@@ -78,7 +75,7 @@ class DeltaStore:
 
     def __post_init__(self) -> None:
         """Read what earlier runs knew."""
-        self.known = known_tables(self.checkpoint)
+        self.known = known_from(_read(self.checkpoint, TABLES, TARGETS))
 
     def decide(self, rows: pa.Table) -> DecidedRows:
         """Decide what a batch does to its tables; changes that cannot be applied are left out.
@@ -108,7 +105,7 @@ class DeltaStore:
             ConflictError: Other writers did not let it be done.
             OutputError: A table has other columns, or is not for delta-rs to write.
         """
-        registry = _DeltaCheckpoint(self.checkpoint, decided.rows)
+        registry = DeltaCheckpoint(self.checkpoint, decided.rows)
         self.counts += write(decided.planned, decided.merges, registry)
 
     def _merges(self, planned: BatchPlan[RowBatch]) -> Iterator[DeltaMerge]:
@@ -116,13 +113,13 @@ class DeltaStore:
         for target, namespace in planned.routes.added:
             added.setdefault(target, []).append(namespace)
         for target, keys in planned.routes.targets.items():
-            deletes = kept_deletes(self.checkpoint, added[target]) if target in added else ()
+            deletes = _kept_deletes(self.checkpoint, added[target]) if target in added else ()
             earlier = (keyed_mutation(row, None) for row in deletes)
             mutations = planned.batch.mutations_of(keys, earlier)
             yield DeltaMerge(mutations, target.name, planned.batch.newest_truncate(keys))
 
 
-class _DeltaCheckpoint(NamedTuple):
+class DeltaCheckpoint(NamedTuple):
     """Keeps what later batches need; see `changewire.tables.planner.TableRegistry`."""
 
     folder: str
@@ -130,38 +127,16 @@ class _DeltaCheckpoint(NamedTuple):
 
     def keep_deletes(self, batch: RowBatch) -> None:
         """Keep deletes that name no table, for tables to come."""
-        keep_deletes(self.folder, deletes_for_all(self.rows, batch))
+        _write([*deletes_for_all(self.rows, batch)], self.folder, DELETES, EFFECTS_KEPT)
 
     def keep_tables(self, added: list[tuple[Target, Namespace]]) -> None:
         """Keep the tables that the batch was the first to feed."""
-        keep_tables(self.folder, added)
+        _write(target_rows(added), self.folder, TABLES, TARGETS)
 
 
-def known_tables(checkpoint: str) -> KnownTables:
-    """Return the tables that earlier batches fed."""
-    known = KnownTables()
-    for row in sorted(_read(checkpoint, _TABLES, TARGETS), key=itemgetter(_BATCH)):
-        known.add(Target(row["name"], tuple(row["origin"])), (row["system"], row["database"]))
-    return known
-
-
-def keep_tables(checkpoint: str, added: Iterable[tuple[Target, Namespace]]) -> None:
-    """Keep the tables that a batch was the first to feed."""
-    rows = [
-        {"system": system, "database": database, "name": target.name, "origin": [*target.origin]}
-        for target, (system, database) in added
-    ]
-    _write(rows, checkpoint, _TABLES, TARGETS)
-
-
-def keep_deletes(checkpoint: str, deletes: Iterable[dict[str, Any]]) -> None:
-    """Keep deletes that name no table, for tables to come; they have columns `EFFECTS_KEPT`."""
-    _write([*deletes], checkpoint, _DELETES, EFFECTS_KEPT)
-
-
-def kept_deletes(checkpoint: str, namespaces: Collection[Namespace]) -> Iterator[dict[str, Any]]:
+def _kept_deletes(checkpoint: str, namespaces: Collection[Namespace]) -> Iterator[dict[str, Any]]:
     """Yield kept deletes of some namespaces."""
-    for row in _read(checkpoint, _DELETES, EFFECTS_KEPT):
+    for row in _read(checkpoint, DELETES, EFFECTS_KEPT):
         if (row["source"]["system"], row["source"]["database"]) in namespaces:
             yield row
 
@@ -171,7 +146,7 @@ def _write(rows: list[dict[str, Any]], checkpoint: str, folder: str, columns: pa
         return
     digest = hashlib.sha256(msgspec.json.encode(rows)).digest()
     number = -1 - int.from_bytes(digest[:_NUMBER_BYTES], "big")
-    place = Path(checkpoint, folder, f"{_BATCH}={number}")
+    place = Path(checkpoint, folder, f"{BATCH}={number}")
     place.mkdir(parents=True, exist_ok=True)
     begun = place / f".{_FILE}"
     pq.write_table(pa.Table.from_pylist(rows, columns), begun)
@@ -182,7 +157,7 @@ def _read(checkpoint: str, folder: str, columns: pa.Schema) -> Iterator[dict[str
     place = Path(checkpoint, folder)
     if not place.is_dir():
         return
-    numbered = columns.append(pa.field(_BATCH, pa.int64()))
+    numbered = columns.append(pa.field(BATCH, pa.int64()))
     found = ds.dataset(place, schema=numbered, format="parquet", partitioning="hive")
     for batch in found.to_batches():
         yield from batch.to_pylist()

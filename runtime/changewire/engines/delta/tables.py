@@ -206,10 +206,7 @@ def older_than(floor: Order) -> str:
     """Return the condition that the newest write of a row is not newer than a truncate.
 
     It is never NULL. Text compares by its bytes, which in UTF-8 is the order of its characters, as
-    in Python.
-
-    Args:
-        floor: Order of the truncate; it has a sequence.
+    in Python. The order of the truncate has a sequence.
     """
     major, minor = floor.sequence
     topic, partition, offset, element = floor.position

@@ -47,12 +47,7 @@ class LogVersion(NamedTuple):
 
 
 def log_version(spark: SparkSession, table: str) -> LogVersion | None:
-    """Return the version that a Delta table has now; None if that cannot be known here.
-
-    Args:
-        spark: The session.
-        table: The table, as SQL names it.
-    """
+    """Return the version that a Delta table has now; None if that cannot be known here."""
     path = _PATH.fullmatch(table)
     if is_remote(spark):
         return None

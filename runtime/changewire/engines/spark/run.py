@@ -77,15 +77,7 @@ def run_kafka(
     packages: str | None = None,
     show_values: bool = False,
 ) -> Outcome:
-    """Decode what Kafka topics hold by now into Parquet tables below a folder.
-
-    Args:
-        options: Options of Spark's Kafka source, as `read_kafka` takes them.
-        output: Folder for ``changes``, ``controls`` and ``dead_letters``, or for ``messages`` and
-            ``dead_letters``; those are replaced.
-        decode_options: The format of the messages, and what they do not say themselves.
-        packages: Maven coordinates of Spark's Kafka connector, for a session that is started.
-        show_values: Whether the outcome's first dead letters show the start of their values.
+    """Decode what Kafka topics hold by now, as `changewire.jobs.topics.run_topics` does.
 
     Raises:
         KafkaSourceError: An option is wrong, or the connector, a broker or a topic is not there.

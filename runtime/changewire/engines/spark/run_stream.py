@@ -35,22 +35,9 @@ def run_stream(
     packages: str | None = None,
     show_values: bool = False,
 ) -> Outcome:
-    """Write Kafka topics to tables by a streaming query, and wait until it ends.
+    """Write Kafka topics to tables, as `changewire.jobs.topics.stream_topics` does.
 
     A new checkpoint begins at the earliest offset, unless ``startingOffsets`` says otherwise.
-
-    Args:
-        options: Options of Spark's Kafka source, as `read_kafka` takes them.
-        output: Folder of the run.
-        decode_options: The format of the messages, and what they do not say themselves.
-        stream_options: How the stream is written. Its listener's ``notice`` and ``metrics`` get a
-            line for each batch that was committed.
-        table_options: Which tables changes are applied to; None if they are only logged.
-        packages: Maven coordinates for a session that is started.
-        show_values: Whether the outcome's first dead letters show the start of their values.
-
-    Returns:
-        What the batches that this run committed held.
 
     Raises:
         KafkaSourceError: An option is wrong, or the connector, a broker or a topic is not there.

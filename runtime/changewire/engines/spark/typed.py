@@ -46,7 +46,12 @@ class TypedDecoder(Decoder):
 
     Columns that the type does not name go to ``attributes`` as ``undeclared``. A value that does
     not fit its column makes the element a dead letter.
+
+    Attributes:
+        is_only_checked: Whether rows stay JSON text, and only have to fit the type.
     """
+
+    is_only_checked = False
 
     def __init__(self, decode_options: DecodeOptions, row: StructType) -> None:
         """Check that rows can have the type.
@@ -68,15 +73,15 @@ class TypedDecoder(Decoder):
         """What decodes most messages quickly; None if there is no such, or not for these rows."""
         if type(self) is not TypedDecoder:
             return None
-        return kernel_of(self.decode_options, row=self._kernel_row(is_only_checked=False))
+        return kernel_of(self.decode_options, row=self._kernel_row())
 
-    def _kernel_row(self, *, is_only_checked: bool) -> RowType:
+    def _kernel_row(self) -> RowType:
         """Return the type of rows as the kernel takes it."""
         readings = [
             field.metadata.get("contentMediaType") or field.metadata.get(TYPED_BY, "")
             for field in self._type.fields
         ]
-        return RowType(pa.schema([*arrow_type(self._type)]), readings, is_only_checked)
+        return RowType(pa.schema([*arrow_type(self._type)]), readings, self.is_only_checked)
 
     @cached_property
     def _type(self) -> StructType:
@@ -100,7 +105,8 @@ class TypedDecoder(Decoder):
             return result, leniencies
         used: list[str] = []
         try:
-            return self._typed(result, used), leniencies + used
+            typed = self._typed(result, used)
+            return result if self.is_only_checked else typed, leniencies + used
         except CellError as error:
             issue = error.issue
         except RecursionError:
@@ -134,12 +140,8 @@ class TypedDecoder(Decoder):
         self, batch: pa.RecordBatch, elements: Elements, places: Places | None
     ) -> dict[str, pa.Array]:
         columns = super()._columns(batch, elements, places)
-        self._images(columns, elements)
-        return columns
-
-    def _images(self, columns: dict[str, pa.Array], elements: Elements) -> None:
-        """Put typed rows in place of JSON text."""
         kind = arrow_type(self._type)
-        for name in _IMAGES:
+        for name in () if self.is_only_checked else _IMAGES:
             values = [None if change is None else getattr(change, name) for change in elements.rows]
             columns[name] = pa.array(values, kind)
+        return columns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from pyspark.sql.types import (
@@ -50,20 +51,51 @@ INPUT = StructType(
 """What is decoded."""
 
 
-def nullable(kind: DataType) -> Any:
-    """Return a type in which everything may be NULL, at any depth.
+def inside(kind: DataType) -> list[tuple[str, DataType]]:
+    """Return what a type holds, by the names that Parquet has for it; nothing for a scalar."""
+    if isinstance(kind, StructType):
+        return [(field.name, field.dataType) for field in kind.fields]
+    if isinstance(kind, ArrayType):
+        return [("element", kind.elementType)]
+    return [("key", kind.keyType), ("value", kind.valueType)] if isinstance(kind, MapType) else []
+
+
+def _as_it_is(kind: DataType) -> DataType:
+    return kind
+
+
+def nullable(kind: DataType, scalar: Callable[[DataType], DataType] = _as_it_is) -> Any:
+    """Return a type in which everything may be NULL, at any depth, but for keys of maps.
 
     Spark takes the word of what it is given for a column that may not: a row without the value
     would end the job.
+
+    Args:
+        kind: The type.
+        scalar: Returns what stands in place of a type that holds no others.
     """
     if isinstance(kind, StructType):
-        fields = [(f.name, nullable(f.dataType), f.metadata) for f in kind.fields]
+        fields = [(f.name, nullable(f.dataType, scalar), f.metadata) for f in kind.fields]
         return StructType([StructField(n, t, nullable=True, metadata=m) for n, t, m in fields])
     if isinstance(kind, ArrayType):
-        return ArrayType(nullable(kind.elementType))
+        return ArrayType(nullable(kind.elementType, scalar))
     if isinstance(kind, MapType):
-        return MapType(kind.keyType, nullable(kind.valueType))
-    return kind
+        return MapType(nullable(kind.keyType, scalar), nullable(kind.valueType, scalar))
+    return scalar(kind)
+
+
+def differing(found: StructType, needed: StructType) -> Iterator[tuple[str, str, str]]:
+    """Yield columns that are not as they are needed: name, needed type, and what is there instead.
+
+    Args:
+        found: Columns of a table.
+        needed: Some of them; whether they may be NULL is not compared.
+    """
+    there = {field.name: field.dataType.simpleString() for field in found.fields}
+    for field in needed.fields:
+        name, kind = field.name, field.dataType.simpleString()
+        if there.get(name) != kind:
+            yield name, kind, f"has {there[name]}" if name in there else "lacks it"
 
 
 def _nullable(fields: StructType, names: tuple[str, ...]) -> list[StructField]:
@@ -73,12 +105,7 @@ def _nullable(fields: StructType, names: tuple[str, ...]) -> list[StructField]:
 
 
 def _rows(kinds: str, own: list[StructField]) -> StructType:
-    """Return the type of decoded rows.
-
-    Args:
-        kinds: What the column ``kind`` may hold.
-        own: Columns of what is no dead letter.
-    """
+    """Return the type of decoded rows, with the columns of what is no dead letter."""
     return StructType(
         [
             _commented("kind", StringType(), kinds),
@@ -103,11 +130,7 @@ ROWS = _rows("change, control or dead_letter.", _nullable(CHANGE, CHANGE_COLUMNS
 
 
 def message_rows(message: StructType) -> StructType:
-    """Return the type of the rows that `changewire.engines.messages` makes.
-
-    Args:
-        message: Type of a message.
-    """
+    """Return the type of the rows that `changewire.engines.messages` makes."""
     variant = "Variant of the message; NULL for a record without value."
     content = "The message; NULL for a record without value and a batch without elements."
     own = [_commented("variant", StringType(), variant), _commented("content", message, content)]

@@ -7,14 +7,15 @@ from typing import Any
 
 from tests.runtime.engines.ends import ending
 
-from changewire.engines.spark.apply import batch, merge
+from changewire.engines.spark.apply import merge
+from changewire.engines.spark.apply.known import SparkCheckpoint
 
 STEPS = {
     "before tombstones": (merge, "write_tombstones", True),
     "after tombstones": (merge, "write_tombstones", False),
     "before rows": (merge, "write_rows", True),
     "after rows": (merge, "write_rows", False),
-    "after tables": (batch, "keep_tables", False),
+    "after tables": (SparkCheckpoint, "keep_tables", False),
 }
 """Steps of a batch, after its outputs: where the function is that takes it, and whether the query
 ends before it."""

@@ -29,7 +29,7 @@ from changewire.engines.options import (
     StreamOutputs,
 )
 from changewire.engines.spark.apply.effects import with_effects
-from changewire.engines.spark.apply.options import ApplyOptions, RowTypes
+from changewire.engines.spark.apply.options import ApplyOptions
 from changewire.engines.spark.apply.query import start_applying
 from changewire.engines.spark.decode import DecodedFrames, mapped
 from changewire.engines.spark.types import ROWS
@@ -118,12 +118,12 @@ class Lake:
 
     def start(self, spark: SparkSession, **options: Any) -> Any:
         """Start a query that applies the changes that were sent."""
-        decoder = ChangeDecoder(DecodeOptions("dataworks-json"))
-        decoded = DecodedFrames(mapped(self.read(spark), decoder, with_effects(ROWS)))
         checkpoint = str(self.root / "checkpoint")
         routing = Routing(template_of(self.template), "null")
-        types = RowTypes("json", DecodeOptions("dataworks-json"))
-        how = ApplyOptions(routing, types, self.sink, checkpoint, self.applies_truncates)
+        decode_options = DecodeOptions("dataworks-json")
+        how = ApplyOptions(routing, decode_options, self.sink, checkpoint, self.applies_truncates)
+        decoder = ChangeDecoder(decode_options)
+        decoded = DecodedFrames(mapped(self.read(spark), decoder, with_effects(ROWS)))
         outputs = StreamOutputs(**self.outputs())
         listener = StreamListener(**options)
         stream_options = StreamOptions(

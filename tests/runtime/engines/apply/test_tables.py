@@ -21,7 +21,7 @@ from tests.runtime.tables.model import key_of, tables_of
 import changewire.spark as cws
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.spark.apply.merge import SparkMerge
-from changewire.engines.spark.apply.options import ApplyOptions, RowTypes
+from changewire.engines.spark.apply.options import ApplyOptions
 from changewire.tables import PositionedChange, Routing, template_of
 
 if TYPE_CHECKING:
@@ -122,16 +122,16 @@ def test_truncates(spark: SparkSession, fed: tuple[Lake, list[str]]) -> None:
 @pytest.mark.parametrize("target", ["lake/{table}", "./t", "{database}/{table}"])
 def test_a_path_is_whole(target: str) -> None:
     """Spark refuses relative ones only when the first batch is there."""
-    routing, types = Routing(template_of(target)), RowTypes("json", DecodeOptions("dataworks-json"))
+    routing, options = Routing(template_of(target)), DecodeOptions("dataworks-json")
     with pytest.raises(ValueError, match=r"is a relative path; Spark takes tables by whole paths"):
-        ApplyOptions(routing, types, "delta", "checkpoint")
+        ApplyOptions(routing, options, "delta", "checkpoint")
 
 
 @pytest.mark.parametrize("target", ["/lake/{table}", "s3://lake/{table}", "dbfs:/lake/{table}"])
 def test_a_uri_is_a_whole_path(target: str) -> None:
     """They stay as they are."""
-    routing, types = Routing(template_of(target)), RowTypes("json", DecodeOptions("dataworks-json"))
-    assert ApplyOptions(routing, types, "delta", "checkpoint").routing.template.text == target
+    routing, options = Routing(template_of(target)), DecodeOptions("dataworks-json")
+    assert ApplyOptions(routing, options, "delta", "checkpoint").routing.template.text == target
 
 
 MEANWHILE: Mapping[str, tuple[list[Any], list[Any]]] = {

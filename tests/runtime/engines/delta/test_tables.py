@@ -21,7 +21,8 @@ from tests.runtime.tables.model import tables_of
 import changewire as cw
 import changewire.delta as cwd
 from changewire.engines import retries
-from changewire.engines.delta import merge, store
+from changewire.engines.delta import merge
+from changewire.engines.delta.store import DeltaCheckpoint
 from changewire.engines.delta.tables import older_than
 from changewire.engines.kept import SUFFIX, TRUNCATED
 from changewire.tables.order import ChangePosition, Order
@@ -31,7 +32,7 @@ STEPS = {
     "after tombstones": (merge, "write_tombstones", False),
     "before rows": (merge, "write_rows", True),
     "after rows": (merge, "write_rows", False),
-    "after tables": (store, "keep_tables", False),
+    "after tables": (DeltaCheckpoint, "keep_tables", False),
 }
 """Steps of a batch: where the function is that takes it, and whether the run ends before it."""
 

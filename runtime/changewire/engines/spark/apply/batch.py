@@ -16,21 +16,15 @@ from changewire.engines.counts import Counts
 from changewire.engines.effects import check_keys
 from changewire.engines.options import BatchId, MergeCounts
 from changewire.engines.spark.apply.decisions import MANY
-from changewire.engines.spark.apply.effects import effects_of
 from changewire.engines.spark.apply.failures import numbered
-from changewire.engines.spark.apply.known import (
-    keep_deletes,
-    keep_tables,
-    kept_deletes,
-    known_tables,
-)
-from changewire.engines.spark.apply.large_batch import large_batch
+from changewire.engines.spark.apply.known import SparkCheckpoint, kept_deletes, known_tables
+from changewire.engines.spark.apply.large_batch import LargeBatch, large_batch
 from changewire.engines.spark.apply.merge import SparkMerge
 from changewire.engines.spark.apply.options import ApplyOptions
-from changewire.engines.spark.apply.protocols import AppliedBatch
 from changewire.engines.spark.apply.small_batch import (
     FEW,
     NotSmallError,
+    SmallBatch,
     collected,
     small_batch,
 )
@@ -38,8 +32,6 @@ from changewire.engines.spark.apply.tables import tables_of
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.stream.batch import BatchWriter
 from changewire.tables import planner
-from changewire.tables.names import Target
-from changewire.tables.routing import Namespace, goes_to_all
 
 _SETTINGS: Final = {
     # Names of columns stand in SQL text, where they are quoted and mean nothing else.
@@ -119,25 +111,24 @@ def apply_batch(
         planned = replace(planned, batch=planned.batch.without(decided.failures))
         check(planned.batch.landed(decoded.rows_as))
     landed = land(planned.batch.landed(decoded.rows_as))
-    registry = _SparkCheckpoint(spark, options.checkpoint, number)
+    registry = SparkCheckpoint(spark, options.checkpoint, number)
     tables = planner.write(planned, decided, registry, run=partial(_side_by_side, spark))
     keys = sum((found.made.keys for _, found in decided.merges), Counter[str]())
     return landed, MergeCounts(dict(sorted(tables.items())), dict(sorted(keys.items())))
 
 
-_Planned = planner.BatchPlan[AppliedBatch]
+_Batch = LargeBatch | SmallBatch
+_Planned = planner.BatchPlan[_Batch]
 
 
 def _merges(rows: DataFrame, options: ApplyOptions) -> tuple[_Planned, list[SparkMerge]]:
     """Return where the changes of a batch go, and what they do to each table.
 
-    Args:
-        rows: Decoded rows with effects and `ROW_ID`.
-        options: How changes are applied.
+    The rows have effects and `ROW_ID`.
     """
     if options.checkpoint not in _were_large:
         _set_adaptive(rows.sparkSession, is_large=False)
-        found = collected(rows, with_messages=options.types.rows == "embedded")
+        found = collected(rows, with_messages=options.rows == "embedded")
         if found is not None:
             try:
                 planned = _planned(small_batch(rows, found, options))
@@ -150,7 +141,7 @@ def _merges(rows: DataFrame, options: ApplyOptions) -> tuple[_Planned, list[Spar
     return planned, [*_table_merges(planned)]
 
 
-def _planned(batch: AppliedBatch) -> _Planned:
+def _planned(batch: _Batch) -> _Planned:
     """Return where the changes of a batch go."""
     options, sources = batch.options, batch.sources
     spark = batch.landing.sparkSession
@@ -197,28 +188,3 @@ def _side_by_side(spark: SparkSession, actions: list[planner.Action]) -> list[Co
         # Each gets properties of its own, in which Spark notes what a thread does.
         found = [pool.submit(inheritable_thread_target(spark)(action)) for action in actions]
     return [one.result() for one in found]
-
-
-@dataclass(frozen=True)
-class _SparkCheckpoint:
-    """Keeps what later batches need; see `changewire.tables.planner.TableRegistry`.
-
-    Attributes:
-        spark: The session.
-        folder: Folder of the checkpoint.
-        number: Number of the batch.
-    """
-
-    spark: SparkSession
-    folder: str
-    number: int
-
-    def keep_deletes(self, batch: AppliedBatch) -> None:
-        """Keep deletes that name no table, for tables to come."""
-        to_all = [one for one in batch.sources.route_keys if goes_to_all(one[1], one[0])]
-        if to_all:
-            keep_deletes(self.folder, self.number, effects_of(batch.landing, to_all))
-
-    def keep_tables(self, added: list[tuple[Target, Namespace]]) -> None:
-        """Keep the tables that the batch was the first to feed."""
-        keep_tables(self.spark, self.folder, self.number, added)

@@ -28,8 +28,8 @@ from changewire.engines.spark.apply.failures import (
     ROW_ID,
     ROW_ID_FIELD,
 )
-from changewire.engines.spark.apply.shape import CONTENT, NAMED, Shape
-from changewire.engines.spark.apply.typed_shape import EFFECT_FIELDS
+from changewire.engines.spark.apply.shape import CONTENT, NAMED
+from changewire.engines.spark.apply.typed_shape import EFFECT_FIELDS, Shape
 from changewire.engines.spark.arrow_types import arrow_type
 from changewire.tables.merge import Stored, decided_row
 from changewire.tables.metadata import COLUMN, metadata_of, state_from
@@ -115,13 +115,13 @@ class Decide:
         counts: Counter[str] = Counter()
         schema = pa.schema([*arrow_type(output_type(self._shape))])
         found: _Rows = []
-        for decisions in self.decisions(_rows(batches), counts):
+        for decisions in self.decisions(dictionaries(batches), counts):
             found += decisions
             if len(found) >= _BATCH:
-                yield _batch(found, schema)
+                yield pa.RecordBatch.from_pylist(found, schema)
                 found = []
         found.append({"action": COUNTS, "counts": [*(+counts).items()]})
-        yield _batch(found, schema)
+        yield pa.RecordBatch.from_pylist(found, schema)
 
     def decisions(self, rows: Iterable[dict[str, Any]], counts: Counter[str]) -> Iterator[_Rows]:
         """Yield what becomes of the row of each key, and which of its effects cannot be applied.
@@ -180,14 +180,11 @@ class Decide:
         return stored, expected
 
 
-def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
+def dictionaries(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of batches, with maps as dictionaries."""
     for batch in batches:
         yield from batch.to_pylist(maps_as_pydicts="strict")
 
 
 def _failed(row: dict[str, Any], why: dict[str, str]) -> dict[str, Any]:
     return {"action": FAILED, "key": row["key"], ROW_ID: row[ROW_ID], FAILURE: why}
-
-
-def _batch(found: _Rows, schema: pa.Schema) -> pa.RecordBatch:
-    return pa.RecordBatch.from_pylist(found, schema)

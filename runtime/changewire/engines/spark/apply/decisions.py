@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Final, NamedTuple
+from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
@@ -34,8 +34,9 @@ MANY: Final = 20_000
 than one that has all of them read and decided by Python."""
 
 
-class Decisions(NamedTuple):
-    """What rows become.
+@dataclass(frozen=True)
+class Decisions:
+    """What rows become; all of their keys were looked at.
 
     Attributes:
         decided: Columns as `output_type` has them; computed once.
@@ -45,6 +46,7 @@ class Decisions(NamedTuple):
         newest: The greatest sequence that is written.
         failed: How many effects cannot be applied.
         others: How many keys are not decided yet.
+        keys: As `local.LocalDecisions` has it, and so are `is_blind` and `perhaps`.
     """
 
     decided: DataFrame
@@ -54,21 +56,9 @@ class Decisions(NamedTuple):
     newest: Sequence = NO_SEQUENCE
     failed: int = 0
     others: int = 0
-
-    @property
-    def keys(self) -> Counter[str]:
-        """How many keys were looked at where: not counted, as all of them are."""
-        return Counter()
-
-    @property
-    def is_blind(self) -> bool:
-        """Whether some keys were not looked at: no."""
-        return False
-
-    @property
-    def perhaps(self) -> int:
-        """How many more rows are removed if they are there: none, as all were looked at."""
-        return 0
+    keys: Counter[str] = field(default_factory=Counter)
+    is_blind: bool = False
+    perhaps: int = 0
 
     def failures(self) -> DataFrame | None:
         """Return `ROW_ID` and `FAILURE` of the effects of the batch that cannot be applied.
@@ -94,7 +84,7 @@ class Decisions(NamedTuple):
 
 @dataclass(frozen=True)
 class SparkEffects:
-    """What the changes of a batch do to the rows of one table; see `protocols.Effects`.
+    """What the changes of a batch do to the rows of one table.
 
     Attributes:
         rows: One row for each effect, as `Shape.fitted` returns them.
@@ -117,43 +107,36 @@ class SparkEffects:
     def decisions(
         self, tables: SparkTables, floor: Order, mark: object, *, is_new: bool
     ) -> Decisions:
-        """Return what each row becomes; see `decisions`."""
-        del mark  # all keys are looked at
-        return decisions(self.rows, tables, floor, is_new=is_new, changes=self.changes)
+        """Return what each row becomes.
 
-
-def decisions(
-    effects: DataFrame, tables: SparkTables, floor: Order, *, is_new: bool, changes: int
-) -> Decisions:
-    """Return what each row becomes.
-
-    Args:
-        effects: Effects as `Shape.fitted` returns them.
-        tables: The table and its tombstones.
-        floor: Order of the newest truncate of the table.
-        is_new: Whether the batch brings that truncate.
-        changes: How many changes the batch has, about.
-    """
-    if changes < MANY or floor > OLDEST:
-        return _counted(decided_in_python(effects, tables, floor, is_new=is_new))
-    fitting = effects.where(~has_failed()) if tables.shape.is_typed else effects
-    found = decided_in_spark(fitting, tables)
-    if tables.shape.is_typed:
-        found = found.unionByName(_failures(effects, tables))
-    first = _counted(found)
-    if not first.others:
-        return first
-    keys = first.decided.where(F.col("action") == OTHER).select("key")
-    left = fitting.join(keys, "key", "left_semi")
-    rest = _counted(decided_in_python(left, tables, floor, is_new=is_new))
-    return Decisions(
-        first.decided.unionByName(rest.decided),
-        first.tombstones + rest.tombstones,
-        first.changed + rest.changed,
-        first.counts + rest.counts,
-        max(first.newest, rest.newest),
-        first.failed + rest.failed,
-    )
+        Args:
+            tables: The table and its tombstones.
+            floor: Order of the newest truncate of the table.
+            mark: Nothing is left out by it.
+            is_new: Whether the batch brings that truncate.
+        """
+        del mark
+        effects, is_typed = self.rows, tables.shape.is_typed
+        if self.changes < MANY or floor > OLDEST:
+            return _counted(decided_in_python(effects, tables, floor, is_new=is_new))
+        fitting = effects.where(~has_failed()) if is_typed else effects
+        found = decided_in_spark(fitting, tables)
+        if is_typed:
+            found = found.unionByName(_failures(effects, tables))
+        first = _counted(found)
+        if not first.others:
+            return first
+        keys = first.decided.where(F.col("action") == OTHER).select("key")
+        left = fitting.join(keys, "key", "left_semi")
+        rest = _counted(decided_in_python(left, tables, floor, is_new=is_new))
+        return Decisions(
+            first.decided.unionByName(rest.decided),
+            first.tombstones + rest.tombstones,
+            first.changed + rest.changed,
+            first.counts + rest.counts,
+            max(first.newest, rest.newest),
+            first.failed + rest.failed,
+        )
 
 
 def _failures(effects: DataFrame, tables: SparkTables) -> DataFrame:

@@ -30,7 +30,16 @@ _MOVES: Final = frozenset({"OPTIMIZE", "VACUUM START", "VACUUM END"})
 
 
 class Delta:
-    """Tables of Delta Lake, by path or by name; see `formats.TableFormat`."""
+    """Tables of Delta Lake, by path or by name. `Iceberg` has the same attributes and methods.
+
+    Attributes:
+        name: The format as Spark names it.
+        takes_paths: Whether a table may be a path, without a catalog that names it.
+        counts_rows: Whether a MERGE returns how many rows it changed.
+        has_all_in_version: Whether the version of a table says too which columns and properties it
+            has.
+        conflict: What the text of an error has if another writer came first.
+    """
 
     name = "delta"
     takes_paths = True
@@ -54,11 +63,15 @@ class Delta:
         return None
 
     def widens(self, there: DataType, wider: DataType) -> bool:  # noqa: ARG002 - it widens all
-        """Whether a column's type can become a wider one."""
+        """Whether a column's type can become another one, which holds all of its values."""
         return True
 
     def create(self, spark: SparkSession, name: str, columns: StructType) -> bool:
-        """Make a table if it is not there, and the namespace of its name; return if it was made."""
+        """Make a table if it is not there, and the namespace of its name.
+
+        Returns:
+            Whether it was made, so that it has no rows; `False` if that is not known.
+        """
         properties = _ANY_NAMES if _is_unsafe(columns) else {}
         if not is_path(name):
             return make_table(spark, name, columns, self.name, properties)
@@ -86,10 +99,10 @@ class Delta:
         Output("table", name).save(writer.option("mergeSchema", "true"))
 
     def refresh(self, spark: SparkSession, table: str) -> None:
-        """Do nothing: every query reads the newest version."""
+        """Let the next query read what other sessions have written: every query does."""
 
     def version(self, spark: SparkSession, table: str) -> LogVersion:
-        """Return the version that the table has now."""
+        """Return the version of a table, which shows later whether it is still as it was."""
         return log_version(spark, table) or _version(_history(spark, table, 1)[0])
 
     def is_first(self, version: LogVersion, commits: int) -> bool:
@@ -100,6 +113,12 @@ class Delta:
         """Return whether no other writer wrote a table since a version.
 
         What moves rows to other files, as some tables do by themselves, changes none.
+
+        Args:
+            spark: The session.
+            table: The table, as SQL names it.
+            since: The version.
+            wrote: Whether one commit since then is this writer's own.
         """
         now = self.version(spark, table)
         if now.number == since.number + wrote:
@@ -111,7 +130,14 @@ class Delta:
         return Left(writes == wrote and oldest <= since.number + 1, _version(commits[0]))
 
     def merge(self, source: DataFrame, table: str, statement: str, since: Any) -> int:
-        """Run a MERGE; return how many rows it changed."""
+        """Run a MERGE from ``{source}``; return how many rows it changed.
+
+        Args:
+            source: What is merged.
+            table: The table, as SQL names it.
+            statement: The MERGE.
+            since: Version of the table that it was decided on.
+        """
         del table, since
         done = source.sparkSession.sql(statement, source=source).collect()
         return int(done[0]["num_affected_rows"])

@@ -19,9 +19,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from changewire.changes.change_row import ChangeRow
 from changewire.engines.effects import EFFECTS, IMAGES, EffectsDecoder, images, rows_of
-from changewire.engines.elements import Elements
 from changewire.engines.layout import CHANGE
 from changewire.engines.native import Kernel, kernel_of
 from changewire.engines.spark.apply.failures import FAILURE, FAILURE_FIELD, FAILURE_TYPE, ROW_ID
@@ -60,26 +58,18 @@ def with_effects(rows: StructType) -> StructType:
 class CheckedEffectsDecoder(EffectsDecoder, TypedDecoder):
     """Decodes into rows of JSON text, and refuses elements whose rows do not fit a type."""
 
+    is_only_checked = True
+
     @cached_property
     def kernel(self) -> Kernel | None:
         """What decodes most messages quickly; None if there is no such, or not for these rows."""
-        row = self._kernel_row(is_only_checked=True)
-        return kernel_of(self.decode_options, effects=True, row=row)
-
-    def _typed(self, change: ChangeRow, used: list[str]) -> ChangeRow:
-        super()._typed(change, used)
-        return change
-
-    def _images(self, columns: dict[str, pa.Array], elements: Elements) -> None:
-        """Leave the rows as they are."""
+        return kernel_of(self.decode_options, effects=True, row=self._kernel_row())
 
 
 def effects_of(rows: DataFrame, keys: list[RouteKey]) -> DataFrame:
     """Return what the changes from some sources do to rows, one row for each effect.
 
-    Args:
-        rows: Decoded rows with effects and `ROW_ID`; `FAILURE` says which cannot be applied.
-        keys: The sources.
+    The decoded rows have effects and `ROW_ID`; `FAILURE` says which cannot be applied.
     """
     effect = F.col("_effect")
     changes = rows.where((F.col("kind") == CHANGE) & is_from(keys))
@@ -98,11 +88,7 @@ def effects_of(rows: DataFrame, keys: list[RouteKey]) -> DataFrame:
 def with_paired_updates(rows: DataFrame) -> tuple[DataFrame, int]:
     """Return a batch in which an after-image does what it does with its before-image.
 
-    Args:
-        rows: Decoded rows with effects.
-
-    Returns:
-        The rows, with `FAILURE` if two images cannot be joined, and how many updates had both.
+    `FAILURE` says of which updates the images cannot be joined. Also return how many had both.
     """
     found = _unpaired(rows).mapInArrow(_paired, _PAIRED).localCheckpoint(eager=False)
     place = [name for name in _PAIRED.names if name not in {EFFECTS, FAILURE}]

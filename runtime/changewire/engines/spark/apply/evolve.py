@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple, get_args
 
 from pyspark.sql.types import (
-    ArrayType,
     ByteType,
     DataType,
     DecimalType,
@@ -20,6 +19,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from changewire.engines.spark.types import inside
 from changewire.tables.metadata import COLUMN
 
 SchemaEvolution = Literal["add_columns", "strict"]
@@ -71,7 +71,7 @@ def evolved(
         columns: What the table has; None for one that is not there, which takes any column.
         schemas: Names of schemas and the columns that they declare.
         how: Whether a table that is there takes columns and wider types.
-        widens: `TableFormat.widens` of such a table.
+        widens: `Delta.widens`, or that of another format, of such a table.
     """
     found = {} if columns is None else {field.name: field for field in columns.fields}
     refused: dict[str, str] = {}
@@ -91,9 +91,7 @@ def evolved(
 def key_fault(keys: Sequence[str], columns: StructType) -> str | None:
     """Return why a table cannot name its rows by some columns; None if it can.
 
-    Args:
-        keys: Names of the columns.
-        columns: The table's columns; a key's column that is not there is text.
+    A column of the key that the table does not have yet is text.
     """
     there = {field.name: field.dataType for field in columns.fields}
     for number, name in enumerate(keys):
@@ -109,11 +107,7 @@ def key_fault(keys: Sequence[str], columns: StructType) -> str | None:
 
 def _has_map(kind: DataType) -> bool:
     """Whether a type is a map, or holds one."""
-    if isinstance(kind, StructType):
-        return any(_has_map(field.dataType) for field in kind.fields)
-    if isinstance(kind, ArrayType):
-        return _has_map(kind.elementType)
-    return isinstance(kind, MapType)
+    return isinstance(kind, MapType) or any(_has_map(part) for _, part in inside(kind))
 
 
 def _same_but_for_case(name: str, names: Iterable[str]) -> str | None:
@@ -123,19 +117,14 @@ def _same_but_for_case(name: str, names: Iterable[str]) -> str | None:
 
 def _fault(kind: DataType) -> str | None:
     """Return why no table has a column of a type, or None."""
-    if isinstance(kind, ArrayType):
-        return _fault(kind.elementType)
-    if isinstance(kind, MapType):
-        return _fault(kind.keyType) or _fault(kind.valueType)
-    if not isinstance(kind, StructType):
-        return None
-    if not kind.fields:
-        return "it is a struct without fields"
-    for number, name in enumerate(kind.names):
-        same = _same_but_for_case(name, kind.names[:number])
-        if same is not None:
-            return f"its field {name!r} differs from {same!r} in case only"
-    return next((why for f in kind.fields if (why := _fault(f.dataType)) is not None), None)
+    if isinstance(kind, StructType):
+        if not kind.fields:
+            return "it is a struct without fields"
+        for number, name in enumerate(kind.names):
+            same = _same_but_for_case(name, kind.names[:number])
+            if same is not None:
+                return f"its field {name!r} differs from {same!r} in case only"
+    return next((why for _, part in inside(kind) if (why := _fault(part)) is not None), None)
 
 
 def _new_fault(found: Iterable[str], field: StructField) -> str | None:
@@ -152,10 +141,7 @@ def _new_fault(found: Iterable[str], field: StructField) -> str | None:
 def _take(found: dict[str, StructField], field: StructField, takes: Widens | None) -> str | None:
     """Add a column, or widen it; return why it does not fit.
 
-    Args:
-        found: The columns, by name.
-        field: The column.
-        takes: Which wider types a column may get; None if columns stay as they are.
+    `takes` says which wider types a column may get; None if columns stay as they are.
     """
     there = found.get(field.name)
     if there is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -53,34 +53,20 @@ def built(
     try:
         return pa.array(values, kind)
     except Exception:  # noqa: BLE001 - one value must not end the stream
-        return pa.array([*_alone(values, kind, failures, step)], kind)
-
-
-def _alone(
-    values: Sequence[Any], kind: pa.DataType, failures: list[dict[str, str] | None], step: str
-) -> Iterator[Any]:
-    """Yield values, and None for those that Arrow refuses."""
+        kept = [*values]
     for index, value in enumerate(values):
-        failure = _failure(value, kind, step)
-        failures[index] = failures[index] or failure
-        yield None if failure else value
-
-
-def _failure(value: Any, kind: pa.DataType, step: str) -> dict[str, str] | None:
-    try:
-        pa.array([value], kind)
-    except Exception as error:  # noqa: BLE001 - as above
-        return apply_failed(error, "/after", step)._asdict()
-    return None
+        try:
+            pa.array([value], kind)
+        except Exception as error:  # noqa: BLE001, PERF203 - as above
+            failures[index] = failures[index] or apply_failed(error, "/after", step)._asdict()
+            kept[index] = None
+    return pa.array(kept, kind)
 
 
 def refused(rows: DataFrame, why: Iterable[RefusedRows], format: str) -> DataFrame:
-    """Return decoded rows in which changes that cannot be applied are dead letters.
+    """Return decoded rows, with the messages of all, in which some changes are dead letters.
 
-    Args:
-        rows: Decoded rows, with the messages of all of them.
-        why: Which; the first that a row meets is its reason.
-        format: Public name of the messages' format.
+    The first of `why` that a row meets is its reason.
     """
     chosen = F.lit(None).cast(FAILURE_TYPE)
     for one in reversed([*why]):
@@ -90,12 +76,9 @@ def refused(rows: DataFrame, why: Iterable[RefusedRows], format: str) -> DataFra
 
 
 def failed(rows: DataFrame, failures: DataFrame, format: str) -> DataFrame:
-    """Return decoded rows in which changes that failed to be applied are dead letters.
+    """Return decoded rows, with the messages of all, in which changes that failed are dead letters.
 
-    Args:
-        rows: Decoded rows with `ROW_ID`, and the messages of all of them.
-        failures: `ROW_ID` and `FAILURE`; a change may be there several times.
-        format: Public name of the messages' format.
+    `failures` has `ROW_ID` and `FAILURE`; a change may be there several times.
     """
     found = failures.groupBy(ROW_ID).agg(F.min(FAILURE).alias(_WHY))
     return _as_dead_letters(rows.join(F.broadcast(found), ROW_ID, "left"), format)

@@ -6,30 +6,28 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from operator import itemgetter
-from typing import Final
+from typing import Final, cast
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import (
-    ArrayType,
     ByteType,
     DataType,
     DecimalType,
     IntegerType,
-    MapType,
     ShortType,
-    StructField,
     StructType,
 )
 
 from changewire.engines.retries import WriteConflictError
 from changewire.engines.spark.apply.making import Left, make_table, no_rows
+from changewire.engines.spark.types import inside, nullable
 
 _ANY_SCHEMA: Final = "write.spark.accept-any-schema"
 """Property without which Spark refuses rows whose columns are not those of the table."""
 
 
 class Iceberg:
-    """Tables of Apache Iceberg, by the names that a catalog gives them; see `formats.TableFormat`.
+    """Tables of Apache Iceberg, by the names that a catalog gives them; see also `Delta`.
 
     https://iceberg.apache.org/docs/latest/spark-configuration/#catalogs
     """
@@ -49,7 +47,7 @@ class Iceberg:
 
     def kept(self, columns: StructType) -> StructType:
         """Return columns as Iceberg has them: integers of 8 and 16 bits have 32."""
-        return _kept_struct(columns)
+        return cast("StructType", nullable(columns, _kept))
 
     def fault(self, columns: StructType) -> str | None:
         """Return why a table cannot have some columns; None if it can.
@@ -124,34 +122,13 @@ def _snapshot(spark: SparkSession, table: str) -> int | None:
     return rows[0]["snapshot_id"] if rows else None
 
 
-def _kept_struct(kind: StructType) -> StructType:
-    return StructType(
-        [StructField(f.name, _kept(f.dataType), f.nullable, f.metadata) for f in kind.fields]
-    )
-
-
 def _paths(kind: DataType, above: str = "") -> Iterator[tuple[str, str]]:
     """Yield path and name of each column and field of a type, as Iceberg has them."""
-    parts: list[tuple[str, DataType]] = []
-    if isinstance(kind, StructType):
-        parts = [(field.name, field.dataType) for field in kind.fields]
-    elif isinstance(kind, ArrayType):
-        parts = [("element", kind.elementType)]
-    elif isinstance(kind, MapType):
-        parts = [("key", kind.keyType), ("value", kind.valueType)]
-    for name, part in parts:
+    for name, part in inside(kind):
         path = f"{above}.{name}" if above else name
         yield path, name
         yield from _paths(part, path)
 
 
 def _kept(kind: DataType) -> DataType:
-    if isinstance(kind, (ByteType, ShortType)):
-        return IntegerType()
-    if isinstance(kind, StructType):
-        return _kept_struct(kind)
-    if isinstance(kind, ArrayType):
-        return ArrayType(_kept(kind.elementType), kind.containsNull)
-    if isinstance(kind, MapType):
-        return MapType(_kept(kind.keyType), _kept(kind.valueType), kind.valueContainsNull)
-    return kind
+    return IntegerType() if isinstance(kind, (ByteType, ShortType)) else kind

@@ -24,9 +24,11 @@ from changewire.engines.spark.apply.decide import (
     output_type,
 )
 from changewire.engines.spark.apply.failures import FAILURE, ROW_ID
-from changewire.engines.spark.apply.shape import CONTENT, NAMED, Shape
+from changewire.engines.spark.apply.shape import CONTENT, NAMED
 from changewire.engines.spark.apply.tables import SparkTables, held_rows, held_tombstones
+from changewire.engines.spark.apply.typed_shape import Shape
 from changewire.engines.spark.arrow_types import arrow_type
+from changewire.engines.spark.decode import BatchFunction
 from changewire.tables.metadata import VERSION
 from changewire.tables.mutations import DELETE
 from changewire.tables.routing import apply_failed
@@ -65,18 +67,14 @@ def decided_in_spark(effects: DataFrame, tables: SparkTables) -> DataFrame:
         found = found.withColumn("is_there", F.coalesce("is_there", _FALSE()))
     columns = output_type(tables.shape)
     decided = found.withColumn("decision", _decision()).select(*_decided(columns))
-    return decided if tables.shape.is_typed else decided.mapInArrow(Pack(tables.shape), columns)
+    return decided if tables.shape.is_typed else decided.mapInArrow(_packer(tables.shape), columns)
 
 
 def _newest(effects: DataFrame, compared: str) -> DataFrame:
     """Return the newest change of each key, and what became of the others of the batch.
 
     A change that stands twice, one behind the other, is a duplicate; the later one stays, as its
-    position is the newer one.
-
-    Args:
-        effects: What changes do to rows.
-        compared: `Shape.compared`.
+    position is the newer one. `compared` is that of the table's `Shape`.
     """
     by_position = Window.partitionBy("key").orderBy(*_POSITION)
     before = by_position.rowsBetween(Window.unboundedPreceding, -1)
@@ -172,20 +170,15 @@ def _order(prefix: str = "") -> Column:
     return F.struct(*(F.col(f"{prefix}{name}").alias(name) for name in _ORDER))
 
 
-class Pack:
-    """Makes the content of rows of that of effects; what `mapInArrow` takes. It pickles."""
+def _packer(shape: Shape) -> BatchFunction:
+    """Return what makes the content of rows of that of effects; `FAILED` are those it cannot."""
 
-    def __init__(self, shape: Shape) -> None:
-        """Remember what rows are."""
-        self._shape = shape
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield decisions with rows; those whose rows cannot be made are `FAILED`."""
-        schema = pa.schema([*arrow_type(output_type(self._shape))])
+    def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        schema = pa.schema([*arrow_type(output_type(shape))])
         for batch in batches:
             columns = dict(zip(batch.schema.names, batch.columns, strict=True))
             pairs = zip(columns["key"].to_pylist(), columns[CONTENT].to_pylist(), strict=True)
-            found = [self._packed(key, content) for key, content in pairs]
+            found = [_packed(shape, key, content) for key, content in pairs]
             failures = [failure for _, failure in found]
             if any(failures):
                 actions = zip(columns["action"].to_pylist(), failures, strict=True)
@@ -196,11 +189,14 @@ class Pack:
             arrays = [columns[name].cast(schema.field(name).type) for name in schema.names]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
-    def _packed(self, key: str, content: Any) -> tuple[Any, dict[str, str] | None]:
-        """Return the content of a row, or why there is none."""
-        if content is None:
-            return None, None
-        try:
-            return self._shape.pack(key, self._shape.unpack(content)), None
-        except Exception as error:  # noqa: BLE001 - one row must not end the stream
-            return None, apply_failed(error, "/after", "packing the row")._asdict()
+    return each
+
+
+def _packed(shape: Shape, key: str, content: Any) -> tuple[Any, dict[str, str] | None]:
+    """Return the content of a row, or why there is none."""
+    if content is None:
+        return None, None
+    try:
+        return shape.pack(key, shape.unpack(content)), None
+    except Exception as error:  # noqa: BLE001 - one row must not end the stream
+        return None, apply_failed(error, "/after", "packing the row")._asdict()

@@ -14,8 +14,8 @@ from changewire.engines.spark.apply.failures import ROW_ID, failed, refused
 from changewire.engines.spark.apply.options import ApplyOptions
 from changewire.engines.spark.apply.plan import TablePlan, plans
 from changewire.engines.spark.apply.refused import unrouted
-from changewire.engines.spark.apply.shape import Shape
 from changewire.engines.spark.apply.sources import BatchSources, is_from, sources_of
+from changewire.engines.spark.apply.typed_shape import Shape
 from changewire.engines.spark.decode import DecodedFrames, RowsAs
 from changewire.engines.spark.parts import position_columns
 from changewire.tables.names import Target
@@ -25,7 +25,7 @@ from changewire.tables.routing import TRUNCATE, RouteKey, Routes
 
 @dataclass(frozen=True)
 class LargeBatch:
-    """A batch that is decided on in tasks; see `protocols.AppliedBatch`.
+    """A batch that is decided on in tasks, as `changewire.tables.planner` plans it.
 
     Attributes:
         landing: Decoded rows with effects; changes that cannot be applied are dead letters.
@@ -44,11 +44,11 @@ class LargeBatch:
     def routed(self, routes: Routes) -> LargeBatch:
         """Return the batch in which changes are refused that no table can take."""
         options = self.options
-        planned = plans(self.rows.sparkSession, routes, self.sources, options)
+        tables, refusals = plans(self.rows.sparkSession, routes, self.sources, options)
         why = unrouted(routes.refused, with_truncates=options.apply_as_truncates)
-        why += planned.refusals
-        rows = refused(self.rows, why, options.types.decode_options.format) if why else self.rows
-        return replace(self, landing=rows, rows=rows, tables=planned.tables)
+        why += refusals
+        rows = refused(self.rows, why, options.decode_options.format) if why else self.rows
+        return replace(self, landing=rows, rows=rows, tables=tables)
 
     def paired(self) -> tuple[LargeBatch, int]:
         """Return the batch with the images of updates paired, and how many updates had both."""
@@ -56,14 +56,10 @@ class LargeBatch:
         return replace(self, rows=rows), number
 
     def without(self, failures: list[DataFrame]) -> LargeBatch:
-        """Return the batch in which more changes are dead letters.
-
-        Args:
-            failures: Which: `ROW_ID` and `FAILURE`.
-        """
+        """Return the batch in which the changes of `ROW_ID` and `FAILURE` are dead letters too."""
         every = reduce(DataFrame.unionAll, failures)
-        options = self.options.types.decode_options
-        return replace(self, landing=failed(self.landing, every, options.format))
+        name = self.options.decode_options.format
+        return replace(self, landing=failed(self.landing, every, name))
 
     def effects(
         self, keys: list[RouteKey], shape: Shape, earlier: DataFrame | None
@@ -94,6 +90,6 @@ class LargeBatch:
 def large_batch(rows: DataFrame, options: ApplyOptions) -> LargeBatch:
     """Return a batch of decoded rows with effects and `ROW_ID`; they are counted by one job."""
     sources = sources_of(
-        rows, with_truncates=options.apply_as_truncates, are_typed=options.types.are_typed
+        rows, with_truncates=options.apply_as_truncates, are_typed=options.are_typed
     )
     return LargeBatch(rows, rows, sources, options, {})

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import StringType, StructField, StructType
 
+from changewire.engines.effects import effect_row
 from changewire.engines.spark.apply.decide import (
     BEYOND,
     EFFECT_ROW,
@@ -24,16 +25,17 @@ from changewire.engines.spark.apply.decide import (
     TOMBSTONE,
     TOMBSTONE_ROW,
     Decide,
+    dictionaries,
     output_type,
 )
 from changewire.engines.spark.apply.failures import FAILURE, ROW_ID
 from changewire.engines.spark.apply.making import local_frame
-from changewire.engines.spark.apply.mark import Mark
-from changewire.engines.spark.apply.shape import CONTENT, NAMED, Shape
+from changewire.engines.spark.apply.shape import CONTENT, NAMED
+from changewire.engines.spark.apply.states import Mark
 from changewire.engines.spark.apply.tables import SparkTables, held_rows, held_tombstones
-from changewire.engines.spark.apply.typed_shape import EFFECT_FIELDS
+from changewire.engines.spark.apply.typed_shape import EFFECT_FIELDS, Shape
 from changewire.engines.spark.arrow_types import arrow_type
-from changewire.tables.batch import TableMutations
+from changewire.tables.batch import KeyedMutation, TableMutations
 from changewire.tables.mutations import DELETE
 from changewire.tables.order import NO_SEQUENCE, Order, Sequence
 from changewire.tables.routing import Refusal
@@ -129,7 +131,7 @@ def _is_changed(decision: Row) -> bool:
 
 @dataclass(frozen=True)
 class LocalEffects:
-    """What the changes of a small batch do to the rows of one table; see `protocols.Effects`.
+    """What the changes of a small batch do to the rows of one table; see `SparkEffects`.
 
     Attributes:
         spark: The session.
@@ -147,7 +149,7 @@ class LocalEffects:
     def decisions(
         self, tables: SparkTables, floor: Order, mark: Mark, *, is_new: bool
     ) -> LocalDecisions:
-        """Return what each row becomes; see `protocols.Effects`.
+        """Return what each row becomes; see `SparkEffects.decisions`.
 
         A key is not looked at if all its changes have sequences, and one of them, which leaves
         nothing of what was there, is newer than anything that is there.
@@ -201,8 +203,7 @@ class LocalEffects:
             found = found.select(*_HELD).unionAll(
                 rows.withColumn("origin", F.lit(TABLE_ROW)).select(*_HELD)
             )
-        table = found.select(*_HELD).toArrow()
-        return ({**one, **_NO_FAILURE} for one in table.to_pylist(maps_as_pydicts="strict"))
+        return ({**one, **_NO_FAILURE} for one in dictionaries([found.select(*_HELD).toArrow()]))
 
 
 def local_effects(
@@ -216,28 +217,18 @@ def local_effects(
         afters: Rows after the changes as JSON text, by the numbers of the changes.
         shape: How the table has its rows.
     """
-    rows = [*map(_effect(afters), chain.from_iterable(mutations.values()))]
-    kind = pa.schema([*arrow_type(_EFFECTS)])
-    fitted = shape.fit([pa.RecordBatch.from_pylist(rows, kind)])
-    return LocalEffects(
-        spark, [row for batch in fitted for row in batch.to_pylist(maps_as_pydicts="strict")]
-    )
+    rows = [_effect(one, afters) for one in chain.from_iterable(mutations.values())]
+    fitted = shape.fit([pa.RecordBatch.from_pylist(rows, pa.schema([*arrow_type(_EFFECTS)]))])
+    return LocalEffects(spark, [*dictionaries(fitted)])
 
 
-def _effect(afters: List[str | None]) -> Any:
-    """Return what makes the columns of effects of a `KeyedMutation`."""
-
-    def effect(one: Any) -> Row:
-        mutation, sequence = one.mutation, one.mutation.sequence
-        after = None if one.number is None else afters[one.number]
-        return {
-            ROW_ID: one.number,
-            "key": one.key,
-            "kind": mutation.kind,
-            "names": [*mutation.values] if mutation.kind == "patch" else None,
-            "sequence": {"major": sequence[0], "minor": sequence[1]} if sequence else None,
-            **mutation.position._asdict(),
-            "after": None if mutation.kind == DELETE else after,
-        }
-
-    return effect
+def _effect(one: KeyedMutation, afters: List[str | None]) -> Row:
+    """Return the columns of an effect; its row after the change is that of the change."""
+    mutation = one.mutation
+    after = None if one.number is None or mutation.kind == DELETE else afters[one.number]
+    return {
+        ROW_ID: one.number,
+        **effect_row(mutation, one.key),
+        **mutation.position._asdict(),
+        "after": after,
+    }

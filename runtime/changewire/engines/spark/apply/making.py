@@ -25,7 +25,7 @@ class Left(NamedTuple):
 
     Attributes:
         is_alone: Whether no other writer wrote it.
-        version: Its version, as `TableFormat.version`.
+        version: Its version, as `Delta.version`.
     """
 
     is_alone: bool

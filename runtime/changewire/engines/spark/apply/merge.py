@@ -10,10 +10,11 @@ from typing import Any
 
 from changewire.engines.errors import OutputError
 from changewire.engines.retries import WriteConflictError, Written, retried, write_until_final
-from changewire.engines.spark.apply.mark import Mark
+from changewire.engines.spark.apply.decisions import Decisions, SparkEffects
+from changewire.engines.spark.apply.local import LocalDecisions, LocalEffects
 from changewire.engines.spark.apply.properties import keep_truncated, truncated
-from changewire.engines.spark.apply.protocols import AnyDecisions, Effects
 from changewire.engines.spark.apply.states import (
+    Mark,
     TableState,
     forget_state,
     keep_state,
@@ -37,11 +38,11 @@ class SparkDecisions:
     Attributes:
         made: What each row becomes.
         kept: Order of the newest truncate that the table had.
-        since: `TableFormat.version` of each table before it was read.
+        since: `Delta.version` of each table before it was read.
         mark: Greatest sequence of the table before; None if it was not asked for.
     """
 
-    made: AnyDecisions
+    made: Decisions | LocalDecisions
     kept: Order
     since: Mapping[str, Any]
     mark: Sequence | None
@@ -62,7 +63,7 @@ class SparkMerge:
         truncate: Order of the newest truncate that the batch has for the table.
     """
 
-    effects: Effects
+    effects: SparkEffects | LocalEffects
     tables: SparkTables
     truncate: Order = OLDEST
 
@@ -196,7 +197,7 @@ def _conflicts(tables: SparkTables) -> Generator[None, None, None]:
 
 
 def _write(
-    made: AnyDecisions, tables: SparkTables, since: Mapping[str, Any]
+    made: Decisions | LocalDecisions, tables: SparkTables, since: Mapping[str, Any]
 ) -> tuple[bool, dict[str, bool]]:
     """Write what was decided, tombstones first.
 

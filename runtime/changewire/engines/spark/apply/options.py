@@ -18,7 +18,6 @@ from changewire.engines.spark.apply.effects import CheckedEffectsDecoder, with_e
 from changewire.engines.spark.apply.evolve import SCHEMA_EVOLUTIONS, SchemaEvolution
 from changewire.engines.spark.apply.formats import TableFormat, format_of
 from changewire.engines.spark.decode import DecodedFrames, mapped, struct_of
-from changewire.engines.spark.row_type import RowSchema
 from changewire.engines.spark.types import ROWS
 from changewire.tables.names import template_of
 from changewire.tables.routing import Routing
@@ -28,65 +27,18 @@ _WHOLE: Final = re.compile(r"/|[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 @dataclass(frozen=True)
-class RowTypes:
-    """What tables have their rows as.
-
-    Attributes:
-        rows: ``json``; ``embedded``, the columns that the schemas in the messages declare; or
-            columns of a type.
-        decode_options: How messages are read.
-        evolution: What tables do with columns that they lack.
-    """
-
-    rows: Literal["json", "embedded"] | StructType
-    decode_options: DecodeOptions
-    evolution: SchemaEvolution = "add_columns"
-
-    @property
-    def are_typed(self) -> bool:
-        """Whether rows are columns of a type."""
-        return not isinstance(self.rows, str) or self.rows != "json"
-
-
-def row_types(
-    rows: str | StructType | RowSchema, decode_options: DecodeOptions, evolution: SchemaEvolution
-) -> RowTypes:
-    """Return what tables have their rows as, by the argument ``rows``.
-
-    Raises:
-        ValueError: It is nothing that tables can have.
-        ImportError: It is a JSON Schema, and the extra ``codegen`` is not installed.
-    """
-    if evolution not in SCHEMA_EVOLUTIONS:
-        names = ", ".join(SCHEMA_EVOLUTIONS)
-        raise ValueError(f"no schema_evolution {evolution!r}; there are: {names}")
-    if isinstance(rows, str) and rows == "json":
-        return RowTypes("json", decode_options, evolution)
-    if isinstance(rows, str) and rows == "embedded":
-        embedded.dialect(decode_options.format)
-        return RowTypes("embedded", decode_options, evolution)
-    return RowTypes(struct_of(rows, decode_options), decode_options, evolution)
-
-
-def with_effects_of(messages: DataFrame, types: RowTypes) -> DecodedFrames:
-    """Return decoded messages with what their changes do to rows; what does not fit is refused."""
-    if isinstance(types.rows, StructType):
-        decoder: Decoder = CheckedEffectsDecoder(types.decode_options, types.rows)
-    else:
-        decoder = EffectsDecoder(types.decode_options)
-    return DecodedFrames(mapped(messages, decoder, with_effects(ROWS)))
-
-
-@dataclass(frozen=True)
 class ApplyOptions:
     """How the changes of a query are applied.
 
     Attributes:
         routing: How sources find their targets.
-        types: What tables have their rows as.
+        decode_options: How messages are read.
         sink: Table format.
         checkpoint: Folder of the query's checkpoint.
         apply_as_truncates: Whether truncates are applied.
+        rows: What tables have their rows as: ``json``; ``embedded``, the columns that the schemas
+            in the messages declare; or columns of a type.
+        evolution: What tables do with columns that they lack.
 
     Raises:
         ValueError: There is no such format, or its tables have names and the target is a path, or
@@ -94,10 +46,12 @@ class ApplyOptions:
     """
 
     routing: Routing
-    types: RowTypes
+    decode_options: DecodeOptions
     sink: str
     checkpoint: str
     apply_as_truncates: bool = False
+    rows: Literal["json", "embedded"] | StructType = "json"
+    evolution: SchemaEvolution = "add_columns"
 
     def __post_init__(self) -> None:
         """Check that the format can have such tables."""
@@ -115,6 +69,11 @@ class ApplyOptions:
         """The table format."""
         return format_of(self.sink)
 
+    @property
+    def are_typed(self) -> bool:
+        """Whether rows are columns of a type."""
+        return self.rows != "json"
+
 
 def apply_options_of(
     decode_options: DecodeOptions, options: TableOptions, sink: str, checkpoint: str
@@ -125,7 +84,29 @@ def apply_options_of(
         ValueError: An option does not fit.
         ImportError: The rows are a JSON Schema, and the extra ``codegen`` is not installed.
     """
-    evolution = cast("SchemaEvolution", options.schema_evolution)
-    types = row_types(options.rows, decode_options, evolution)
-    routing = Routing(template_of(options.target), options.null_set)
-    return ApplyOptions(routing, types, sink, checkpoint, options.apply_as_truncates)
+    evolution, rows = options.schema_evolution, options.rows
+    if evolution not in SCHEMA_EVOLUTIONS:
+        names = ", ".join(SCHEMA_EVOLUTIONS)
+        raise ValueError(f"no schema_evolution {evolution!r}; there are: {names}")
+    if rows == "embedded":
+        embedded.dialect(decode_options.format)
+    elif rows != "json":
+        rows = struct_of(rows, decode_options)
+    return ApplyOptions(
+        Routing(template_of(options.target), options.null_set),
+        decode_options,
+        sink,
+        checkpoint,
+        options.apply_as_truncates,
+        rows,
+        cast("SchemaEvolution", evolution),
+    )
+
+
+def with_effects_of(messages: DataFrame, options: ApplyOptions) -> DecodedFrames:
+    """Return decoded messages with what their changes do to rows; what does not fit is refused."""
+    if isinstance(options.rows, StructType):
+        decoder: Decoder = CheckedEffectsDecoder(options.decode_options, options.rows)
+    else:
+        decoder = EffectsDecoder(options.decode_options)
+    return DecodedFrames(mapped(messages, decoder, with_effects(ROWS)))

@@ -18,10 +18,10 @@ from changewire.engines.spark.apply.evolve import evolved, key_fault
 from changewire.engines.spark.apply.options import ApplyOptions
 from changewire.engines.spark.apply.properties import keys_of
 from changewire.engines.spark.apply.refused import OtherKeys, OtherSchemas, RefusedRows
-from changewire.engines.spark.apply.shape import JsonShape, Shape
+from changewire.engines.spark.apply.shape import JsonShape
 from changewire.engines.spark.apply.sources import BatchSources, SchemaOf
 from changewire.engines.spark.apply.tables import check_columns
-from changewire.engines.spark.apply.typed_shape import TypedShape
+from changewire.engines.spark.apply.typed_shape import Shape, TypedShape
 from changewire.engines.spark.raised import RAISED
 from changewire.engines.spark.row_type import row_type
 from changewire.engines.spark.stream.compatible import schema_of
@@ -59,22 +59,12 @@ class TablePlan(NamedTuple):
     is_usable: bool = True
 
 
-class TablePlans(NamedTuple):
-    """How the tables of a batch have their rows, and what does not fit them.
-
-    Attributes:
-        tables: How each table has its rows.
-        refusals: Which changes do not fit.
-    """
-
-    tables: dict[Target, TablePlan]
-    refusals: list[RefusedRows]
-
-
 def plans(
     spark: SparkSession, found: Routes, sources: BatchSources, options: ApplyOptions
-) -> TablePlans:
-    """Return how the tables of a batch have their rows; those that cannot be planned are left out.
+) -> tuple[dict[Target, TablePlan], list[RefusedRows]]:
+    """Return how the tables of a batch have their rows, and which changes do not fit them.
+
+    Tables that cannot be planned are left out.
 
     Args:
         spark: The session.
@@ -86,7 +76,8 @@ def plans(
         OutputError: A table was not made by changewire, or columns of a type that the user gave do
             not fit it.
     """
-    made = TablePlans({}, [])
+    made: dict[Target, TablePlan] = {}
+    refused: list[RefusedRows] = []
     for target, routes in [*found.targets.items()]:
         try:
             one = plan(spark, target, routes, sources, options)
@@ -96,15 +87,14 @@ def plans(
             raise
         except Exception as error:  # noqa: BLE001 - one hostile schema must not end the stream
             why = apply_failed(error, "/source", "planning the table")
-            refusals = [_from_routes(routes, why)]
-            one = TablePlan(None, has_changed=False, refusals=refusals, is_usable=False)
-        made.refusals.extend(one.refusals)
+            one = _unusable(routes, why)
+        refused += one.refusals
         if one.is_usable:
-            made.tables[target] = one
+            made[target] = one
         else:
             del found.targets[target]
             found.added[:] = [added for added in found.added if added[0] != target]
-    return made
+    return made, refused
 
 
 def plan(
@@ -115,55 +105,48 @@ def plan(
     options: ApplyOptions,
 ) -> TablePlan:
     """Return how a table has its rows after a batch; see `plans`."""
-    types, tables = options.types, options.tables
-    if not types.are_typed:
+    tables = options.tables
+    if not options.are_typed:
         return TablePlan(JsonShape(), has_changed=False, refusals=[])
     there = schema_of(spark, options.sink, Output("table", target.name))
     if there is not None:
         check_columns(there, StructType([StructField(COLUMN, METADATA)]), target.name)
     current = None if there is None else _without_metadata(there)
-    keys = _kept_keys(spark, target, options) if there is not None else None
+    keys = None if there is None else keys_of(spark, tables.identifier(beside(target.name, SUFFIX)))
     keys = keys or _first_keys(routes, sources)
     refusals = [] if keys is None else [*_other_keys(routes, sources, keys)]
-    if isinstance(types.rows, StructType):
-        given = tables.kept(types.rows)
-        found = evolved(current, [(_NONE, given)], types.evolution, tables.widens)
+    if isinstance(options.rows, StructType):
+        given = tables.kept(options.rows)
+        found = evolved(current, [(_NONE, given)], options.evolution, tables.widens)
         fault = found.refused.get(_NONE) or tables.fault(given)
         if fault is not None:
             raise OutputError(f"{target.name}: {fault}")
     else:
         used = [schema for schema in sources.schemas if schema.route in routes]
-        declared, unread = _declared(used, types.decode_options)
+        declared, unread = _declared(used, options.decode_options)
         faults = {name: tables.fault(columns) for name, columns in declared.items()}
         unread |= {name: fault for name, fault in faults.items() if fault is not None}
         kept = [(name, tables.kept(one)) for name, one in declared.items() if name not in unread]
-        found = evolved(current, kept, types.evolution, tables.widens)
+        found = evolved(current, kept, options.evolution, tables.widens)
         refusals += _mismatches(used, {**unread, **found.refused})
     named = StructType([StructField(name, StringType()) for name in keys or ()])
     fault = key_fault(keys or (), found.columns) or tables.fault(named)
     if fault is not None:
-        refusals = [_from_routes(routes, Refusal("key-mismatch", "/key", fault))]
-        return TablePlan(None, has_changed=False, refusals=refusals, is_usable=False)
+        return _unusable(routes, Refusal("key-mismatch", "/key", fault))
     shape = TypedShape(found.columns, keys) if keys and found.columns.fields else None
     has_changed = current is not None and current.simpleString() != found.columns.simpleString()
     return TablePlan(shape, has_changed, refusals)
 
 
-def _from_routes(routes: list[RouteKey], why: Refusal) -> RefusedRows:
-    """Return that changes from somewhere are refused, but for deletes that have other tables."""
+def _unusable(routes: list[RouteKey], why: Refusal) -> TablePlan:
+    """Return the plan of a table that takes no change; deletes that have other tables are left."""
     alone = [one for one in routes if not goes_to_all(one[1], one[0])]
-    return RefusedRows(alone, why)
+    refusals = [RefusedRows(alone, why)]
+    return TablePlan(None, has_changed=False, refusals=refusals, is_usable=False)
 
 
 def _without_metadata(table: StructType) -> StructType:
     return StructType([field for field in nullable(table).fields if field.name != COLUMN])
-
-
-def _kept_keys(
-    spark: SparkSession, target: Target, options: ApplyOptions
-) -> tuple[str, ...] | None:
-    """Return the columns of the key that a table has."""
-    return keys_of(spark, options.tables.identifier(beside(target.name, SUFFIX)))
 
 
 def _first_keys(routes: list[RouteKey], sources: BatchSources) -> tuple[str, ...] | None:

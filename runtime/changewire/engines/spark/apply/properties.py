@@ -18,13 +18,7 @@ from changewire.tables.order import Order
 
 
 def keep_keys(spark: SparkSession, tombstones: str, keys: Sequence[str]) -> None:
-    """Keep the columns of a table's key, beside its tombstones.
-
-    Args:
-        spark: The session.
-        tombstones: The table of tombstones, as SQL names it.
-        keys: Names of the columns, in their order in the key's text.
-    """
+    """Keep the columns of a table's key, in their order in its text, beside its tombstones."""
     _set_property(spark, tombstones, KEYS, property_text([*keys]))
 
 
@@ -40,12 +34,7 @@ def truncated(spark: SparkSession, tombstones: str) -> Order:
 
 
 def keys_of(spark: SparkSession, tombstones: str) -> tuple[str, ...] | None:
-    """Return the columns of a table's key, which its tombstones keep.
-
-    Args:
-        spark: The session.
-        tombstones: The table of tombstones, as SQL names it; it is there.
-    """
+    """Return the columns of a table's key, which its tombstones keep; None if they have none."""
     found = property_value(_properties(spark, tombstones).get(KEYS))
     return None if found is None else tuple(found)
 

@@ -143,19 +143,13 @@ def apply_stream(
     options = apply_options_of(
         decode_options, table_options, stream_options.sink, stream_options.checkpoint
     )
-    return start_applying(with_effects_of(messages, options.types), options, stream_options)
+    return start_applying(with_effects_of(messages, options), options, stream_options)
 
 
 def start_applying(
     decoded: DecodedFrames, options: ApplyOptions, stream_options: StreamOptions
 ) -> StreamingQuery:
-    """Start a query that applies decoded rows with effects.
-
-    Args:
-        decoded: A stream, with the column `effects.EFFECTS`.
-        options: How changes are applied.
-        stream_options: How the stream is written.
-    """
+    """Start a query that applies a stream of decoded rows with the column `effects.EFFECTS`."""
     topic = topic_of(decoded.rows.sparkSession, stream_options)
     frames = partial(DecodedFrames, rows_as=decoded.rows_as)
 

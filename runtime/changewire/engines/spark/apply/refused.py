@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,22 +95,9 @@ class LostTruncates(RefusedRows):
 
 
 def unrouted(reasons: Mapping[RouteKey, Refusal], *, with_truncates: bool) -> list[RefusedRows]:
-    """Return which changes cannot be routed.
-
-    Args:
-        reasons: Why, by where the changes come from.
-        with_truncates: Whether truncates are applied.
-    """
-    found = [RefusedRows(_places(reasons, why), why) for why in sorted(set(reasons.values()))]
+    """Return which changes cannot be routed, by the reasons for their sources."""
+    found = [
+        RefusedRows([place for place, one in reasons.items() if one == why], why)
+        for why in sorted(set(reasons.values()))
+    ]
     return [*found, *([LostTruncates([], _LOST)] if with_truncates else [])]
-
-
-def _places(reasons: Mapping[RouteKey, Refusal], refusal: Refusal) -> list[RouteKey]:
-    return [place for place, why in reasons.items() if why == refusal]
-
-
-def first_reason(
-    reasons: Iterable[RefusedRows], change: BatchChange, row: Mapping[str, Any]
-) -> Refusal | None:
-    """Return why a change is refused, the first reason of several; None if it is not."""
-    return next((one.why for one in reasons if one.takes(change, row)), None)

@@ -13,6 +13,7 @@ from pyspark.sql.types import StructField, StructType, TimestampType
 
 from changewire.changes import Digests, Image, NullValue
 from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.layout import RECORD_PLACE
 from changewire.engines.options import StreamOptions, StreamOutputs, TableCounts, TableOptions
 from changewire.engines.spark.apply.batch import apply_batch
 from changewire.engines.spark.apply.evolve import SchemaEvolution
@@ -26,8 +27,7 @@ from changewire.engines.spark.stream.output import Output
 REPLAYED: Final = "replayed"
 """Column of dead letters: when what they hold was applied."""
 
-_RECORD: Final = ("topic", "partition", "offset", "path", "number")
-_PLACE: Final = (*_RECORD, "element")
+_PLACE: Final = (*RECORD_PLACE, "element")
 
 
 class Replayed(NamedTuple):
@@ -128,23 +128,23 @@ def replay_letters(
     outputs = [controls, changes]
     letters = _letters(spark, letters_output, options.tables, where)
     number = letters.count()
-    decoded = with_effects_of(letters.dropDuplicates([*_RECORD]), options.types)
+    decoded = with_effects_of(letters.dropDuplicates([*RECORD_PLACE]), options)
     wanted = _wanted(decoded.rows, letters, _landed(spark, outputs, sink))
     # Persisted rows would be computed anew, and be none, as soon as they have landed.
     kept = DecodedFrames(wanted.localCheckpoint())
 
     def land(decoded: DecodedFrames) -> None:
         for output in outputs:
-            _append(output.rows(decoded), output, sink)
+            writer = output.rows(decoded).write.format(sink).mode("append")
+            output.save(writer.option("mergeSchema", "true"))
+
+    def check(decoded: DecodedFrames) -> None:
+        """Check nothing: what cannot be applied stays a dead letter."""
 
     # Numbers of batches start at 0, so no batch of the query has this one.
-    _, merged = apply_batch(kept, time.time_ns(), options, check=_any_number, land=land)
+    _, merged = apply_batch(kept, time.time_ns(), options, check=check, land=land)
     landed = _landed(spark, outputs, sink)
     return Replayed(number, _mark(spark, letters_output, landed, options.tables), merged.tables)
-
-
-def _any_number(decoded: DecodedFrames) -> None:
-    """Check nothing: what cannot be applied stays a dead letter."""
 
 
 def _letters(
@@ -171,7 +171,7 @@ def _wanted(rows: DataFrame, letters: DataFrame, landed: DataFrame) -> DataFrame
     A message that could not be read has one dead letter, of its first element, and none of its
     elements has landed.
     """
-    record, place = F.struct(*_RECORD).alias("_record"), F.struct(*_PLACE).alias("_place")
+    record, place = F.struct(*RECORD_PLACE).alias("_record"), F.struct(*_PLACE).alias("_place")
     asked = letters.groupBy(record).agg(F.collect_set("element").alias("_asked"))
     found = rows.select("*", record, place)
     found = found.join(landed.select(place).distinct(), "_place", "left_anti")
@@ -200,7 +200,3 @@ def _read(spark: SparkSession, output: Output, sink: str) -> DataFrame:
     if output.is_path:
         return spark.read.format(sink).load(output.target)
     return spark.table(output.target)
-
-
-def _append(rows: DataFrame, output: Output, sink: str) -> None:
-    output.save(rows.write.format(sink).mode("append").option("mergeSchema", "true"))

@@ -1,9 +1,9 @@
-"""How a table has its rows."""
+"""Rows of JSON text, and the names of columns while rows are decided on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -20,73 +20,21 @@ NAMED: Final = "named"
 """Column of fitted effects and of decisions: the table's key columns, as a struct."""
 
 CONTENT: Final = "content"
-"""Column of fitted effects and of decisions: the row, in the type that a `Shape` has for it."""
+"""Column of fitted effects and of decisions: the row, in the type that `Shape` has for it."""
 
 
-class Shape(Protocol):
-    """How a table has its rows; it pickles.
+class JsonShape:
+    """Rows of JSON text: the columns ``key`` and ``row``. It pickles, as `TypedShape` does.
 
     Attributes:
         content_type: Type of a row's content while it is decided on.
-        named_type: Columns of the key, as the table has them.
         columns: Columns of the table.
         keys: Names of the key's columns.
+        named_type: Columns of the key, as the table has them.
         compared: Column of fitted effects that is equal if and only if two rows are.
         is_typed: Whether rows are columns of a type. Then effects may not fit, and the content of
             those that do is that of rows.
     """
-
-    compared: str
-    is_typed: bool
-
-    @property
-    def content_type(self) -> DataType: ...  # noqa: D102 - see above
-
-    @property
-    def named_type(self) -> StructType: ...  # noqa: D102 - see above
-
-    @property
-    def columns(self) -> StructType: ...  # noqa: D102 - see above
-
-    @property
-    def keys(self) -> tuple[str, ...]: ...  # noqa: D102 - see above
-
-    def fitted(self, effects: DataFrame) -> DataFrame:
-        """Return effects with `NAMED` and `CONTENT`, and `FAILURE` if they do not fit."""
-        ...
-
-    def fit(self, effects: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the same of effects that are not in Spark."""
-        ...
-
-    def unpack(self, content: Any) -> dict[str, Any]:
-        """Return the columns of a content; None for what is null."""
-        ...
-
-    def pack(self, key: str, values: Mapping[str, Any]) -> Any:
-        """Return a row's content.
-
-        Args:
-            key: The key as `changewire.tables.keys.key_text`.
-            values: The columns, with or without those of the key.
-        """
-        ...
-
-    def key_text(self, row: Column) -> Column:
-        """Return the text of a key that no effect has, by the row as a struct of its columns."""
-        ...
-
-    def row_columns(self, named: Column, content: Column) -> dict[str, Column]:
-        """Return the table's columns but `COLUMN`, by the key's columns and the row's content."""
-        ...
-
-    def content(self, row: Column) -> Column:
-        """Return a row's content, by the row as a struct of the table's columns."""
-        ...
-
-
-class JsonShape:
-    """Rows of JSON text: the columns ``key`` and ``row``."""
 
     content_type: DataType = StringType()
     columns = StructType(
@@ -101,33 +49,33 @@ class JsonShape:
     is_typed = False
 
     def fitted(self, effects: DataFrame) -> DataFrame:
-        """Return effects whose content is the text of ``after``."""
+        """Return effects with `NAMED` and `CONTENT`, which is the text of ``after``."""
         columns = {NAMED: F.struct(KEY), CONTENT: F.col("after")}
         return effects.withColumns(columns).drop("after")
 
     def fit(self, effects: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield effects whose content is the text of ``after``."""
+        """Yield the same of effects that are not in Spark."""
         for batch in effects:
             named = pa.StructArray.from_arrays([batch.column("key")], [KEY])
             with_key = batch.append_column(NAMED, named)
             yield with_key.append_column(CONTENT, batch.column("after"))
 
     def unpack(self, content: str) -> dict[str, Any]:
-        """Return the columns of a row, each as the JSON text that it was."""
+        """Return the columns of a row, each as the JSON text that it was; None for null."""
         return unpacked(content)
 
     def pack(self, key: str, values: Mapping[str, Any]) -> str:
-        """Return the row, the columns of its key first."""
+        """Return the row, the columns of its key first; `values` may have them or not."""
         return packed(key, values)
 
     def key_text(self, row: Column) -> Column:
-        """Return the key's text."""
+        """Return the text of a key that no effect has, by the row as a struct of its columns."""
         return row[KEY]
 
     def row_columns(self, named: Column, content: Column) -> dict[str, Column]:
-        """Return both as they are."""
+        """Return the table's columns but `COLUMN`, by the key's columns and the row's content."""
         return {KEY: named[KEY], ROW: content}
 
     def content(self, row: Column) -> Column:
-        """Return the row's text."""
+        """Return a row's content, by the row as a struct of the table's columns."""
         return row[ROW]

@@ -15,6 +15,7 @@ from pyspark.sql.types import StructType
 from changewire.engines.collected import as_dead_letters, batch_of, keyed_mutation
 from changewire.engines.counts import Counts
 from changewire.engines.effects import EFFECTS
+from changewire.engines.layout import RECORD_PLACE
 from changewire.engines.python.groups import count
 from changewire.engines.spark.apply.effects import with_effects
 from changewire.engines.spark.apply.failures import (
@@ -28,11 +29,11 @@ from changewire.engines.spark.apply.local import LocalEffects, local_effects
 from changewire.engines.spark.apply.making import local_frame
 from changewire.engines.spark.apply.options import ApplyOptions
 from changewire.engines.spark.apply.plan import TablePlan, plans
-from changewire.engines.spark.apply.refused import RefusedRows, first_reason
-from changewire.engines.spark.apply.shape import Shape
+from changewire.engines.spark.apply.refused import RefusedRows
 from changewire.engines.spark.apply.sources import BatchSources, SchemaOf
+from changewire.engines.spark.apply.typed_shape import Shape
 from changewire.engines.spark.decode import DecodedFrames, RowsAs
-from changewire.engines.spark.types import ROWS, nullable
+from changewire.engines.spark.types import ROWS
 from changewire.tables.batch import BatchChange, RowBatch
 from changewire.tables.names import Target
 from changewire.tables.order import ChangePosition, Order
@@ -47,8 +48,7 @@ _LONGEST: Final = 2**15
 _TEXTS: Final = ("key", "before", "after", "attributes", "message")
 _PLAIN: Final = (
     *("kind", "op", "code", "format", "pointer", "event_time", "elements", "leniencies"),
-    *("topic", "partition", "offset", "path", "number", "element"),
-    *("schema_fingerprint", ROW_ID),
+    *(*RECORD_PLACE, "element", "schema_fingerprint", ROW_ID),
 )
 _STRUCTS: Final = ("source", "sequence", EFFECTS)
 _IS_LONG: Final = "_is_long"
@@ -63,7 +63,7 @@ def _selected(*, with_messages: bool) -> tuple[str, ...]:
     short = {name: f"if({is_long}, NULL, `{name}`)" for name in (*texts, EFFECTS)}
     kinds = with_effects(ROWS)
     # Arrow takes no NULL for a struct whose fields are never NULL.
-    types = {name: nullable(kinds[name].dataType).simpleString() for name in _STRUCTS}
+    types = {name: kinds[name].dataType.simpleString() for name in _STRUCTS}
     structs = {name: f"cast({short.get(name, name)} AS {types[name]})" for name in _STRUCTS}
     found = {**short, **{name: f"`{name}`" for name in _PLAIN}, **structs, _IS_LONG: is_long}
     return tuple(f"{text} AS `{name}`" for name, text in found.items())
@@ -89,7 +89,7 @@ def collected(rows: DataFrame, *, with_messages: bool) -> pa.Table | None:
 
 @dataclass(frozen=True)
 class SmallBatch:
-    """A batch that is decided on in the driver; see `protocols.AppliedBatch`.
+    """A batch that is decided on in the driver, as `changewire.tables.planner` plans it.
 
     Attributes:
         kept: All its decoded rows in Spark, with `ROW_ID`.
@@ -109,10 +109,10 @@ class SmallBatch:
 
     def routed(self, routes: Routes) -> SmallBatch:
         """Return the batch in which changes are refused that no table can take."""
-        planned = plans(self.kept.sparkSession, routes, self.sources, self.options)
+        tables, refusals = plans(self.kept.sparkSession, routes, self.sources, self.options)
         changes = self.changes.routed(routes)
-        refused = _refused(changes, self.rows, planned.refusals)
-        return replace(self, changes=changes.without(refused), tables=planned.tables)
+        refused = _refused(changes, self.rows, refusals)
+        return replace(self, changes=changes.without(refused), tables=tables)
 
     def paired(self) -> tuple[SmallBatch, int]:
         """Return the batch with the images of updates paired, and how many updates had both."""
@@ -153,11 +153,11 @@ class SmallBatch:
         rows = [{ROW_ID: numbers[index], FAILURE: why._asdict()} for index, why in refused.items()]
         kind = StructType([ROW_ID_FIELD, FAILURE_FIELD])
         failures = local_frame(self.kept.sparkSession, rows, kind)
-        return failed(self.kept, failures, self.options.types.decode_options.format)
+        return failed(self.kept, failures, self.options.decode_options.format)
 
     def landed(self, rows_as: RowsAs) -> DecodedFrames:
         """Return what lands, with its counts."""
-        name = self.options.types.decode_options.format
+        name = self.options.decode_options.format
         counts = Counts()
         for part in as_dead_letters(self.rows, self.changes.refused, name).to_batches():
             count(part, counts)
@@ -167,19 +167,21 @@ class SmallBatch:
 def small_batch(kept: DataFrame, rows: pa.Table, options: ApplyOptions) -> SmallBatch:
     """Return a batch of which all rows were collected."""
     changes = batch_of(rows, with_truncates=options.apply_as_truncates)
-    sources = _sources(changes, rows, are_typed=options.types.are_typed)
+    sources = _sources(changes, rows, are_typed=options.are_typed)
     return SmallBatch(kept, rows, changes, sources, options, {})
 
 
 def _refused(changes: RowBatch, rows: pa.Table, reasons: list[RefusedRows]) -> dict[int, Refusal]:
-    """Return why changes do not fit their tables, by their numbers."""
+    """Return why changes do not fit their tables, the first reason of several, by their numbers."""
     if not reasons:
         return {}
     fields = rows.select(["key", "after", "schema_fingerprint"]).to_pylist()
-    found = (
-        (one.index, first_reason(reasons, one, fields[one.index])) for one in changes.accepted()
-    )
-    return {index: why for index, why in found if why is not None}
+    found: dict[int, Refusal] = {}
+    for one in changes.accepted():
+        takes = (reason.why for reason in reasons if reason.takes(one, fields[one.index]))
+        if (why := next(takes, None)) is not None:
+            found[one.index] = why
+    return found
 
 
 def _sources(changes: RowBatch, rows: pa.Table, *, are_typed: bool) -> BatchSources:

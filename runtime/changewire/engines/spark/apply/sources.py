@@ -55,10 +55,7 @@ def sources_of(
 ) -> BatchSources:
     """Return where the changes of a batch come from; one job over decoded rows with effects.
 
-    Args:
-        rows: Decoded rows.
-        with_truncates: Whether truncates are changes.
-        are_typed: Whether tables have rows of a type.
+    Truncates are changes if they are applied; typed tables need to know keys and schemas too.
     """
     is_change = F.col("kind") == CHANGE
     chosen = rows.where(is_change | is_truncate() if with_truncates else is_change)

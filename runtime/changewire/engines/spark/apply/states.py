@@ -9,10 +9,16 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 from threading import Lock
 from typing import Any, Final
 
-from changewire.tables.order import Order, Sequence
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
+
+from changewire.engines.spark.apply.tables import SparkTables
+from changewire.tables.metadata import COLUMN, VERSION
+from changewire.tables.order import NO_SEQUENCE, Order, Sequence
 
 _MOST: Final = 1_000
 """Tables that are known at most; the one that was used longest ago is forgotten first."""
@@ -23,7 +29,7 @@ class TableState:
     """A table and its tombstones, as this process left them.
 
     Attributes:
-        versions: `TableFormat.version` of each, as SQL names them.
+        versions: `Delta.version` of each, as SQL names them.
         columns: The table's columns but `COLUMN`, as text: it was checked that it has them.
         truncated: Order of its newest truncate.
         mark: The greatest sequence that rows and tombstones have: what is beyond it is newer than
@@ -69,3 +75,52 @@ def forget_state(key: _Key) -> None:
     """Forget a table, of which something was seen or done that did not come to its end."""
     with _lock:
         STATES.pop(key, None)
+
+
+@dataclass
+class Mark:
+    """The greatest sequence of a table: keys whose changes are beyond it need no look at the table.
+
+    Attributes:
+        spark: The session.
+        tables: The table and its tombstones.
+        floor: Order of the newest truncate of the table.
+        known: The sequence; None if it is not known yet.
+        is_wanted: Whether it may be looked for.
+    """
+
+    spark: SparkSession
+    tables: SparkTables
+    floor: Order
+    known: Sequence | None = None
+    is_wanted: bool = True
+
+    def get(self) -> Sequence | None:
+        """Return the sequence, looked for if it is not known; None if all keys need a look."""
+        # Without the number of rows that a MERGE changed nothing shows that it met no newer row.
+        if not self.is_wanted or not self.tables.format.counts_rows:
+            return None
+        if self.known is None:
+            found = _greatest_sequence(self.spark, self.tables)
+            self.known = None if found is None else max(found, self.floor.sequence)
+        return self.known
+
+
+def _greatest_sequence(spark: SparkSession, tables: SparkTables) -> Sequence | None:
+    """Return the greatest sequence of rows and tombstones; one job, which reads no other column.
+
+    Returns:
+        The sequence; empty if nothing there has one, None if something else wrote a row.
+    """
+    found = reduce(
+        DataFrame.unionAll, (spark.table(table).select(COLUMN) for table in tables.both())
+    )
+    metadata = F.col(COLUMN)
+    is_known = F.coalesce(metadata["version"] == VERSION, F.lit(False))  # noqa: FBT003
+    (row,) = found.agg(
+        F.max(metadata["sequence"]).alias("newest"), F.count_if(~is_known).alias("others")
+    ).collect()
+    if row["others"]:
+        return None
+    newest = row["newest"]
+    return NO_SEQUENCE if newest is None else (newest["major"], newest["minor"])

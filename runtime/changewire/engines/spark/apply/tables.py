@@ -17,11 +17,11 @@ from changewire.engines.errors import OutputError
 from changewire.engines.kept import SUFFIX
 from changewire.engines.spark.apply.formats import TableFormat, format_of
 from changewire.engines.spark.apply.properties import keep_keys, keys_of
-from changewire.engines.spark.apply.shape import CONTENT, NAMED, JsonShape, Shape
-from changewire.engines.spark.types import nullable
-from changewire.tables.metadata import COLUMN, VERSION
+from changewire.engines.spark.apply.shape import CONTENT, NAMED, JsonShape
+from changewire.engines.spark.apply.typed_shape import Shape
+from changewire.engines.spark.types import differing
+from changewire.tables.metadata import COLUMN
 from changewire.tables.names import beside
-from changewire.tables.order import NO_SEQUENCE, Sequence
 from changewire_messages.tables.spark import TOMBSTONE as TOMBSTONES
 
 _ROW: Final = "row"
@@ -149,47 +149,16 @@ def versions(spark: SparkSession, tables: SparkTables) -> dict[str, Any]:
     return {table: tables.format.version(spark, table) for table in tables.both()}
 
 
-def greatest_sequence(spark: SparkSession, tables: SparkTables) -> Sequence | None:
-    """Return the greatest sequence of rows and tombstones; one job, which reads no other column.
-
-    Returns:
-        The sequence; empty if nothing there has one, None if something else wrote a row.
-    """
-    found = reduce(
-        DataFrame.unionAll, (spark.table(table).select(COLUMN) for table in tables.both())
-    )
-    metadata = F.col(COLUMN)
-    is_known = F.coalesce(metadata["version"] == VERSION, F.lit(False))  # noqa: FBT003
-    (row,) = found.agg(
-        F.max(metadata["sequence"]).alias("newest"), F.count_if(~is_known).alias("others")
-    ).collect()
-    if row["others"]:
-        return None
-    newest = row["newest"]
-    return NO_SEQUENCE if newest is None else (newest["major"], newest["minor"])
-
-
 def check_columns(found: StructType, needed: StructType, identifier: str) -> None:
-    """Check that a table has the columns that it needs.
-
-    Args:
-        found: Its columns.
-        needed: Some of them.
-        identifier: Its name.
+    """Check that a table has the columns that it needs; the error names it by `identifier`.
 
     Raises:
         OutputError: It lacks one, or has it of another type.
     """
-    for field in needed.fields:
-        kind = nullable(field.dataType).simpleString()
-        there = found[field.name].dataType if field.name in found.names else None
-        if there is not None and nullable(there).simpleString() == kind:
-            continue
-        has = "lacks it" if there is None else f"has {there.simpleString()}"
-        advice = _ADVICE if field.name == COLUMN else ""
+    for name, kind, has in differing(found, needed):
+        advice = _ADVICE if name == COLUMN else ""
         raise OutputError(
-            f"{identifier}: a column {field.name} of type {kind} is needed, and the table {has}"
-            f"{advice}"
+            f"{identifier}: a column {name} of type {kind} is needed, and the table {has}{advice}"
         )
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 import pyarrow as pa
@@ -20,7 +20,7 @@ from changewire.engines.spark.apply.failures import (
     ROW_ID_FIELD,
     built,
 )
-from changewire.engines.spark.apply.shape import CONTENT, NAMED, Shape
+from changewire.engines.spark.apply.shape import CONTENT, NAMED, JsonShape
 from changewire.engines.spark.arrow_types import arrow_type
 from changewire.engines.spark.cells import field_cell
 from changewire.engines.spark.readings import CHANGE_TEXT, KEY_TEXT, TYPED_BY
@@ -45,18 +45,6 @@ EFFECT_FIELDS: Final = [
 """Columns of effects, but for the row."""
 
 
-def fitted_type(shape: Shape) -> StructType:
-    """Return the columns of fitted effects."""
-    return StructType(
-        [
-            *EFFECT_FIELDS,
-            StructField("after", StringType()),
-            StructField(NAMED, shape.named_type),
-            StructField(CONTENT, shape.content_type),
-        ]
-    )
-
-
 Cells = Mapping[str, Cell]
 """What fits values into columns, by their names."""
 
@@ -66,43 +54,6 @@ class _Fitted(NamedTuple):
     named: dict[str, Any] | None
     content: dict[str, Any] | None
     failure: dict[str, str] | None
-
-
-class Fit:
-    """Fits effects to the columns of a table; what `mapInArrow` takes. It pickles.
-
-    The key's text is written anew from its columns, so that two keys have one text if and only if
-    they name one row of the table.
-    """
-
-    def __init__(self, shape: Shape, cells: Callable[[], tuple[Cells, Cells]]) -> None:
-        """Remember the columns.
-
-        Args:
-            shape: How the table has its rows.
-            cells: Returns what fits the columns of the key, and those of the row.
-        """
-        self._shape = shape
-        self._cells = cells
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the effects, with their key and row as columns."""
-        kind = fitted_type(self._shape)
-        schema = pa.schema([*arrow_type(kind)])
-        of_key, of_row = self._cells()
-        for batch in batches:
-            columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-            texts = zip(columns["key"].to_pylist(), columns["after"].to_pylist(), strict=True)
-            found = [_fitted(key, after, of_key, of_row) for key, after in texts]
-            earlier = columns[FAILURE].to_pylist()
-            failures = [why or one.failure for why, one in zip(earlier, found, strict=True)]
-            for name in (NAMED, CONTENT):
-                values = [getattr(one, name) for one in found]
-                columns[name] = built(values, schema.field(name).type, failures, _STEP)
-            columns["key"] = pa.array([one.key for one in found], pa.string())
-            columns[FAILURE] = pa.array(failures, schema.field(FAILURE).type)
-            arrays = [columns[name].cast(schema.field(name).type) for name in schema.names]
-            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def _fitted(key: str, after: str | None, of_key: Cells, of_row: Cells) -> _Fitted:
@@ -152,7 +103,10 @@ def _row_columns(text: str, cells: Cells) -> dict[str, Any]:
 
 
 class TypedShape:
-    """Rows that are columns of a type; columns of the key that it lacks are text."""
+    """Rows that are columns of a type; columns of the key that it lacks are text.
+
+    It has the attributes of `JsonShape`.
+    """
 
     compared = "after"
     is_typed = True
@@ -167,18 +121,14 @@ class TypedShape:
         return {"_row_json": self._row_json, "keys": self.keys}
 
     @cached_property
-    def _row(self) -> StructType:
-        return StructType.fromJson(json.loads(self._row_json))
-
-    @property
     def content_type(self) -> StructType:
         """The type of rows."""
-        return self._row
+        return StructType.fromJson(json.loads(self._row_json))
 
     @property
     def named_type(self) -> StructType:
         """The columns of the key."""
-        row = self._row
+        row = self.content_type
         return StructType(
             [
                 row[name] if name in row.names else StructField(name, StringType())
@@ -194,20 +144,39 @@ class TypedShape:
         return StructType([*keys, *row.fields, StructField(COLUMN, METADATA)])
 
     def fitted(self, effects: DataFrame) -> DataFrame:
-        """Return effects with the columns of their key and row; computed once."""
+        """Return effects with the columns of their key and row, or `FAILURE`; computed once."""
         names = [*(field.name for field in EFFECT_FIELDS), "after"]
-        fitted = effects.select(*names).mapInArrow(self.fit, fitted_type(self))
+        fitted = effects.select(*names).mapInArrow(self.fit, self._fitted_type)
         return fitted.localCheckpoint(eager=False)
 
     def fit(self, effects: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield effects with the columns of their key and row."""
-        return Fit(self, self._cells)(effects)
+        """Yield the same of effects that are not in Spark.
 
-    def _cells(self) -> tuple[Cells, Cells]:
-        """Return what fits the columns of the key, and those of the row."""
+        The key's text is written anew from its columns, so that two keys have one text if and only
+        if they name one row of the table.
+        """
+        schema = pa.schema([*arrow_type(self._fitted_type)])
         of_key = {f.name: field_cell(_untyped(f), KEY_TEXT) for f in self.named_type.fields}
         of_row = {f.name: field_cell(_untyped(f), CHANGE_TEXT) for f in self.content_type.fields}
-        return of_key, of_row
+        for batch in effects:
+            columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+            texts = zip(columns["key"].to_pylist(), columns["after"].to_pylist(), strict=True)
+            found = [_fitted(key, after, of_key, of_row) for key, after in texts]
+            earlier = columns[FAILURE].to_pylist()
+            failures = [why or one.failure for why, one in zip(earlier, found, strict=True)]
+            for name in (NAMED, CONTENT):
+                values = [getattr(one, name) for one in found]
+                columns[name] = built(values, schema.field(name).type, failures, _STEP)
+            columns["key"] = pa.array([one.key for one in found], pa.string())
+            columns[FAILURE] = pa.array(failures, schema.field(FAILURE).type)
+            arrays = [columns[name].cast(schema.field(name).type) for name in schema.names]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    @property
+    def _fitted_type(self) -> StructType:
+        after = StructField("after", StringType())
+        named = StructField(NAMED, self.named_type)
+        return StructType([*EFFECT_FIELDS, after, named, StructField(CONTENT, self.content_type)])
 
     def unpack(self, content: Mapping[str, Any]) -> dict[str, Any]:
         """Return the columns that are not NULL."""
@@ -236,3 +205,7 @@ def _untyped(field: StructField) -> StructField:
     """Return a column that does not say which schema gave it its type."""
     metadata = {key: value for key, value in field.metadata.items() if key != TYPED_BY}
     return StructField(field.name, field.dataType, metadata=metadata)
+
+
+Shape: TypeAlias = JsonShape | TypedShape
+"""How a table has its rows."""

@@ -9,8 +9,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 
 from changewire.engines.spark.apply.decide import BEYOND, ROW
-from changewire.engines.spark.apply.shape import CONTENT, NAMED, Shape
+from changewire.engines.spark.apply.shape import CONTENT, NAMED
 from changewire.engines.spark.apply.tables import SparkTables, struct_of
+from changewire.engines.spark.apply.typed_shape import Shape
 from changewire.engines.spark.parts import quoted
 from changewire.tables.metadata import COLUMN
 
@@ -21,12 +22,7 @@ _ROW: Final = "row"
 
 
 def write_tombstones(found: DataFrame, tombstones: str) -> None:
-    """Append tombstones; one that is there twice does no harm.
-
-    Args:
-        found: Has ``key`` and `COLUMN`.
-        tombstones: The table, as SQL names it.
-    """
+    """Append tombstones, which have ``key`` and `COLUMN`; one that is there twice does no harm."""
     found.withColumn("since", F.current_timestamp()).writeTo(tombstones).append()
 
 
@@ -36,7 +32,7 @@ def write_rows(changed: DataFrame, tables: SparkTables, *, since: Mapping[str, A
     Args:
         changed: Decisions, each with the metadata that its row is expected to have.
         tables: The table, which is there, and its tombstones.
-        since: `TableFormat.version` of each table before they were made.
+        since: `Delta.version` of each table before they were made.
 
     Returns:
         How many rows there were; None if the format does not tell, and all were written.

@@ -6,12 +6,12 @@ from typing import Final
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
-from pyspark.sql.types import DataType, StructType
+from pyspark.sql.types import StructType
 
 from changewire.engines.errors import OutputError
 from changewire.engines.spark.raised import RAISED
 from changewire.engines.spark.stream.output import BATCH, QUERY, Output
-from changewire.engines.spark.types import nullable
+from changewire.engines.spark.types import differing
 from changewire.tested import RELEASES, ran_with
 
 _NOT_THERE: Final = frozenset(
@@ -27,19 +27,18 @@ _NOT_THERE: Final = frozenset(
 )
 _NO_FORMAT: Final = "DATA_SOURCE_NOT_FOUND"
 
-DELTA_SETTINGS: Final = {
-    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
-    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+SETTINGS: Final = {
+    # https://docs.delta.io/latest/quick-start.html
+    "delta": {
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    },
+    # beside a catalog: https://iceberg.apache.org/docs/latest/spark-configuration/
+    "iceberg": {
+        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+    },
 }
-"""What Delta asks of a session: https://docs.delta.io/latest/quick-start.html"""
-
-ICEBERG_SETTINGS: Final = {
-    "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-}
-"""What Iceberg asks of a session, beside a catalog:
-https://iceberg.apache.org/docs/latest/spark-configuration/"""
-
-SETTINGS: Final = {"delta": DELTA_SETTINGS, "iceberg": ICEBERG_SETTINGS}
+"""What table formats ask of a session."""
 
 
 def check_output(spark: SparkSession, sink: str, output: Output, rows: StructType) -> None:
@@ -57,19 +56,11 @@ def check_output(spark: SparkSession, sink: str, output: Output, rows: StructTyp
         raise OutputError(
             f"{output.name}: {output.target} holds files that no stream wrote; choose another place"
         )
-    for field in rows.fields:
-        needed = _text(field.dataType)
-        there = _text(found[field.name].dataType) if field.name in found.names else None
-        if there != needed:
-            has = "lacks it" if there is None else f"has {there}"
-            raise OutputError(
-                f"{output.name}: the rows have a column {field.name} of type {needed}, and "
-                f"{output.target} {has}; change it, or choose another place and checkpoint"
-            )
-
-
-def _text(kind: DataType) -> str:
-    return str(nullable(kind).simpleString())
+    for name, kind, has in differing(found, rows):
+        raise OutputError(
+            f"{output.name}: the rows have a column {name} of type {kind}, and {output.target} "
+            f"{has}; change it, or choose another place and checkpoint"
+        )
 
 
 def schema_of(spark: SparkSession, sink: str, output: Output) -> StructType | None:

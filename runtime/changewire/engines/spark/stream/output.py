@@ -11,9 +11,8 @@ from typing import Final
 
 from pyspark.sql import DataFrame, DataFrameWriter
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
-from pyspark.sql.types import StructType
 
-from changewire.engines.layout import DEAD_LETTER, MESSAGE_OUTPUTS, OUTPUTS
+from changewire.engines.layout import DEAD_LETTER, MESSAGE_OUTPUTS, OUTPUTS, RECORD_PLACE
 from changewire.engines.options import BatchId, MessageOutputs, StreamOutputs
 from changewire.engines.spark.frames import Frames
 from changewire.tables.names import is_path
@@ -26,10 +25,7 @@ BATCH: Final = "batch"
 """Partition columns of Parquet outputs; many readers skip folders that begin with ``_``."""
 
 
-STATISTICS: Final = (
-    *("event_time", "time", "timestamp"),
-    *("topic", "partition", "offset", "path", "number"),
-)
+STATISTICS: Final = ("event_time", "time", "timestamp", *RECORD_PLACE)
 """Columns of Delta outputs that have statistics, by which queries skip files: those that grow from
 file to file. Most others are text, of which statistics cost much and let little be skipped."""
 
@@ -72,10 +68,6 @@ class Output:
         if self.kind != DEAD_LETTER:
             return found
         return found.withColumn("time", F.current_timestamp())
-
-    def schema(self, decoded: Frames) -> StructType:
-        """Return the columns of its rows."""
-        return self.rows(decoded).schema
 
 
 def outputs_of(targets: StreamOutputs | MessageOutputs) -> Sequence[Output]:

@@ -148,7 +148,7 @@ def start(
     _check_arguments(decoded, outputs, sink)
     spark = decoded.rows.sparkSession
     for output in outputs:
-        check_output(spark, sink, output, output.schema(decoded))
+        check_output(spark, sink, output, output.rows(decoded).schema)
     places = {**options.outputs._asdict(), **(others or {})}
     query = identity(spark, options.checkpoint, sink=sink, outputs=places)
     rows = observed.decoded(decoded.rows)
