@@ -115,7 +115,8 @@ def native_wheel(session: nox.Session, profile: str | None) -> Path | None:
     install(session, groups=(NATIVE,))
     target = ("--out", str(folder / profile), "--target-dir", str(ROOT / "build" / "cargo"))
     options = ("--locked", "--manifest-path", "native/Cargo.toml", "--interpreter", "python")
-    session.run("maturin", "build", "--profile", profile, *options, *target)
+    features = ("--features", "panics") if profile == "quick" else ()
+    session.run("maturin", "build", "--profile", profile, *features, *options, *target)
     return next((folder / profile).glob("*.whl"))
 
 
@@ -146,7 +147,8 @@ def native_lint(session: nox.Session) -> None:
         target = {"CARGO_TARGET_DIR": str(ROOT / "build" / "cargo")}
         session.run("cargo", "fmt", "--check", external=True)
         session.run(
-            *("cargo", "clippy", "--locked", "--profile", "quick", "--", "-D", "warnings"),
+            *("cargo", "clippy", "--locked", "--profile", "quick", "--all-features"),
+            *("--", "-D", "warnings"),
             external=True,
             env=target,
         )

@@ -1,11 +1,11 @@
 //! Batches of messages to batches of columns.
 
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow_array::{Array, BinaryArray, Int32Array, RecordBatch};
 
+use crate::border::{self, guarded};
 use crate::columns::builders::MOST_BYTES;
 use crate::columns::{Columns, PerRow, Rest};
 use crate::effects::effect;
@@ -33,8 +33,8 @@ const EFFECT: &str = "effect";
 /// What they call changes whose rows are of a type, and do not fit it as they are.
 const ROW: &str = "row";
 
-/// What they call batches in which the kernel panicked.
-pub const PANIC: &str = "panic";
+/// What they call messages on which the kernel panicked.
+const PANIC: &str = "panic";
 
 pub struct State {
     pub table: Table,
@@ -89,11 +89,12 @@ impl State {
     /// Return the columns of all messages, and how many rows each has: 0 if it is declined, which is
     /// one row of NULL.
     ///
-    /// A panic declines the whole batch.
+    /// A panic declines its message; one that no message caused declines them all.
     pub fn decode(&mut self, values: &BinaryArray, keys: Option<&BinaryArray>) -> (RecordBatch, Int32Array) {
         let count = values.len();
+        let declined = self.declined.clone();
         self.messages += count as u64;
-        let done = catch_unwind(AssertUnwindSafe(|| {
+        let found = guarded(|| {
             let mut columns = Columns::new(count, &self.per_row, self.row.as_ref());
             for i in 0..count {
                 let value = values.is_valid(i).then(|| values.value(i));
@@ -102,11 +103,16 @@ impl State {
             }
             self.per_row = columns.bytes_per_row();
             columns.finish().ok()
-        }));
-        if let Ok(Some(found)) = done {
-            return found;
-        }
-        *self.declined.entry(PANIC.to_owned()).or_default() += count as u64;
+        });
+        found.flatten().unwrap_or_else(|| {
+            self.declined = declined;
+            *self.declined.entry(PANIC.to_owned()).or_default() += count as u64;
+            self.nothing(count)
+        })
+    }
+
+    /// Return the columns of messages that are all declined.
+    fn nothing(&self, count: usize) -> (RecordBatch, Int32Array) {
         let mut columns = Columns::new(count, &PerRow::default(), self.row.as_ref());
         for _ in 0..count {
             columns.end(&Rest::default(), std::iter::empty(), None);
@@ -118,7 +124,9 @@ impl State {
     fn one(&mut self, value: Option<&[u8]>, key: Option<&[u8]>, columns: &mut Columns) {
         let fits = value.filter(|value| columns.has_room() && value.len() < MOST_BYTES);
         let start = columns.rows();
-        let done = fits.ok_or(Declined::Text).and_then(|value| self.bytes(value, key, columns));
+        let done = fits
+            .ok_or(Declined::Text)
+            .and_then(|value| guarded(|| self.bytes(value, key, columns)).unwrap_or(Err(Declined::Panic)));
         if let Err(declined) = &done {
             columns.truncate(start);
             columns.end(&Rest::default(), std::iter::empty(), None);
@@ -129,6 +137,7 @@ impl State {
 
     /// Write the rows of a message, or of each of a batch, in the encoding of the table.
     fn bytes(&mut self, bytes: &[u8], key: Option<&[u8]>, columns: &mut Columns) -> Result<(), Declined> {
+        border::panic_on_demand(bytes);
         if !self.table.is_msgpack {
             std::str::from_utf8(bytes).map_err(|_| Declined::Text)?;
             return self.elements(bytes, key, columns);
@@ -175,6 +184,7 @@ impl State {
             Declined::Meaning => MEANING,
             Declined::Effect => EFFECT,
             Declined::Row => ROW,
+            Declined::Panic => PANIC,
             Declined::Node(node) => &self.table.nodes[*node].label,
         };
         if let Some(count) = self.declined.get_mut(label) {
@@ -228,4 +238,5 @@ enum Declined {
     Meaning,
     Effect,
     Row,
+    Panic,
 }

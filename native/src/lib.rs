@@ -3,6 +3,7 @@
 //! Python is the only definition of what messages mean. For each message the kernel yields the very
 //! rows that Python yields, or declines it, and then Python reads it. It reports no errors.
 
+mod border;
 mod columns;
 mod effects;
 mod formats;
@@ -22,6 +23,7 @@ use arrow_schema::Schema;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use border::guarded;
 use formats::Options;
 use kernel::State;
 use typed::RowType;
@@ -63,8 +65,8 @@ impl Kernel {
             Some(row) => Some(RowType::new(&row.0, readings, checked).ok_or_else(none)?),
             None => None,
         };
-        let state = State::new(format, table, Options { image, keys, families, effects, row });
-        let state = state.ok_or_else(none)?;
+        let options = Options { image, keys, families, effects, row };
+        let state = guarded(|| State::new(format, table, options)).flatten().ok_or_else(none)?;
         Ok(Kernel { state: Mutex::new(state) })
     }
 
@@ -112,8 +114,7 @@ impl Kernel {
 
 impl Kernel {
     fn state(&self) -> MutexGuard<'_, State> {
-        // A panic is caught before it leaves the state; whatever is left there is cleared by the
-        // next message.
+        // A panic is caught before it leaves the state, and the next message clears what it left.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -130,5 +131,7 @@ fn changewire_native(module: &Bound<PyModule>) -> PyResult<()> {
     // What panics is declined and counted; its text could hold values of messages.
     std::panic::set_hook(Box::new(|_| {}));
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
+    #[cfg(feature = "panics")]
+    module.add("PANIC_ON", border::PANIC_ON)?;
     module.add_class::<Kernel>()
 }

@@ -8,7 +8,16 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from tests.native.differential import FORMATS, batch_of, compare, kernel, needs_kernel, rows
+from pyspark.sql.types import LongType, StructField, StructType
+from tests.native.differential import (
+    FORMATS,
+    batch_of,
+    compare,
+    compared,
+    kernel,
+    needs_kernel,
+    rows,
+)
 from tests.runtime.codec.formats import JSON_FORMATS
 
 import changewire.arrow as cwa
@@ -17,6 +26,7 @@ from changewire.engines import native
 from changewire.engines.decode import Decoder
 from changewire.engines.effects import EffectsDecoder
 from changewire.engines.python import run
+from changewire.engines.spark.typed import TypedDecoder
 
 pytestmark = needs_kernel
 
@@ -131,6 +141,23 @@ def test_counts() -> None:
     rows(batch_of([GOOD, b"x", broken, None]), Decoder(OPTIONS), found)
     assert (found.counts.messages, found.counts.declined) == (4, 3)
     assert found.counts.declined_by == {"Message": 1, "Write.gen": 1, "text": 1}
+
+
+def test_a_panic_is_declined() -> None:
+    """A message on which the kernel panics is counted, and Python reads it as those around it."""
+    found = kernel(OPTIONS)
+    panics = getattr(native.installed(), "PANIC_ON", None)
+    if panics is None:
+        pytest.skip("a kernel that is built for users panics on no demand")
+    bad = GOOD.replace(b'"gen":1', b'"gen":1,"new":"%s"' % panics)
+    batch = batch_of([GOOD, bad, b"x", bad, GOOD])
+    made = rows(batch, Decoder(OPTIONS), found)
+    assert found.counts.declined_by == {"panic": 2, "Message": 1}
+    assert made.equals(rows(batch, Decoder(OPTIONS), None))
+    assert made["kind"].to_pylist() == ["change", "change", "dead_letter", "change", "change"]
+    assert compare(batch_of([GOOD]), OPTIONS, effects=True).declined == 0
+    kind = StructType([StructField("n", LongType())])
+    assert compared(batch, TypedDecoder(OPTIONS, kind)).declined == 3
 
 
 def test_a_warning_if_most_messages_are_declined(
