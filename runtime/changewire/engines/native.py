@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -103,6 +104,26 @@ class KernelCounts(NamedTuple):
     declined: int
     declined_by: Mapping[str, int]
 
+    def plus(self, other: KernelCounts) -> KernelCounts:
+        """Return the sum of both."""
+        return self._with(other, 1)
+
+    def minus(self, other: KernelCounts) -> KernelCounts:
+        """Return what was done since there were other counts."""
+        return self._with(other, -1)
+
+    def _with(self, other: KernelCounts, sign: int) -> KernelCounts:
+        by = Counter(self.declined_by)
+        for name, count in other.declined_by.items():
+            by[name] += sign * count
+        return kernel_counts(self.messages + sign * other.messages, +by)
+
+
+def kernel_counts(messages: int, declined_by: Mapping[str, int]) -> KernelCounts:
+    """Return counts in which the nodes that declined most messages come first."""
+    by = dict(sorted(declined_by.items(), key=lambda item: (-item[1], item[0])))
+    return KernelCounts(messages, sum(by.values()), by)
+
 
 class Kernel:
     """Decodes batches of messages by the native kernel."""
@@ -155,9 +176,7 @@ class Kernel:
     @property
     def counts(self) -> KernelCounts:
         """What it had to do so far."""
-        found: dict[str, int] = self._native.declined
-        by = dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
-        return KernelCounts(self._native.messages, sum(by.values()), by)
+        return kernel_counts(self._native.messages, self._native.declined)
 
 
 def kernel_of(

@@ -19,6 +19,7 @@ from changewire.engines.spark.apply.evolve import SCHEMA_EVOLUTIONS, SchemaEvolu
 from changewire.engines.spark.apply.formats import TableFormat, format_of
 from changewire.engines.spark.decode import DecodedFrames, mapped, struct_of
 from changewire.engines.spark.row_type import RowSchema
+from changewire.engines.spark.tally import tally_of
 from changewire.engines.spark.types import ROWS
 from changewire.tables.names import template_of
 from changewire.tables.routing import Routing
@@ -74,7 +75,8 @@ def with_effects_of(messages: DataFrame, types: RowTypes) -> DecodedFrames:
         decoder: Decoder = CheckedEffectsDecoder(types.decode_options, types.rows)
     else:
         decoder = EffectsDecoder(types.decode_options)
-    return DecodedFrames(mapped(messages, decoder, with_effects(ROWS)))
+    tally = tally_of(messages.sparkSession)
+    return DecodedFrames(mapped(messages, decoder, with_effects(ROWS), tally), native=tally)
 
 
 @dataclass(frozen=True)
