@@ -40,7 +40,7 @@ struct Kinds {
 impl Kinds {
     /// Return what the value of a bin is.
     fn means(&self, arm: i64) -> Means {
-        if self.plain.contains(&arm) {
+        if self.plain.contains(&arm) || arm == self.list || arm == self.map {
             Means::Json
         } else if arm == self.blob {
             Means::Bytes

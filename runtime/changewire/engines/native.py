@@ -80,9 +80,8 @@ class RowType(NamedTuple):
 
     Attributes:
         columns: Their columns.
-        readings: Which schema gave each column its type, a key of
-            `changewire.engines.spark.readings.READINGS`, or the media type of its text; empty for
-            neither.
+        readings: Which schema gave each column, and each field of a struct in it, its type: see
+            `changewire.engines.spark.readings.reading_of`. A column comes before its fields.
         is_only_checked: Whether rows stay JSON text that fits the type.
     """
 
