@@ -10,6 +10,7 @@ mod formats;
 mod json;
 mod kernel;
 mod msgpack;
+mod reader;
 mod table;
 mod texts;
 mod typed;
@@ -39,19 +40,18 @@ struct Kernel {
 
 #[pymethods]
 impl Kernel {
-    /// Read a table, as the generator wrote it.
+    /// Read tables, as the generator wrote them, of the formats that messages may have, by name.
     ///
     /// With `row`, `before` and `after` have columns of its types; `readings` says which schema gave
     /// each its type. With `checked` as well, they are JSON text that fits them.
     ///
-    /// Raises ValueError: the kernel does not read the format, or not by this table, or has no rows
-    /// of such a type.
+    /// Raises ValueError: the kernel does not read a format, or not by its table, or has no rows of such
+    /// a type.
     #[new]
-    #[pyo3(signature = (format, table, *, image, keys=None, families=None, effects=false, row=None, readings=Vec::new(), checked=false))]
-    #[allow(clippy::too_many_arguments)] // Python names them
+    #[pyo3(signature = (tables, *, image, keys=None, families=None, effects=false, row=None, readings=Vec::new(), checked=false))]
+    #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // Python names and makes them
     fn new(
-        format: &str,
-        table: &str,
+        tables: Vec<(String, String)>,
         image: String,
         keys: Option<Vec<String>>,
         families: Option<Vec<String>>,
@@ -66,7 +66,7 @@ impl Kernel {
             None => None,
         };
         let options = Options { image, keys, families, effects, row };
-        let state = guarded(|| State::new(format, table, options)).flatten().ok_or_else(none)?;
+        let state = guarded(|| State::new(&tables, options)).flatten().ok_or_else(none)?;
         Ok(Kernel { state: Mutex::new(state) })
     }
 
@@ -105,10 +105,10 @@ impl Kernel {
         self.state().needs_keys()
     }
 
-    /// SHA-256 of the table, as hex.
+    /// SHA-256 of each table, as hex.
     #[getter]
-    fn digest(&self) -> String {
-        self.state().table.digest.clone()
+    fn digests(&self) -> Vec<String> {
+        self.state().readers.iter().map(|reader| reader.table.digest.clone()).collect()
     }
 }
 

@@ -56,7 +56,7 @@ pub struct AerospikeMsgpack {
 }
 
 impl AerospikeMsgpack {
-    pub fn new(table: &Table, options: Options) -> Option<Self> {
+    pub fn new(table: &Table, options: &Options) -> Option<Self> {
         let has_bins = table.arms_of_rows("Bin")?.iter().all(|bin| table.is_row(bin, BIN));
         if !has_bins || !ROWS.iter().all(|(name, positions)| table.is_row(name, positions)) {
             return None;
@@ -69,7 +69,7 @@ impl AerospikeMsgpack {
         };
         Some(AerospikeMsgpack {
             arms: table.arms_of_rows("Message")?.into_iter().map(arm).collect::<Option<_>>()?,
-            image: options.image,
+            image: options.image.clone(),
             names: Names::default(),
             notes: Vec::new(),
             rows: Default::default(),

@@ -19,11 +19,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from changewire.changes.adapters import BUILT_IN
-from changewire.changes.decode_options import DecodeOptions
+from changewire.changes.decode_options import AUTO, DecodeOptions
 from changewire.codec.installed import module_of
 from changewire.engines.layout import CHANGE_COLUMNS
 from changewire.engines.places import Places, places_of
 from changewire.version import VERSION
+from changewire_messages import FORMATS
 
 SWITCH: Final = "CHANGEWIRE_NATIVE"
 """Environment variable: ``0`` leaves the kernel aside."""
@@ -189,16 +190,13 @@ def kernel_of(
         row: The type that rows must fit; None if they are JSON text.
     """
     native = installed()
-    if native is None or options.format not in BUILT_IN or options.digests != "off":
-        return None
-    table = table_of(options.format)
-    if table is None:
+    tables = tables_of(options.format)
+    if native is None or not tables or options.digests != "off":
         return None
     keys, families = options.keys, options.families
     try:
         found = native.Kernel(
-            options.format,
-            table,
+            [*tables.items()],
             image=options.image,
             keys=None if keys is None else [*keys],
             families=None if families is None else [*families],
@@ -207,7 +205,7 @@ def kernel_of(
             readings=[] if row is None else [*row.readings],
             checked=row is not None and row.is_only_checked,
         )
-    except (TypeError, ValueError):  # it has no adapter for the format, or not for such a table
+    except (TypeError, ValueError):  # it has no adapter for a format, or not for such a table
         return None
     return Kernel(found)
 
@@ -240,6 +238,19 @@ def _module() -> Any:
         return import_module(MODULE)
     except ImportError:
         return None
+
+
+def tables_of(format: str) -> Mapping[str, str]:
+    """Return the tables of the formats that messages may have, by name; none if one has none.
+
+    Args:
+        format: Public name of a format, or `AUTO`. Formats of other packages claim no message that
+            one of ours claims, so their messages are declined.
+    """
+    names = [format] if format != AUTO else sorted(FORMATS)
+    found = {name: table_of(name) for name in names if name in BUILT_IN}
+    tables = {name: table for name, table in found.items() if table is not None}
+    return tables if tables.keys() == {*names} else {}
 
 
 @cache
