@@ -44,7 +44,7 @@ _ENOUGH: Final = 10_000
 
 _LOG: Final = logging.getLogger("changewire.native")
 
-_EFFECTS: Final = ("effect_key", "effect_kind", "effect_names")
+_EFFECTS: Final = ("effect_key", "effect_kind", "effect_names", "effect_before_key")
 
 
 class Made(NamedTuple):
@@ -53,8 +53,9 @@ class Made(NamedTuple):
     Attributes:
         change: Columns of the changes.
         leniencies: Names of the leniencies that each needed.
-        effects: Key, kind and names of what each does to a row of a table; NULL for what does
-            nothing, or if effects were not asked for.
+        effects: Key, kind and names of what each does to a row of a table, and the key that this
+            row had before, if it had another one. The kind is NULL for what has no key, or if
+            effects were not asked for; the key also for what does nothing to it.
         places: Which message each row is of; None if each message has one row.
         declined: Indexes of the messages that were declined.
         runs: The same as runs of rows: index of the first row, and how many they are. The last run
