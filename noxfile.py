@@ -178,7 +178,7 @@ def native_fuzz(session: nox.Session) -> None:
 
 @nox.session
 def native_sanitize(session: nox.Session) -> None:
-    """Search for bytes that break the kernel, by libFuzzer and Miri: ``-- SECONDS``."""
+    """Search for bytes that break the kernel, by libFuzzer and AddressSanitizer: ``-- SECONDS``."""
     if shutil.which("rustup") is None:
         session.skip("rustup is not installed: https://rustup.rs")
     seconds = session.posargs[0] if session.posargs else "60"
@@ -196,10 +196,6 @@ def native_sanitize(session: nox.Session) -> None:
         limits = (f"-max_total_time={seconds}", "-timeout=10", "-max_len=3000")
         found = f"-artifact_prefix={folder / 'found'}{os.sep}{target}-"
         session.run(str(binary), str(inputs), *limits, found, external=True)
-    with session.chdir("native/fuzz"):
-        miri = ("miri", "test", "--locked", "--no-default-features", "--test", "corpus")
-        place = {"CARGO_TARGET_DIR": str(ROOT / "build" / "miri")}
-        session.run(*cargo, *miri, external=True, env=place)
 
 
 @nox.session

@@ -1,4 +1,4 @@
-//! What must hold for any bytes: checks that fuzzers and Miri run.
+//! What must hold for any bytes: checks that fuzzers run.
 //!
 //! These are the kernel's own modules, all but its border to Python. Whether rows are those of Python
 //! is what the tests in Python compare.
