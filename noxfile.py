@@ -59,6 +59,19 @@ WITHOUT_EXTRAS = (
 REPRODUCIBLE = {"SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", "1767225600")}
 
 
+HOST = "x86_64-unknown-linux-gnu"
+"""Where the kernel is fuzzed; the address sanitizer needs a target by its name."""
+SANITIZED = (
+    "-Zsanitizer=address",
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+)
+"""Flags of rustc for what libFuzzer follows, as cargo-fuzz has them."""
+
+
 def install(
     session: nox.Session, *requirements: str, groups: tuple[str, ...] = (), pins: str = PINS
 ) -> None:
@@ -103,7 +116,8 @@ def native_wheel(session: nox.Session, profile: str | None) -> Path | None:
         session: What builds it.
         profile: Profile of cargo to build it with; None takes one that is built already.
     """
-    sources = sorted(path for path in Path("native").rglob("*") if path.is_file())
+    files = (path for path in Path("native").rglob("*") if path.is_file())
+    sources = sorted(path for path in files if "fuzz" not in path.parts)
     digest = sha256()
     for path in sources:
         digest.update(str(path).encode() + b"\0" + path.read_bytes())
@@ -115,7 +129,8 @@ def native_wheel(session: nox.Session, profile: str | None) -> Path | None:
     install(session, groups=(NATIVE,))
     target = ("--out", str(folder / profile), "--target-dir", str(ROOT / "build" / "cargo"))
     options = ("--locked", "--manifest-path", "native/Cargo.toml", "--interpreter", "python")
-    session.run("maturin", "build", "--profile", profile, *options, *target)
+    features = ("--features", "panics") if profile == "quick" else ()
+    session.run("maturin", "build", "--profile", profile, *features, *options, *target)
     return next((folder / profile).glob("*.whl"))
 
 
@@ -146,7 +161,8 @@ def native_lint(session: nox.Session) -> None:
         target = {"CARGO_TARGET_DIR": str(ROOT / "build" / "cargo")}
         session.run("cargo", "fmt", "--check", external=True)
         session.run(
-            *("cargo", "clippy", "--locked", "--profile", "quick", "--", "-D", "warnings"),
+            *("cargo", "clippy", "--locked", "--profile", "quick", "--all-features"),
+            *("--", "-D", "warnings"),
             external=True,
             env=target,
         )
@@ -158,6 +174,28 @@ def native_fuzz(session: nox.Session) -> None:
     install_wheel(session, tuple(EXTRAS), ("tests",))
     install_native(session, "quick")
     session.run("python", "-m", "tests.native.fuzz", *(session.posargs or ("3600",)))
+
+
+@nox.session
+def native_sanitize(session: nox.Session) -> None:
+    """Search for bytes that break the kernel, by libFuzzer and AddressSanitizer: ``-- SECONDS``."""
+    if shutil.which("rustup") is None:
+        session.skip("rustup is not installed: https://rustup.rs")
+    seconds = session.posargs[0] if session.posargs else "60"
+    folder = ROOT / "build" / "fuzz"
+    cargo = ("cargo", "+nightly")
+    with session.chdir("native/fuzz"):
+        flags = {"RUSTFLAGS": " ".join(SANITIZED), "CARGO_TARGET_DIR": str(folder / "cargo")}
+        build = ("build", "--locked", "--release", "--target", HOST, "--bins")
+        session.run(*cargo, *build, external=True, env=flags)
+    for target in sorted(path.stem for path in Path("native/fuzz/targets").glob("*.rs")):
+        binary, inputs = folder / target, folder / "inputs" / target
+        shutil.copy(folder / "cargo" / HOST / "release" / target, binary)
+        session.run("python", "-m", "tests.native.fuzz_corpus", "unpack", target, str(inputs))
+        (folder / "found").mkdir(exist_ok=True)
+        limits = (f"-max_total_time={seconds}", "-timeout=10", "-max_len=3000")
+        found = f"-artifact_prefix={folder / 'found'}{os.sep}{target}-"
+        session.run(str(binary), str(inputs), *limits, found, external=True)
 
 
 @nox.session

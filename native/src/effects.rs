@@ -1,13 +1,15 @@
-//! What a change does to a row of a table, of changes that concern one row only.
+//! What a change does to rows of a table.
 
 use crate::columns::{Columns, Name, Rest};
 use crate::json::names::Names;
 use crate::json::scan::{Kind, LEVELS, Scan};
 
-/// What a change does to one row.
+/// What a change with a key does to one row, and to another one if it moves it.
 pub struct Effect {
-    /// The key as JSON text, its columns in the order of their names.
-    pub key: Vec<u8>,
+    /// The key as JSON text, its columns in the order of their names; none if nothing is done.
+    pub key: Option<Vec<u8>>,
+    /// The key of the row that is deleted, if the row had another one before.
+    pub before_key: Option<Vec<u8>>,
     pub kind: &'static str,
     /// Columns that a patch sets, as they stand in JSON text.
     pub names: Option<Vec<Vec<u8>>>,
@@ -15,25 +17,28 @@ pub struct Effect {
 
 /// Return the effect of the row that was written to columns; `Some(None)` if it has none.
 ///
-/// Declined are changes of two rows, patches with an image before, and keys of numbers with a fraction, which may be written in several ways.
+/// Declined are keys of numbers with a fraction, which may be written in several ways.
 pub fn effect(columns: &Columns, rest: &Rest, image: &str) -> Option<Option<Effect>> {
     let op = columns.text(Name::Op)?;
     let is_change = matches!(op, b"insert" | b"update" | b"upsert" | b"read" | b"delete");
     let Some(key) = columns.text(Name::Key).filter(|_| is_change) else { return Some(None) };
-    let after = columns.text(Name::After);
-    let has_before = columns.text(Name::Before).is_some();
-    let is_unpaired = op == b"update" && after.is_none() && has_before;
-    if columns.text(Name::BeforeKey).is_some() || rest.has_decimal_key {
+    if rest.has_decimal_key {
         return None;
     }
-    // Such an image deletes its row, unless it is one of several of an update.
+    let (before, after) = (columns.text(Name::Before), columns.text(Name::After));
+    let members = key_members(key)?;
+    let before_key = match columns.text(Name::BeforeKey) {
+        Some(text) => Some(written(&key_members(text)?)?),
+        None => None,
+    };
+    let mut effect = Effect { key: Some(written(&members)?), before_key, kind: "delete", names: None };
+    // A lone image before an update deletes its row if it is whole, unless it is one of several.
     let is_first = rest.sequence.is_none_or(|(_, minor)| minor == 0);
-    if is_unpaired && !(is_first && image == "full") {
-        return None;
+    let is_unpaired = op == b"update" && after.is_none() && before.is_some() && is_first;
+    if is_unpaired && image != "full" {
+        effect.key = None;
+        return Some(Some(effect));
     }
-    let mut members = members(key)?;
-    members.sort();
-    let mut effect = Effect { key: written(&members)?, kind: "delete", names: None };
     if op == b"delete" || is_unpaired {
         return Some(Some(effect));
     }
@@ -42,15 +47,26 @@ pub fn effect(columns: &Columns, rest: &Rest, image: &str) -> Option<Option<Effe
         return Some(Some(effect));
     }
     effect.kind = "patch";
-    let has_names = image != "keys" && !rest.is_empty_image;
-    if has_names && has_before {
-        return None;
+    let after = after.filter(|_| image != "keys" && !rest.is_empty_image);
+    let mut names: Vec<Vec<u8>> = Vec::new();
+    // Columns that only the image before has are removed.
+    for image in [after, after.and(before)].into_iter().flatten() {
+        for (name, _) in self::members(image)? {
+            let is_known = members.iter().any(|member| member.0 == name);
+            if !is_known && !names.iter().any(|other| other == name) {
+                names.push(name.to_vec());
+            }
+        }
     }
-    let set = after.filter(|_| has_names).map_or(Some(Vec::new()), self::members)?;
-    let is_of_key = |name: &[u8]| members.iter().any(|member| member.0 == name);
-    let names = set.into_iter().map(|member| member.0.to_vec()).filter(|name| !is_of_key(name));
-    effect.names = Some(names.collect());
+    effect.names = Some(names);
     Some(Some(effect))
+}
+
+/// Return the members of a key in the order of their names.
+fn key_members(text: &[u8]) -> Option<Vec<Member<'_>>> {
+    let mut found = members(text)?;
+    found.sort();
+    Some(found)
 }
 
 /// A name without its quotes, and a value.

@@ -3,12 +3,14 @@
 //! Python is the only definition of what messages mean. For each message the kernel yields the very
 //! rows that Python yields, or declines it, and then Python reads it. It reports no errors.
 
+mod border;
 mod columns;
 mod effects;
 mod formats;
 mod json;
 mod kernel;
 mod msgpack;
+mod reader;
 mod table;
 mod texts;
 mod typed;
@@ -22,6 +24,7 @@ use arrow_schema::Schema;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use border::guarded;
 use formats::Options;
 use kernel::State;
 use typed::RowType;
@@ -37,19 +40,18 @@ struct Kernel {
 
 #[pymethods]
 impl Kernel {
-    /// Read a table, as the generator wrote it.
+    /// Read tables, as the generator wrote them, of the formats that messages may have, by name.
     ///
     /// With `row`, `before` and `after` have columns of its types; `readings` says which schema gave
     /// each its type. With `checked` as well, they are JSON text that fits them.
     ///
-    /// Raises ValueError: the kernel does not read the format, or not by this table, or has no rows
-    /// of such a type.
+    /// Raises ValueError: the kernel does not read a format, or not by its table, or has no rows of such
+    /// a type.
     #[new]
-    #[pyo3(signature = (format, table, *, image, keys=None, families=None, effects=false, row=None, readings=Vec::new(), checked=false))]
-    #[allow(clippy::too_many_arguments)] // Python names them
+    #[pyo3(signature = (tables, *, image, keys=None, families=None, effects=false, row=None, readings=Vec::new(), checked=false))]
+    #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // Python names and makes them
     fn new(
-        format: &str,
-        table: &str,
+        tables: Vec<(String, String)>,
         image: String,
         keys: Option<Vec<String>>,
         families: Option<Vec<String>>,
@@ -63,8 +65,8 @@ impl Kernel {
             Some(row) => Some(RowType::new(&row.0, readings, checked).ok_or_else(none)?),
             None => None,
         };
-        let state = State::new(format, table, Options { image, keys, families, effects, row });
-        let state = state.ok_or_else(none)?;
+        let options = Options { image, keys, families, effects, row };
+        let state = guarded(|| State::new(&tables, options)).flatten().ok_or_else(none)?;
         Ok(Kernel { state: Mutex::new(state) })
     }
 
@@ -103,17 +105,16 @@ impl Kernel {
         self.state().needs_keys()
     }
 
-    /// SHA-256 of the table, as hex.
+    /// SHA-256 of each table, as hex.
     #[getter]
-    fn digest(&self) -> String {
-        self.state().table.digest.clone()
+    fn digests(&self) -> Vec<String> {
+        self.state().readers.iter().map(|reader| reader.table.digest.clone()).collect()
     }
 }
 
 impl Kernel {
     fn state(&self) -> MutexGuard<'_, State> {
-        // A panic is caught before it leaves the state; whatever is left there is cleared by the
-        // next message.
+        // A panic is caught before it leaves the state, and the next message clears what it left.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -130,5 +131,7 @@ fn changewire_native(module: &Bound<PyModule>) -> PyResult<()> {
     // What panics is declined and counted; its text could hold values of messages.
     std::panic::set_hook(Box::new(|_| {}));
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
+    #[cfg(feature = "panics")]
+    module.add("PANIC_ON", border::PANIC_ON)?;
     module.add_class::<Kernel>()
 }

@@ -11,8 +11,9 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
-from tests.native.differential import batch_of, compared
+from tests.native.differential import FORMATS, batch_of, compared
 from tests.native.mutants import damaged
+from tests.native.test_auto import CASES as AUTO_CASES
 from tests.native.test_differential import CASES, examples
 from tests.native.test_typed import drawn, fitting
 from tests.runtime.engines.any_messages import captured
@@ -29,9 +30,9 @@ _LONG = 2_000
 """Bytes of a message that is damaged at most."""
 
 
-def decoder(options: DecodeOptions, seed: int) -> Decoder:
-    """Return a decoder of one kind after the other."""
-    row = fitting(options.format) if seed % 3 else drawn(options.format, seed)
+def decoder(options: DecodeOptions, format: str, seed: int) -> Decoder:
+    """Return a decoder of one kind after the other, for messages of a format."""
+    row = fitting(format) if seed % 3 else drawn(format, seed)
     kinds: list[Callable[[], Decoder]] = [
         lambda: Decoder(options),
         lambda: EffectsDecoder(options),
@@ -48,15 +49,17 @@ def main() -> int:
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     ends = time.monotonic() + seconds
     found: Counter[str] = Counter()
+    cases = [*CASES, *AUTO_CASES]
     seed = first
     while time.monotonic() < ends:
-        options = CASES[seed % len(CASES)]
-        records = examples(options.format)
-        values = [value for value, _ in records if value] + captured(options.format)
+        options = cases[seed % len(cases)]
+        name = FORMATS[seed % len(FORMATS)] if options.format == "auto" else options.format
+        records = examples(name)
+        values = [value for value, _ in records if value] + captured(name)
         keys = [key for _, key in records]
         pool = [value for value in values if len(value) < _LONG]
-        batch = batch_of(damaged(options.format, pool, _BATCH, seed), (keys * _BATCH)[:_BATCH])
-        result = compared(batch, decoder(options, seed))
+        batch = batch_of(damaged(name, pool, _BATCH, seed), (keys * _BATCH)[:_BATCH])
+        result = compared(batch, decoder(options, name, seed))
         found["messages"] += result.messages
         found["by the kernel"] += result.messages - result.declined
         seed += 1

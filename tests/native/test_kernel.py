@@ -8,7 +8,16 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from tests.native.differential import FORMATS, batch_of, compare, kernel, needs_kernel, rows
+from pyspark.sql.types import LongType, StructField, StructType
+from tests.native.differential import (
+    FORMATS,
+    batch_of,
+    compare,
+    compared,
+    kernel,
+    needs_kernel,
+    rows,
+)
 from tests.runtime.codec.formats import JSON_FORMATS
 
 import changewire.arrow as cwa
@@ -17,6 +26,7 @@ from changewire.engines import native
 from changewire.engines.decode import Decoder
 from changewire.engines.effects import EffectsDecoder
 from changewire.engines.python import run
+from changewire.engines.spark.typed import TypedDecoder
 
 pytestmark = needs_kernel
 
@@ -133,6 +143,23 @@ def test_counts() -> None:
     assert found.counts.declined_by == {"Message": 1, "Write.gen": 1, "text": 1}
 
 
+def test_a_panic_is_declined() -> None:
+    """A message on which the kernel panics is counted, and Python reads it as those around it."""
+    found = kernel(OPTIONS)
+    panics = getattr(native.installed(), "PANIC_ON", None)
+    if panics is None:
+        pytest.skip("a kernel that is built for users panics on no demand")
+    bad = GOOD.replace(b'"gen":1', b'"gen":1,"new":"%s"' % panics)
+    batch = batch_of([GOOD, bad, b"x", bad, GOOD])
+    made = rows(batch, Decoder(OPTIONS), found)
+    assert found.counts.declined_by == {"panic": 2, "Message": 1}
+    assert made.equals(rows(batch, Decoder(OPTIONS), None))
+    assert made["kind"].to_pylist() == ["change", "change", "dead_letter", "change", "change"]
+    assert compare(batch_of([GOOD]), OPTIONS, effects=True).declined == 0
+    kind = StructType([StructField("n", LongType())])
+    assert compared(batch, TypedDecoder(OPTIONS, kind)).declined == 3
+
+
 def test_a_warning_if_most_messages_are_declined(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -161,9 +188,10 @@ def test_other_decoders_have_no_kernel() -> None:
     assert Other(OPTIONS).kernel is None
 
 
-def test_digests_and_auto_have_no_kernel() -> None:
-    """Where digests are compared, and where messages say their format, Python decodes."""
-    assert native.kernel_of(DecodeOptions("auto")) is None
+def test_digests_have_no_kernel() -> None:
+    """Where digests are compared, Python decodes."""
+    pytest.importorskip("Crypto")
+    assert native.kernel_of(DecodeOptions("aerospike-json", digests="count")) is None
 
 
 def test_a_decoder_is_pickled_without_its_kernel() -> None:
@@ -190,15 +218,15 @@ def test_what_the_table_says_is_read(format: str) -> None:
     text = native.table_of(format)
     assert text is not None
     module = native.installed()
-    found = module.Kernel(format, text, image="full")
-    assert found.digest == json.loads(text.splitlines()[0])["sha256"]
+    found = module.Kernel([(format, text)], image="full")
+    assert found.digests == [json.loads(text.splitlines()[0])["sha256"]]
 
 
 def test_columns_of_bytes_only() -> None:
     """What is no column of bytes is refused, and no panic reaches Python."""
     text = native.table_of("aerospike-json")
-    found = native.installed().Kernel("aerospike-json", text, image="full")
+    found = native.installed().Kernel([("aerospike-json", text)], image="full")
     with pytest.raises(ValueError, match="bytes"):
         found.decode(pa.array([1, 2]))
     with pytest.raises(ValueError, match="kernel"):
-        native.installed().Kernel("no-format", text, image="full")
+        native.installed().Kernel([("no-format", text)], image="full")

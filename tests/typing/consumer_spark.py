@@ -29,6 +29,8 @@ def batch(inputs: list[str], output: str) -> int:
     spark: SparkSession = cws.session({"spark.ui.enabled": "false"})
     messages: DataFrame = cws.read_files(spark, inputs)
     decoded: cws.DecodedFrames = cws.decode(messages, format="auto", rows=ROWS)
+    if decoded.native is not None:
+        decoded.native.take()
     counts, letters = cws.write(decoded, output)
     schemas: cw.Schemas = cws.schemas(messages, format="dataworks-json")
     return counts.dead_letters + len(letters) + schemas.refused

@@ -63,6 +63,7 @@ pub struct Columns {
     undeclared: Vec<u8>,
     leniencies: Lists,
     effect_keys: Texts,
+    effect_before_keys: Texts,
     effect_kinds: Texts,
     effect_names: Lists,
     /// How many rows each message has; 0 if it was declined.
@@ -86,6 +87,7 @@ impl Columns {
             undeclared: Vec::new(),
             leniencies: Lists::new(),
             effect_keys: Texts::new(messages, 0),
+            effect_before_keys: Texts::new(messages, 0),
             effect_kinds: Texts::new(messages, 0),
             effect_names: Lists::new(),
             sizes: Vec::with_capacity(messages),
@@ -149,10 +151,16 @@ impl Columns {
         }
         self.leniencies.end(Some(leniencies.map(str::as_bytes)));
         if let Some(effect) = effect {
-            self.effect_keys.put(&effect.key);
+            if let Some(key) = &effect.key {
+                self.effect_keys.put(key);
+            }
             self.effect_kinds.put(effect.kind.as_bytes());
+            if let Some(key) = &effect.before_key {
+                self.effect_before_keys.put(key);
+            }
         }
         self.effect_keys.end();
+        self.effect_before_keys.end();
         self.effect_kinds.end();
         let names = effect.and_then(|effect| effect.names.as_ref());
         self.effect_names.end(names.map(|names| names.iter().map(Vec::as_slice)));
@@ -182,7 +190,7 @@ impl Columns {
         if let Some(images) = &mut self.images {
             images.truncate(rows);
         }
-        for texts in [&mut self.effect_keys, &mut self.effect_kinds] {
+        for texts in [&mut self.effect_keys, &mut self.effect_before_keys, &mut self.effect_kinds] {
             texts.truncate(rows);
         }
         for lists in [&mut self.leniencies, &mut self.effect_names] {
@@ -221,6 +229,7 @@ impl Columns {
             ("attributes", attributes),
             ("leniencies", self.leniencies.finish()?),
             ("effect_key", Arc::new(self.effect_keys.finish())),
+            ("effect_before_key", Arc::new(self.effect_before_keys.finish())),
             ("effect_kind", Arc::new(self.effect_kinds.finish())),
             ("effect_names", self.effect_names.finish()?),
         ];

@@ -40,7 +40,7 @@ struct Kinds {
 impl Kinds {
     /// Return what the value of a bin is.
     fn means(&self, arm: i64) -> Means {
-        if self.plain.contains(&arm) {
+        if self.plain.contains(&arm) || arm == self.list || arm == self.map {
             Means::Json
         } else if arm == self.blob {
             Means::Bytes
@@ -51,7 +51,7 @@ impl Kinds {
 }
 
 impl Aerospike {
-    pub fn new(table: &Table, options: Options) -> Option<Self> {
+    pub fn new(table: &Table, options: &Options) -> Option<Self> {
         let root = table.union(table.root)?;
         let fields = ["msg", "key", "gen", "exp", "lut", "bins", "durable"];
         let [write, delete] = arms(root, ["Write", "Delete"])?;
@@ -69,7 +69,7 @@ impl Aerospike {
             write,
             delete,
             kinds: Kinds { float: plain[3], plain, blob, list, map },
-            image: options.image,
+            image: options.image.clone(),
             names: Names::default(),
             notes: Vec::new(),
             rows: Default::default(),

@@ -56,7 +56,7 @@ pub struct AerospikeMsgpack {
 }
 
 impl AerospikeMsgpack {
-    pub fn new(table: &Table, options: Options) -> Option<Self> {
+    pub fn new(table: &Table, options: &Options) -> Option<Self> {
         let has_bins = table.arms_of_rows("Bin")?.iter().all(|bin| table.is_row(bin, BIN));
         if !has_bins || !ROWS.iter().all(|(name, positions)| table.is_row(name, positions)) {
             return None;
@@ -69,7 +69,7 @@ impl AerospikeMsgpack {
         };
         Some(AerospikeMsgpack {
             arms: table.arms_of_rows("Message")?.into_iter().map(arm).collect::<Option<_>>()?,
-            image: options.image,
+            image: options.image.clone(),
             names: Names::default(),
             notes: Vec::new(),
             rows: Default::default(),
@@ -91,7 +91,7 @@ impl AerospikeMsgpack {
             } else {
                 message.write(value, out)?;
             }
-            self.rows[1].end_value(means(kind.value, value), out);
+            self.rows[1].end_value(means(kind.value, value, message.raw(value)), out);
             if !PLAIN.contains(&kind.value) || flags.value != 0 {
                 note(text, kind.value, flags.value, &mut self.notes);
             }
@@ -198,13 +198,28 @@ fn number(name: &str, value: i64, out: &mut Vec<u8>) {
 }
 
 /// Return what the value of a bin is.
-fn means(kind: i64, value: &Slot) -> Means {
+fn means(kind: i64, value: &Slot, text: &[u8]) -> Means {
     match value.kind {
         _ if kind == GEOJSON => Means::Unknown,
         Kind::Bytes => Means::Bytes,
-        Kind::Array | Kind::Object | Kind::Pairs => Means::Unknown,
+        Kind::Array | Kind::Object | Kind::Pairs if !value.is_plain && has_marks(text) => Means::Unknown,
         _ => Means::Json,
     }
+}
+
+/// Tell whether there are values in a text that JSON lacks.
+fn has_marks(text: &[u8]) -> bool {
+    let mut rest = text.iter();
+    while let Some(c) = rest.next() {
+        match c {
+            b'"' => {
+                while rest.next().is_some_and(|c| *c != b'"' && (*c != b'\\' || rest.next().is_some())) {}
+            }
+            b'\'' | b'~' | b'(' => return true,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Write the JSON value that a text holds; a text that the kernel does not read is declined.

@@ -68,7 +68,7 @@ pub struct DataWorks {
 }
 
 impl DataWorks {
-    pub fn new(table: &Table, options: Options) -> Option<Self> {
+    pub fn new(table: &Table, options: &Options) -> Option<Self> {
         let payload = table.union(*table.by_name.get("Payload")?)?;
         let fields = ["op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"];
         let arms = payload.arms.iter().map(|arm| arm_of(&arm.title)).collect();
@@ -81,7 +81,7 @@ impl DataWorks {
             schemas: Schemas::new(table)?,
             arms,
             keys: options.keys.as_deref().map(distinct),
-            mode: options.image,
+            mode: options.image.clone(),
             rows: Default::default(),
         })
     }

@@ -35,7 +35,7 @@ pub struct Lindorm {
 }
 
 impl Lindorm {
-    pub fn new(table: &Table, options: Options) -> Option<Self> {
+    pub fn new(table: &Table, options: &Options) -> Option<Self> {
         let payload = table.union(*table.by_name.get("Payload")?)?;
         let op_of = |title: &str| OPS.iter().find(|(name, _)| *name == title).map(|(_, op)| *op);
         Some(Lindorm {
@@ -46,7 +46,7 @@ impl Lindorm {
             ops: payload.arms.iter().map(|arm| op_of(&arm.title)).collect(),
             keys: options.keys.as_deref().map(distinct),
             families: options.families.as_deref().map(distinct),
-            mode: options.image,
+            mode: options.image.clone(),
             rows: Default::default(),
             named: RecordKey::default(),
         })

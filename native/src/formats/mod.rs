@@ -56,7 +56,7 @@ pub struct Options {
 }
 
 /// Return the adapter of a format; none if the kernel has none, or not for such a table.
-pub fn adapter(format: &str, table: &Table, options: Options) -> Option<Box<dyn Adapter>> {
+pub fn adapter(format: &str, table: &Table, options: &Options) -> Option<Box<dyn Adapter>> {
     Some(match format {
         "aerospike-json" => Box::new(aerospike::Aerospike::new(table, options)?),
         "aerospike-msgpack" => Box::new(aerospike_msgpack::AerospikeMsgpack::new(table, options)?),

@@ -15,6 +15,11 @@ use read::{Head, Read};
 /// Keys of a map that are no text at most: each is compared with all before it.
 const MOST_KEYS: usize = 256;
 
+/// Tell whether bytes begin an array, as all messages in MessagePack do, and no JSON text.
+pub fn begins_array(bytes: &[u8]) -> bool {
+    matches!(bytes.first(), Some(0x90..=0x9f | 0xdc | 0xdd))
+}
+
 /// Write the text of one value, and nothing behind it; at most so many levels are nested.
 pub fn transcode(bytes: &[u8], levels: u32, out: &mut Vec<u8>) -> Option<()> {
     let mut read = Read::new(bytes);

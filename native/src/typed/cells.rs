@@ -1,7 +1,7 @@
 //! Values of rows to the types of their columns: exactly, or not at all.
 
-use arrow_schema::{DataType, TimeUnit};
-
+use super::kinds::{Kind, Reading};
+use super::nested;
 use super::store::Store;
 use crate::formats::rows::Means;
 use crate::formats::times::{read_date, read_time};
@@ -17,68 +17,8 @@ const DIGITS: usize = 15;
 /// Bytes of the text of a number at most.
 const MOST_DIGITS: usize = 60;
 
-/// What a column holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
-    Boolean,
-    /// Integers of so many bits.
-    Integer(u32),
-    Double,
-    Single,
-    /// Numbers of so many digits, of which so many are behind the point.
-    Decimal(u8, i8),
-    Text(Reading),
-    Bytes(Reading),
-    Date,
-    Time,
-    /// Any value, as JSON text.
-    Json,
-    /// Nothing that the kernel knows.
-    Unknown,
-}
-
-/// Which schema gave a column its type: what it takes besides values of this type.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reading {
-    /// None: Spark's own types.
-    Declared,
-    /// A schema of the rows.
-    Row,
-    /// A schema that stands in the messages.
-    Message,
-}
-
-impl Kind {
-    /// Return what a column of a type holds, by what Python calls the schema that it is from, or by
-    /// the media type of its text.
-    pub fn new(kind: &DataType, reading: &str) -> Self {
-        let reading = match reading {
-            "application/json" if *kind == DataType::Utf8 => return Kind::Json,
-            "" => Reading::Declared,
-            "row-schema" => Reading::Row,
-            "message-schema" => Reading::Message,
-            _ => return Kind::Unknown,
-        };
-        match kind {
-            DataType::Boolean => Kind::Boolean,
-            DataType::Int8 => Kind::Integer(8),
-            DataType::Int16 => Kind::Integer(16),
-            DataType::Int32 => Kind::Integer(32),
-            DataType::Int64 => Kind::Integer(64),
-            DataType::Float64 => Kind::Double,
-            DataType::Float32 => Kind::Single,
-            DataType::Decimal128(precision, scale) if *scale >= 0 => Kind::Decimal(*precision, *scale),
-            DataType::Utf8 => Kind::Text(reading),
-            DataType::Binary => Kind::Bytes(reading),
-            DataType::Date32 => Kind::Date,
-            DataType::Timestamp(TimeUnit::Microsecond, _) => Kind::Time,
-            _ => Kind::Unknown,
-        }
-    }
-}
-
 /// Put a value, which is not null, into its column; `None` if it does not fit, or this is not seen.
-pub fn fit(kind: Kind, means: Means, text: &[u8], store: &mut Store) -> Option<()> {
+pub fn fit(kind: &Kind, means: Means, text: &[u8], store: &mut Store) -> Option<()> {
     match (kind, store) {
         (Kind::Boolean | Kind::Integer(_) | Kind::Date | Kind::Time, Store::Integers(store)) => {
             store.put(integer(kind, means, text)?);
@@ -88,22 +28,27 @@ pub fn fit(kind: Kind, means: Means, text: &[u8], store: &mut Store) -> Option<(
             store.put(double(means, text).filter(|value| is_single(*value))?);
         }
         (Kind::Decimal(precision, scale), Store::Decimals(store)) => {
-            store.put(decimal(means, text, precision, u32::try_from(scale).ok()?)?);
+            store.put(decimal(means, text, *precision, u32::try_from(*scale).ok()?)?);
         }
         (Kind::Text(reading), Store::Texts(store)) => {
             let is_text = match means {
                 Means::Json => true,
-                Means::Decimal => reading != Reading::Declared,
-                Means::Date | Means::Time => reading == Reading::Row,
+                Means::Decimal => *reading != Reading::Declared,
+                Means::Date | Means::Time => *reading == Reading::Row,
                 Means::Bytes | Means::Unknown => false,
             };
             unescape(content(text).filter(|_| is_text)?, store.open())?;
         }
         (Kind::Bytes(reading), Store::Texts(store)) => {
-            let is_bytes = means == Means::Bytes || (means == Means::Json && reading == Reading::Row);
+            let is_bytes = means == Means::Bytes || (means == Means::Json && *reading == Reading::Row);
             store.put(&decode(content(text).filter(|_| is_bytes)?)?);
         }
         (Kind::Json, Store::Texts(store)) => store.put(text),
+        _ if means != Means::Json => return None,
+        (Kind::List(item), Store::Collection(store)) => nested::list(item, text, store)?,
+        (Kind::Map(item), Store::Collection(store)) => nested::map(item, text, store)?,
+        (Kind::Pairs(kinds), Store::Collection(store)) => nested::pairs(kinds, text, store)?,
+        (Kind::Struct(kinds), Store::Struct(store)) => nested::object(kinds, text, store)?,
         _ => return None,
     }
     Some(())
@@ -114,7 +59,7 @@ fn content(text: &[u8]) -> Option<&[u8]> {
     text.strip_prefix(b"\"")?.strip_suffix(b"\"")
 }
 
-fn integer(kind: Kind, means: Means, text: &[u8]) -> Option<i64> {
+fn integer(kind: &Kind, means: Means, text: &[u8]) -> Option<i64> {
     match (kind, means) {
         (Kind::Boolean, Means::Json) if text == b"true" => Some(1),
         (Kind::Boolean, Means::Json) if text == b"false" => Some(0),

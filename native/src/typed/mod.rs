@@ -1,6 +1,9 @@
 //! Rows as columns of a type: values that fit it exactly, and whatever else is declined.
 
 mod cells;
+mod collections;
+mod kinds;
+mod nested;
 mod store;
 
 use std::sync::Arc;
@@ -11,7 +14,9 @@ use arrow_schema::{ArrowError, DataType, FieldRef, Fields, Schema};
 
 use crate::columns::builders::nulls;
 use crate::formats::rows::Row;
-use cells::{Kind, fit};
+use cells::fit;
+use collections::finished;
+use kinds::Kind;
 use store::Store;
 
 /// Names of the images, as attributes have them.
@@ -30,19 +35,20 @@ pub struct RowType {
 }
 
 impl RowType {
-    /// Take a type, and which schema gave each column its type, as Python names it.
+    /// Take a type, and which schema gave each column and each field of a struct its type, as Python
+    /// names it.
     ///
     /// None if a value may not be NULL, or a type is nested so deep that pyarrow does not take it. A column of a type that the kernel does not know is always
     /// NULL: rows with another value are declined.
     pub fn new(schema: &Schema, readings: Vec<String>, is_only_checked: bool) -> Option<Self> {
         let fields = schema.fields.clone();
         let is_usual = |field: &FieldRef| field.is_nullable() && depth(field.data_type()) <= LEVELS;
-        if fields.len() != readings.len() || !fields.iter().all(is_usual) {
+        if !fields.iter().all(is_usual) {
             return None;
         }
-        let pairs = fields.iter().zip(readings);
-        let kinds = pairs.map(|(field, reading)| Kind::new(field.data_type(), &reading)).collect();
-        Some(RowType { fields, kinds, is_only_checked })
+        let mut readings = readings.into_iter();
+        let kinds = Kind::of_fields(&fields, &mut readings)?;
+        readings.next().is_none().then_some(RowType { fields, kinds, is_only_checked })
     }
 
     /// Return the index of a column; rows often have them in the order of the type.
@@ -67,7 +73,7 @@ struct Image {
 impl Images {
     pub fn new(row: &Arc<RowType>, rows: usize) -> Self {
         let image = || Image {
-            stores: row.kinds.iter().map(|kind| Store::new(*kind, rows)).collect(),
+            stores: row.kinds.iter().map(|kind| Store::new(kind, rows)).collect(),
             valid: BooleanBufferBuilder::new(rows),
             is_there: false,
         };
@@ -86,7 +92,7 @@ impl Images {
             if let Some(index) = kind.index(name, next) {
                 next = index + 1;
                 if text != b"null" {
-                    fit(kind.kinds[index], cell.means, text, &mut image.stores[index])?;
+                    fit(&kind.kinds[index], cell.means, text, &mut image.stores[index])?;
                 }
             } else if !kind.is_only_checked {
                 if is_whole {
@@ -138,9 +144,7 @@ impl Image {
     fn finish(mut self, row: &RowType) -> Result<ArrayRef, ArrowError> {
         let rows = self.valid.len();
         let nulls = nulls(&mut self.valid);
-        let stores = self.stores.into_iter().zip(&row.fields);
-        let arrays = stores.map(|(store, field)| store.finish(field.data_type(), rows));
-        let arrays: Vec<ArrayRef> = arrays.collect::<Result<_, _>>()?;
+        let arrays = finished(self.stores, &row.fields, rows)?;
         Ok(Arc::new(StructArray::try_new_with_length(row.fields.clone(), arrays, nulls, rows)?))
     }
 }

@@ -9,7 +9,8 @@ use arrow_array::{
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType};
 
-use super::cells::Kind;
+use super::collections::{Collection, Struct};
+use super::kinds::Kind;
 use crate::columns::builders::{Numbers, Texts, nulls};
 
 pub enum Store {
@@ -18,6 +19,9 @@ pub enum Store {
     Floats(Fixed<f64>),
     Decimals(Fixed<i128>),
     Texts(Texts),
+    /// Arrays and maps.
+    Collection(Collection),
+    Struct(Struct),
     /// A column that is always NULL.
     Nothing,
 }
@@ -55,12 +59,20 @@ impl<T: Copy + Default> Fixed<T> {
 }
 
 impl Store {
-    pub fn new(kind: Kind, rows: usize) -> Self {
+    pub fn new(kind: &Kind, rows: usize) -> Self {
+        let item = |kind: &Kind| Store::new(kind, 0);
         match kind {
             Kind::Boolean | Kind::Integer(_) | Kind::Date | Kind::Time => Store::Integers(Fixed::new(rows)),
             Kind::Double | Kind::Single => Store::Floats(Fixed::new(rows)),
             Kind::Decimal(..) => Store::Decimals(Fixed::new(rows)),
             Kind::Text(_) | Kind::Bytes(_) | Kind::Json => Store::Texts(Texts::new(rows, 0)),
+            Kind::List(kind) => Store::Collection(Collection::new(vec![item(kind)], rows)),
+            Kind::Map(kind) => {
+                let names = Store::Texts(Texts::new(0, 0));
+                Store::Collection(Collection::new(vec![names, item(kind)], rows))
+            }
+            Kind::Pairs(kinds) => Store::Collection(Collection::new(kinds.iter().map(item).collect(), rows)),
+            Kind::Struct(kinds) => Store::Struct(Struct::new(kinds, rows)),
             Kind::Unknown => Store::Nothing,
         }
     }
@@ -77,6 +89,8 @@ impl Store {
                 }
                 texts.end();
             }
+            Store::Collection(collection) => collection.end(is_kept),
+            Store::Struct(fields) => fields.end(is_kept),
             Store::Nothing => {}
         }
     }
@@ -87,6 +101,8 @@ impl Store {
             Store::Floats(fixed) => fixed.truncate(rows),
             Store::Decimals(fixed) => fixed.truncate(rows),
             Store::Texts(texts) => texts.truncate(rows),
+            Store::Collection(collection) => collection.truncate(rows),
+            Store::Struct(fields) => fields.truncate(rows),
             Store::Nothing => {}
         }
     }
@@ -105,6 +121,8 @@ impl Store {
                 Ok(Arc::new(BinaryArray::try_new(offsets, data, nulls)?))
             }
             Store::Texts(texts) => Ok(Arc::new(texts.finish())),
+            Store::Collection(collection) => collection.finish(kind),
+            Store::Struct(fields) => fields.finish(kind, rows),
             Store::Nothing => Ok(new_null_array(kind, rows)),
         }
     }

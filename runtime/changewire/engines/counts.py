@@ -9,6 +9,7 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, MESSAGE
+from changewire.engines.native import KernelCounts
 from changewire.tables.names import NO_TABLE
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class Counts:
         by_hour: Changes and control events by the hour of their event time, in UTC.
         by_error_code: Dead letters by the code of their first reason.
         leniencies: Uses of each leniency by name.
+        native: What the native kernel had to do; None where it had no part, or it is not known.
     """
 
     messages: int = 0
@@ -55,6 +57,7 @@ class Counts:
     by_hour: Counter[str] = field(default_factory=Counter)
     by_error_code: Counter[str] = field(default_factory=Counter)
     leniencies: Counter[str] = field(default_factory=Counter)
+    native: KernelCounts | None = None
     _rows: Counter[str | None] = field(default_factory=Counter)
 
     kinds: ClassVar[Mapping[str, tuple[str, str]]] = {
@@ -124,6 +127,8 @@ class Counts:
         for name in self.maps:
             getattr(self, name).update(getattr(other, name))
         self._rows.update(other._rows)
+        if other.native is not None:
+            self.native = other.native if self.native is None else self.native.plus(other.native)
         self.by_table = _bounded(self.by_table, OTHER_TABLES)
         self.by_hour = _bounded(self.by_hour, OTHER_HOURS)
 

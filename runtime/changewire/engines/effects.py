@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import cached_property
+from itertools import chain
 from typing import Any, Final
 
 import msgspec
@@ -69,18 +70,42 @@ def _values(batch: pa.RecordBatch, places: Places | None) -> pa.Array:
 
 
 def _effects(made: Made) -> pa.Array:
-    """Return the column `EFFECTS` of rows that a kernel made: NULL, or a list of one."""
-    key, kind, names = made.effects
+    """Return the column `EFFECTS` of rows that a kernel made: NULL, or a list of two at most."""
+    key, kind, names, before_key = made.effects
+    sequence = made.change["sequence"]
+    items = _items(key, kind, sequence, names)
     is_there = pc.is_valid(key)
-    parts = [key, kind, made.change["sequence"], names]
+    counts = is_there.cast(pa.int32())
+    if before_key.null_count < len(before_key):
+        size, had_other = len(key), pc.is_valid(before_key)
+        counts = pc.add(counts, had_other.cast(pa.int32()))
+        deleted = pa.array(["delete"] * size, pa.string())
+        moved = _items(before_key, deleted, _first(sequence), pa.nulls(size, names.type))
+        places = pa.array(chain.from_iterable(zip(range(size), range(size, 2 * size), strict=True)))
+        items = pa.concat_arrays([moved, items]).take(places)
+        is_item = pa.concat_arrays([had_other, is_there]).take(places)
+    else:
+        is_item = is_there
+    ends = pc.cumulative_sum(counts)
+    offsets = pc.if_else(pc.is_valid(kind), pc.subtract(ends, counts), None)
+    items = items.filter(is_item)
+    last = pa.array([len(items)], pa.int32())
+    return pa.ListArray.from_arrays(pa.concat_arrays([offsets, last]), items, pa.list_(EFFECT))
+
+
+def _items(*parts: pa.Array) -> pa.Array:
+    """Return effects of their columns."""
     fields = [EFFECT.field(i) for i in range(EFFECT.num_fields)]
     columns = [part.cast(field.type) for part, field in zip(parts, fields, strict=True)]
-    items = pa.StructArray.from_arrays(columns, fields=fields).filter(is_there)
-    ends = pc.cumulative_sum(is_there.cast(pa.int32()))
-    starts = pc.subtract(ends, is_there.cast(pa.int32()))
-    last = pa.array([len(items)], pa.int32())
-    offsets = pa.concat_arrays([pc.if_else(is_there, starts, None), last])
-    return pa.ListArray.from_arrays(offsets, items, pa.list_(EFFECT))
+    return pa.StructArray.from_arrays(columns, fields=fields)
+
+
+def _first(sequence: pa.Array) -> pa.Array:
+    """Return sequences with 0 as their minor number, as the old key of a row is deleted at."""
+    is_there = pc.is_valid(sequence)
+    major = pc.struct_field(sequence, "major")
+    minor = pc.if_else(is_there, pa.scalar(0, pa.int64()), None)
+    return pa.StructArray.from_arrays([major, minor], ["major", "minor"], mask=pc.invert(is_there))
 
 
 def _of_change(change: ChangeRow | None) -> list[dict[str, Any]] | None:

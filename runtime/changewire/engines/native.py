@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -18,11 +19,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from changewire.changes.adapters import BUILT_IN
-from changewire.changes.decode_options import DecodeOptions
+from changewire.changes.decode_options import AUTO, DecodeOptions
 from changewire.codec.installed import module_of
 from changewire.engines.layout import CHANGE_COLUMNS
 from changewire.engines.places import Places, places_of
 from changewire.version import VERSION
+from changewire_messages import FORMATS
 
 SWITCH: Final = "CHANGEWIRE_NATIVE"
 """Environment variable: ``0`` leaves the kernel aside."""
@@ -42,7 +44,7 @@ _ENOUGH: Final = 10_000
 
 _LOG: Final = logging.getLogger("changewire.native")
 
-_EFFECTS: Final = ("effect_key", "effect_kind", "effect_names")
+_EFFECTS: Final = ("effect_key", "effect_kind", "effect_names", "effect_before_key")
 
 
 class Made(NamedTuple):
@@ -51,8 +53,9 @@ class Made(NamedTuple):
     Attributes:
         change: Columns of the changes.
         leniencies: Names of the leniencies that each needed.
-        effects: Key, kind and names of what each does to a row of a table; NULL for what does
-            nothing, or if effects were not asked for.
+        effects: Key, kind and names of what each does to a row of a table, and the key that this
+            row had before, if it had another one. The kind is NULL for what has no key, or if
+            effects were not asked for; the key also for what does nothing to it.
         places: Which message each row is of; None if each message has one row.
         declined: Indexes of the messages that were declined.
         runs: The same as runs of rows: index of the first row, and how many they are. The last run
@@ -79,9 +82,8 @@ class RowType(NamedTuple):
 
     Attributes:
         columns: Their columns.
-        readings: Which schema gave each column its type, a key of
-            `changewire.engines.spark.readings.READINGS`, or the media type of its text; empty for
-            neither.
+        readings: Which schema gave each column, and each field of a struct in it, its type: see
+            `changewire.engines.spark.readings.reading_of`. A column comes before its fields.
         is_only_checked: Whether rows stay JSON text that fits the type.
     """
 
@@ -102,6 +104,26 @@ class KernelCounts(NamedTuple):
     messages: int
     declined: int
     declined_by: Mapping[str, int]
+
+    def plus(self, other: KernelCounts) -> KernelCounts:
+        """Return the sum of both."""
+        return self._with(other, 1)
+
+    def minus(self, other: KernelCounts) -> KernelCounts:
+        """Return what was done since there were other counts."""
+        return self._with(other, -1)
+
+    def _with(self, other: KernelCounts, sign: int) -> KernelCounts:
+        by = Counter(self.declined_by)
+        for name, count in other.declined_by.items():
+            by[name] += sign * count
+        return kernel_counts(self.messages + sign * other.messages, +by)
+
+
+def kernel_counts(messages: int, declined_by: Mapping[str, int]) -> KernelCounts:
+    """Return counts in which the nodes that declined most messages come first."""
+    by = dict(sorted(declined_by.items(), key=lambda item: (-item[1], item[0])))
+    return KernelCounts(messages, sum(by.values()), by)
 
 
 class Kernel:
@@ -155,9 +177,7 @@ class Kernel:
     @property
     def counts(self) -> KernelCounts:
         """What it had to do so far."""
-        found: dict[str, int] = self._native.declined
-        by = dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
-        return KernelCounts(self._native.messages, sum(by.values()), by)
+        return kernel_counts(self._native.messages, self._native.declined)
 
 
 def kernel_of(
@@ -171,16 +191,13 @@ def kernel_of(
         row: The type that rows must fit; None if they are JSON text.
     """
     native = installed()
-    if native is None or options.format not in BUILT_IN or options.digests != "off":
-        return None
-    table = table_of(options.format)
-    if table is None:
+    tables = tables_of(options.format)
+    if native is None or not tables or options.digests != "off":
         return None
     keys, families = options.keys, options.families
     try:
         found = native.Kernel(
-            options.format,
-            table,
+            [*tables.items()],
             image=options.image,
             keys=None if keys is None else [*keys],
             families=None if families is None else [*families],
@@ -189,7 +206,7 @@ def kernel_of(
             readings=[] if row is None else [*row.readings],
             checked=row is not None and row.is_only_checked,
         )
-    except (TypeError, ValueError):  # it has no adapter for the format, or not for such a table
+    except (TypeError, ValueError):  # it has no adapter for a format, or not for such a table
         return None
     return Kernel(found)
 
@@ -222,6 +239,19 @@ def _module() -> Any:
         return import_module(MODULE)
     except ImportError:
         return None
+
+
+def tables_of(format: str) -> Mapping[str, str]:
+    """Return the tables of the formats that messages may have, by name; none if one has none.
+
+    Args:
+        format: Public name of a format, or `AUTO`. Formats of other packages claim no message that
+            one of ours claims, so their messages are declined.
+    """
+    names = [format] if format != AUTO else sorted(FORMATS)
+    found = {name: table_of(name) for name in names if name in BUILT_IN}
+    tables = {name: table for name, table in found.items() if table is not None}
+    return tables if tables.keys() == {*names} else {}
 
 
 @cache

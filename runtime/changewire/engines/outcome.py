@@ -52,8 +52,7 @@ class Outcome:
         stream: Totals of a streaming query; None if the run was none.
         tables: What became of changes in tables, as `changewire.tables.Result.counts`; None where
             the run fed none.
-        native: What the native kernel had to do; None where it had no part, or it is not known, as
-            of the workers of Spark.
+        native: What the native kernel had to do; None where it had no part.
         start_seconds: Seconds of these before the engine began to read: the start of Spark, and
             the look at brokers and outputs. 0 for an engine that begins at once.
     """

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructField, StructType
 
-from changewire.engines.spark.readings import READINGS, TYPED_BY, Reading
+from changewire.engines.spark.readings import JSON, READINGS, Reading, reading_of
 from changewire.engines.spark.scalar_cells import EXACT, SCALARS, Cell, CellError
 from changewire_messages.support import pointer_token
 
@@ -30,10 +30,8 @@ def field_cell(field: StructField, typed_by: str = "") -> Cell:
     Raises:
         ValueError: No value of a message can be of this type.
     """
-    media_type = field.metadata.get("contentMediaType")
-    if media_type == "application/json" and isinstance(field.dataType, StringType):
-        return _json_text
-    return cell(field.dataType, field.metadata.get(TYPED_BY, typed_by))
+    reading = reading_of(field, typed_by)
+    return _json_text if reading == JSON else cell(field.dataType, reading)
 
 
 def cell(kind: DataType, typed_by: str = "") -> Cell:

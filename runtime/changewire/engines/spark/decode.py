@@ -21,6 +21,7 @@ from changewire.engines.layout import CHANGE, CONTROL, INPUT_COLUMNS, OUTPUTS
 from changewire.engines.spark.frames import Frames, counted, totals
 from changewire.engines.spark.observed import delivered
 from changewire.engines.spark.row_type import RowSchema, row_type
+from changewire.engines.spark.tally import KernelTally, tally_of
 from changewire.engines.spark.typed import TypedDecoder, typed_schema
 from changewire.engines.spark.types import HEADERS, INPUT, ROWS, nullable
 from changewire.engines.spark.variant import VariantDecoder, as_variant
@@ -45,10 +46,13 @@ class DecodedFrames(Frames):
         rows_as: How `key`, `before` and `after` are given.
         counted: Their counts where they are known, not checked yet; None: they are counted
             when they are asked for.
+        native: Sums what the native kernel does in the tasks that make the rows; None with Spark
+            Connect.
     """
 
     rows_as: RowsAs = "json"
     counted: Counts | None = None
+    native: KernelTally | None = None
 
     outputs: ClassVar[Mapping[str, str]] = OUTPUTS
 
@@ -120,16 +124,16 @@ def decoded_by(
     decode_options: DecodeOptions, messages: DataFrame, rows: RowsAs = "json"
 ) -> DecodedFrames:
     """Return the decoded messages of a DataFrame, as `decode` does."""
+    tally = tally_of(messages.sparkSession)
     if isinstance(rows, str) and rows == "json":
-        return DecodedFrames(mapped(messages, Decoder(decode_options), ROWS), rows)
+        found = mapped(messages, Decoder(decode_options), ROWS, tally)
+        return DecodedFrames(found, rows, native=tally)
     if isinstance(rows, str) and rows == "variant":
-        return DecodedFrames(
-            as_variant(mapped(messages, VariantDecoder(decode_options), ROWS)), rows
-        )
+        found = mapped(messages, VariantDecoder(decode_options), ROWS, tally)
+        return DecodedFrames(as_variant(found), rows, native=tally)
     kind = struct_of(rows, decode_options)
-    return DecodedFrames(
-        mapped(messages, TypedDecoder(decode_options, kind), typed_schema(kind)), kind
-    )
+    typed = TypedDecoder(decode_options, kind)
+    return DecodedFrames(mapped(messages, typed, typed_schema(kind), tally), kind, native=tally)
 
 
 def struct_of(rows: StructType | RowSchema, decode_options: DecodeOptions) -> StructType:
@@ -155,15 +159,20 @@ def struct_of(rows: StructType | RowSchema, decode_options: DecodeOptions) -> St
     return cast("StructType", nullable(found))
 
 
-def mapped(messages: DataFrame, decoder: Decoder, schema: StructType) -> DataFrame:
-    """Return what a decoder makes of the messages of a DataFrame."""
-    return delivered(input_of(messages)).mapInArrow(_mapper(decoder), schema)
+def mapped(
+    messages: DataFrame, decoder: Decoder, schema: StructType, tally: KernelTally | None = None
+) -> DataFrame:
+    """Return what a decoder makes of the messages of a DataFrame; `tally` counts for its kernel."""
+    return delivered(input_of(messages)).mapInArrow(_mapper(decoder, tally), schema)
 
 
-def _mapper(decoder: Decoder) -> BatchFunction:
+def _mapper(decoder: Decoder, tally: KernelTally | None) -> BatchFunction:
     def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             yield from decoder(_with_null_headers(batch))
+        # Each task has a copy of the decoder, and so a kernel of its own.
+        if tally is not None and decoder.kernel is not None:
+            tally.add(decoder.kernel.counts)
 
     return each
 

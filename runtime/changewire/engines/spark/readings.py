@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from math import isfinite
@@ -16,12 +16,16 @@ from typing import Any, Final
 
 import msgspec
 from pyspark.sql.types import (
+    ArrayType,
     BinaryType,
     DataType,
     DateType,
     DoubleType,
     FloatType,
+    MapType,
     StringType,
+    StructField,
+    StructType,
     TimestampType,
 )
 
@@ -46,6 +50,9 @@ double does not hold, times and bytes are text there."""
 KEY_TEXT: Final = "key-text"
 """The JSON text of a key, from `changewire.tables.keys.key_text`. Its numbers are not rounded:
 two keys must not become one."""
+
+JSON: Final = "application/json"
+"""Media type of text that holds any value."""
 
 _SINGLE: Final = struct.Struct("f")
 _DECIMAL: Final = re.compile(r"-?\d+(?:\.\d+)?(?:E[+-]?\d+)?", re.ASCII)
@@ -142,3 +149,29 @@ READINGS: Final[Mapping[str, Mapping[type[DataType], Reading]]] = {
     },
 }
 """What a column of a type takes besides values of this type, by the schema that it is from."""
+
+
+def reading_of(field: StructField, typed_by: str = "") -> str:
+    """Return which schema gave a column its type, a key of `READINGS` or empty for none.
+
+    Args:
+        field: The column. If its metadata says ``"contentMediaType": "application/json"`` and it is
+            text, it holds any value as JSON, and this is returned.
+        typed_by: A key of `READINGS` for what the metadata does not say.
+    """
+    if field.metadata.get("contentMediaType") == JSON and isinstance(field.dataType, StringType):
+        return JSON
+    found = str(field.metadata.get(TYPED_BY, typed_by))
+    return found if found in READINGS else ""
+
+
+def kernel_readings(kind: DataType, typed_by: str = "") -> Iterator[str]:
+    """Yield `reading_of` the fields of all structs in a type, in the order of the type."""
+    if isinstance(kind, StructType):
+        for field in kind.fields:
+            yield reading_of(field, typed_by)
+            yield from kernel_readings(field.dataType, reading_of(field, typed_by))
+    elif isinstance(kind, ArrayType):
+        yield from kernel_readings(kind.elementType, typed_by)
+    elif isinstance(kind, MapType):
+        yield from kernel_readings(kind.valueType, typed_by)

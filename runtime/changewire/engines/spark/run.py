@@ -111,6 +111,7 @@ def _written(
         engine=f"spark {messages.sparkSession.version}",
         seconds=time.perf_counter() - started,
         first_dead_letters=letters,
+        native=counts.native,
         start_seconds=ready - started,
     )
 

@@ -64,6 +64,7 @@ def run_stream(
         seconds=time.perf_counter() - started,
         first_dead_letters=batches.letters,
         stream=batches.stream(None if signal is None else signal.name),
+        native=batches.counts.native,
         tables=None if table_options is None else dict(sorted(batches.tables.items())),
         start_seconds=ready - started,
     )

@@ -20,7 +20,7 @@ from changewire.engines.native import Kernel, RowType, kernel_of
 from changewire.engines.places import Places
 from changewire.engines.spark.arrow_types import arrow_type
 from changewire.engines.spark.cells import field_cell
-from changewire.engines.spark.readings import TYPED_BY
+from changewire.engines.spark.readings import kernel_readings
 from changewire.engines.spark.scalar_cells import Cell, CellError
 from changewire.engines.spark.types import ROWS
 from changewire_messages.change import Rejection
@@ -77,10 +77,7 @@ class TypedDecoder(Decoder):
 
     def _kernel_row(self) -> RowType:
         """Return the type of rows as the kernel takes it."""
-        readings = [
-            field.metadata.get("contentMediaType") or field.metadata.get(TYPED_BY, "")
-            for field in self._type.fields
-        ]
+        readings = [*kernel_readings(self._type)]
         return RowType(pa.schema([*arrow_type(self._type)]), readings, self.is_only_checked)
 
     @cached_property

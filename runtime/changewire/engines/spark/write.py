@@ -53,6 +53,8 @@ def write(
     """
     with persisted(decoded) as rows:
         counts = rows.counts
+        if isinstance(decoded, DecodedFrames) and decoded.native is not None:
+            counts.native = decoded.native.take()
         for name, kind in decoded.outputs.items():
             writer = rows.of_kind(kind).write.format(sink).mode(mode).options(**(options or {}))
             writer.save(f"{output}/{name}")

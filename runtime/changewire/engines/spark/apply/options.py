@@ -18,6 +18,7 @@ from changewire.engines.spark.apply.effects import CheckedEffectsDecoder, with_e
 from changewire.engines.spark.apply.evolve import SCHEMA_EVOLUTIONS, SchemaEvolution
 from changewire.engines.spark.apply.formats import TableFormat, format_of
 from changewire.engines.spark.decode import DecodedFrames, mapped, struct_of
+from changewire.engines.spark.tally import tally_of
 from changewire.engines.spark.types import ROWS
 from changewire.tables.names import template_of
 from changewire.tables.routing import Routing
@@ -109,4 +110,5 @@ def with_effects_of(messages: DataFrame, options: ApplyOptions) -> DecodedFrames
         decoder: Decoder = CheckedEffectsDecoder(options.decode_options, options.rows)
     else:
         decoder = EffectsDecoder(options.decode_options)
-    return DecodedFrames(mapped(messages, decoder, with_effects(ROWS)))
+    tally = tally_of(messages.sparkSession)
+    return DecodedFrames(mapped(messages, decoder, with_effects(ROWS), tally), native=tally)

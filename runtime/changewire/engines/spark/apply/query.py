@@ -154,6 +154,6 @@ def start_applying(
     frames = partial(DecodedFrames, rows_as=decoded.rows_as)
 
     def writer(query: str) -> TablesWriter:
-        return TablesWriter(query, stream_options, frames, topic, options)
+        return TablesWriter(query, stream_options, frames, topic, options, native=decoded.native)
 
     return start(decoded, stream_options, writer, others={"target": options.routing.template.text})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 
 from pyspark.sql import DataFrame
@@ -18,6 +18,7 @@ from changewire.engines.spark.stream.batch_errors import java_cause_named, short
 from changewire.engines.spark.stream.letters import DeadLettersTopic
 from changewire.engines.spark.stream.output import APPENDS, Output, outputs_of
 from changewire.engines.spark.stream.progress import as_json, as_text
+from changewire.engines.spark.tally import KernelTally
 from changewire.engines.spark.write import first_dead_letters, persisted
 
 _REASONS: Final = 3
@@ -37,12 +38,14 @@ class BatchWriter(Generic[F]):
         options: How the stream is written.
         frames: Returns what decoded rows are: changes or messages.
         topic: Gets the dead letters too.
+        native: Sums what the native kernel does; None where that is not known.
     """
 
     query: str
     options: StreamOptions
     frames: Callable[[DataFrame], F]
     topic: DeadLettersTopic | None
+    native: KernelTally | None = field(default=None, kw_only=True)
 
     @property
     def outputs(self) -> Sequence[Output]:
@@ -79,6 +82,8 @@ class BatchWriter(Generic[F]):
     def _land(self, decoded: F, batch: BatchId) -> Counts:
         """Write the outputs of a batch."""
         counts = decoded.counts
+        if self.native is not None:
+            counts.native = self.native.take()
         for output in self.outputs:
             # The first batch creates the tables, with or without rows.
             if counts.of_kind(output.kind) or batch.number == 0:

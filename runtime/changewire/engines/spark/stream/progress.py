@@ -45,7 +45,8 @@ def as_text(batch: BatchId, counts: Counts, merged: MergeCounts, seconds: float)
 def as_json(batch: BatchId, counts: Counts, merged: MergeCounts, seconds: float) -> str:
     """Return a line of JSON: ``query``, ``batch``, ``time``, ``seconds`` and the counts.
 
-    ``tables`` and ``keys`` are those of `MergeCounts`, where there are some.
+    ``native`` is what the native kernel had to do, where it had a part; ``tables`` and ``keys`` are
+    those of `MergeCounts`, where there are some.
 
     A batch that is retried has a second line with the same ``query`` and ``batch``.
     """
@@ -90,5 +91,6 @@ def _values(batch: BatchId, counts: Counts, merged: MergeCounts, seconds: float)
         "seconds": round(seconds, 3),
         "version": VERSION,
         **{name: values[name] for name in _COUNTS if name in values},
+        **({} if counts.native is None else {"native": counts.native._asdict()}),
         **{name: dict(found) for name, found in merged._asdict().items() if found},
     }

@@ -31,6 +31,7 @@ from changewire.engines.spark.stream.compatible import check_output
 from changewire.engines.spark.stream.identity import identity
 from changewire.engines.spark.stream.letters import topic_of
 from changewire.engines.spark.stream.output import Output, outputs_of
+from changewire.engines.spark.tally import KernelTally
 
 
 def write_stream(
@@ -119,9 +120,15 @@ def write_decoded(decoded: DecodedFrames | MessageFrames, options: StreamOptions
     """Start the query of `write_stream`."""
     topic = topic_of(decoded.rows.sparkSession, options)
     frames: Callable[[DataFrame], Frames] = MessageFrames
+    tally: KernelTally | None = None
     if isinstance(decoded, DecodedFrames):
         frames = partial(DecodedFrames, rows_as=decoded.rows_as)
-    return start(decoded, options, lambda query: BatchWriter(query, options, frames, topic))
+        tally = decoded.native
+
+    def writer(query: str) -> BatchWriter[Frames]:
+        return BatchWriter(query, options, frames, topic, native=tally)
+
+    return start(decoded, options, writer)
 
 
 def start(

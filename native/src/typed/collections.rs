@@ -1,0 +1,129 @@
+//! Columns of arrays, maps and structs, built row by row.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, ListArray, MapArray, StructArray};
+use arrow_buffer::{BooleanBufferBuilder, OffsetBuffer, ScalarBuffer};
+use arrow_schema::{ArrowError, DataType, Fields};
+
+use super::kinds::Kind;
+use super::store::Store;
+use crate::columns::builders::nulls;
+
+/// A column of arrays, or of maps.
+pub struct Collection {
+    /// The items of all arrays, or the keys and values of all maps.
+    pub items: Vec<Store>,
+    count: usize,
+    ends: Vec<i32>,
+    valid: BooleanBufferBuilder,
+    is_there: bool,
+}
+
+impl Collection {
+    pub fn new(items: Vec<Store>, rows: usize) -> Self {
+        let valid = BooleanBufferBuilder::new(rows);
+        Collection { items, count: 0, ends: vec![0], valid, is_there: false }
+    }
+
+    /// Begin the value of a row, which is not NULL then.
+    pub fn open(&mut self) {
+        self.is_there = true;
+    }
+
+    /// End an item of the row.
+    pub fn end_item(&mut self) {
+        self.items.iter_mut().for_each(|item| item.end(true));
+        self.count += 1;
+    }
+
+    pub fn end(&mut self, is_kept: bool) {
+        if !is_kept {
+            self.take_back();
+        }
+        self.valid.append(self.is_there);
+        self.is_there = false;
+        self.ends.push(i32::try_from(self.count).unwrap_or(i32::MAX));
+    }
+
+    pub fn truncate(&mut self, rows: usize) {
+        self.ends.truncate(rows + 1);
+        self.valid.truncate(rows);
+        self.take_back();
+    }
+
+    /// Make the value of the row NULL again.
+    fn take_back(&mut self) {
+        let end = self.ends.last().and_then(|end| usize::try_from(*end).ok());
+        self.count = end.unwrap_or_default();
+        self.items.iter_mut().for_each(|item| item.truncate(self.count));
+        self.is_there = false;
+    }
+
+    pub fn finish(mut self, kind: &DataType) -> Result<ArrayRef, ArrowError> {
+        let nulls = nulls(&mut self.valid);
+        let offsets = OffsetBuffer::new(ScalarBuffer::from(self.ends));
+        match kind {
+            DataType::Map(entries, is_sorted) => {
+                let DataType::Struct(fields) = entries.data_type() else { return Err(other(kind)) };
+                let arrays = finished(self.items, fields, self.count)?;
+                let pairs = StructArray::try_new(fields.clone(), arrays, None)?;
+                Ok(Arc::new(MapArray::try_new(Arc::clone(entries), offsets, pairs, nulls, *is_sorted)?))
+            }
+            DataType::List(field) => {
+                let item = self.items.pop().ok_or_else(|| other(kind))?;
+                let values = item.finish(field.data_type(), self.count)?;
+                Ok(Arc::new(ListArray::try_new(Arc::clone(field), offsets, values, nulls)?))
+            }
+            _ => Err(other(kind)),
+        }
+    }
+}
+
+/// A column of structs.
+pub struct Struct {
+    pub fields: Vec<Store>,
+    valid: BooleanBufferBuilder,
+    is_there: bool,
+}
+
+impl Struct {
+    pub fn new(kinds: &[(Vec<u8>, Kind)], rows: usize) -> Self {
+        let fields = kinds.iter().map(|(_, kind)| Store::new(kind, rows)).collect();
+        Struct { fields, valid: BooleanBufferBuilder::new(rows), is_there: false }
+    }
+
+    /// Begin the value of a row, which is not NULL then.
+    pub fn open(&mut self) {
+        self.is_there = true;
+    }
+
+    pub fn end(&mut self, is_kept: bool) {
+        self.fields.iter_mut().for_each(|field| field.end(is_kept));
+        self.valid.append(is_kept && self.is_there);
+        self.is_there = false;
+    }
+
+    pub fn truncate(&mut self, rows: usize) {
+        self.fields.iter_mut().for_each(|field| field.truncate(rows));
+        self.valid.truncate(rows);
+        self.is_there = false;
+    }
+
+    pub fn finish(mut self, kind: &DataType, rows: usize) -> Result<ArrayRef, ArrowError> {
+        let DataType::Struct(fields) = kind else { return Err(other(kind)) };
+        let nulls = nulls(&mut self.valid);
+        let arrays = finished(self.fields, fields, rows)?;
+        Ok(Arc::new(StructArray::try_new_with_length(fields.clone(), arrays, nulls, rows)?))
+    }
+}
+
+/// Return the columns of some stores.
+pub fn finished(stores: Vec<Store>, fields: &Fields, rows: usize) -> Result<Vec<ArrayRef>, ArrowError> {
+    let pairs = stores.into_iter().zip(fields);
+    pairs.map(|(store, field)| store.finish(field.data_type(), rows)).collect()
+}
+
+fn other(kind: &DataType) -> ArrowError {
+    ArrowError::SchemaError(format!("{kind} holds no such values"))
+}

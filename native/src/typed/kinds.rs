@@ -1,0 +1,114 @@
+//! What columns hold, by their types and by the schemas that gave them these.
+
+use arrow_schema::{DataType, FieldRef, Fields, TimeUnit};
+
+/// What a column holds.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Kind {
+    Boolean,
+    /// Integers of so many bits.
+    Integer(u32),
+    Double,
+    Single,
+    /// Numbers of so many digits, of which so many are behind the point.
+    Decimal(u8, i8),
+    Text(Reading),
+    Bytes(Reading),
+    Date,
+    Time,
+    /// Any value, as JSON text.
+    Json,
+    /// Arrays of values.
+    List(Box<Kind>),
+    /// Objects with any names, and the kind of their values.
+    Map(Box<Kind>),
+    /// Arrays of pairs of a key and a value.
+    Pairs(Box<[Kind; 2]>),
+    /// Objects with the names of a type.
+    Struct(Vec<(Vec<u8>, Kind)>),
+    /// Nothing that the kernel knows.
+    Unknown,
+}
+
+/// Which schema gave a column its type: what it takes besides values of this type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reading {
+    /// None: Spark's own types.
+    Declared,
+    /// A schema of the rows.
+    Row,
+    /// A schema that stands in the messages.
+    Message,
+}
+
+impl Kind {
+    /// Return what the columns of a type hold.
+    ///
+    /// `readings` has, for each column and each field of a struct in it, in their order, what Python
+    /// calls the schema that it is from, or the media type of its text.
+    pub fn of_fields(fields: &Fields, readings: &mut impl Iterator<Item = String>) -> Option<Vec<Self>> {
+        fields.iter().map(|field| Self::new(field.data_type(), &readings.next()?, readings)).collect()
+    }
+
+    fn new(kind: &DataType, reading: &str, readings: &mut impl Iterator<Item = String>) -> Option<Self> {
+        Some(match kind {
+            DataType::List(item) => {
+                let kind = Self::new(item.data_type(), reading, readings)?;
+                known([item], Kind::List(Box::new(kind)))
+            }
+            DataType::Map(entries, _) => {
+                let DataType::Struct(pair) = entries.data_type() else { return None };
+                let [key, value] = pair.iter().as_slice() else { return None };
+                let key = Self::new(key.data_type(), reading, readings)?;
+                let kind = Self::new(value.data_type(), reading, readings)?;
+                let is_text = matches!(key, Kind::Text(_));
+                let kind =
+                    if is_text { Kind::Map(Box::new(kind)) } else { Kind::Pairs(Box::new([key, kind])) };
+                known([value], kind)
+            }
+            DataType::Struct(fields) => {
+                let kinds = Self::of_fields(fields, readings)?;
+                let names = fields.iter().map(|field| field.name().clone().into_bytes());
+                known(fields, Kind::Struct(names.zip(kinds).collect()))
+            }
+            _ => Self::of_scalars(kind, reading),
+        })
+    }
+
+    fn of_scalars(kind: &DataType, reading: &str) -> Self {
+        let reading = match reading {
+            "application/json" if *kind == DataType::Utf8 => return Kind::Json,
+            "" => Reading::Declared,
+            "row-schema" => Reading::Row,
+            "message-schema" => Reading::Message,
+            _ => return Kind::Unknown,
+        };
+        match kind {
+            DataType::Boolean => Kind::Boolean,
+            DataType::Int8 => Kind::Integer(8),
+            DataType::Int16 => Kind::Integer(16),
+            DataType::Int32 => Kind::Integer(32),
+            DataType::Int64 => Kind::Integer(64),
+            DataType::Float64 => Kind::Double,
+            DataType::Float32 => Kind::Single,
+            DataType::Decimal128(precision, scale) if *scale >= 0 => Kind::Decimal(*precision, *scale),
+            DataType::Utf8 => Kind::Text(reading),
+            DataType::Binary => Kind::Bytes(reading),
+            DataType::Date32 => Kind::Date,
+            DataType::Timestamp(TimeUnit::Microsecond, _) => Kind::Time,
+            _ => Kind::Unknown,
+        }
+    }
+}
+
+/// Return the kind of a collection, unless a value in it may not be NULL, or two have one name.
+fn known<'f>(fields: impl IntoIterator<Item = &'f FieldRef>, kind: Kind) -> Kind {
+    let mut names: Vec<&str> = Vec::new();
+    for field in fields {
+        if !field.is_nullable() || names.contains(&field.name().as_str()) {
+            return Kind::Unknown;
+        }
+        names.push(field.name());
+    }
+    kind
+}
