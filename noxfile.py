@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 
@@ -259,8 +260,9 @@ def breaking(session: nox.Session) -> None:
 def typing(session: nox.Session) -> None:
     """Check types with mypy and pyright: all our code, then a user's code against the wheel."""
     install_wheel(session, tuple(EXTRAS), ("bench", "tests", "typing"))
-    session.run("mypy")
-    session.run("pyright")
+    with ThreadPoolExecutor() as pool:
+        for done in [pool.submit(session.run, checker) for checker in ("mypy", "pyright")]:
+            done.result()
     consumers = sorted(Path("tests", "typing").resolve().glob("consumer*.py"))
     with tempfile.TemporaryDirectory() as elsewhere, session.chdir(elsewhere):
         for consumer in consumers:
@@ -274,7 +276,11 @@ def typing(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Test the built wheel, with all extras; pages have a session of their own."""
     install_wheel(session, tuple(EXTRAS), ("bench", "tests"))
-    install_native(session, "quick")
+    with ThreadPoolExecutor() as pool:
+        # Building waits for the processor, and jars for the network. Tests say which they lack.
+        jars = pool.submit(session.run, "python", "-m", "examples.jars", success_codes=[0, 1])
+        install_native(session, "quick")
+        jars.result()
     chosen = session.posargs or [f"--ignore={folder}" for folder in PAGES]
     session.run("pytest", *PROCESSES, *chosen)
 

@@ -1,6 +1,7 @@
 """Jars of Maven artifacts, fetched once below the clone by the Ivy that PySpark brings.
 
-Also options for the JVM of a short run.
+``python -m examples.jars`` fetches those of the connectors and of the broker. Options for the JVM
+of a short run are here as well.
 """
 
 from __future__ import annotations
@@ -186,3 +187,8 @@ def _ivy() -> Path:
 def _sentence(coordinates: tuple[str, ...]) -> str:
     place = REPOSITORY or "Maven Central"
     return f"the jars of {', '.join(coordinates)} could not be had from {place}"
+
+
+if __name__ == "__main__":
+    spark_jars(*CONNECTORS)
+    jars(KAFKA_BROKER)

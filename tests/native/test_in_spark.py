@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.native.differential import batch_of, kernel, needs_kernel
-from tests.runtime.engines.stream.streams import stream
+from tests.runtime.engines.apply.ways import DRIVER, TASKS, decided
+from tests.runtime.engines.stream.streams import Stream, stream
 from tests.samples import FORMAT, mixed_messages
 
 import changewire.spark as cws
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 pytestmark = needs_kernel
 
 OPTIONS = DecodeOptions(FORMAT)
+
+FEW = [mixed_messages()[0], None, b"{}"]
+"""A change, a message without value and a declined one."""
 
 
 def did(messages: Sequence[bytes | None]) -> native.KernelCounts:
@@ -50,18 +54,21 @@ def test_a_batch_of_a_stream(spark: SparkSession, tmp_path: Path) -> None:
 
 def test_a_batch_that_feeds_tables(spark: SparkSession, tmp_path: Path) -> None:
     """Its line has the same counts, of a small batch and of a large one."""
-    made, lines = stream(tmp_path, 1, "delta"), list[str]()
-    made.send([message for message in mixed_messages() if message] * 300)
+    made, lines = Stream(tmp_path, "delta"), list[str]()
     chosen: dict[str, Any] = {
         **made.targets(),
         "target": str(tmp_path / "tables" / "{table}"),
         "checkpoint": str(tmp_path / "checkpoint"),
         "trigger": {"availableNow": True},
     }
-    query = cws.apply_changes(made.read(spark), format=FORMAT, metrics=lines.append, **chosen)
-    cws.await_end(query)
-    assert [found["messages"] for found in natives(lines)] == [13, len(made.sent) - 13]
-    assert natives(lines)[0] == did(mixed_messages())._asdict()
+    for way in (DRIVER, TASKS):
+        made.send(FEW)
+        with decided(way):
+            query = cws.apply_changes(
+                made.read(spark), format=FORMAT, metrics=lines.append, **chosen
+            )
+            cws.await_end(query)
+    assert natives(lines) == [did(FEW)._asdict()] * 2
 
 
 @pytest.mark.usefixtures("spark")
@@ -77,7 +84,9 @@ def test_a_run(tmp_path: Path) -> None:
 
 def test_nothing_without_a_kernel(spark: SparkSession) -> None:
     """Where no task has a kernel, nothing is said."""
-    decoded = cws.decode(spark.createDataFrame([(b"{}",)], "value binary"), format="auto")
+    decoded = cws.decode(
+        spark.createDataFrame([(b"{}",)], "value binary"), format=FORMAT, digests="count"
+    )
     assert decoded.counts.messages == 1
     assert decoded.native is not None
     assert decoded.native.take() is None

@@ -208,6 +208,27 @@ def test_another_writer_comes_at_any_step(spark: SparkSession, tmp_path: Path) -
     assert lake.content(spark) == tables_of(sent)
 
 
+def test_another_writer_comes_after_a_decision(spark: SparkSession, tmp_path: Path) -> None:
+    """Nothing is written to rows that were not looked at, before it is decided again."""
+    lake, other = two_writers(tmp_path)
+    first = placed(change(key=1, a=1))
+    lake.send(first)
+    applied(spark, lake)
+    ours = placed(change(key=2, sequence=5, a=5), start=10)
+    others = placed(change("delete", 2, 6), start=10, partition=1)
+    lake.send(ours)
+    other.send(others)
+
+    def come() -> None:
+        other.start(spark).awaitTermination()
+
+    written = at_first_call("_write", lambda: None)
+    with at_first_call("_written", come, merge.SparkMerge) as tries, written as writes:
+        lake.apply(spark)
+    assert (len(tries), len(writes)) == (3, 2)  # one each is of the other writer
+    assert lake.content(spark) == tables_of([*first, *ours, *others])
+
+
 def meeting(first: int) -> tuple[list[PositionedChange], list[PositionedChange]]:
     """Return changes of two writers to the same rows, newer than those of the numbers before."""
     ours = placed(
@@ -229,9 +250,11 @@ def meeting(first: int) -> tuple[list[PositionedChange], list[PositionedChange]]
 
 
 @contextmanager
-def at_first_call(step: str, come: Callable[[], None]) -> Generator[list[int], None, None]:
+def at_first_call(
+    step: str, come: Callable[[], None], owner: Any = merge
+) -> Generator[list[int], None, None]:
     """Let another process come before a step is taken for the first time; yield its calls."""
-    real: Callable[..., Any] = getattr(merge, step)
+    real: Callable[..., Any] = getattr(owner, step)
     calls: list[int] = []
 
     def after_the_other(*arguments: Any, **options: Any) -> Any:
@@ -241,7 +264,7 @@ def at_first_call(step: str, come: Callable[[], None]) -> Generator[list[int], N
                 come()
         return real(*arguments, **options)
 
-    with patch.object(merge, step, after_the_other):
+    with patch.object(owner, step, after_the_other):
         yield calls
 
 

@@ -13,6 +13,7 @@ from changewire.engines.spark.apply.making import Left, make_table, no_rows
 from changewire.engines.spark.jvm import LogVersion, log_version
 from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.stream.output import Output
+from changewire.engines.spark.types import inside
 from changewire.tables.names import is_path
 
 _UNSAFE: Final = re.compile(r"[ ,;{}()\n\t=]")
@@ -159,10 +160,6 @@ def _is_wider(columns: StructType, there: StructType) -> bool:
     return any(known.get(f.name, "") not in {"", f.dataType.simpleString()} for f in columns.fields)
 
 
-def _is_unsafe(columns: StructType) -> bool:
-    """Whether Parquet, and so Delta without column mapping, refuses the name of a column."""
-    return any(
-        _UNSAFE.search(field.name) is not None
-        or (isinstance(field.dataType, StructType) and _is_unsafe(field.dataType))
-        for field in columns.fields
-    )
+def _is_unsafe(kind: DataType) -> bool:
+    """Whether Parquet, and so Delta without column mapping, refuses a name inside of a type."""
+    return any(_UNSAFE.search(name) is not None or _is_unsafe(part) for name, part in inside(kind))

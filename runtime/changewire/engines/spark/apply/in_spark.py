@@ -112,8 +112,8 @@ def _decision() -> Column:
     is_row = (
         expected["columns"].isNull() & expected["floor"].isNull() & (expected["version"] == VERSION)
     ) & F.coalesce(buried < held, _TRUE())
-    # A row that something else wrote has no metadata, and is for `Decide` to refuse.
-    is_simple = F.col("are_plain") & (~F.col("is_there") | F.coalesce(is_row, _FALSE()))
+    # A row that something else wrote has no metadata: this is NULL, and `Decide` refuses it.
+    is_simple = F.col("are_plain") & (~F.col("is_there") | is_row)
     newest = F.when(F.col("is_there"), held).otherwise(buried)
     is_same = (newest == order) & (F.col("is_there") == (F.col("kind") == _FULL))
     decision = (
