@@ -278,7 +278,9 @@ def tests(session: nox.Session) -> None:
     install_wheel(session, tuple(EXTRAS), ("bench", "tests"))
     with ThreadPoolExecutor() as pool:
         # Building waits for the processor, and jars for the network. Tests say which they lack.
-        jars = pool.submit(session.run, "python", "-m", "examples.jars", success_codes=[0, 1])
+        jars = pool.submit(
+            lambda: session.run("python", "-m", "examples.jars", success_codes=[0, 1])
+        )
         install_native(session, "quick")
         jars.result()
     chosen = session.posargs or [f"--ignore={folder}" for folder in PAGES]
