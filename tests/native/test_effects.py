@@ -33,11 +33,8 @@ def lindorm(op: str, before: Row, after: Row) -> bytes:
 
 def effects(values: Sequence[bytes], options: DecodeOptions) -> tuple[list[Any], int]:
     """Compare rows; return what they do, and how many messages the kernel declined."""
-    batch, decoder, native = (
-        batch_of(values),
-        EffectsDecoder(options),
-        kernel(options, effects=True),
-    )
+    batch, decoder = batch_of(values), EffectsDecoder(options)
+    native = kernel(options, effects=True)
     found = rows(batch, decoder, native)
     assert found.equals(rows(batch, decoder, None))
     found.validate(full=True)

@@ -148,7 +148,7 @@ def test_a_panic_is_declined() -> None:
     found = kernel(OPTIONS)
     panics = getattr(native.installed(), "PANIC_ON", None)
     if panics is None:
-        pytest.skip("a kernel that is built for users panics on no demand")
+        pytest.skip("the kernel was not built with the feature panics, which nox -s tests does")
     bad = GOOD.replace(b'"gen":1', b'"gen":1,"new":"%s"' % panics)
     batch = batch_of([GOOD, bad, b"x", bad, GOOD])
     made = rows(batch, Decoder(OPTIONS), found)

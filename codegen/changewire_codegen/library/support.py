@@ -102,8 +102,9 @@ def _decimal(text: str) -> Decimal:
 def by_text(make: Callable[[bytes], Made]) -> Callable[[bytes | msgspec.Raw], Made]:
     """Return a function from text to what is made of it, which is shared by equal texts.
 
-    Texts are kept up to 8 MiB, each counted as 8 KiB at least; where there is no room for another,
-    all leave. Most texts are the one before again, which costs less to see than to look up.
+    Texts are kept up to 8 MiB, each counted as at least 8 KiB. If there is no room for another one,
+    all are dropped; a text that is larger is kept alone. Most texts are equal to the one before,
+    and it costs less to see that than to look the text up.
     """
     kept: dict[bytes, Made] = {}
     room = _MOST_BYTES
