@@ -33,7 +33,8 @@ EXTRAS = {
     if extra != NATIVE
 }
 PYTHON_OF_SPHINX = (3, 11)
-SOURCES = {"PYTHONPATH": os.pathsep.join(("codegen", "generated", "runtime"))}
+SOURCE_FOLDERS = ("codegen", "generated", "runtime")
+SOURCES = {"PYTHONPATH": os.pathsep.join(SOURCE_FOLDERS)}
 PINS = "constraints/dev.txt"
 PAGES = ("tests/docs", "tests/examples", "tests/benchmarks")
 """Tests of pages, pictures, examples and benchmarks."""
@@ -130,9 +131,47 @@ def native_wheel(session: nox.Session, profile: str | None) -> Path | None:
     install(session, groups=(NATIVE,))
     target = ("--out", str(folder / profile), "--target-dir", str(ROOT / "build" / "cargo"))
     options = ("--locked", "--manifest-path", "native/Cargo.toml", "--interpreter", "python")
-    features = ("--features", "panics") if profile == "quick" else ()
-    session.run("maturin", "build", "--profile", profile, *features, *options, *target)
+    if profile == "quick":
+        session.run(
+            "maturin", "build", "--profile", profile, "--features=panics", *options, *target
+        )
+        return next((folder / profile).glob("*.whl"))
+    tools = llvm_tools(session)
+    if tools is None:
+        session.log("without llvm-profdata the kernel is a quarter slower: see docs/native.md")
+    pgo = ("--pgo",) if tools else ()
+    session.run(
+        "maturin",
+        "build",
+        "--profile",
+        profile,
+        *pgo,
+        *options,
+        *target,
+        env=training(session, tools),
+    )
     return next((folder / profile).glob("*.whl"))
+
+
+def training(session: nox.Session, tools: Path | None) -> dict[str, str]:
+    """Return the environment in which maturin trains an instrumented kernel by native/training.py."""
+    install(session, *PYPROJECT["project"]["dependencies"], "pyarrow")
+    command = ("python", "-c", "import sysconfig; print(sysconfig.get_path('platlib'))")
+    packages = str(session.run(*command, silent=True)).strip()
+    folders = [*(str(ROOT / name) for name in SOURCE_FOLDERS), packages]
+    path = [*([str(tools)] if tools else []), *session.bin_paths, os.environ["PATH"]]
+    return {"PATH": os.pathsep.join(path), "PYTHONPATH": os.pathsep.join(folders)}
+
+
+def llvm_tools(session: nox.Session) -> Path | None:
+    """Return the folder of the llvm-profdata that fits the Rust compiler; None if there is none."""
+    said = str(session.run("rustc", "-vV", external=True, silent=True)).splitlines()
+    facts = dict(line.split(": ", 1) for line in said if ": " in line)
+    sysroot = str(session.run("rustc", "--print", "sysroot", external=True, silent=True)).strip()
+    of_rust = Path(sysroot, "lib", "rustlib", facts["host"], "bin")
+    of_debian = Path("/usr/lib", f"llvm-{facts['LLVM version'].partition('.')[0]}", "bin")
+    folders = (of_rust, of_debian)
+    return next((folder for folder in folders if (folder / "llvm-profdata").exists()), None)
 
 
 def install_native(session: nox.Session, profile: str | None) -> None:
@@ -146,7 +185,7 @@ def install_native(session: nox.Session, profile: str | None) -> None:
 
 @nox.session
 def native(session: nox.Session) -> None:
-    """Build the wheel of the native kernel, and keep it; needs cargo, and about two minutes."""
+    """Build the wheel of the native kernel, and keep it; needs cargo, and some minutes."""
     wheel = native_wheel(session, "release")
     if wheel is None:
         session.skip("cargo is not installed: https://rustup.rs")

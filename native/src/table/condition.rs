@@ -1,7 +1,6 @@
 //! Conditions of leniencies, over the slots of a message.
 
-use regex_lite::Regex;
-
+use super::pattern::Pattern;
 use super::tape::{Message, Slot};
 use crate::json::scan::Kind;
 
@@ -15,7 +14,7 @@ pub enum Condition {
     Null,
     Minimum(i64),
     Maximum(i64),
-    Pattern(Regex),
+    Pattern(Pattern),
     /// Fields that are there, if the value is an object.
     Required(Vec<usize>),
     /// What holds of fields that are there, if the value is an object.
@@ -97,7 +96,7 @@ impl Condition {
             Condition::Minimum(_) | Condition::Maximum(_) if slot.kind == Kind::Float => return None,
             Condition::Minimum(bound) => slot.kind != Kind::Integer || slot.value >= *bound,
             Condition::Maximum(bound) => slot.kind != Kind::Integer || slot.value <= *bound,
-            Condition::Pattern(pattern) => !slot.is_text() || matches(pattern, message.content(slot)?)?,
+            Condition::Pattern(pattern) => !slot.is_text() || pattern.is_in(message.content(slot)?)?,
             Condition::Required(fields) => {
                 slot.kind != Kind::Object
                     || fields.iter().all(|field| !message.field(slot, *field).is_absent())
@@ -121,10 +120,4 @@ impl Condition {
             }
         })
     }
-}
-
-/// Tell whether a pattern is found in ASCII text: of other text Python may think otherwise.
-fn matches(pattern: &Regex, text: &[u8]) -> Option<bool> {
-    let is_usual = text.iter().all(|c| (b' '..0x7f).contains(c));
-    is_usual.then(|| std::str::from_utf8(text).is_ok_and(|text| pattern.is_match(text)))
 }

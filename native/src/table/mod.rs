@@ -1,8 +1,11 @@
 //! What the generator wrote of a family's schemas: nodes, by which bytes are validated.
 
 pub mod condition;
+mod condition_parse;
+mod marks;
 pub mod node;
 pub mod parse;
+mod pattern;
 pub mod tape;
 pub mod uses;
 pub mod walk;

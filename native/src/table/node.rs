@@ -110,8 +110,8 @@ pub struct Arm {
     pub required: u64,
     /// A bit for each field that it has.
     pub known: u64,
-    /// Its fields in the order of the schema.
-    pub order: Vec<usize>,
+    /// Its fields at or below which a leniency may be needed, in the order of the schema.
+    pub lenient: Vec<usize>,
     pub uses: Vec<Use>,
     pub field_uses: Vec<Vec<Use>>,
 }

@@ -1,11 +1,11 @@
 //! The text of a table to its nodes.
 
-use regex_lite::Regex;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::Table;
-use super::condition::{Condition, Type};
+use super::condition_parse::condition_of;
+use super::marks::{mark_lenient, name_places};
 use super::node::{Arm, Integers, Node, Row, RowArm, Rows, Rule, Tags, Union, Use};
 use super::uses::UNKNOWN_PROPERTY;
 
@@ -153,7 +153,7 @@ impl Parser<'_> {
             nodes: vec![None; names.len()],
             required: 0,
             known: 0,
-            order: Vec::new(),
+            lenient: Vec::new(),
             uses: self.uses(given.get("uses"), names)?,
             field_uses: names.iter().map(|_| Vec::new()).collect(),
         };
@@ -161,7 +161,7 @@ impl Parser<'_> {
             let name = field.get("name")?.as_str()?;
             let place = names.iter().position(|other| other == name.as_bytes())?;
             arm.nodes[place] = Some(index(field.get("node")?)?);
-            arm.order.push(place);
+            arm.lenient.push(place);
             arm.known |= 1 << place;
             arm.field_uses[place] = self.uses(field.get("uses"), &[])?;
             if field.get("required")?.as_bool()? {
@@ -193,54 +193,6 @@ fn rows(given: &Object) -> Option<Rows> {
     Some(Rows { at: indices(given.get("at")?)?, arms: arms.collect::<Option<_>>()? })
 }
 
-fn condition_of(given: &Value, names: &[Vec<u8>]) -> Option<Condition> {
-    let keywords = given.as_object()?.iter();
-    let mut all: Vec<_> = keywords.map(|(word, value)| keyword(word, value, names)).collect::<Option<_>>()?;
-    if all.len() == 1 { all.pop() } else { Some(Condition::All(all)) }
-}
-
-fn keyword(word: &str, given: &Value, names: &[Vec<u8>]) -> Option<Condition> {
-    let place = |name: &str| names.iter().position(|other| other == name.as_bytes());
-    Some(match word {
-        "type" => Condition::Type(Type::of(given.as_str()?)?),
-        "const" => constants(std::slice::from_ref(given))?,
-        "enum" => constants(given.as_array()?)?,
-        "minimum" => Condition::Minimum(given.as_i64()?),
-        "maximum" => Condition::Maximum(given.as_i64()?),
-        "pattern" => Condition::Pattern(Regex::new(given.as_str()?).ok()?),
-        "not" => Condition::Not(Box::new(condition_of(given, names)?)),
-        "anyOf" => {
-            let any = given.as_array()?.iter();
-            Condition::Any(any.map(|one| condition_of(one, names)).collect::<Option<_>>()?)
-        }
-        "required" => {
-            let fields = given.as_array()?.iter();
-            Condition::Required(fields.map(|name| place(name.as_str()?)).collect::<Option<_>>()?)
-        }
-        "properties" => {
-            let fields = given.as_object()?.iter();
-            let found = fields.map(|(name, one)| Some((place(name)?, condition_of(one, &[])?)));
-            Condition::Fields(found.collect::<Option<_>>()?)
-        }
-        "prefixItems" => {
-            let items = given.as_array()?.iter();
-            Condition::Positions(items.map(|one| condition_of(one, &[])).collect::<Option<_>>()?)
-        }
-        _ => return None,
-    })
-}
-
-fn constants(given: &[Value]) -> Option<Condition> {
-    if given == [Value::Null] {
-        return Some(Condition::Null);
-    }
-    if let Some(found) = given.iter().map(Value::as_i64).collect() {
-        return Some(Condition::Integers(found));
-    }
-    let words = given.iter().map(|word| Some(word.as_str()?.as_bytes().to_vec()));
-    Some(Condition::Words(words.collect::<Option<_>>()?))
-}
-
 fn fields(given: &Object) -> Option<Vec<&Object>> {
     given.get("fields")?.as_array()?.iter().map(Value::as_object).collect()
 }
@@ -268,56 +220,4 @@ fn integers(value: &Value) -> Option<Vec<i64>> {
 
 fn words(value: &Value) -> Option<Vec<Vec<u8>>> {
     value.as_array()?.iter().map(|word| Some(word.as_str()?.as_bytes().to_vec())).collect()
-}
-
-/// Mark the nodes at or below which a leniency may be needed.
-fn mark_lenient(nodes: &mut [Node]) {
-    let mut is_new = true;
-    while is_new {
-        is_new = false;
-        for i in 0..nodes.len() {
-            let is_lenient = match &nodes[i].rule {
-                Rule::Nullable(of) | Rule::Repeated(of) | Rule::List(of) | Rule::Map(of) => {
-                    nodes[*of].is_lenient
-                }
-                Rule::Row(row) => {
-                    !row.uses.is_empty()
-                        || row.item_uses.iter().any(|uses| !uses.is_empty())
-                        || row.items.iter().any(|item| nodes[*item].is_lenient)
-                }
-                Rule::Rows(rows) => rows.arms.iter().any(|arm| nodes[arm.node].is_lenient),
-                Rule::Union(union) => {
-                    union.is_root || union.arms.iter().any(|arm| is_lenient_arm(arm, nodes))
-                }
-                _ => false,
-            };
-            is_new |= is_lenient && !nodes[i].is_lenient;
-            nodes[i].is_lenient |= is_lenient;
-        }
-    }
-}
-
-fn is_lenient_arm(arm: &Arm, nodes: &[Node]) -> bool {
-    !arm.uses.is_empty()
-        || arm.field_uses.iter().any(|uses| !uses.is_empty())
-        || arm.nodes.iter().flatten().any(|node| nodes[*node].is_lenient)
-}
-
-/// Name each node that is a field of an object after both.
-fn name_places(nodes: &mut [Node]) {
-    let mut found: Vec<(usize, String)> = Vec::new();
-    for node in nodes.iter() {
-        let Rule::Union(union) = &node.rule else { continue };
-        for arm in &union.arms {
-            for (field, child) in arm.nodes.iter().enumerate() {
-                let name = String::from_utf8_lossy(&union.names[field]);
-                found.extend(child.map(|child| (child, format!("{}.{name}", arm.title))));
-            }
-        }
-    }
-    for (node, name) in found {
-        if nodes[node].label.is_empty() {
-            nodes[node].label = name;
-        }
-    }
 }

@@ -70,7 +70,7 @@ impl Uses<'_> {
         if is_root && !message.tape.extras.is_empty() {
             self.found.push(UNKNOWN);
         }
-        for field in &arm.order {
+        for field in &arm.lenient {
             let value = message.field(slot, *field);
             if !value.is_absent() {
                 self.used(&arm.field_uses[*field], value, message)?;

@@ -35,8 +35,9 @@ MODULE: Final = "changewire_native"
 TABLE: Final = "kernel.jsonl"
 """File of a family's package: its schemas as the kernel reads them."""
 
-NATIVE_PART: Final = 8192
-"""Messages that the kernel decodes together: it makes no objects, so they may be many."""
+NATIVE_PART: Final = 16384
+"""Messages that the kernel decodes together: it makes no objects, so they may be many. Spark sends
+10,000 at a time unless it is configured otherwise, which are then not cut."""
 
 
 _ENOUGH: Final = 10_000
