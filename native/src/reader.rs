@@ -161,6 +161,7 @@ impl Reader {
             names: &mut self.names,
             texts: &mut self.texts,
             blamed: None,
+            is_foreseeing: false,
         };
         let Some(root) = walk.message() else {
             return Err(walk.blamed.map_or(Declined::Text, Declined::Node));

@@ -80,6 +80,7 @@ fn read(text: &[u8], node: usize, table: &Table) -> Option<Known> {
         names: &mut Names::default(),
         texts: &mut texts,
         blamed: None,
+        is_foreseeing: false,
     };
     let slot = walk.value(node, crate::json::scan::LEVELS)?;
     let mut uses = Vec::new();

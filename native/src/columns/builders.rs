@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, ListArray, StringArray};
+use arrow_array::{Array, ArrayRef, ListArray, StringArray, StructArray, TimestampMicrosecondArray};
 use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{ArrowError, DataType, Field};
+use arrow_schema::{ArrowError, DataType, Field, Fields};
 
 /// Bytes of a column of text at most: its offsets have 32 bits.
 pub const MOST_BYTES: usize = 1 << 30;
@@ -15,6 +15,8 @@ pub struct Texts {
     offsets: Vec<i32>,
     valid: BooleanBufferBuilder,
     is_there: bool,
+    /// Rows at the end that are NULL, and not yet among the others: most columns of most formats are.
+    nulls: usize,
 }
 
 impl Texts {
@@ -26,6 +28,7 @@ impl Texts {
             offsets,
             valid: BooleanBufferBuilder::new(rows),
             is_there: false,
+            nulls: 0,
         }
     }
 
@@ -56,19 +59,36 @@ impl Texts {
 
     /// Forget all but the first rows.
     pub fn truncate(&mut self, rows: usize) {
+        self.add_nulls();
         self.offsets.truncate(rows + 1);
         self.valid.truncate(rows);
         self.take_back();
     }
 
+    #[inline]
     pub fn end(&mut self) {
-        self.valid.append(self.is_there);
+        if !self.is_there {
+            self.nulls += 1;
+            return;
+        }
+        self.add_nulls();
+        self.valid.append(true);
         self.is_there = false;
         self.offsets.push(i32::try_from(self.data.len()).unwrap_or(i32::MAX));
     }
 
+    fn add_nulls(&mut self) {
+        if self.nulls > 0 {
+            let end = self.offsets.last().copied().unwrap_or_default();
+            self.offsets.resize(self.offsets.len() + self.nulls, end);
+            self.valid.append_n(self.nulls, false);
+            self.nulls = 0;
+        }
+    }
+
     /// Return the offsets of rows, their bytes, and which are NULL.
     pub fn parts(mut self) -> (OffsetBuffer<i32>, Buffer, Option<NullBuffer>) {
+        self.add_nulls();
         let nulls = nulls(&mut self.valid);
         let offsets = OffsetBuffer::new(ScalarBuffer::from(self.offsets));
         (offsets, Buffer::from_vec(self.data), nulls)
@@ -149,4 +169,20 @@ pub fn field(name: &str, kind: &DataType) -> Field {
 pub fn nulls(valid: &mut BooleanBufferBuilder) -> Option<NullBuffer> {
     let found = NullBuffer::new(valid.finish());
     (found.null_count() > 0).then_some(found)
+}
+
+/// Return a column of times, of microseconds since the Unix epoch.
+pub fn times(mut numbers: Numbers<i64>) -> ArrayRef {
+    let nulls = nulls(&mut numbers.valid);
+    Arc::new(TimestampMicrosecondArray::new(numbers.values.into(), nulls).with_timezone("UTC"))
+}
+
+/// Return a column of structs.
+pub fn structs<const N: usize>(
+    columns: [(&str, ArrayRef); N],
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef, ArrowError> {
+    let fields: Fields = columns.iter().map(|(name, array)| field(name, array.data_type())).collect();
+    let arrays = columns.into_iter().map(|(_, array)| array).collect();
+    Ok(Arc::new(StructArray::try_new(fields, arrays, nulls)?))
 }

@@ -4,17 +4,14 @@ pub mod builders;
 
 use std::sync::Arc;
 
-use arrow_array::{
-    Array, ArrayRef, Int32Array, Int64Array, RecordBatch, StructArray, TimestampMicrosecondArray,
-};
-use arrow_buffer::NullBuffer;
-use arrow_schema::{ArrowError, Field, Fields, Schema};
+use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, RecordBatch};
+use arrow_schema::{ArrowError, Field, Schema};
 
 use crate::effects::Effect;
 use crate::formats::rows::Row;
 use crate::formats::writing::named;
 use crate::typed::{Images, RowType};
-use builders::{Lists, MOST_BYTES, Numbers, Texts, field, nulls};
+use builders::{Lists, MOST_BYTES, Numbers, Texts, field, nulls, structs, times};
 
 /// Bytes that are reserved for a column at most, whatever rows needed before.
 const MOST_RESERVED: usize = 1 << 22;
@@ -237,18 +234,4 @@ impl Columns {
         let arrays = columns.into_iter().map(|(_, array)| array).collect();
         Ok((RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)?, sizes))
     }
-}
-
-fn times(mut numbers: Numbers<i64>) -> ArrayRef {
-    let nulls = nulls(&mut numbers.valid);
-    Arc::new(TimestampMicrosecondArray::new(numbers.values.into(), nulls).with_timezone("UTC"))
-}
-
-fn structs<const N: usize>(
-    columns: [(&str, ArrayRef); N],
-    nulls: Option<NullBuffer>,
-) -> Result<ArrayRef, ArrowError> {
-    let fields: Fields = columns.iter().map(|(name, array)| field(name, array.data_type())).collect();
-    let arrays = columns.into_iter().map(|(_, array)| array).collect();
-    Ok(Arc::new(StructArray::try_new(fields, arrays, nulls)?))
 }

@@ -3,55 +3,19 @@
 use std::sync::Arc;
 
 use super::bound::Bound;
+use super::dataworks_ops::{Arm, arm_of};
 use super::dataworks_schema::{Schemas, TableSchema, Type};
+use super::dataworks_values::{sequence_of, value, write_ddl};
 use super::rows::{Means, Row, Written, distinct, is_same, write_key, write_row};
-use super::times::write_time;
 use super::writing::{extras, leniencies, member, named, word};
 use super::{Adapter, Input, Notes, Options};
 use crate::columns::{Columns, Name, Rest};
-use crate::json::base64::byte_count;
-use crate::json::number::write_decimal;
 use crate::json::scan::Kind;
-use crate::json::text::unescape;
 use crate::table::Table;
 use crate::table::tape::{ABSENT, Message, Slot};
 
 /// Columns that name the rows of tables without a primary key.
 const HIDDEN: [&[u8]; 2] = [b"#alibaba_rds_row_id#", b"__#alibaba_rds_row_id#__"];
-
-/// The change that each variant is.
-const OPS: [(&str, &str); 19] = [
-    ("Insert", "insert"),
-    ("UpdateAfter", "update"),
-    (BEFORE[0], "update"),
-    (BEFORE[1], "update"),
-    ("Delete", "delete"),
-    ("Heartbeat", "heartbeat"),
-    ("DdlCreate", "ddl"),
-    ("DdlAlter", "ddl"),
-    ("DdlErase", "ddl"),
-    ("DdlRename", "ddl"),
-    ("DdlCindex", "ddl"),
-    ("DdlDindex", "ddl"),
-    ("Truncate", "truncate"),
-    ("Query", "statement"),
-    ("TransactionBegin", "transaction"),
-    ("TransactionEnd", "transaction"),
-    ("TransactionGtid", "transaction"),
-    ("TransactionXacommit", "transaction"),
-    ("TransactionXarollback", "transaction"),
-];
-const BEFORE: [&str; 2] = ["UpdateBeforeUpdateBefor", "UpdateBeforeUpdateBefore"];
-const OTHER: &str = "Other";
-const MOST_DIGITS: usize = 19;
-
-/// What an arm of the payload is.
-#[derive(Clone, Copy)]
-struct Arm {
-    op: &'static str,
-    is_before: bool,
-    is_other: bool,
-}
 
 pub struct DataWorks {
     message: Bound<3>,
@@ -259,30 +223,6 @@ impl Adapter for DataWorks {
     }
 }
 
-fn write_ddl(text: &Slot, message: &Message, columns: &mut Columns) -> Option<()> {
-    let raw = message.raw(text);
-    if text.is_text() && raw.len() > 2 {
-        unescape(&raw[1..raw.len() - 1], columns.of(Name::Ddl).open())?;
-    }
-    Some(())
-}
-
-/// Return the order of a change: a before-image comes before its after-image.
-fn sequence_of(slot: &Slot, message: &Message, is_before: bool) -> Option<Option<(i64, i64)>> {
-    if !slot.is_there() {
-        return Some(None);
-    }
-    let text = message.content(slot)?;
-    if text == b"-1" {
-        return Some(Some((-1, 1)));
-    }
-    if text.is_empty() || text.len() > MOST_DIGITS || !text.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    let major = std::str::from_utf8(text).ok()?.parse().ok()?;
-    Some(Some((major, i64::from(!is_before))))
-}
-
 /// Write the key of a row; without names, one of the hidden columns is the key.
 fn key_of(row: &Written, names: &[Vec<u8>], out: &mut Vec<u8>) -> bool {
     write_key(key_names(row, names).into_iter(), |name| row.value(name), out)
@@ -293,54 +233,4 @@ fn key_names<'n>(row: &Written, names: &'n [Vec<u8>]) -> Vec<&'n [u8]> {
         return names.iter().map(Vec::as_slice).collect();
     }
     HIDDEN.into_iter().find(|name| row.value(name).is_some()).into_iter().collect()
-}
-
-/// Write the value of a column, which is not null, by its type, and return what it is.
-fn value(kind: Type, slot: &Slot, message: &Message, out: &mut Vec<u8>, notes: &mut Notes) -> Option<Means> {
-    let fits = match kind {
-        Type::Boolean => matches!(slot.kind, Kind::True | Kind::False),
-        Type::Bytes => byte_count(message.content(slot)?).is_some(),
-        Type::Date => return date(slot, message, out, notes),
-        Type::Double if slot.is_text() => {
-            notes.push("numeric-text");
-            write_decimal(message.content(slot)?, out)?;
-            return Some(Means::Decimal);
-        }
-        Type::Double => slot.is_number(),
-        Type::Long => slot.kind == Kind::Integer,
-        Type::Text => slot.is_text(),
-        Type::Unknown => {
-            notes.push("unknown-column-type");
-            true
-        }
-    };
-    if !fits {
-        return None;
-    }
-    message.write(slot, out)?;
-    Some(if kind == Type::Bytes { Means::Bytes } else { Means::Json })
-}
-
-/// Write a time, of milliseconds; one that Python lacks stays a number.
-fn date(slot: &Slot, message: &Message, out: &mut Vec<u8>, notes: &mut Notes) -> Option<Means> {
-    let start = out.len();
-    out.push(b'"');
-    let microseconds = message.integer(slot)?.checked_mul(1000);
-    if microseconds.and_then(|time| write_time(time, out)).is_some() {
-        out.push(b'"');
-        return Some(Means::Time);
-    }
-    out.truncate(start);
-    notes.push("time-out-of-range");
-    message.write(slot, out)?;
-    Some(Means::Json)
-}
-
-fn arm_of(title: &str) -> Option<Arm> {
-    let is_before = BEFORE.contains(&title);
-    if title == OTHER {
-        return Some(Arm { op: "other", is_before, is_other: true });
-    }
-    let (_, op) = OPS.iter().find(|(name, _)| *name == title)?;
-    Some(Arm { op, is_before, is_other: false })
 }

@@ -3,18 +3,17 @@
 use std::sync::Arc;
 
 use super::bound::Bound;
-use super::connect::{Column, Connect, Schemas, Type, column_of, kind_of, write_value};
+use super::connect::{Column, Connect, Schemas, Type, column_of, kind_of};
+use super::connect_values::write_value;
+use super::hbase::{ROW_KEY, cell_name};
 use super::record_key::{RecordKey, is_cell};
-use super::rows::{Cell, Means, Row, Written, distinct, is_same, write_key};
+use super::rows::{Means, Row, Written, distinct, is_same, write_key};
 use super::writing::{extras, leniencies, member, word};
 use super::{Adapter, Input, Notes, Options};
 use crate::columns::{Columns, Name, Rest};
 use crate::json::scan::Kind;
 use crate::table::Table;
 use crate::table::tape::{ABSENT, Message, Slot};
-
-/// Column of an HBase table that holds the row key.
-const ROW_KEY: &[u8] = b"ROW";
 
 /// The change that each variant is.
 const OPS: [(&str, &str); 4] =
@@ -178,33 +177,6 @@ impl Style<'_> {
         let [before, after] = self.columns.map(|columns| kind_of(columns, name));
         before == after
     }
-}
-
-/// Write the name of a cell: with its family, if that is known.
-fn cell_name(
-    name: &[u8],
-    families: Option<&[Vec<u8>]>,
-    row: &mut Row,
-    out: &mut Vec<u8>,
-    unknown: &mut Notes,
-) -> Option<()> {
-    let is_of = |family: &&Vec<u8>| {
-        name.strip_prefix(family.as_slice()).is_some_and(|rest| rest.first() == Some(&b'_'))
-    };
-    let Some(families) = families.filter(|_| name != ROW_KEY) else {
-        row.name(&[name], out);
-        return Some(());
-    };
-    let family = families.iter().filter(is_of).max_by_key(|family| family.len());
-    if let Some(family) = family {
-        row.name(&[family, b":", &name[family.len() + 1..]], out);
-    } else {
-        unknown.push("unknown-family");
-        row.name(&[name], out);
-    }
-    let (last, others) = row.cells.split_last()?;
-    let same = |other: &Cell| out[other.name.0..other.name.1] == out[last.name.0..last.name.1];
-    if others.iter().any(same) { None } else { Some(()) }
 }
 
 impl Adapter for Lindorm {

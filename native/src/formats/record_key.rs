@@ -1,6 +1,7 @@
 //! Keys of Kafka records that are JSON objects: the columns that name a row.
 
-use super::connect::{Column, Type, column_of, write_value};
+use super::connect::{Column, Type, column_of};
+use super::connect_values::write_value;
 use super::rows::{Means, Row, write_row};
 use crate::json::base64::byte_count;
 use crate::json::names::Names;

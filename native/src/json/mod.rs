@@ -5,3 +5,4 @@ pub mod names;
 pub mod number;
 pub mod scan;
 pub mod text;
+mod values;

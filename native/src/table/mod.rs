@@ -1,9 +1,11 @@
 //! What the generator wrote of a family's schemas: nodes, by which bytes are validated.
 
+mod collections;
 pub mod condition;
 mod condition_parse;
 mod marks;
 pub mod node;
+mod objects;
 pub mod parse;
 mod pattern;
 pub mod tape;

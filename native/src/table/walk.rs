@@ -1,15 +1,12 @@
 //! A walk over JSON text by the nodes of a table: what is valid goes to the tape.
 
 use super::Table;
-use super::node::{Arm, RowArm, Rows, Rule, Tags, Union};
-use super::tape::{ABSENT, Extra, NONE, Slot, Tape, short};
+use super::node::Rule;
+use super::tape::{ABSENT, Slot, Tape, short};
 use crate::json::base64::byte_count;
 use crate::json::names::Names;
 use crate::json::scan::{Kind, LEVELS, Scan, Text};
 use crate::texts::Texts;
-
-/// Values that wait until the arm of their union is known.
-type Waiting = Vec<(usize, usize)>;
 
 pub struct Walk<'w, 't> {
     pub table: &'w Table,
@@ -19,6 +16,18 @@ pub struct Walk<'w, 't> {
     pub texts: &'w mut Texts,
     /// The innermost node with a label that declined.
     pub blamed: Option<usize>,
+    /// Whether an object is being read by an arm that is not sure yet.
+    pub is_foreseeing: bool,
+}
+
+/// A place of a walk, to go back to.
+#[derive(Clone, Copy)]
+pub struct Mark {
+    at: usize,
+    untidy: usize,
+    slots: usize,
+    extras: usize,
+    names: usize,
 }
 
 impl Walk<'_, '_> {
@@ -42,7 +51,7 @@ impl Walk<'_, '_> {
         found.map(|slot| Slot { start: short(start), end: short(self.scan.at), is_plain, ..slot })
     }
 
-    fn rule(&mut self, node: usize, levels: u32) -> Option<Slot> {
+    pub fn rule(&mut self, node: usize, levels: u32) -> Option<Slot> {
         let table = self.table;
         match &table.nodes.get(node)?.rule {
             Rule::Any => self.scan.skip(self.names, levels).map(of_kind),
@@ -121,177 +130,6 @@ impl Walk<'_, '_> {
         self.rule(integer.filter(|_| is_integer).unwrap_or(number), levels)
     }
 
-    fn list(&mut self, of: usize, levels: u32) -> Option<Slot> {
-        let (mut first, mut last) = (NONE, NONE);
-        let mut is_more = self.scan.open(b'[', b']')?;
-        while is_more {
-            let slot = self.value(of, levels)?;
-            let place = self.push(slot);
-            self.link(&mut first, &mut last, place);
-            is_more = self.scan.is_more(b']')?;
-        }
-        Some(Slot { first, ..of_kind(Kind::Array) })
-    }
-
-    fn map(&mut self, of: usize, levels: u32) -> Option<Slot> {
-        let (mut first, mut last) = (NONE, NONE);
-        let mark = self.names.open();
-        let mut is_more = self.scan.open(b'{', b'}')?;
-        while is_more {
-            let name = self.scan.member()?;
-            self.scan.name(name, mark, self.names)?;
-            let slot = self.value(of, levels)?;
-            let start = name.start - 1;
-            let end = name.start + name.content.len() + 1;
-            let place = self.push(Slot { start: short(start), end: short(end), ..of_kind(Kind::Text) });
-            self.push(slot);
-            self.link(&mut first, &mut last, place);
-            is_more = self.scan.is_more(b'}')?;
-        }
-        self.names.close(mark);
-        Some(Slot { first, ..of_kind(Kind::Object) })
-    }
-
-    fn row(&mut self, items: &[usize], levels: u32) -> Option<Slot> {
-        let first = self.reserve(items.len());
-        let mut count = 0;
-        let mut is_more = self.scan.open(b'[', b']')?;
-        while is_more {
-            self.tape.slots[first + count] = self.value(*items.get(count)?, levels)?;
-            count += 1;
-            is_more = self.scan.is_more(b']')?;
-        }
-        (count == items.len()).then_some(Slot { first: short(first), ..of_kind(Kind::Array) })
-    }
-
-    /// Read one of several rows: the first one with its tags that it is.
-    fn rows(&mut self, rows: &Rows, levels: u32) -> Option<Slot> {
-        let (at, untidy) = (self.scan.at, self.scan.untidy);
-        let tags = self.tags(&rows.at, levels)?;
-        let has = |arm: &RowArm| arm.tags.contains(&tags);
-        let is_known = rows.arms.iter().any(has);
-        let (count, mark) = (self.tape.slots.len(), self.names.open());
-        for (place, arm) in rows.arms.iter().enumerate() {
-            (self.scan.at, self.scan.untidy) = (at, untidy);
-            self.tape.slots.truncate(count);
-            self.names.close(mark);
-            let is_it = if is_known { has(arm) } else { arm.tags.is_empty() };
-            if let Some(slot) = is_it.then(|| self.rule(arm.node, levels)).flatten() {
-                return Some(Slot { value: i64::try_from(place).ok()?, ..slot });
-            }
-        }
-        None
-    }
-
-    /// Return the integers at some positions of the array that the cursor stands on.
-    fn tags(&mut self, at: &[usize], levels: u32) -> Option<Tags> {
-        let mut tags = Tags::default();
-        let mut is_more = self.scan.open(b'[', b']')?;
-        let mut found = 0;
-        for place in 0.. {
-            if found == at.len() || !is_more {
-                break;
-            }
-            if at.contains(&place) {
-                tags[found] = self.scan.number()?.integer?;
-                found += 1;
-            } else {
-                self.scan.skip(self.names, levels)?;
-            }
-            is_more = self.scan.is_more(b']')?;
-        }
-        (found == at.len()).then_some(tags)
-    }
-
-    fn union(&mut self, union: &Union, levels: u32) -> Option<Slot> {
-        let first = self.reserve(union.names.len());
-        let mut arm = if union.tag.is_none() { Some(0) } else { None };
-        let (mut seen, mut next) = (0_u64, 0);
-        let mut waiting = Waiting::new();
-        let mut is_more = self.scan.open(b'{', b'}')?;
-        while is_more {
-            let name = self.scan.member()?;
-            if let Some(field) = place_of(union, plain(name)?, next) {
-                next = field + 1;
-                if seen >> field & 1 == 1 {
-                    return None;
-                }
-                seen |= 1 << field;
-                if union.tag == Some(field) {
-                    arm = Some(arm_of(union, &self.scan)?);
-                }
-                self.field(union, arm, field, first, &mut waiting, levels)?;
-            } else {
-                self.unknown(union, name, levels)?;
-            }
-            is_more = self.scan.is_more(b'}')?;
-        }
-        let place = arm?;
-        let arm = union.arms.get(place)?;
-        self.read_waiting(arm, &waiting, first, levels)?;
-        if seen & !arm.known != 0 || seen & arm.required != arm.required {
-            return None;
-        }
-        Some(Slot { first: short(first), value: i64::try_from(place).ok()?, ..of_kind(Kind::Object) })
-    }
-
-    /// Read a field of an object, or pass over it until its arm is known.
-    fn field(
-        &mut self,
-        union: &Union,
-        arm: Option<usize>,
-        field: usize,
-        first: usize,
-        waiting: &mut Waiting,
-        levels: u32,
-    ) -> Option<()> {
-        let node = match arm {
-            Some(arm) => Some(union.arms[arm].nodes[field]?),
-            None => union.same[field],
-        };
-        if let Some(node) = node {
-            self.tape.slots[first + field] = self.value(node, levels)?;
-        } else {
-            waiting.push((field, self.scan.at));
-            self.scan.skip(self.names, levels)?;
-        }
-        Some(())
-    }
-
-    /// Read the values that stood before the tag of their union.
-    fn read_waiting(&mut self, arm: &Arm, waiting: &Waiting, first: usize, levels: u32) -> Option<()> {
-        let (end, untidy) = (self.scan.at, self.scan.untidy);
-        for (field, at) in waiting {
-            self.scan.at = *at;
-            self.tape.slots[first + field] = self.value(arm.nodes[*field]?, levels)?;
-        }
-        (self.scan.at, self.scan.untidy) = (end, untidy);
-        Some(())
-    }
-
-    /// Read a property that no schema names: it is kept at the root, and passed over in texts.
-    fn unknown(&mut self, union: &Union, name: Text, levels: u32) -> Option<()> {
-        let is_usual =
-            name.content.iter().all(|c| (b' '..0x7f).contains(c)) && !name.content.starts_with(b"@");
-        if !(union.is_root || union.is_loose) || !is_usual {
-            return None;
-        }
-        let (start, untidy) = (self.scan.at, self.scan.untidy);
-        let kind = self.scan.skip(self.names, levels)?;
-        if union.is_loose {
-            return Some(());
-        }
-        let span = (name.start, name.start + name.content.len());
-        let is_twice = |other: &Extra| self.scan.text[other.name.0..other.name.1] == *name.content;
-        if self.tape.extras.iter().any(is_twice) {
-            return None;
-        }
-        let is_plain = self.scan.untidy == untidy;
-        let value = Slot { start: short(start), end: short(self.scan.at), is_plain, ..of_kind(kind) };
-        self.tape.extras.push(Extra { name: span, value });
-        Some(())
-    }
-
     /// Read a value whose text most messages repeat: a text that was met before is not read again.
     fn repeated(&mut self, of: usize) -> Option<Slot> {
         if self.scan.peek()? != b'{' {
@@ -310,27 +148,27 @@ impl Walk<'_, '_> {
         Some(Slot { value: number, ..of_kind(Kind::Repeated) })
     }
 
-    fn push(&mut self, slot: Slot) -> u32 {
-        self.tape.slots.push(Slot { next: NONE, ..slot });
-        short(self.tape.slots.len() - 1)
+    pub fn mark(&self) -> Mark {
+        let (slots, extras) = (self.tape.slots.len(), self.tape.extras.len());
+        Mark { at: self.scan.at, untidy: self.scan.untidy, slots, extras, names: self.names.open() }
     }
 
-    fn reserve(&mut self, count: usize) -> usize {
+    /// Forget all that was read behind a mark.
+    pub fn back_to(&mut self, mark: Mark) {
+        (self.scan.at, self.scan.untidy) = (mark.at, mark.untidy);
+        self.tape.slots.truncate(mark.slots);
+        self.tape.extras.truncate(mark.extras);
+        self.names.close(mark.names);
+    }
+
+    pub fn reserve(&mut self, count: usize) -> usize {
         let first = self.tape.slots.len();
         self.tape.slots.resize(first + count, ABSENT);
         first
     }
-
-    fn link(&mut self, first: &mut u32, last: &mut u32, place: u32) {
-        match self.tape.slots.get_mut(*last as usize) {
-            Some(slot) => slot.next = place,
-            None => *first = place,
-        }
-        *last = place;
-    }
 }
 
-fn of_kind(kind: Kind) -> Slot {
+pub fn of_kind(kind: Kind) -> Slot {
     Slot { kind, ..ABSENT }
 }
 
@@ -338,23 +176,6 @@ fn of_text(text: Text) -> Slot {
     of_kind(if text.is_escaped { Kind::Escaped } else { Kind::Text })
 }
 
-fn plain(text: Text<'_>) -> Option<&[u8]> {
+pub fn plain(text: Text<'_>) -> Option<&[u8]> {
     (!text.is_escaped).then_some(text.content)
-}
-
-/// Return the field of a name; most messages have them in the order of the schema.
-fn place_of(union: &Union, name: &[u8], next: usize) -> Option<usize> {
-    if union.names.get(next).is_some_and(|other| other == name) {
-        return Some(next);
-    }
-    union.names.iter().position(|other| other == name)
-}
-
-/// Return the arm that a tag selects; the cursor stays on it.
-fn arm_of(union: &Union, scan: &Scan) -> Option<usize> {
-    let mut ahead = Scan::new(scan.text, false);
-    ahead.at = scan.at;
-    let word = plain(ahead.string()?)?;
-    let named = union.arms.iter().position(|arm| arm.word.as_deref() == Some(word));
-    named.or_else(|| union.arms.iter().position(|arm| arm.word.is_none()))
 }

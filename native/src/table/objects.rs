@@ -1,0 +1,168 @@
+//! Objects whose fields have nodes, and unions of them.
+
+use memchr::memchr;
+
+use super::node::{Arm, Union};
+use super::tape::{Extra, Slot, short};
+use super::walk::{Walk, of_kind, plain};
+use crate::json::scan::{Kind, Scan, Text};
+
+/// An object that is being read.
+struct Object {
+    /// Index of the slot of its first field.
+    first: usize,
+    /// The arm of its union; none until its tag is read.
+    arm: Option<usize>,
+    /// The arm that it seemed to be before that.
+    foreseen: Option<usize>,
+    may_foresee: bool,
+    /// A bit for each field that it has.
+    seen: u64,
+    /// Fields that wait until the arm is known, and where each stands.
+    waiting: Vec<(usize, usize)>,
+}
+
+impl Walk<'_, '_> {
+    /// Read an object by the arm that its tag selects.
+    ///
+    /// If other fields stand before the tag, the arm is foreseen by the next text that looks like the
+    /// tag, so that these fields are read once. If this was wrong, the object is read again; only one
+    /// object at a time is read so.
+    pub fn union(&mut self, union: &Union, levels: u32) -> Option<Slot> {
+        let (mark, blamed) = (self.mark(), self.blamed);
+        let mut object = self.begin(union, !self.is_foreseeing);
+        let found = self.object(union, &mut object, levels);
+        if object.foreseen.is_none() {
+            return found;
+        }
+        self.is_foreseeing = false;
+        if found.is_some() {
+            return found;
+        }
+        self.back_to(mark);
+        self.blamed = blamed;
+        let mut object = self.begin(union, false);
+        self.object(union, &mut object, levels)
+    }
+
+    fn begin(&mut self, union: &Union, may_foresee: bool) -> Object {
+        let arm = if union.tag.is_none() { Some(0) } else { None };
+        let first = self.reserve(union.names.len());
+        Object { first, arm, foreseen: None, may_foresee, seen: 0, waiting: Vec::new() }
+    }
+
+    fn object(&mut self, union: &Union, object: &mut Object, levels: u32) -> Option<Slot> {
+        let mut next = 0;
+        let mut is_more = self.scan.open(b'{', b'}')?;
+        while is_more {
+            let name = self.scan.member()?;
+            if let Some(field) = place_of(union, plain(name)?, next) {
+                next = field + 1;
+                self.field(union, object, field, levels)?;
+            } else {
+                self.unknown(union, name, levels)?;
+            }
+            is_more = self.scan.is_more(b'}')?;
+        }
+        let place = object.arm?;
+        let arm = union.arms.get(place)?;
+        self.read_waiting(arm, object, levels)?;
+        if object.seen & !arm.known != 0 || object.seen & arm.required != arm.required {
+            return None;
+        }
+        Some(Slot { first: short(object.first), value: i64::try_from(place).ok()?, ..of_kind(Kind::Object) })
+    }
+
+    /// Read a field of an object, or pass over it until its arm is known.
+    fn field(&mut self, union: &Union, object: &mut Object, field: usize, levels: u32) -> Option<()> {
+        if object.seen >> field & 1 == 1 {
+            return None;
+        }
+        object.seen |= 1 << field;
+        if union.tag == Some(field) {
+            object.arm = Some(arm_of(union, &self.scan)?);
+            if object.foreseen.is_some() && object.foreseen != object.arm {
+                return None;
+            }
+        }
+        let known = object.arm.or(object.foreseen);
+        if known.is_none() && object.may_foresee && union.same[field].is_none() {
+            object.foreseen = foreseen(union, &self.scan.text[self.scan.at..]);
+            self.is_foreseeing = object.foreseen.is_some();
+            object.may_foresee = false;
+        }
+        let node = match object.arm.or(object.foreseen) {
+            Some(arm) => Some(union.arms[arm].nodes[field]?),
+            None => union.same[field],
+        };
+        if let Some(node) = node {
+            self.tape.slots[object.first + field] = self.value(node, levels)?;
+        } else {
+            object.waiting.push((field, self.scan.at));
+            self.scan.skip(self.names, levels)?;
+        }
+        Some(())
+    }
+
+    /// Read the values that stood before the tag of their union.
+    fn read_waiting(&mut self, arm: &Arm, object: &Object, levels: u32) -> Option<()> {
+        let (end, untidy) = (self.scan.at, self.scan.untidy);
+        for (field, at) in &object.waiting {
+            self.scan.at = *at;
+            self.tape.slots[object.first + field] = self.value(arm.nodes[*field]?, levels)?;
+        }
+        (self.scan.at, self.scan.untidy) = (end, untidy);
+        Some(())
+    }
+
+    /// Read a property that no schema names: it is kept at the root, and passed over in texts.
+    fn unknown(&mut self, union: &Union, name: Text, levels: u32) -> Option<()> {
+        let is_usual =
+            name.content.iter().all(|c| (b' '..0x7f).contains(c)) && !name.content.starts_with(b"@");
+        if !(union.is_root || union.is_loose) || !is_usual {
+            return None;
+        }
+        let (start, untidy) = (self.scan.at, self.scan.untidy);
+        let kind = self.scan.skip(self.names, levels)?;
+        if union.is_loose {
+            return Some(());
+        }
+        let span = (name.start, name.start + name.content.len());
+        let is_twice = |other: &Extra| self.scan.text[other.name.0..other.name.1] == *name.content;
+        if self.tape.extras.iter().any(is_twice) {
+            return None;
+        }
+        let is_plain = self.scan.untidy == untidy;
+        let value = Slot { start: short(start), end: short(self.scan.at), is_plain, ..of_kind(kind) };
+        self.tape.extras.push(Extra { name: span, value });
+        Some(())
+    }
+}
+
+/// Return the field of a name; most messages have them in the order of the schema.
+fn place_of(union: &Union, name: &[u8], next: usize) -> Option<usize> {
+    if union.names.get(next).is_some_and(|other| other == name) {
+        return Some(next);
+    }
+    union.names.iter().position(|other| other == name)
+}
+
+/// Return the arm that a tag selects; the cursor stays on it.
+fn arm_of(union: &Union, scan: &Scan) -> Option<usize> {
+    let mut ahead = Scan::new(scan.text, false);
+    ahead.at = scan.at;
+    let word = plain(ahead.string()?)?;
+    arm_of_word(union, word)
+}
+
+fn arm_of_word(union: &Union, word: &[u8]) -> Option<usize> {
+    let named = union.arms.iter().position(|arm| arm.word.as_deref() == Some(word));
+    named.or_else(|| union.arms.iter().position(|arm| arm.word.is_none()))
+}
+
+/// Return the arm that an object seems to have, by the text behind its first fields.
+fn foreseen(union: &Union, rest: &[u8]) -> Option<usize> {
+    let tag = union.tag_text.as_ref()?;
+    let word = &rest[tag.find(rest)? + tag.needle().len()..];
+    arm_of_word(union, &word[..memchr(b'"', word)?])
+}
