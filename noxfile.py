@@ -154,7 +154,7 @@ def native_wheel(session: nox.Session, profile: str | None) -> Path | None:
 
 
 def training(session: nox.Session, tools: Path | None) -> dict[str, str]:
-    """Return the environment in which maturin trains an instrumented kernel by native/training.py."""
+    """Return the environment in which maturin trains a kernel by native/training.py."""
     install(session, *PYPROJECT["project"]["dependencies"], "pyarrow")
     command = ("python", "-c", "import sysconfig; print(sysconfig.get_path('platlib'))")
     packages = str(session.run(*command, silent=True)).strip()

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, MESSAGE
@@ -177,6 +178,7 @@ def _table(group: Mapping[str, Any]) -> str:
     return ".".join(part for part in parts if part is not None) or NO_TABLE
 
 
+@lru_cache(maxsize=4096)
 def _hour(hours: int | None) -> str:
     if hours is None:
         return NO_TIME

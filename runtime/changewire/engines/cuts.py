@@ -20,6 +20,9 @@ def cuts(weights: Sequence[int], *, rows: int, limit: int) -> Iterator[tuple[int
         rows: Rows of a range at most.
         limit: Bytes of a range at most; a heavier row is a range of its own.
     """
+    if 0 < len(weights) <= rows and sum(weights) <= limit:
+        yield 0, len(weights)
+        return
     start = total = 0
     for place, weight in enumerate(weights):
         if place > start and (total + weight > limit or place - start >= rows):

@@ -65,9 +65,13 @@ def records_of(
 def repeated_bytes(batch: pa.RecordBatch) -> list[int]:
     """Return the bytes of each record's key and headers, which each of its rows has."""
     total = [0] * len(batch)
-    if "key" in batch.schema.names:
+    if _has_values(batch, "key"):
         total = lengths(batch.column("key"))
-    if "headers" in batch.schema.names:
+    if _has_values(batch, "headers"):
         for place, headers in enumerate(batch.column("headers").to_pylist()):
             total[place] += sum(len(h["key"] or "") + len(h["value"] or b"") for h in headers or ())
     return total
+
+
+def _has_values(batch: pa.RecordBatch, name: str) -> bool:
+    return name in batch.schema.names and batch.column(name).null_count < len(batch)

@@ -4,7 +4,7 @@ All raise `Damage` while iterating, where one is longer than `limit` bytes or th
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import chain, takewhile
+from itertools import chain, compress, repeat, takewhile
 
 from changewire.framing.record import Damage, Lines, Record, numbered, too_long
 from changewire.framing.scan import BLANK, Scanner
@@ -15,7 +15,7 @@ def json_lines(source: Source, limit: int) -> Iterator[Lines]:
     """Yield the lines that are not blank, verbatim, those that end in one chunk together."""
     number = 0
     for every in _lines_of_chunks(source.text(), limit):
-        if found := [line for line in every if line.strip(BLANK)]:
+        if found := [*compress(every, map(bytes.strip, every, repeat(BLANK)))]:
             yield Lines(source.path, number, found)
             number += len(found)
 
@@ -44,8 +44,12 @@ def _lines_of_chunks(chunks: Iterable[bytes], limit: int) -> Iterator[list[bytes
         if ended:
             ended[0] = bytes(begun) + ended[0]
             begun.clear()
-        short = [*takewhile(lambda line: len(line) <= limit, ended)]
-        yield [line.removesuffix(b"\r") for line in short]
+        short = ended
+        if max(map(len, ended), default=0) > limit:
+            short = [*takewhile(lambda line: len(line) <= limit, ended)]
+        # Most files have no CR at all, which is quicker to find out.
+        has_cr = b"\r" in chunk or any(line.endswith(b"\r") for line in short[:1])
+        yield [line.removesuffix(b"\r") for line in short] if has_cr else short
         if len(short) < len(ended):
             raise too_long(limit)
         begun += tail

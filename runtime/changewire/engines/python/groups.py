@@ -56,7 +56,8 @@ def _groups(rows: pa.RecordBatch, own: Mapping[str, pa.Array]) -> Iterator[dict[
         }
     )
     sums = [("rows", "sum"), ("messages", "sum"), ("elements", "sum")]
-    for group in table.group_by([*keys]).aggregate(sums).to_pylist():
+    # Batches are small: threads would cost more than they save.
+    for group in table.group_by([*keys], use_threads=False).aggregate(sums).to_pylist():
         yield {
             **{key: group[key] for key in keys},
             **{name: group[f"{name}_sum"] for name, _ in sums},
