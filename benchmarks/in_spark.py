@@ -101,7 +101,8 @@ def _result(
         *("", "median, s", "1000 messages/s", f"rate to {BY_HAND}", "spread over rounds"),
         "CPU time, µs a message",
     )
-    data = {"seconds": {name: timing.rounds for name, timing in wall.items()}, "cpu": dict(cpu)}
+    seconds = {name: timing.rounds for name, timing in wall.items()}
+    data = {"base": BY_HAND, "seconds": seconds, "cpu": dict(cpu)}
     title = f"{format}: decode {count} messages in Spark, 2 cores"
     return Result(title, head, rows, " ".join(texts), data)
 

@@ -27,6 +27,7 @@ _SETTINGS: Final[Any] = {"font.size": 11, "svg.fonttype": "none", "svg.hashsalt"
 
 _TITLES: Final = {
     "codec.json": "Aerospike JSON compared with parsers, validators and model libraries",
+    "in_spark.json": "Decode in Spark compared with hand-written jobs",
     "formats.json": "Every format compared with the bare parser of its encoding",
     "stream.json": "From Kafka to Delta compared with hand-written jobs",
 }
