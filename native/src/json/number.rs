@@ -1,7 +1,5 @@
 //! Numbers: which the kernel reads, and the text that msgspec writes for them.
 
-use std::io::Write;
-
 /// Digits of a text that binary64 gives back whatever they are (IEEE 754).
 const EXACT: usize = 15;
 
@@ -105,7 +103,14 @@ pub fn write_integral(value: i64, out: &mut Vec<u8>) -> Option<()> {
     if value.unsigned_abs() >= 1 << 53 {
         return None;
     }
-    write!(out, "{value}.0").ok()
+    write_integer(value, out);
+    out.extend_from_slice(b".0");
+    Some(())
+}
+
+/// Write an integer.
+pub fn write_integer(value: i64, out: &mut Vec<u8>) {
+    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
 /// Write numeric text as Python writes the decimal that it stands for. Text that a decimal is not

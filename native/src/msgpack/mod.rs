@@ -5,10 +5,8 @@
 
 mod read;
 
-use std::io::Write;
-
 use crate::json::base64::encode;
-use crate::json::number::{is_written_plainly, write_float};
+use crate::json::number::{is_written_plainly, write_float, write_integer};
 use crate::json::text::write_string;
 use read::{Head, Read};
 
@@ -32,8 +30,7 @@ fn value(read: &mut Read, levels: u32, out: &mut Vec<u8>) -> Option<()> {
     match read.head()? {
         Head::Nil => out.extend_from_slice(b"null"),
         Head::Boolean(value) => out.extend_from_slice(if value { b"true" } else { b"false" }),
-        // To a vector nothing fails to be written.
-        Head::Integer(value) => write!(out, "{value}").ok()?,
+        Head::Integer(value) => write_integer(value, out),
         Head::Float(value) if !value.is_finite() => out.extend_from_slice(name_of(value)),
         Head::Float(value) => {
             if !is_written_plainly(value) {
