@@ -212,21 +212,53 @@ def test_variant_is_for_spark() -> None:
         cwa.decode(MESSAGES, format=FORMAT, rows="variant")
 
 
-def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without PySpark typed rows say what to install, and rows of JSON text need none."""
-    for module in ("changewire.engines.spark.decode", "changewire.engines.spark.typed"):
-        monkeypatch.setitem(sys.modules, module, None)
-    assert cwa.decode(MESSAGES, format=FORMAT).counts.elements == MIXED_COUNTS["elements"]
-    with pytest.raises(ImportError, match=r'pip install "changewire\[spark\]"'):
-        cwa.decode(MESSAGES, format=FORMAT, rows=ROW)
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (pa.uint64(), "uint64"),
+        (pa.null(), "null"),
+        (pa.decimal256(50, 2), r"decimal\(50,2\)"),
+        (pa.list_(pa.duration("s")), r"duration\[s\]"),
+        (pa.map_(pa.list_(pa.int8()), pa.int8()), r"map<array<tinyint>,tinyint>"),
+    ],
+)
+def test_a_type_that_no_column_has_is_refused(kind: pa.DataType, name: str) -> None:
+    """It is refused before a message is read."""
+    with pytest.raises(ValueError, match=f"a row has no column of type {name}$"):
+        cwa.decode(MESSAGES, format=FORMAT, rows=pa.schema([("a", kind)]))
+
+
+def test_types_of_the_same_values_are_one_type() -> None:
+    """A column has the type of Spark's, whichever of several Arrow types a user names."""
+    given = pa.schema(
+        {
+            "a": pa.large_string(),
+            "b": pa.timestamp("ns"),
+            "c": pa.large_list(pa.dictionary(pa.int8(), pa.string())),
+            "d": pa.decimal256(9, 2),
+            "e": pa.struct({"f": pa.binary(16), "g": pa.map_(pa.string(), pa.large_binary())}),
+        }
+    )
+    found = cwa.decode(MESSAGES, format=FORMAT, rows=given).changes.schema.field("after").type
+    assert found == pa.struct(
+        {
+            "a": pa.string(),
+            "b": pa.timestamp("us", "UTC"),
+            "c": pa.list_(pa.string()),
+            "d": pa.decimal128(9, 2),
+            "e": pa.struct({"f": pa.binary(), "g": pa.map_(pa.string(), pa.binary())}),
+        }
+    )
 
 
 def test_no_spark_is_loaded() -> None:
     """Neither decoding into Arrow nor reading a change log loads PySpark."""
     code = """
 import sys
+import pyarrow as pa
 import changewire.arrow as cwa, changewire.engines.changelog
 cwa.decode(b"{}", format="aerospike-json").tables()
+cwa.decode(b"{}", format="aerospike-json", rows=pa.schema({"a": pa.int64()})).tables()
 print(*{"pyspark", "deltalake"} & {*sys.modules})
 """
     environment = {"PYTHONPATH": ":".join(sys.path)}

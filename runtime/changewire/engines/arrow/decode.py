@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-import pyarrow as pa
+from typing import Any, TypeAlias
 
 from changewire.changes import Digests, Image
 from changewire.changes.decode_options import DecodeOptions
@@ -14,9 +12,8 @@ from changewire.engines.arrow.decoded import DecodedStreams, MessageStreams
 from changewire.engines.arrow.messages import Messages, opener
 from changewire.engines.decode import Decoder
 from changewire.engines.messages import MessageDecoder
-
-if TYPE_CHECKING:
-    from pyspark.sql.types import StructType
+from changewire.engines.typed.decode import TypedDecoder
+from changewire.engines.typed.schemas import given_columns
 
 RowsAs: TypeAlias = str | bytes | os.PathLike[str] | Mapping[str, Any] | Any
 """``json``, a `pyarrow.Schema` or struct type, a StructType of PySpark, or a schema of the row."""
@@ -50,14 +47,16 @@ def decode(
             user key.
         rows: ``json`` gives ``before`` and ``after`` as exact JSON text. A `pyarrow.Schema` or
             struct type, a StructType of PySpark, or a schema of the row as in
-            `changewire.spark.decode` gives them as columns of its types; it needs PySpark, but no
-            Java.
+            `changewire.spark.decode` gives them as columns of its types: a value that does not fit
+            its column makes the element a dead letter, and columns that are not named are kept in
+            ``attributes``, as ``undeclared``.
         shape: Shape of files, see `changewire.framing.SHAPES`.
 
     Raises:
         ValueError: There is no such format, an option does not fit it, or `rows` is something else.
         TypeError: `messages` is something else.
-        ImportError: A library is missing; the text names its extra.
+        ImportError: A library is missing; the text names its extra. A JSON Schema needs
+            ``codegen``.
     """
     decode_options = DecodeOptions(format, image, keys, families, digests)
     source, is_lasting = opener(messages, shape)
@@ -91,38 +90,11 @@ def decoder_of(rows: RowsAs, decode_options: DecodeOptions) -> Decoder:
     """Return what decodes into rows as asked for.
 
     Raises:
-        ValueError: `rows` is nothing that rows can be.
-        TypeError: A column is of a type that Spark does not know.
-        ImportError: PySpark, or for a JSON Schema the extra ``codegen``, is not installed.
+        ValueError: `rows` is nothing that rows can be, or a row has no column of such a type.
+        ImportError: `rows` is a JSON Schema, and the extra ``codegen`` is not installed.
     """
     if isinstance(rows, str) and rows == "json":
         return Decoder(decode_options)
     if isinstance(rows, str) and rows == "variant":
         raise ValueError("rows='variant' is for Spark: Arrow has no type that it would be")
-    try:
-        from changewire.engines.spark.decode import struct_of
-        from changewire.engines.spark.typed import TypedDecoder
-    except ImportError as error:
-        text = 'typed rows need PySpark, but no Java: pip install "changewire[spark]"'
-        raise ImportError(text) from error
-    is_arrow = isinstance(rows, (pa.Schema, pa.StructType))
-    return TypedDecoder(
-        decode_options, struct_of(_spark_type(rows) if is_arrow else rows, decode_options)
-    )
-
-
-def _spark_type(columns: pa.Schema | pa.StructType) -> StructType:
-    """Return the type with columns of Arrow; their metadata stays."""
-    from pyspark.sql.pandas.types import from_arrow_type
-    from pyspark.sql.types import StructField, StructType
-
-    return StructType(
-        [
-            StructField(field.name, from_arrow_type(field.type), metadata=_metadata(field))
-            for field in columns
-        ]
-    )
-
-
-def _metadata(field: pa.Field) -> dict[str, str]:
-    return {name.decode(): text.decode() for name, text in (field.metadata or {}).items()}
+    return TypedDecoder(decode_options, given_columns(rows, decode_options))

@@ -18,13 +18,15 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.counts import Counts
 from changewire.engines.decode import Decoder
 from changewire.engines.layout import CHANGE, CONTROL, INPUT_COLUMNS, OUTPUTS
+from changewire.engines.spark.arrow_types import row_columns
 from changewire.engines.spark.frames import Frames, counted, totals
 from changewire.engines.spark.observed import delivered
-from changewire.engines.spark.row_type import RowSchema, row_type
+from changewire.engines.spark.row_type import row_type
 from changewire.engines.spark.tally import KernelTally, tally_of
-from changewire.engines.spark.typed import TypedDecoder, typed_schema
-from changewire.engines.spark.types import HEADERS, INPUT, ROWS, nullable
+from changewire.engines.spark.types import HEADERS, INPUT, ROWS, nullable, typed_schema
 from changewire.engines.spark.variant import VariantDecoder, as_variant
+from changewire.engines.typed.decode import TypedDecoder
+from changewire.engines.typed.schemas import RowSchema
 
 RowsAs = Literal["json", "variant"] | StructType | RowSchema
 """How `key`, `before` and `after` are given: exact JSON text, VARIANT, or columns of a type, which
@@ -132,7 +134,7 @@ def decoded_by(
         found = mapped(messages, VariantDecoder(decode_options), ROWS, tally)
         return DecodedFrames(as_variant(found), rows, native=tally)
     kind = struct_of(rows, decode_options)
-    typed = TypedDecoder(decode_options, kind)
+    typed = TypedDecoder(decode_options, row_columns(kind))
     return DecodedFrames(mapped(messages, typed, typed_schema(kind), tally), kind, native=tally)
 
 

@@ -21,8 +21,8 @@ from changewire.engines.spark.apply.formats import TableFormat
 from changewire.engines.spark.apply.options import apply_options_of, with_effects_of
 from changewire.engines.spark.apply.writing import as_is
 from changewire.engines.spark.decode import DecodedFrames
-from changewire.engines.spark.row_type import RowSchema
 from changewire.engines.spark.stream.output import Output
+from changewire.engines.typed.schemas import RowSchema
 
 REPLAYED: Final = "replayed"
 """Column of dead letters: when what they hold was applied."""
