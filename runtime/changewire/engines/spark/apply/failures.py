@@ -11,7 +11,8 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that everybody k
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from changewire.engines.layout import DEAD_LETTER
-from changewire.engines.spark.apply.refused import RefusedRows
+from changewire.engines.spark.apply.refused import where
+from changewire.engines.typed.refused import RefusedRows
 from changewire.tables.routing import Refusal, apply_failed
 
 _WHY: Final = "_refused"
@@ -71,7 +72,7 @@ def refused(rows: DataFrame, why: Iterable[RefusedRows], format: str) -> DataFra
     chosen = F.lit(None).cast(FAILURE_TYPE)
     for one in reversed([*why]):
         reason = F.struct(*(F.lit(value).alias(name) for name, value in one.why._asdict().items()))
-        chosen = F.when(one.where(), reason).otherwise(chosen)
+        chosen = F.when(where(one), reason).otherwise(chosen)
     return _as_dead_letters(rows.withColumn(_WHY, chosen), format)
 
 

@@ -15,13 +15,13 @@ from changewire.engines.decode import Decoder
 from changewire.engines.effects import EffectsDecoder
 from changewire.engines.options import TableOptions
 from changewire.engines.spark.apply.effects import with_effects
-from changewire.engines.spark.apply.evolve import SCHEMA_EVOLUTIONS, SchemaEvolution
 from changewire.engines.spark.apply.formats import TableFormat, format_of
 from changewire.engines.spark.arrow_types import row_columns
 from changewire.engines.spark.decode import DecodedFrames, mapped, struct_of
 from changewire.engines.spark.tally import tally_of
 from changewire.engines.spark.types import ROWS
 from changewire.engines.typed.effects import CheckedEffectsDecoder
+from changewire.engines.typed.evolve import SCHEMA_EVOLUTIONS, SchemaEvolution
 from changewire.tables.names import template_of
 from changewire.tables.routing import Routing
 

@@ -23,11 +23,11 @@ from changewire.engines.options import (
     TableOptions,
 )
 from changewire.engines.spark.apply.batch import TablesWriter
-from changewire.engines.spark.apply.evolve import SchemaEvolution
 from changewire.engines.spark.apply.options import ApplyOptions, apply_options_of, with_effects_of
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.stream.letters import topic_of
 from changewire.engines.spark.stream.query import start
+from changewire.engines.typed.evolve import SchemaEvolution
 from changewire.engines.typed.schemas import RowSchema
 
 

@@ -16,12 +16,12 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.layout import RECORD_PLACE
 from changewire.engines.options import StreamOptions, StreamOutputs, TableCounts, TableOptions
 from changewire.engines.spark.apply.batch import apply_batch
-from changewire.engines.spark.apply.evolve import SchemaEvolution
 from changewire.engines.spark.apply.formats import TableFormat
 from changewire.engines.spark.apply.options import apply_options_of, with_effects_of
 from changewire.engines.spark.apply.writing import as_is
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.stream.output import Output
+from changewire.engines.typed.evolve import SchemaEvolution
 from changewire.engines.typed.schemas import RowSchema
 
 REPLAYED: Final = "replayed"
