@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, Literal, NamedTuple, get_args
+from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
 from changewire.engines.typed.json_types import StructJson, field_json, parts, sql_name, struct_json
 from changewire.tables.metadata import COLUMN
@@ -27,6 +27,19 @@ _MOST_DIGITS: Final = 38
 """Of Spark's decimals."""
 
 _DECIMAL: Final = re.compile(r"decimal\((\d+), ?(-?\d+)\)")
+
+
+def evolution_of(text: str) -> SchemaEvolution:
+    """Return what tables do with columns that they lack.
+
+    Raises:
+        ValueError: It is no name of that.
+    """
+    if text not in SCHEMA_EVOLUTIONS:
+        names = ", ".join(SCHEMA_EVOLUTIONS)
+        raise ValueError(f"no schema_evolution {text!r}; there are: {names}")
+    return cast("SchemaEvolution", text)
+
 
 Widens = Callable[[Any, Any], bool]
 """Whether a column of a type can get a wider one."""

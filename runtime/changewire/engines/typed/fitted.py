@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
@@ -68,6 +68,30 @@ def fitted_texts(key: str, after: str | None, of_key: Cells, of_row: Cells) -> F
     except Exception as error:  # noqa: BLE001 - one row must not end the stream
         failure = apply_failed(error, pointer, STEP)
     return Fitted(key, named, content, failure)
+
+
+def built(
+    values: Sequence[Any], kind: pa.DataType, failures: list[Refusal | None], step: str
+) -> pa.Array:
+    """Return values as a column; those that Arrow refuses are NULL, and fail.
+
+    Args:
+        values: The values.
+        kind: Type of the column.
+        failures: Why each value's change cannot be applied; those that fail here are added.
+        step: What is done, for `apply_failed`.
+    """
+    try:
+        return pa.array(values, kind)
+    except Exception:  # noqa: BLE001 - one value must not end the stream
+        kept = [*values]
+    for index, value in enumerate(values):
+        try:
+            pa.array([value], kind)
+        except Exception as error:  # noqa: BLE001, PERF203 - as above
+            failures[index] = failures[index] or apply_failed(error, "/after", step)
+            kept[index] = None
+    return pa.array(kept, kind)
 
 
 def _key_columns(text: str, cells: Cells) -> dict[str, Any]:

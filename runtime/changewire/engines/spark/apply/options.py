@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final, Literal, cast
+from typing import Final, Literal
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
@@ -21,7 +21,7 @@ from changewire.engines.spark.decode import DecodedFrames, mapped, struct_of
 from changewire.engines.spark.tally import tally_of
 from changewire.engines.spark.types import ROWS
 from changewire.engines.typed.effects import CheckedEffectsDecoder
-from changewire.engines.typed.evolve import SCHEMA_EVOLUTIONS, SchemaEvolution
+from changewire.engines.typed.evolve import SchemaEvolution, evolution_of
 from changewire.tables.names import template_of
 from changewire.tables.routing import Routing
 
@@ -87,10 +87,7 @@ def apply_options_of(
         ValueError: An option does not fit.
         ImportError: The rows are a JSON Schema, and the extra ``codegen`` is not installed.
     """
-    evolution, rows = options.schema_evolution, options.rows
-    if evolution not in SCHEMA_EVOLUTIONS:
-        names = ", ".join(SCHEMA_EVOLUTIONS)
-        raise ValueError(f"no schema_evolution {evolution!r}; there are: {names}")
+    evolution, rows = evolution_of(options.schema_evolution), options.rows
     if rows == "embedded":
         embedded.dialect(decode_options.format)
     elif rows != "json":
@@ -102,7 +99,7 @@ def apply_options_of(
         checkpoint,
         options.apply_as_truncates,
         rows,
-        cast("SchemaEvolution", evolution),
+        evolution,
     )
 
 

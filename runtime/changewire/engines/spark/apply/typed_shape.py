@@ -16,12 +16,12 @@ from changewire.engines.spark.apply.failures import (
     FAILURE,
     FAILURE_FIELD,
     ROW_ID_FIELD,
-    built,
 )
 from changewire.engines.spark.apply.shape import CONTENT, NAMED, JsonShape
 from changewire.engines.spark.arrow_types import arrow_type, row_columns
-from changewire.engines.typed.fitted import STEP, fitted_texts, key_cells, row_cells
+from changewire.engines.typed.fitted import STEP, built, fitted_texts, key_cells, row_cells
 from changewire.tables.metadata import COLUMN
+from changewire.tables.routing import Refusal
 from changewire_messages.tables.spark import ORDER_FIELDS
 from changewire_messages.tables.spark import ROW_METADATA as METADATA
 from changewire_messages.tables.spark import ROW_MUTATION as EFFECT
@@ -97,14 +97,15 @@ class TypedShape:
             found = [fitted_texts(key, after, of_key, of_row) for key, after in texts]
             earlier = columns[FAILURE].to_pylist()
             failures = [
-                why or (one.failure and one.failure._asdict())
+                one.failure if why is None else Refusal(**why)
                 for why, one in zip(earlier, found, strict=True)
             ]
             for name in (NAMED, CONTENT):
                 values = [getattr(one, name) for one in found]
                 columns[name] = built(values, schema.field(name).type, failures, STEP)
             columns["key"] = pa.array([one.key for one in found], pa.string())
-            columns[FAILURE] = pa.array(failures, schema.field(FAILURE).type)
+            reasons = [why and why._asdict() for why in failures]
+            columns[FAILURE] = pa.array(reasons, schema.field(FAILURE).type)
             arrays = [columns[name].cast(schema.field(name).type) for name in schema.names]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
