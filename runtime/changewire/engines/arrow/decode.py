@@ -10,10 +10,8 @@ from changewire.changes import Digests, Image
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.arrow.decoded import DecodedStreams, MessageStreams
 from changewire.engines.arrow.messages import Messages, opener
-from changewire.engines.decode import Decoder
 from changewire.engines.messages import MessageDecoder
-from changewire.engines.typed.decode import TypedDecoder
-from changewire.engines.typed.schemas import given_columns
+from changewire.engines.typed.rows import decoder_of
 
 RowsAs: TypeAlias = str | bytes | os.PathLike[str] | Mapping[str, Any] | Any
 """``json``, a `pyarrow.Schema` or struct type, a StructType of PySpark, or a schema of the row."""
@@ -60,7 +58,7 @@ def decode(
     """
     decode_options = DecodeOptions(format, image, keys, families, digests)
     source, is_lasting = opener(messages, shape)
-    decoder = decoder_of(rows, decode_options)
+    decoder = decoder_of(decode_options, rows)
     return DecodedStreams(source, decoder, is_lasting=is_lasting)
 
 
@@ -84,17 +82,3 @@ def messages(messages: Messages, *, format: str, shape: str = "auto") -> Message
     decode_options = DecodeOptions(format, elements_as="messages")
     source, is_lasting = opener(messages, shape)
     return MessageStreams(source, MessageDecoder(decode_options), is_lasting=is_lasting)
-
-
-def decoder_of(rows: RowsAs, decode_options: DecodeOptions) -> Decoder:
-    """Return what decodes into rows as asked for.
-
-    Raises:
-        ValueError: `rows` is nothing that rows can be, or a row has no column of such a type.
-        ImportError: `rows` is a JSON Schema, and the extra ``codegen`` is not installed.
-    """
-    if isinstance(rows, str) and rows == "json":
-        return Decoder(decode_options)
-    if isinstance(rows, str) and rows == "variant":
-        raise ValueError("rows='variant' is for Spark: Arrow has no type that it would be")
-    return TypedDecoder(decode_options, given_columns(rows, decode_options))

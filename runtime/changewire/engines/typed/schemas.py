@@ -76,7 +76,7 @@ def given_columns(rows: Any, decode_options: DecodeOptions) -> pa.Schema:
 
 def _not_given(rows: object) -> ValueError:
     return ValueError(
-        f"rows is 'json', a pyarrow.Schema, a StructType of PySpark or a schema, not {rows!r}"
+        f"rows: {rows!r} is no pyarrow.Schema, no StructType, and no schema or path of one"
     )
 
 
