@@ -51,7 +51,7 @@ def both(
     assert here.column_names == by_spark.column_names
     for name in ("before", "after"):
         assert here.schema.field(name).type == by_spark.schema.field(name).type
-    found = here.to_pylist(maps_as_pydicts="strict")
+    found: list[dict[str, Any]] = here.to_pylist(maps_as_pydicts="strict")
     assert [*map(repr, found)] == [*map(repr, by_spark.to_pylist(maps_as_pydicts="strict"))]
     return found
 

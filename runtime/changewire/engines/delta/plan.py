@@ -46,6 +46,10 @@ class DeltaRsRules:
         del there, wider
         return False
 
+    def compares(self, kind: Any) -> bool:
+        """Whether values of a type can be compared: a merge by lists or structs fails."""
+        return isinstance(kind, str)
+
 
 class DeltaPlan(NamedTuple):
     """How one table has its rows, and what does not fit it.

@@ -92,14 +92,17 @@ def evolved(
     return Evolved(struct_json([*found.values()]), refused)
 
 
-def key_fault(keys: Sequence[str], columns: StructJson) -> str | None:
+def key_fault(
+    keys: Sequence[str], columns: StructJson, compares: Callable[[Any], bool]
+) -> str | None:
     """Return why a table cannot name its rows by some columns; None if it can.
 
-    A column of the key that the table does not have yet is text.
+    A column of the key that the table does not have yet is text. `compares` says whether tables of
+    the format compare values of a type; none compares maps.
     """
     there = {field["name"]: field["type"] for field in columns["fields"]}
     for number, name in enumerate(keys):
-        if name in there and _has_map(there[name]):
+        if name in there and (_has_map(there[name]) or not compares(there[name])):
             return f"column {name!r} is {sql_name(there[name])}, which cannot be compared"
         same = _same_but_for_case(name, [*keys[:number], *there])
         if same is not None:

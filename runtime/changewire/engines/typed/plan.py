@@ -38,6 +38,10 @@ class TableRules(Protocol):
         """Whether a column's type can become another one, which holds all of its values."""
         ...
 
+    def compares(self, kind: Any) -> bool:
+        """Whether values of a type, which has no map, can be compared, so that they name rows."""
+        ...
+
 
 @dataclass(frozen=True)
 class TypedTables:
@@ -172,7 +176,7 @@ def typed_plan(
         found = evolved(current, kept, tables.evolution, rules.widens)
         refusals += _mismatches(used, {**unread, **found.refused})
     named = struct_json([field_json(one, "string") for one in keys or ()])
-    fault = key_fault(keys or (), found.columns) or rules.fault(named)
+    fault = key_fault(keys or (), found.columns, rules.compares) or rules.fault(named)
     if fault is not None:
         return _unusable(routes, Refusal("key-mismatch", "/key", fault))
     columns = found.columns if keys and found.columns["fields"] else None

@@ -64,6 +64,11 @@ class SparkRules(NamedTuple):
         """Whether a column's type can become another one, which holds all of its values."""
         return self.tables.widens(_type(there), _type(wider))
 
+    def compares(self, kind: Any) -> bool:
+        """Whether values of a type can be compared: Spark compares all but maps."""
+        del kind
+        return True
+
 
 def plans(
     spark: SparkSession, found: Routes, sources: BatchSources, options: ApplyOptions
