@@ -124,7 +124,7 @@ def check_same(
     assert_same(tmp_path / "spark", tmp_path / "rust")
     assert outcome.tables is not None
     assert outcome.tables["applied"] > 0
-    place = ("offset", "element", "code", "pointer", "message")
+    place = ["offset", "element", "code", "pointer", "message"]
     kept = spark.read.format("delta").load(f"{tmp_path}/log/dead_letters")
     letters = kept.select(*place).collect()
     found = pq.read_table(tmp_path / "out" / "dead_letters", columns=place).to_pylist()
