@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from changewire.changes import Digests, Image, NullValue
 from changewire.changes.decode_options import DecodeOptions, ElementsAs
@@ -14,6 +14,9 @@ from changewire.engines.options import Engine, TableOptions
 from changewire.engines.outcome import Outcome
 from changewire.framing import FramingError
 from changewire.jobs.checks import JobError, check_output, check_rows, choose_engine, files_of
+
+if TYPE_CHECKING:
+    from changewire.engines.typed.schemas import RowsAs
 
 
 def run(
@@ -28,7 +31,7 @@ def run(
     digests: Digests = "off",
     null_value: NullValue = "control",
     elements_as: ElementsAs = "changes",
-    rows: Any = "json",
+    rows: RowsAs = "json",
     shape: str = "auto",
     show_values: bool = False,
     progress: Callable[[int], None] | None = None,
@@ -88,7 +91,7 @@ def run_files(
     output: str,
     decode_options: DecodeOptions,
     *,
-    rows: Any = "json",
+    rows: RowsAs = "json",
     engine: str = "auto",
     shape: str = "auto",
     show_values: bool = False,
@@ -174,7 +177,7 @@ def _in_spark(
     files: Sequence[str],
     output: str,
     decode_options: DecodeOptions,
-    rows: Any,
+    rows: RowsAs,
     shape: str,
     *,
     show_values: bool,

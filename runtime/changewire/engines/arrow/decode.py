@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Sequence
 
 from changewire.changes import Digests, Image
 from changewire.changes.decode_options import DecodeOptions
@@ -12,9 +10,7 @@ from changewire.engines.arrow.decoded import DecodedStreams, MessageStreams
 from changewire.engines.arrow.messages import Messages, opener
 from changewire.engines.messages import MessageDecoder
 from changewire.engines.typed.rows import decoder_of
-
-RowsAs: TypeAlias = str | bytes | os.PathLike[str] | Mapping[str, Any] | Any
-"""``json``, a `pyarrow.Schema` or struct type, a StructType of PySpark, or a schema of the row."""
+from changewire.engines.typed.schemas import RowsAs
 
 
 def decode(

@@ -6,7 +6,6 @@ import platform
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from typing import Any
 
 import pyarrow as pa
 
@@ -18,6 +17,7 @@ from changewire.engines.python.batches import batches
 from changewire.engines.python.groups import Letters, count, first_letters
 from changewire.engines.python.parquet import staged
 from changewire.engines.typed.rows import decoder_of
+from changewire.engines.typed.schemas import RowsAs
 from changewire.framing.shapes import read_together
 
 Progress = Callable[[int], None]
@@ -29,7 +29,7 @@ def run(
     output: str,
     *,
     decode_options: DecodeOptions,
-    rows: Any = "json",
+    rows: RowsAs = "json",
     shape: str = "auto",
     show_values: bool = False,
     progress: Progress | None = None,

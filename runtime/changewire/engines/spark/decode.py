@@ -152,7 +152,7 @@ def struct_of(
     if isinstance(rows, StructType):
         return cast("StructType", nullable(rows))
     if isinstance(rows, pa.Schema):
-        return StructType.fromJson(columns_as_json(row_columns(rows)))
+        return StructType.fromJson(columns_as_json(row_columns(cast("Iterable[pa.Field]", rows))))
     try:
         found = row_type(
             rows,

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.decode import Decoder
 from changewire.engines.messages import MessageDecoder
 from changewire.engines.typed.decode import TypedDecoder
-from changewire.engines.typed.schemas import given_columns
+from changewire.engines.typed.schemas import RowsAs, given_columns
 
 
-def decoder_of(decode_options: DecodeOptions, rows: Any = "json") -> Decoder:
+def decoder_of(decode_options: DecodeOptions, rows: RowsAs = "json") -> Decoder:
     """Return what decodes messages.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 
@@ -17,6 +17,9 @@ from changewire.generator import generator_part
 
 RowSchema = Mapping[str, Any] | str | bytes | PathLike[str]
 """A schema, parsed or as JSON text, or the path of its file."""
+
+RowsAs: TypeAlias = str | bytes | PathLike[str] | Mapping[str, Any] | Any
+"""``json``, a `pyarrow.Schema` or struct type, a StructType of PySpark, or a schema of the row."""
 
 _OF_SPARK: Final = "jsonValue"
 """Method by which PySpark's types give their JSON form; it need not be loaded to call it."""

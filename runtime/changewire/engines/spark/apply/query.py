@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructType
@@ -46,7 +47,7 @@ def apply_changes(
     families: Sequence[str] | None = None,
     digests: Digests = "off",
     null_value: NullValue = "control",
-    rows: Literal["json", "embedded"] | StructType | RowSchema = "json",
+    rows: Literal["json", "embedded"] | StructType | pa.Schema | RowSchema = "json",
     schema_evolution: SchemaEvolution = "add_columns",
     null_set: str | None = None,
     apply_as_truncates: bool = False,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Final, Literal, NamedTuple
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import StructField, StructType, TimestampType
@@ -60,7 +61,7 @@ def replay(
     families: Sequence[str] | None = None,
     digests: Digests = "off",
     null_value: NullValue = "control",
-    rows: Literal["json", "embedded"] | StructType | RowSchema = "json",
+    rows: Literal["json", "embedded"] | StructType | pa.Schema | RowSchema = "json",
     schema_evolution: SchemaEvolution = "add_columns",
     null_set: str | None = None,
     apply_as_truncates: bool = False,
