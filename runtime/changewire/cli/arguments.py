@@ -17,7 +17,6 @@ from changewire.engines.options import (
 
 STDOUT: Final = STDIN
 JSON_ROWS: Final = "json"
-_EMBEDDED: Final = "embedded"
 _DELTA: Final = SINKS[0]
 
 
@@ -138,10 +137,10 @@ class TableArguments(NamedTuple):
     def check_unused(self, *, has_topics: bool) -> None:
         """Check that no option is given that a run without ``--target`` does not have.
 
-        Rows of files may have types without it, but not those of many schemas.
+        Rows of files may have types without it.
         """
         given = {name: value for name, value in self._asdict().items() if value}
-        if not has_topics and self.rows != _EMBEDDED:
+        if not has_topics:
             given.pop("rows", None)
         names = [f"--{name.replace('_', '-')}" for name in given]
         if names:

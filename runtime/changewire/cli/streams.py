@@ -92,7 +92,7 @@ Rows: TypeAlias = Annotated[
     text_option(
         "--rows",
         metavar="ROWS",
-        help="Rows: json, a schema file, or for tables embedded (columns that messages declare).",
+        help="Rows: json, embedded (columns that messages declare), or a schema file.",
         completes=("json", "embedded"),
     ),
 ]

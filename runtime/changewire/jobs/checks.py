@@ -132,6 +132,20 @@ def check_output(output: Path, files: Sequence[str], elements_as: ElementsAs = "
             raise JobError(f"{file}: the run would replace its own input; choose another output")
 
 
+def declared_rows(files: Sequence[str], decode_options: DecodeOptions, shape: str) -> Any:
+    """Return the columns that the schemas in the messages of files declare."""
+    from changewire.engines.arrow.messages import opener
+    from changewire.engines.typed.declared import embedded_columns
+
+    if "-" in files:
+        raise JobError("rows that messages declare are read twice, and standard input only once")
+    read, _ = opener([Path(file) for file in files], shape)
+    try:
+        return embedded_columns(read(), decode_options)
+    except ValueError as error:
+        raise JobError(str(error)) from None
+
+
 def check_rows(rows: Any, decode_options: DecodeOptions) -> None:
     """Reject what no rows of the outputs can be.
 

@@ -13,7 +13,14 @@ from changewire.changes.decode_options import DecodeOptions, ElementsAs
 from changewire.engines.options import Engine, TableOptions
 from changewire.engines.outcome import Outcome
 from changewire.framing import FramingError
-from changewire.jobs.checks import JobError, check_output, check_rows, choose_engine, files_of
+from changewire.jobs.checks import (
+    JobError,
+    check_output,
+    check_rows,
+    choose_engine,
+    declared_rows,
+    files_of,
+)
 
 if TYPE_CHECKING:
     from changewire.engines.typed.schemas import RowsAs
@@ -57,7 +64,9 @@ def run(
         elements_as: ``changes``, or ``messages``: typed columns that hold the messages as they are,
             to which the options from `image` to `null_value`, and `rows`, do not apply.
         rows: What ``before`` and ``after`` are: ``json``, exact text; or columns, by a
-            `pyarrow.Schema` or a schema of the row, as `changewire.arrow.decode` takes them.
+            `pyarrow.Schema` or a schema of the row, as `changewire.arrow.decode` takes them; or
+            ``embedded``, all columns that the schemas in the messages declare, which are read once
+            for it.
         shape: Shape of the files, see `changewire.framing.SHAPES`.
         show_values: Whether the report's first dead letters show the start of their values.
         progress: Called by the Python engine, now and then, with the number of messages so far.
@@ -103,6 +112,8 @@ def run_files(
 
     files = files_of(inputs)
     check_output(Path(output), files, decode_options.elements_as)
+    if isinstance(rows, str) and rows == "embedded":
+        rows = declared_rows(files, decode_options, shape)
     check_rows(rows, decode_options)
     chosen, why = choose_engine(engine, files)
     if why and notice is not None:

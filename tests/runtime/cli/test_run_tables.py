@@ -158,11 +158,14 @@ def test_files_are_merged_into_typed_tables(
     assert table.to_pylist() == [{"id": 1, "name": "a", "price": 9.9}]
 
 
-@pytest.mark.parametrize("engine", ["python", "spark"])
-def test_outputs_of_files_have_typed_rows(cli: Cli, tmp_path: Path, engine: str) -> None:
-    """Without tables the columns before and after of a run have the types of a schema."""
+@pytest.mark.parametrize(
+    ("engine", "rows"), [("python", "file"), ("python", "embedded"), ("spark", "embedded")]
+)
+def test_outputs_of_files_have_typed_rows(cli: Cli, tmp_path: Path, engine: str, rows: str) -> None:
+    """Without tables the columns before and after of a run have the types of schemas."""
     messages, schema = shop(tmp_path)
-    where = ("--output", tmp_path / "out", "--rows", schema, "--engine", engine)
+    how = ("--rows", schema if rows == "file" else rows, "--engine", engine)
+    where = ("--output", tmp_path / "out", *how)
     ended = cli("run", "-f", "dataworks-json", messages, *where)
     assert (ended.exit_code, "dead letters (wrong-type 1)" in ended.stderr) == (1, True)
     after = ds.dataset(tmp_path / "out" / "changes").to_table().column("after").to_pylist()
@@ -172,7 +175,7 @@ def test_outputs_of_files_have_typed_rows(cli: Cli, tmp_path: Path, engine: str)
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--rows", "embedded"], "--rows: for --target TABLE"),
+        (["--rows", "embedded"], f"messages of {FORMAT} hold no schema"),
         (["--rows", "missing.json"], "'missing.json' is no pyarrow.Schema"),
         (["--rows", "missing.json", "--as", "messages"], "messages are kept as they are"),
         (["--rows", "variant"], "rows='variant' is for Spark"),

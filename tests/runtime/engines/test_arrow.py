@@ -6,6 +6,7 @@ import gc
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from datetime import datetime, timezone
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql.types import LongType, StringType, StructField, StructType
+from tests.runtime.engines.rows import dataworks_insert
 from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
 
 import changewire.arrow as cwa
@@ -249,6 +251,41 @@ def test_types_of_the_same_values_are_one_type() -> None:
             "e": pa.struct({"f": pa.binary(), "g": pa.map_(pa.string(), pa.binary())}),
         }
     )
+
+
+def test_columns_of_all_schemas_in_the_messages() -> None:
+    """The first type of a column stays or is widened; what does not fit it is a dead letter."""
+    sent = [
+        dataworks_insert({"id": "LONG", "name": "STRING"}, id=1, name="a"),
+        dataworks_insert({"id": "LONG", "at": "DATE"}, id=2, at=0),
+        dataworks_insert({"id": "STRING", "more": "LONG"}, id="c", more=3),
+        b"{",
+    ]
+    decoded = cwa.decode(sent, format="dataworks-json", rows="embedded")
+    kind = decoded.changes.schema.field("after").type
+    utc = pa.timestamp("us", "UTC")
+    assert kind == pa.struct({"id": pa.int64(), "name": pa.string(), "at": utc})
+    changes, _, dead_letters, _ = decoded.tables()
+    epoch = datetime(1970, 1, 1, tzinfo=timezone.utc)
+    assert changes.column("after").to_pylist() == [
+        {"id": 1, "name": "a", "at": None},
+        {"id": 2, "name": None, "at": epoch},
+    ]
+    assert dead_letters.column("pointer").to_pylist() == ["/after/id", ""]
+
+
+@pytest.mark.parametrize(
+    ("messages", "format", "why"),
+    [
+        ([b"{}"], "dataworks-json", "no schema in the messages declares a column"),
+        ([b"{}"], FORMAT, "hold no schema"),
+        (iter([b"{}"]), "dataworks-json", "reads messages twice"),
+    ],
+)
+def test_columns_that_nothing_declares(messages: Any, format: str, why: str) -> None:
+    """A sentence says what is missing."""
+    with pytest.raises(ValueError, match=why):
+        cwa.decode(messages, format=format, rows="embedded")
 
 
 def test_no_spark_is_loaded() -> None:

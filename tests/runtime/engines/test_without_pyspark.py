@@ -60,7 +60,8 @@ def test_rows_have_types_where_pyspark_is_not(tmp_path: Path) -> None:
         {"id": 2, "price": None, "at": None},
         {"id": 3, "price": 1.239, "at": AT_TEXT},
     ]
-    assert found["embedded"] == found["tables of schemas"] == [floats, ["/after/price"]]
+    assert found["schema"] == found["embedded"] == [floats, ["/after/price"]]
+    assert found["tables of schemas"] == found["schema"]
     texts = [row["price"] for row in found["json schema"][0]]
     assert texts == ["9.90", None, "1.239", "1E+400"]
 

@@ -23,7 +23,8 @@ def typed(folder: str, schema: str) -> str:
     columns = pa.schema({"id": pa.int64(), "price": pa.decimal128(9, 2), "at": pa.timestamp("us")})
     found: dict[str, Any] = {
         "arrow": decoded(file, columns),
-        "embedded": decoded(file, schema),
+        "schema": decoded(file, schema),
+        "embedded": decoded(file, "embedded"),
         "json schema": decoded(file, f"{folder}/row.json"),
     }
     output = f"{folder}/python"

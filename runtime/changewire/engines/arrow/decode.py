@@ -9,6 +9,7 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.arrow.decoded import DecodedStreams, MessageStreams
 from changewire.engines.arrow.messages import Messages, opener
 from changewire.engines.messages import MessageDecoder
+from changewire.engines.typed.declared import embedded_columns
 from changewire.engines.typed.rows import decoder_of
 from changewire.engines.typed.schemas import RowsAs
 
@@ -43,7 +44,8 @@ def decode(
             struct type, a StructType of PySpark, or a schema of the row as in
             `changewire.spark.decode` gives them as columns of its types: a value that does not fit
             its column makes the element a dead letter, and columns that are not named are kept in
-            ``attributes``, as ``undeclared``.
+            ``attributes``, as ``undeclared``. ``embedded`` gives all columns that the schemas in
+            the messages declare, which are read once for it, here.
         shape: Shape of files, see `changewire.framing.SHAPES`.
 
     Raises:
@@ -54,6 +56,10 @@ def decode(
     """
     decode_options = DecodeOptions(format, image, keys, families, digests)
     source, is_lasting = opener(messages, shape)
+    if isinstance(rows, str) and rows == "embedded":
+        if not is_lasting:
+            raise ValueError("rows='embedded' reads messages twice: give a list, or files")
+        rows = embedded_columns(source(), decode_options)
     decoder = decoder_of(decode_options, rows)
     return DecodedStreams(source, decoder, is_lasting=is_lasting)
 

@@ -7,14 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from changewire.changes import embedded
 from changewire.changes.decode_options import DecodeOptions
-from changewire.codec import codec
 from changewire.engines.errors import OutputError
+from changewire.engines.typed.declared import declared
 from changewire.engines.typed.evolve import SchemaEvolution, evolved, key_fault
 from changewire.engines.typed.json_types import StructJson, field_json, sql_name, struct_json
 from changewire.engines.typed.refused import OtherKeys, OtherSchemas, RefusedRows
-from changewire.engines.typed.schemas import schema_columns
 from changewire.engines.typed.sources import BatchSources, SchemaOf
 from changewire.tables.names import Target
 from changewire.tables.routing import WRITE, Refusal, RouteKey, Routes, apply_failed, goes_to_all
@@ -168,10 +166,10 @@ def typed_plan(
             raise OutputError(f"{table.name}: {fault}")
     else:
         used = [schema for schema in sources.schemas if schema.route in routes]
-        declared, unread = _declared(used, tables.decode_options)
-        faults = {one: rules.fault(columns) for one, columns in declared.items()}
+        by_schema, unread = _declared(used, tables.decode_options)
+        faults = {one: rules.fault(columns) for one, columns in by_schema.items()}
         unread |= {one: fault for one, fault in faults.items() if fault is not None}
-        read = {one: columns for one, columns in declared.items() if one not in unread}
+        read = {one: columns for one, columns in by_schema.items() if one not in unread}
         kept = [(one, rules.kept(columns)) for one, columns in read.items()]
         found = evolved(current, kept, tables.evolution, rules.widens)
         refusals += _mismatches(used, {**unread, **found.refused})
@@ -220,34 +218,11 @@ def _declared(
     schemas: list[SchemaOf], decode_options: DecodeOptions
 ) -> tuple[dict[str, StructJson], dict[str, str]]:
     """Return the columns that schemas declare, and why some declare none, by fingerprint."""
-    declared: dict[str, StructJson] = {}
-    unread: dict[str, str] = {}
-    for schema in schemas:
-        if schema.fingerprint is None:
-            unread[_NONE] = "the message has no schema"
-            continue
-        try:
-            declared[schema.fingerprint] = _columns(schema.message, decode_options)
-        except ValueError as error:
-            unread[schema.fingerprint] = str(error)
-        except Exception as error:  # noqa: BLE001 - one hostile schema must not end the stream
-            unread[schema.fingerprint] = f"reading the schema raised {type(error).__name__}"
-    return declared, unread
-
-
-def _columns(message: bytes, decode_options: DecodeOptions) -> StructJson:
-    """Return the columns that the schema in a message declares.
-
-    Raises:
-        ValueError: There is no schema, or it declares no columns.
-    """
-    found = embedded.dialect(decode_options.format).of(codec(decode_options.format).decode(message))
-    return schema_columns(
-        b"" if found is None else found.text,
-        format=decode_options.format,
-        keys=decode_options.keys,
-        families=decode_options.families,
-    )
+    messages = {one.fingerprint: one.message for one in schemas if one.fingerprint is not None}
+    found, unread = declared(messages, decode_options)
+    if any(one.fingerprint is None for one in schemas):
+        unread[_NONE] = "the message has no schema"
+    return found, unread
 
 
 def _mismatches(schemas: list[SchemaOf], reasons: dict[str, str]) -> Iterator[RefusedRows]:
