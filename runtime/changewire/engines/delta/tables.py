@@ -20,6 +20,7 @@ from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import ROW
 from changewire.engines.kept import KEYS, SUFFIX, property_text, property_value
 from changewire.engines.retries import WriteConflictError, retried
+from changewire.engines.typed.json_types import sql_name
 from changewire.tables.metadata import COLUMN
 from changewire.tables.names import beside
 from changewire.tables.order import Order
@@ -180,17 +181,7 @@ def _check(path: str, there: Schema, needed: pa.Schema) -> None:
 def _types(schema: Schema) -> dict[str, str]:
     """Return the types of columns as text, without comments and what may be NULL."""
     fields = json.loads(schema.to_json())["fields"]
-    return {field["name"]: _text(field["type"]) for field in fields}
-
-
-def _text(kind: Any) -> str:
-    if isinstance(kind, str):
-        return kind
-    if kind["type"] == "struct":
-        fields = ",".join(f"{one['name']}:{_text(one['type'])}" for one in kind["fields"])
-        return f"struct<{fields}>"
-    parts = [_text(kind[name]) for name in ("keyType", "valueType", "elementType") if name in kind]
-    return f"{kind['type']}<{','.join(parts)}>"
+    return {field["name"]: sql_name(field["type"]) for field in fields}
 
 
 def read(table: DeltaTable, query: str, **others: DeltaTable) -> Iterator[dict[str, Any]]:

@@ -278,7 +278,7 @@ REFUSED: dict[str, tuple[Callable[[str], object], str]] = {
     ),
     "another type": (
         lambda path: write_deltalake(path, pa.table({"key": [1], "row": ["{}"]})),
-        "a column key of type string is needed, and the table has long",
+        "a column key of type string is needed, and the table has bigint",
     ),
     "column mapping": (
         lambda path: DeltaTable.create(
