@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple, cast
 
 from pyspark.sql import SparkSession
@@ -87,7 +86,10 @@ def plans(
         OutputError: A table was not made by changewire, or columns of a type that the user gave do
             not fit it.
     """
-    one = partial(plan, spark, sources=sources, options=options)
+
+    def one(target: Target, routes: list[RouteKey]) -> TablePlan:
+        return plan(spark, target, routes, sources, options)
+
     return typed.plans(found, one, (OutputError, *RAISED))
 
 
