@@ -109,6 +109,7 @@ KEYS: dict[str, tuple[pa.DataType, list[Any], Any]] = {
     "text": (pa.string(), [5, "5"], "5"),
     "dates": (pa.date32(), ["2021-05-08"], AT.date()),
     "doubles": (pa.float64(), [1, 1.0], 1.0),
+    "zeros": (pa.float64(), [0.0, -0.0], 0.0),
     "floats": (pa.float32(), [0.1], pa.scalar(0.1, pa.float32()).as_py()),
     "booleans": (pa.bool_(), [True], True),
     "bytes of integers": (pa.int8(), [-1], -1),
