@@ -10,7 +10,7 @@ changes, controls, dead_letters, counts = decoded.tables()
 """
 
 try:
-    from changewire.engines.arrow.decode import RowsAs, decode, messages
+    from changewire.engines.arrow.decode import decode, messages
     from changewire.engines.arrow.decoded import (
         DecodedStreams,
         MessageStreams,
@@ -20,6 +20,7 @@ try:
     )
     from changewire.engines.arrow.messages import ArrowStream, Messages
     from changewire.engines.messages import message_type
+    from changewire.engines.typed.schemas import RowsAs
 except ImportError as error:
     raise ImportError('changewire.arrow needs pyarrow: pip install "changewire[arrow]"') from error
 

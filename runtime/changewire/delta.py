@@ -24,6 +24,7 @@ except ImportError as error:
 from changewire.engines.arrow.messages import Messages
 from changewire.engines.errors import ConflictError, KeysMissingError, OutputError, StreamError
 from changewire.engines.outcome import Outcome
+from changewire.engines.typed.schemas import RowSchema
 
 __all__ = [
     "ConflictError",
@@ -31,6 +32,7 @@ __all__ = [
     "Messages",
     "Outcome",
     "OutputError",
+    "RowSchema",
     "StreamError",
     "apply_changes",
     "vacuum",

@@ -26,13 +26,14 @@ try:
     from changewire.engines.spark.kafka.errors import KafkaSourceError
     from changewire.engines.spark.kafka.read import read_kafka
     from changewire.engines.spark.messages import MessageFrames, message_type, messages
-    from changewire.engines.spark.row_type import RowSchema, row_type
+    from changewire.engines.spark.row_type import row_type
     from changewire.engines.spark.run import read_files, run
     from changewire.engines.spark.schemas import schemas
     from changewire.engines.spark.session import session
     from changewire.engines.spark.stream.ending import await_end
     from changewire.engines.spark.stream.query import write_stream
     from changewire.engines.spark.write import write
+    from changewire.engines.typed.schemas import RowSchema
 except ImportError as error:
     raise ImportError('changewire.spark needs PySpark: pip install "changewire[spark]"') from error
 

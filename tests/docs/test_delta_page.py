@@ -34,6 +34,8 @@ def test_the_page_runs(
     for block in blocks(PAGE):
         exec(block, names)  # noqa: S102 - our own text
     assert f"{MIXED_COUNTS['dead_letters']} {{'applied': " in capsys.readouterr().out
+    users = DeltaTable("typed/shop/users").to_pyarrow_table().select(["name", "age"])
+    assert users.to_pylist() == [{"name": None, "age": 41}]
     rows = content()
     assert any(rows.values())
     (command,) = blocks(PAGE, "console")

@@ -21,9 +21,10 @@ from tests.runtime.engines.any_messages import captured
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.decode import Decoder
 from changewire.engines.effects import EffectsDecoder
-from changewire.engines.spark.apply.effects import CheckedEffectsDecoder
-from changewire.engines.spark.typed import TypedDecoder
+from changewire.engines.spark.arrow_types import row_columns
 from changewire.engines.spark.variant import VariantDecoder
+from changewire.engines.typed.decode import TypedDecoder
+from changewire.engines.typed.effects import CheckedEffectsDecoder
 
 _BATCH = 4_000
 _LONG = 2_000
@@ -37,8 +38,8 @@ def decoder(options: DecodeOptions, format: str, seed: int) -> Decoder:
         lambda: Decoder(options),
         lambda: EffectsDecoder(options),
         lambda: VariantDecoder(options),
-        lambda: TypedDecoder(options, row),
-        lambda: CheckedEffectsDecoder(options, row),
+        lambda: TypedDecoder(options, row_columns(row)),
+        lambda: CheckedEffectsDecoder(options, row_columns(row)),
     ]
     return kinds[seed % len(kinds)]()
 

@@ -16,7 +16,8 @@ from tests.runtime.engines.any_messages import captured
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines import native
-from changewire.engines.spark.typed import TypedDecoder
+from changewire.engines.spark.arrow_types import row_columns
+from changewire.engines.typed.decode import TypedDecoder
 from changewire_messages import FORMATS as ALL
 
 pytestmark = needs_kernel
@@ -60,7 +61,10 @@ def test_rows_of_a_type() -> None:
     """Columns of a type are filled whatever the format."""
     kind = StructType([StructField("id", LongType()), StructField("name", StringType())])
     values, keys = zip(*mixed(2), strict=True)
-    assert compared(batch_of(values, keys), TypedDecoder(AUTO, kind)).declined < len(values) / 2
+    assert (
+        compared(batch_of(values, keys), TypedDecoder(AUTO, row_columns(kind))).declined
+        < len(values) / 2
+    )
 
 
 @pytest.mark.parametrize("format", GOOD)

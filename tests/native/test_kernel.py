@@ -26,7 +26,8 @@ from changewire.engines import native
 from changewire.engines.decode import Decoder
 from changewire.engines.effects import EffectsDecoder
 from changewire.engines.python import run
-from changewire.engines.spark.typed import TypedDecoder
+from changewire.engines.spark.arrow_types import row_columns
+from changewire.engines.typed.decode import TypedDecoder
 
 pytestmark = needs_kernel
 
@@ -157,7 +158,7 @@ def test_a_panic_is_declined() -> None:
     assert made["kind"].to_pylist() == ["change", "change", "dead_letter", "change", "change"]
     assert compare(batch_of([GOOD]), OPTIONS, effects=True).declined == 0
     kind = StructType([StructField("n", LongType())])
-    assert compared(batch, TypedDecoder(OPTIONS, kind)).declined == 3
+    assert compared(batch, TypedDecoder(OPTIONS, row_columns(kind))).declined == 3
 
 
 def test_a_warning_if_most_messages_are_declined(

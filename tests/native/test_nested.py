@@ -33,9 +33,10 @@ from tests.runtime.codec.formats import JSON_FORMATS
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.native import kernel_of
-from changewire.engines.spark.apply.effects import CheckedEffectsDecoder
-from changewire.engines.spark.readings import MESSAGE_SCHEMA, ROW_SCHEMA, TYPED_BY
-from changewire.engines.spark.typed import TypedDecoder
+from changewire.engines.spark.arrow_types import row_columns
+from changewire.engines.typed.decode import TypedDecoder
+from changewire.engines.typed.effects import CheckedEffectsDecoder
+from changewire.engines.typed.readings import MESSAGE_SCHEMA, ROW_SCHEMA, TYPED_BY
 
 pytestmark = needs_kernel
 
@@ -170,10 +171,13 @@ def test_drawn(format: str, decoder: type[TypedDecoder]) -> None:
         rows = [{f.name: value_of(draw, f.dataType) for f in kind.fields} for _ in range(_ROWS)]
         values = [*map(MAKERS[format], rows)]
         options = DecodeOptions(format, keys=["id"] if format == "lindorm-json" else None)
-        found = compared(batch_of(values), decoder(options, kind))
+        decode = decoder(options, row_columns(kind))
+        found = compared(batch_of(values), decode)
         made += found.messages - found.declined
         messages += found.messages
-        compared(batch_of(damaged(format, values, _ROWS, seed)), decoder(options, kind))
+        compared(
+            batch_of(damaged(format, values, _ROWS, seed)), decoder(options, row_columns(kind))
+        )
     assert made / messages > 0.3
 
 
@@ -182,7 +186,7 @@ def one(column: DataType, *values: Any, metadata: Mapping[str, str] | None = Non
     kind = StructType([StructField("v", column, metadata=dict(metadata or {}))])
     options = DecodeOptions("lindorm-json", keys=["id"])
     messages = [of_lindorm({"v": value}) for value in values]
-    return compared(batch_of(messages), TypedDecoder(options, kind)).declined
+    return compared(batch_of(messages), TypedDecoder(options, row_columns(kind))).declined
 
 
 NUMBERS = ArrayType(LongType())
@@ -247,5 +251,5 @@ def test_bytes_of_msgpack() -> None:
     kind = StructType([StructField("v", ArrayType(StringType()))])
     cases = [["a'b~(", '"\\'], ["a", b"AB"], [[b"AB"]], ["é"]]
     messages = [write(["v", 20, 0, value]) for value in cases]
-    assert compared(batch_of(messages), TypedDecoder(options, kind)).declined == 2
+    assert compared(batch_of(messages), TypedDecoder(options, row_columns(kind))).declined == 2
     assert kernel_of(options) is not None

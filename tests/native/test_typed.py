@@ -35,10 +35,11 @@ from tests.runtime.engines.any_messages import captured, mutated
 
 import changewire as cw
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.spark.apply.effects import CheckedEffectsDecoder
-from changewire.engines.spark.readings import MESSAGE_SCHEMA, ROW_SCHEMA, TYPED_BY
-from changewire.engines.spark.typed import TypedDecoder
+from changewire.engines.spark.arrow_types import row_columns
 from changewire.engines.spark.variant import VariantDecoder
+from changewire.engines.typed.decode import TypedDecoder
+from changewire.engines.typed.effects import CheckedEffectsDecoder
+from changewire.engines.typed.readings import MESSAGE_SCHEMA, ROW_SCHEMA, TYPED_BY
 
 pytestmark = needs_kernel
 
@@ -110,7 +111,7 @@ def drawn(format: str, seed: int) -> StructType:
 def test_examples(format: str, decoder: type[TypedDecoder]) -> None:
     """Rows that fit are the same, and the kernel makes most of them."""
     values, keys = zip(*examples(format), strict=True)
-    found = compared(batch_of(values, keys), decoder(options(format), fitting(format)))
+    found = compared(batch_of(values, keys), decoder(options(format), row_columns(fitting(format))))
     assert found.share >= 0.9
 
 
@@ -122,9 +123,10 @@ def test_any_type(format: str, decoder: type[TypedDecoder]) -> None:
     short = [value for value in values if value and len(value) < _MOST]
     every = [*values, *damaged(format, short, 1000, seed=1), *mutated(format, 500)]
     for seed in range(6):
-        compared(batch_of(every), decoder(options(format), drawn(format, seed)))
+        compared(batch_of(every), decoder(options(format), row_columns(drawn(format, seed))))
         compared(
-            batch_of(damaged(format, short, 500, seed)), decoder(options(format), fitting(format))
+            batch_of(damaged(format, short, 500, seed)),
+            decoder(options(format), row_columns(fitting(format))),
         )
 
 

@@ -16,7 +16,7 @@ from tests.plugins.shop import FILES
 import changewire as cw
 import changewire.spark as cws
 import changewire_messages.aerospike_msgpack as packed
-from changewire.engines.spark.readings import ROW_SCHEMA, TYPED_BY
+from changewire.engines.typed.readings import ROW_SCHEMA, TYPED_BY
 from changewire_codegen.emit import spark as emitted
 
 pytestmark = pytest.mark.usefixtures("installed")

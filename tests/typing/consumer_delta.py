@@ -27,6 +27,20 @@ def merged(messages: cwd.Messages, lake: str) -> int:
     return 0 if outcome.tables is None else outcome.tables["applied"]
 
 
+def typed(file: str, lake: str, row: cwd.RowSchema) -> int:
+    """Return how many rows did not fit the columns that a schema describes."""
+    outcome = cwd.apply_changes(
+        file,
+        format="dataworks-json",
+        target=f"{lake}/{{table}}",
+        output=f"{lake}/ops",
+        checkpoint=f"{lake}/ops/checkpoint",
+        rows=row,
+        schema_evolution="strict",
+    )
+    return outcome.counts.by_error_code["wrong-type"]
+
+
 def vacuumed(table: str, week: datetime) -> int:
     """Return how many tombstones were removed."""
     return cwd.vacuum(table, older_than=week)

@@ -9,7 +9,6 @@ import typer
 from changewire.cli.records import STDIN
 from changewire.engines.options import (
     AVAILABLE_NOW,
-    BY_STREAM,
     SINKS,
     StreamOptions,
     TableOptions,
@@ -17,7 +16,7 @@ from changewire.engines.options import (
 )
 
 STDOUT: Final = STDIN
-_JSON: Final = "json"
+JSON_ROWS: Final = "json"
 _DELTA: Final = SINKS[0]
 
 
@@ -129,28 +128,23 @@ class TableArguments(NamedTuple):
         """Return the options of the tables of a target; a relative path becomes absolute."""
         return TableOptions(
             whole(target) if "/" in target else target,
-            self.rows or _JSON,
+            self.rows or JSON_ROWS,
             self.schema_evolution or "add_columns",
             self.null_set,
             self.apply_as_truncates,
         )
 
-    def check_unused(self) -> None:
-        """Check that no option is given, for a run without ``--target``."""
-        names = [f"--{name.replace('_', '-')}" for name, value in self._asdict().items() if value]
+    def check_unused(self, *, has_topics: bool) -> None:
+        """Check that no option is given that a run without ``--target`` does not have.
+
+        Rows of files may have types without it.
+        """
+        given = {name: value for name, value in self._asdict().items() if value}
+        if not has_topics:
+            given.pop("rows", None)
+        names = [f"--{name.replace('_', '-')}" for name in given]
         if names:
             raise typer.BadParameter(f"{', '.join(names)}: for --target TABLE")
-
-    def check_for_files(self) -> None:
-        """Check that no typed columns are asked for, for tables that files are merged into."""
-        if self.rows in {None, _JSON} and self.schema_evolution is None:
-            return
-        has_rows = self.rows not in {None, _JSON}
-        option = f"--rows {self.rows}" if has_rows else "--schema-evolution"
-        raise typer.BadParameter(
-            f"{option} is for --kafka; tables of files have --rows {_JSON}. For columns of a type "
-            f"put the messages on a topic, or {BY_STREAM}"
-        )
 
 
 def kafka_options(

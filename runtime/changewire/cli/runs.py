@@ -39,6 +39,8 @@ class RunRequest:
         packages: The value of ``--packages``.
         stream: How a stream is written; None if the run has no checkpoint.
         metrics: File for a line of JSON for each batch.
+        tables: Which tables changes are merged into; None for none.
+        rows: What rows of the outputs are, for a run without tables.
     """
 
     inputs: list[str] | None
@@ -51,6 +53,7 @@ class RunRequest:
     stream: StreamOptions | None
     metrics: str | None
     tables: TableOptions | None
+    rows: str
     show_values: bool
     as_json: bool
 
@@ -72,7 +75,7 @@ def outcome_of(request: RunRequest) -> Outcome:
 
         from changewire.jobs import files
 
-        job = partial(files.run_files, engine=request.engine, notice=line.say)
+        job = partial(files.run_files, rows=request.rows, engine=request.engine, notice=line.say)
         if request.tables is not None and request.stream is not None:
             job = partial(
                 files.merge_files,

@@ -92,7 +92,7 @@ Rows: TypeAlias = Annotated[
     text_option(
         "--rows",
         metavar="ROWS",
-        help="Rows of tables: json, embedded (columns that messages declare), or a schema file.",
+        help="Rows: json, embedded (columns that messages declare), or a schema file.",
         completes=("json", "embedded"),
     ),
 ]

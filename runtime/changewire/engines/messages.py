@@ -78,13 +78,6 @@ def _row(model: Any, format: str) -> Found:
     return row, codec(format).leniencies(model)
 
 
-def decoder_of(decode_options: DecodeOptions) -> Decoder:
-    """Return what decodes messages into the rows that are asked for, without types of rows."""
-    if decode_options.elements_as == "messages":
-        return MessageDecoder(decode_options)
-    return Decoder(decode_options)
-
-
 def counts_of(decode_options: DecodeOptions) -> Counts:
     """Return counts of nothing yet, of the rows that are asked for."""
     return MessageCounts() if decode_options.elements_as == "messages" else Counts()

@@ -84,7 +84,7 @@ class RowType(NamedTuple):
     Attributes:
         columns: Their columns.
         readings: Which schema gave each column, and each field of a struct in it, its type: see
-            `changewire.engines.spark.readings.reading_of`. A column comes before its fields.
+            `changewire.engines.typed.readings.reading_of`. A column comes before its fields.
         is_only_checked: Whether rows stay JSON text that fits the type.
     """
 

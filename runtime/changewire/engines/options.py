@@ -33,7 +33,7 @@ BY_STREAM: Final = (
     "read the files as a stream of Spark, as docs/how-to/typed-rows.md does: "
     "changewire.spark.apply_changes(spark.readStream.text(FOLDER), rows=...)"
 )
-"""How the messages of files come into tables with typed columns. Each engine that cannot do it says
+"""How the messages of files come into tables in Spark. Each part of it that cannot do it says
 this, and names no other engine."""
 
 Limit = int | str

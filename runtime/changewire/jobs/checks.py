@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from changewire.changes.decode_options import ElementsAs
+from changewire.changes.decode_options import DecodeOptions, ElementsAs
 from changewire.engines.layout import OUTPUTS_AS
 from changewire.engines.options import ENGINES
 from changewire.framing import FramingError, expand
@@ -130,6 +130,36 @@ def check_output(output: Path, files: Sequence[str], elements_as: ElementsAs = "
     for file in files:
         if file != "-" and any(Path(file).resolve().is_relative_to(path) for path in replaced):
             raise JobError(f"{file}: the run would replace its own input; choose another output")
+
+
+def declared_rows(files: Sequence[str], decode_options: DecodeOptions, shape: str) -> Any:
+    """Return the columns that the schemas in the messages of files declare."""
+    from changewire.engines.arrow.messages import opener
+    from changewire.engines.typed.declared import embedded_columns
+
+    if "-" in files:
+        raise JobError("rows that messages declare are read twice, and standard input only once")
+    read, _ = opener([Path(file) for file in files], shape)
+    try:
+        return embedded_columns(read(), decode_options)
+    except ValueError as error:
+        raise JobError(str(error)) from None
+
+
+def check_rows(rows: Any, decode_options: DecodeOptions) -> None:
+    """Reject what no rows of the outputs can be.
+
+    Raises:
+        ImportError: `rows` is a JSON Schema, and the extra ``codegen`` is not installed.
+    """
+    if isinstance(rows, str) and rows == "json":
+        return
+    from changewire.engines.typed.rows import decoder_of
+
+    try:
+        decoder_of(decode_options, rows)
+    except ValueError as error:
+        raise JobError(str(error)) from None
 
 
 def _of_other_runs(output: Path, outputs: Collection[str]) -> Iterator[Path]:

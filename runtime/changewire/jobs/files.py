@@ -6,13 +6,24 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from changewire.changes import Digests, Image, NullValue
 from changewire.changes.decode_options import DecodeOptions, ElementsAs
 from changewire.engines.options import Engine, TableOptions
 from changewire.engines.outcome import Outcome
 from changewire.framing import FramingError
-from changewire.jobs.checks import JobError, check_output, choose_engine, files_of
+from changewire.jobs.checks import (
+    JobError,
+    check_output,
+    check_rows,
+    choose_engine,
+    declared_rows,
+    files_of,
+)
+
+if TYPE_CHECKING:
+    from changewire.engines.typed.schemas import RowsAs
 
 
 def run(
@@ -27,6 +38,7 @@ def run(
     digests: Digests = "off",
     null_value: NullValue = "control",
     elements_as: ElementsAs = "changes",
+    rows: RowsAs = "json",
     shape: str = "auto",
     show_values: bool = False,
     progress: Callable[[int], None] | None = None,
@@ -50,7 +62,11 @@ def run(
         null_value: What a Kafka record without value is: ``control``, an event that changes
             nothing, or ``delete``, of the row that its key names.
         elements_as: ``changes``, or ``messages``: typed columns that hold the messages as they are,
-            to which the options from `image` to `null_value` do not apply.
+            to which the options from `image` to `null_value`, and `rows`, do not apply.
+        rows: What ``before`` and ``after`` are: ``json``, exact text; or columns, by a
+            `pyarrow.Schema` or a schema of the row, as `changewire.arrow.decode` takes them; or
+            ``embedded``, all columns that the schemas in the messages declare, which are read once
+            for it.
         shape: Shape of the files, see `changewire.framing.SHAPES`.
         show_values: Whether the report's first dead letters show the start of their values.
         progress: Called by the Python engine, now and then, with the number of messages so far.
@@ -58,16 +74,19 @@ def run(
 
     Raises:
         FramingError: An input cannot be read.
-        JobError: The engine cannot run, or the output would replace files that no run wrote; or
-            Spark failed, whose traceback is then in ``failure.txt`` in the output.
+        JobError: The engine cannot run, `rows` is something else, or the output would replace files
+            that no run wrote; or Spark failed, whose traceback is then in ``failure.txt`` in the
+            output.
         ConservationError: The decoded rows do not add up.
-        ImportError: A library is missing; its extra is ``cli``, ``spark`` or ``digest``.
+        ImportError: A library is missing; its extra is ``cli``, ``spark``, ``digest`` or
+            ``codegen``.
         ValueError: There is no such format, image, shape or engine.
     """
     return run_files(
         inputs,
         output,
         DecodeOptions(format, image, keys, families, digests, null_value, elements_as),
+        rows=rows,
         engine=engine,
         shape=shape,
         show_values=show_values,
@@ -81,6 +100,7 @@ def run_files(
     output: str,
     decode_options: DecodeOptions,
     *,
+    rows: RowsAs = "json",
     engine: str = "auto",
     shape: str = "auto",
     show_values: bool = False,
@@ -92,11 +112,14 @@ def run_files(
 
     files = files_of(inputs)
     check_output(Path(output), files, decode_options.elements_as)
+    if isinstance(rows, str) and rows == "embedded":
+        rows = declared_rows(files, decode_options, shape)
+    check_rows(rows, decode_options)
     chosen, why = choose_engine(engine, files)
     if why and notice is not None:
         notice(why)
     if chosen == "spark":
-        outcome = _in_spark(files, output, decode_options, shape, show_values=show_values)
+        outcome = _in_spark(files, output, decode_options, rows, shape, show_values=show_values)
     else:
         from changewire.engines import python
 
@@ -104,6 +127,7 @@ def run_files(
             files,
             output,
             decode_options=decode_options,
+            rows=rows,
             shape=shape,
             show_values=show_values,
             progress=progress,
@@ -164,6 +188,7 @@ def _in_spark(
     files: Sequence[str],
     output: str,
     decode_options: DecodeOptions,
+    rows: RowsAs,
     shape: str,
     *,
     show_values: bool,
@@ -175,7 +200,12 @@ def _in_spark(
 
     try:
         return engine.run(
-            files, output, decode_options=decode_options, shape=shape, show_values=show_values
+            files,
+            output,
+            decode_options=decode_options,
+            rows=rows,
+            shape=shape,
+            show_values=show_values,
         )
     except RAISED as error:
         # Spark hands on no exception of a worker, only its traceback as text.

@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pytest
 from deltalake import DeltaTable, write_deltalake
-from tests.docs.pages import ROOT
+from tests.runtime.changes import dataworks
 from tests.runtime.cli.conftest import Ended
 from tests.samples import FORMAT, MIXED_COUNTS, examples
 
+import changewire as cw
 from changewire.engines.kept import SUFFIX
 from changewire.engines.layout import OUTPUTS
-from changewire.engines.options import BY_STREAM
 from changewire.tables.counted import COUNTED_OFTEN
 
 Cli = Callable[..., Ended]
@@ -105,9 +106,12 @@ def test_standard_input_is_merged(run: Callable[..., Ended], good: Path) -> None
         (["--engine", "spark"], "--engine spark merges changes of Kafka topics"),
         (["--sink", "iceberg"], "--target needs --sink delta"),
         (["--sink", "parquet"], "--target needs --sink delta"),
-        (["--rows", "embedded"], "--rows embedded is for --kafka"),
-        (["--rows", "embedded", "--engine", "spark"], "--rows embedded is for --kafka"),
-        (["--schema-evolution", "strict"], "--schema-evolution is for --kafka"),
+        (["--rows", "embedded"], f"messages of {FORMAT} hold no schema"),
+        (
+            ["--rows", "nested"],
+            "'nested' is no pyarrow.Schema, no StructType",
+        ),
+        (["--schema-evolution", "any"], "no schema_evolution 'any'; there are: add_columns"),
         (["--continuous"], "they need --kafka"),
         (["--metrics", "-"], "they need --kafka"),
         (["--max-dead-letters", "1"], "they need --kafka"),
@@ -127,19 +131,65 @@ def test_what_needs_a_stream_or_spark_is_refused(
     assert {*tmp_path.iterdir()} == there
 
 
-@pytest.mark.parametrize("more", [[], ["--engine", "spark"], ["--engine", "python"]])
-def test_columns_of_a_type_name_the_way_that_works_for_files(
-    cli: Cli, good: Path, tmp_path: Path, more: list[str]
+def shop(folder: Path) -> tuple[Path, Path]:
+    """Return files of messages that declare their columns, and of such a schema."""
+    types = {"id": "LONG", "name": "STRING", "price": "DOUBLE"}
+    rows = [{"id": 1, "name": "a", "price": "9.90"}, {"id": 2, "name": "b", "price": "1e400"}]
+    values = [cw.encode(dataworks.message("INSERT", types, after=row)) for row in rows]
+    messages, schema = folder / "shop.jsonl", folder / "schema.json"
+    messages.write_bytes(b"\n".join(values))
+    schema.write_text(json.dumps(json.loads(values[0])["schema"]), encoding="utf-8")
+    return messages, schema
+
+
+@pytest.mark.parametrize("rows", ["embedded", "file"])
+def test_files_are_merged_into_typed_tables(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: str
 ) -> None:
-    """One error, with any engine and before other options are missed, says how the docs do it."""
+    """Columns are those that the messages, or a schema in a file, declare."""
+    monkeypatch.chdir(tmp_path)
+    messages, schema = shop(tmp_path)
+    places = ("--output", "out", "--checkpoint", "checkpoint", "--target", "lake/{table}")
+    how = ("--rows", schema if rows == "file" else rows, "--schema-evolution", "strict")
+    ended = cli("run", "-f", "dataworks-json", messages, *places, *how)
+    assert ended.exit_code == 1
+    assert "dead letters (wrong-type 1)" in " ".join(ended.stderr.split())
+    table = DeltaTable("lake/users").to_pyarrow_table().drop_columns("_changewire")
+    assert table.to_pylist() == [{"id": 1, "name": "a", "price": 9.9}]
+
+
+@pytest.mark.parametrize(
+    ("engine", "rows"), [("python", "file"), ("python", "embedded"), ("spark", "embedded")]
+)
+def test_outputs_of_files_have_typed_rows(cli: Cli, tmp_path: Path, engine: str, rows: str) -> None:
+    """Without tables the columns before and after of a run have the types of schemas."""
+    messages, schema = shop(tmp_path)
+    how = ("--rows", schema if rows == "file" else rows, "--engine", engine)
+    where = ("--output", tmp_path / "out", *how)
+    ended = cli("run", "-f", "dataworks-json", messages, *where)
+    assert (ended.exit_code, "dead letters (wrong-type 1)" in ended.stderr) == (1, True)
+    after = ds.dataset(tmp_path / "out" / "changes").to_table().column("after").to_pylist()
+    assert after == [{"id": 1, "name": "a", "price": 9.9}]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--rows", "embedded"], f"messages of {FORMAT} hold no schema"),
+        (["--rows", "missing.json"], "'missing.json' is no pyarrow.Schema"),
+        (["--rows", "missing.json", "--as", "messages"], "messages are kept as they are"),
+        (["--rows", "variant"], "rows='variant' is for Spark"),
+    ],
+)
+def test_rows_that_outputs_cannot_have(
+    cli: Cli, good: Path, tmp_path: Path, arguments: list[str], sentence: str
+) -> None:
+    """A sentence says why, and nothing is written."""
     output = tmp_path / "out"
-    ended = cli("run", "-f", FORMAT, good, "--output", output, "--rows", "embedded", *more)
-    said = " ".join(ended.stderr.replace("│", " ").split())
+    ended = cli("run", "-f", FORMAT, good, "--output", output, "--engine", "python", *arguments)
     assert ended.exit_code == 2
-    assert f"For columns of a type put the messages on a topic, or {BY_STREAM}" in said
-    assert "--engine" not in said
-    page = ROOT.joinpath("docs", "how-to", "typed-rows.md").read_text(encoding="utf-8")
-    assert "spark.readStream.text(" in page
+    assert sentence in " ".join(ended.stderr.replace("│", " ").split())
+    assert not output.exists()
 
 
 def test_a_table_that_is_not_ours_is_one_sentence(

@@ -14,7 +14,7 @@ from changewire.engines.kept import SUFFIX
 def content(folder: Path) -> list[str]:
     """Return the rows of a table, or its tombstones, each once; when is not compared."""
     rows = DeltaTable(str(folder)).to_pyarrow_table().to_pylist(maps_as_pydicts="strict")
-    texts = (json.dumps({**row, "since": None}, sort_keys=True) for row in rows)
+    texts = (json.dumps({**row, "since": None}, sort_keys=True, default=repr) for row in rows)
     return sorted({*texts} if folder.name.endswith(SUFFIX) else texts)
 
 

@@ -6,6 +6,7 @@ import gc
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from datetime import datetime, timezone
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql.types import LongType, StringType, StructField, StructType
+from tests.runtime.engines.rows import dataworks_insert
 from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
 
 import changewire.arrow as cwa
@@ -212,21 +214,88 @@ def test_variant_is_for_spark() -> None:
         cwa.decode(MESSAGES, format=FORMAT, rows="variant")
 
 
-def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without PySpark typed rows say what to install, and rows of JSON text need none."""
-    for module in ("changewire.engines.spark.decode", "changewire.engines.spark.typed"):
-        monkeypatch.setitem(sys.modules, module, None)
-    assert cwa.decode(MESSAGES, format=FORMAT).counts.elements == MIXED_COUNTS["elements"]
-    with pytest.raises(ImportError, match=r'pip install "changewire\[spark\]"'):
-        cwa.decode(MESSAGES, format=FORMAT, rows=ROW)
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (pa.uint64(), "uint64"),
+        (pa.null(), "null"),
+        (pa.decimal256(50, 2), r"decimal\(50,2\)"),
+        (pa.list_(pa.duration("s")), r"duration\[s\]"),
+        (pa.map_(pa.list_(pa.int8()), pa.int8()), r"map<array<tinyint>,tinyint>"),
+    ],
+)
+def test_a_type_that_no_column_has_is_refused(kind: pa.DataType, name: str) -> None:
+    """It is refused before a message is read."""
+    with pytest.raises(ValueError, match=f"a row has no column of type {name}$"):
+        cwa.decode(MESSAGES, format=FORMAT, rows=pa.schema([("a", kind)]))
+
+
+def test_types_of_the_same_values_are_one_type() -> None:
+    """A column has the type of Spark's, whichever of several Arrow types a user names."""
+    given = pa.schema(
+        {
+            "a": pa.large_string(),
+            "b": pa.timestamp("ns"),
+            "c": pa.large_list(pa.dictionary(pa.int8(), pa.string())),
+            "d": pa.decimal256(9, 2),
+            "e": pa.struct({"f": pa.binary(16), "g": pa.map_(pa.string(), pa.large_binary())}),
+        }
+    )
+    found = cwa.decode(MESSAGES, format=FORMAT, rows=given).changes.schema.field("after").type
+    assert found == pa.struct(
+        {
+            "a": pa.string(),
+            "b": pa.timestamp("us", "UTC"),
+            "c": pa.list_(pa.string()),
+            "d": pa.decimal128(9, 2),
+            "e": pa.struct({"f": pa.binary(), "g": pa.map_(pa.string(), pa.binary())}),
+        }
+    )
+
+
+def test_columns_of_all_schemas_in_the_messages() -> None:
+    """The first type of a column stays or is widened; what does not fit it is a dead letter."""
+    sent = [
+        dataworks_insert({"id": "LONG", "name": "STRING"}, id=1, name="a"),
+        dataworks_insert({"id": "LONG", "at": "DATE"}, id=2, at=0),
+        dataworks_insert({"id": "STRING", "more": "LONG"}, id="c", more=3),
+        b"{",
+    ]
+    decoded = cwa.decode(sent, format="dataworks-json", rows="embedded")
+    kind = decoded.changes.schema.field("after").type
+    utc = pa.timestamp("us", "UTC")
+    assert kind == pa.struct({"id": pa.int64(), "name": pa.string(), "at": utc})
+    changes, _, dead_letters, _ = decoded.tables()
+    epoch = datetime(1970, 1, 1, tzinfo=timezone.utc)
+    assert changes.column("after").to_pylist() == [
+        {"id": 1, "name": "a", "at": None},
+        {"id": 2, "name": None, "at": epoch},
+    ]
+    assert dead_letters.column("pointer").to_pylist() == ["/after/id", ""]
+
+
+@pytest.mark.parametrize(
+    ("messages", "format", "why"),
+    [
+        ([b"{}"], "dataworks-json", "no schema in the messages declares a column"),
+        ([b"{}"], FORMAT, "hold no schema"),
+        (iter([b"{}"]), "dataworks-json", "reads messages twice"),
+    ],
+)
+def test_columns_that_nothing_declares(messages: Any, format: str, why: str) -> None:
+    """A sentence says what is missing."""
+    with pytest.raises(ValueError, match=why):
+        cwa.decode(messages, format=format, rows="embedded")
 
 
 def test_no_spark_is_loaded() -> None:
     """Neither decoding into Arrow nor reading a change log loads PySpark."""
     code = """
 import sys
+import pyarrow as pa
 import changewire.arrow as cwa, changewire.engines.changelog
 cwa.decode(b"{}", format="aerospike-json").tables()
+cwa.decode(b"{}", format="aerospike-json", rows=pa.schema({"a": pa.int64()})).tables()
 print(*{"pyspark", "deltalake"} & {*sys.modules})
 """
     environment = {"PYTHONPATH": ":".join(sys.path)}

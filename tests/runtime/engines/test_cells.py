@@ -6,11 +6,13 @@ from datetime import date, datetime, timezone
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
 import pytest
-from pyspark.sql.types import CalendarIntervalType, DataType, StructType
+from pyspark.sql.types import CalendarIntervalType, DataType, StructField, StructType
 
-from changewire.engines.spark.cells import cell
-from changewire.engines.spark.scalar_cells import CellError
+from changewire.engines.spark.arrow_types import row_columns
+from changewire.engines.typed.cells import cell
+from changewire.engines.typed.scalar_cells import CellError
 
 NOW = datetime(2024, 1, 2, tzinfo=timezone.utc)
 
@@ -71,11 +73,11 @@ REFUSED: list[tuple[str, Any, str]] = [
 ]
 
 
-def spark_type(text: str) -> DataType:
-    """Return the type of a DDL text."""
+def arrow_type(text: str) -> pa.DataType:
+    """Return the type of a DDL text, as rows of Spark have it in Arrow."""
     row = DataType.fromDDL(f"c {text}")
     assert isinstance(row, StructType)
-    return row["c"].dataType
+    return row_columns(row).field("c").type
 
 
 @pytest.mark.parametrize(("kind", "value", "held"), FITS)
@@ -84,7 +86,7 @@ def test_a_value_that_fits_is_held_exactly(
 ) -> None:
     """A column holds the very value."""
     del spark
-    found = cell(spark_type(kind))(value, "", [])
+    found = cell(arrow_type(kind))(value, "", [])
     assert (found, type(found)) == (held, type(held))
 
 
@@ -94,7 +96,7 @@ def test_a_value_that_does_not_fit_is_refused(
 ) -> None:
     """Nothing is rounded, cut, parsed or turned into NULL; the place is named."""
     del spark
-    fit = cell(spark_type(kind))
+    fit = cell(arrow_type(kind))
     with pytest.raises(CellError) as caught:
         fit(value, "", [])
     assert caught.value.issue.pointer == pointer
@@ -103,4 +105,4 @@ def test_a_value_that_does_not_fit_is_refused(
 def test_a_type_that_no_value_can_have_is_refused() -> None:
     """A row type with an impossible column is refused where it is given."""
     with pytest.raises(ValueError, match="a row has no column of type interval"):
-        cell(CalendarIntervalType())
+        row_columns(StructType([StructField("c", CalendarIntervalType())]))

@@ -7,17 +7,16 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from pyspark.sql.pandas.types import to_arrow_type
-from pyspark.sql.types import StructField
 from tests.runtime.changes.connect.helpers import compiled
 from tests.runtime.changes.connect.strategies import schemas, values
 from tests.runtime.changes.lindorm import declared
 from tests.runtime.codec.formats import thorough
 
 from changewire.changes.connect.row_type import DECIMAL_DIGITS
-from changewire.engines.spark.cells import field_cell
-from changewire.engines.spark.row_type import row_type
-from changewire.engines.spark.scalar_cells import CellError
+from changewire.engines.typed.cells import field_cell
+from changewire.engines.typed.scalar_cells import CellError
+from changewire.engines.typed.schemas import schema_columns
+from changewire.engines.typed.types import columns_of
 
 REFUSED = (f"decimal({DECIMAL_DIGITS},", "key of a map", "map, whose keys differ")
 """What a column of Spark cannot hold: long decimals, null as a key, and a key that comes twice."""
@@ -30,17 +29,16 @@ def test_declared_columns_hold_all_values(data: st.DataObject) -> None:
     schema = data.draw(schemas())
     value = data.draw(values(schema))
     assume(value is not None)
-    (column,) = row_type(declared(c=schema), format="lindorm-json").fields
+    (column,) = columns_of(schema_columns(declared(c=schema), format="lindorm-json"))
     used: list[str] = []
     held, refused = _held(column, compiled(schema).read(value, ""), used)
     assert used == []
     assert refused.startswith(REFUSED) or not refused
-    kind = to_arrow_type(column.dataType, timestamp_utc=True)
-    (back,) = pa.array([held], kind).to_pylist()
+    (back,) = pa.array([held], column.type).to_pylist()
     assert _plain(back) == _plain(held)
 
 
-def _held(column: StructField, value: Any, used: list[str]) -> tuple[Any, str]:
+def _held(column: pa.Field, value: Any, used: list[str]) -> tuple[Any, str]:
     """Return what a column holds of a value, or what it asks for instead."""
     try:
         return field_cell(column)(value, "", used), ""

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import msgspec
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,9 +24,10 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from changewire.engines.spark.cells import cell, field_cell
-from changewire.engines.spark.readings import MESSAGE_SCHEMA, ROW_SCHEMA, TYPED_BY
-from changewire.engines.spark.scalar_cells import CellError
+from changewire.engines.spark.arrow_types import arrow_type, row_columns
+from changewire.engines.typed.cells import cell, field_cell
+from changewire.engines.typed.readings import MESSAGE_SCHEMA, ROW_SCHEMA, TYPED_BY
+from changewire.engines.typed.scalar_cells import CellError
 
 AT = datetime(2024, 1, 2, 3, 4, 5, 600000, tzinfo=timezone.utc)
 
@@ -53,7 +55,7 @@ def test_a_schema_lets_a_column_take_more(
 ) -> None:
     """A column that a schema typed reads what messages have for its type."""
     used: list[str] = []
-    found = cell(kind, typed_by)(value, "", used)
+    found = cell(arrow_type(kind), typed_by)(value, "", used)
     assert (found, type(found), used) == (held, type(held), [])
 
 
@@ -83,13 +85,13 @@ def test_a_schema_lets_a_column_take_more(
 def test_no_column_takes_another_value(kind: DataType, typed_by: str, value: Any) -> None:
     """What has no exact place in the column is refused."""
     with pytest.raises(CellError):
-        cell(kind, typed_by)(value, "", [])
+        cell(arrow_type(kind), typed_by)(value, "", [])
 
 
 def test_a_map_by_arrays_is_no_column() -> None:
     """Keys that hold others have no column, which is said before any message is read."""
     with pytest.raises(ValueError, match="a row has no column of type map<array<int>,int>"):
-        cell(MapType(ArrayType(IntegerType()), IntegerType()))
+        cell(arrow_type(MapType(ArrayType(IntegerType()), IntegerType())))
 
 
 def written(double: float) -> set[Decimal]:
@@ -102,7 +104,7 @@ def test_rounding_is_counted_exactly_where_digits_are_lost(value: int | Decimal)
     """A number in a declared double is counted unless the double has all of its digits."""
     used: list[str] = []
     try:
-        found = cell(DoubleType(), MESSAGE_SCHEMA)(value, "", used)
+        found = cell(pa.float64(), MESSAGE_SCHEMA)(value, "", used)
     except CellError:
         assert abs(Decimal(value)) > Decimal("1.7e308")
         return
@@ -119,15 +121,17 @@ def test_rounding_is_counted_exactly_where_digits_are_lost(value: int | Decimal)
 def test_json_text_holds_any_value(value: Any) -> None:
     """A column of JSON text gives the very value back."""
     field = StructField("c", StringType(), metadata={"contentMediaType": "application/json"})
-    assert msgspec.json.decode(field_cell(field)(value, "", [])) == value
+    (column,) = row_columns(StructType([field]))
+    assert msgspec.json.decode(field_cell(column)(value, "", [])) == value
 
 
 def test_fields_within_columns_are_typed_by_the_same_schema() -> None:
     """What the metadata of a column says holds for all that it holds."""
     inner = StructType([StructField("at", TimestampType())])
     field = StructField("c", ArrayType(inner), metadata={TYPED_BY: ROW_SCHEMA})
+    (column,) = row_columns(StructType([field]))
     text = "2024-01-02T03:04:05.6Z"
-    assert field_cell(field)([{"at": text}], "/after/c", []) == [{"at": AT}]
+    assert field_cell(column)([{"at": text}], "/after/c", []) == [{"at": AT}]
     with pytest.raises(CellError) as caught:
-        field_cell(field)([{"at": 1}], "/after/c", [])
+        field_cell(column)([{"at": 1}], "/after/c", [])
     assert caught.value.issue.pointer == "/after/c/0/at"

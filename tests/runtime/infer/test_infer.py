@@ -17,8 +17,8 @@ from tests.runtime.changes import dataworks
 
 import changewire as cw
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.spark.decode import struct_of
-from changewire.engines.spark.typed import TypedDecoder
+from changewire.engines.typed.decode import TypedDecoder
+from changewire.engines.typed.schemas import given_columns
 from changewire.framing import read
 from changewire.infer import TableError, profile
 from changewire.infer.infer import Observer
@@ -60,7 +60,7 @@ def drafted(messages: Sequence[bytes], **options: Any) -> dict[str, Any]:
 def dead_letters(messages: Sequence[bytes], schema: dict[str, Any], name: str) -> int:
     """Return how many elements of messages are dead letters where rows have a schema's types."""
     decode_options = DecodeOptions(name)
-    decode = TypedDecoder(decode_options, struct_of(schema, decode_options))
+    decode = TypedDecoder(decode_options, given_columns(schema, decode_options))
     batch = pa.RecordBatch.from_pydict({"value": pa.array(messages, pa.binary())})
     kinds = [kind for rows in decode(batch) for kind in rows.column("kind").to_pylist()]
     return kinds.count("dead_letter")

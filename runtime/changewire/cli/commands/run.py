@@ -5,6 +5,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from changewire.cli.arguments import (
+    JSON_ROWS,
     StreamArguments,
     TableArguments,
     check_stream,
@@ -120,10 +121,8 @@ def run(
     )
     topics = kafka_options(inputs, servers, subscribe, options, engine)
     rows_as = TableArguments(rows, schema_evolution, null_set, apply_as_truncates)
-    if not topics:
-        rows_as.check_for_files()
     if target is None:
-        rows_as.check_unused()
+        rows_as.check_unused(has_topics=bool(topics))
     tables = None if target is None else rows_as.options(target)
     if tables is not None and elements_as != "changes":
         raise typer.BadParameter(
@@ -144,6 +143,7 @@ def run(
         None if checkpoint is None else stream_options(stream, output, topics, elements_as),
         metrics,
         tables,
+        rows or JSON_ROWS,
         show_values,
         as_json,
     )

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-import pyarrow as pa
+from collections.abc import Sequence
 
 from changewire.changes import Digests, Image
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.arrow.decoded import DecodedStreams, MessageStreams
 from changewire.engines.arrow.messages import Messages, opener
-from changewire.engines.decode import Decoder
 from changewire.engines.messages import MessageDecoder
-
-if TYPE_CHECKING:
-    from pyspark.sql.types import StructType
-
-RowsAs: TypeAlias = str | bytes | os.PathLike[str] | Mapping[str, Any] | Any
-"""``json``, a `pyarrow.Schema` or struct type, a StructType of PySpark, or a schema of the row."""
+from changewire.engines.typed.declared import embedded_columns
+from changewire.engines.typed.rows import decoder_of
+from changewire.engines.typed.schemas import RowsAs
 
 
 def decode(
@@ -50,18 +42,25 @@ def decode(
             user key.
         rows: ``json`` gives ``before`` and ``after`` as exact JSON text. A `pyarrow.Schema` or
             struct type, a StructType of PySpark, or a schema of the row as in
-            `changewire.spark.decode` gives them as columns of its types; it needs PySpark, but no
-            Java.
+            `changewire.spark.decode` gives them as columns of its types: a value that does not fit
+            its column makes the element a dead letter, and columns that are not named are kept in
+            ``attributes``, as ``undeclared``. ``embedded`` gives all columns that the schemas in
+            the messages declare, which are read once for it, here.
         shape: Shape of files, see `changewire.framing.SHAPES`.
 
     Raises:
         ValueError: There is no such format, an option does not fit it, or `rows` is something else.
         TypeError: `messages` is something else.
-        ImportError: A library is missing; the text names its extra.
+        ImportError: A library is missing; the text names its extra. A JSON Schema needs
+            ``codegen``.
     """
     decode_options = DecodeOptions(format, image, keys, families, digests)
     source, is_lasting = opener(messages, shape)
-    decoder = decoder_of(rows, decode_options)
+    if isinstance(rows, str) and rows == "embedded":
+        if not is_lasting:
+            raise ValueError("rows='embedded' reads messages twice: give a list, or files")
+        rows = embedded_columns(source(), decode_options)
+    decoder = decoder_of(decode_options, rows)
     return DecodedStreams(source, decoder, is_lasting=is_lasting)
 
 
@@ -85,44 +84,3 @@ def messages(messages: Messages, *, format: str, shape: str = "auto") -> Message
     decode_options = DecodeOptions(format, elements_as="messages")
     source, is_lasting = opener(messages, shape)
     return MessageStreams(source, MessageDecoder(decode_options), is_lasting=is_lasting)
-
-
-def decoder_of(rows: RowsAs, decode_options: DecodeOptions) -> Decoder:
-    """Return what decodes into rows as asked for.
-
-    Raises:
-        ValueError: `rows` is nothing that rows can be.
-        TypeError: A column is of a type that Spark does not know.
-        ImportError: PySpark, or for a JSON Schema the extra ``codegen``, is not installed.
-    """
-    if isinstance(rows, str) and rows == "json":
-        return Decoder(decode_options)
-    if isinstance(rows, str) and rows == "variant":
-        raise ValueError("rows='variant' is for Spark: Arrow has no type that it would be")
-    try:
-        from changewire.engines.spark.decode import struct_of
-        from changewire.engines.spark.typed import TypedDecoder
-    except ImportError as error:
-        text = 'typed rows need PySpark, but no Java: pip install "changewire[spark]"'
-        raise ImportError(text) from error
-    is_arrow = isinstance(rows, (pa.Schema, pa.StructType))
-    return TypedDecoder(
-        decode_options, struct_of(_spark_type(rows) if is_arrow else rows, decode_options)
-    )
-
-
-def _spark_type(columns: pa.Schema | pa.StructType) -> StructType:
-    """Return the type with columns of Arrow; their metadata stays."""
-    from pyspark.sql.pandas.types import from_arrow_type
-    from pyspark.sql.types import StructField, StructType
-
-    return StructType(
-        [
-            StructField(field.name, from_arrow_type(field.type), metadata=_metadata(field))
-            for field in columns
-        ]
-    )
-
-
-def _metadata(field: pa.Field) -> dict[str, str]:
-    return {name.decode(): text.decode() for name, text in (field.metadata or {}).items()}

@@ -5,17 +5,18 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Final, Literal
 
 import deltalake
 import pyarrow as pa
 
-from changewire.changes import Digests, Image, NullValue
+from changewire.changes import Digests, Image, NullValue, embedded
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.arrow.messages import Messages, opener
 from changewire.engines.counts import Counts
+from changewire.engines.delta.plan import DeltaRsRules
 from changewire.engines.delta.store import DeltaStore
 from changewire.engines.delta.tables import check_path
 from changewire.engines.effects import EffectsDecoder
@@ -24,6 +25,11 @@ from changewire.engines.options import TableOptions
 from changewire.engines.outcome import Outcome
 from changewire.engines.python.groups import Letters, count, first_letters
 from changewire.engines.python.parquet import staged
+from changewire.engines.typed.effects import CheckedEffectsDecoder
+from changewire.engines.typed.evolve import SchemaEvolution, evolution_of
+from changewire.engines.typed.plan import TypedTables
+from changewire.engines.typed.schemas import RowSchema, given_columns
+from changewire.engines.typed.types import columns_as_json
 from changewire.tables.names import Template, template_of
 from changewire.tables.routing import Routing
 
@@ -46,7 +52,8 @@ def apply_changes(
     families: Sequence[str] | None = None,
     digests: Digests = "off",
     null_value: NullValue = "control",
-    rows: Literal["json"] = "json",
+    rows: Literal["json", "embedded"] | pa.Schema | RowSchema = "json",
+    schema_evolution: SchemaEvolution = "add_columns",
     null_set: str | None = None,
     apply_as_truncates: bool = False,
     shape: str = "auto",
@@ -60,7 +67,8 @@ def apply_changes(
     on when, how often or together with what they came. Tables are those of
     `changewire.spark.apply_changes`, and each engine can continue what the other one began. A table
     that is not there is created, and beside it one with its tombstones, whose name ends in
-    ``__tombstones``. Its columns are ``key`` and ``row``, both JSON text, and ``_changewire``.
+    ``__tombstones``. By default its columns are ``key`` and ``row``, both JSON text; and it has
+    ``_changewire``.
 
     Batches are merged one after the other. A run that ends early leaves some of them in the tables,
     and the outputs as they were. Retry it: changes that were applied are duplicates then.
@@ -86,7 +94,13 @@ def apply_changes(
             ``count`` or ``refuse`` it; ``off`` does not compare.
         null_value: What a record without value is: ``control``, an event that changes nothing, or
             ``delete``, of the row that its key names.
-        rows: How tables have their rows: ``json``. Columns of a type need Spark.
+        rows: How tables have their rows: ``json``; columns of a type, for all tables, as
+            `changewire.arrow.decode` takes them, so that an element whose row does not fit is a
+            dead letter; or ``embedded``, the columns that the schema in each message declares. The
+            outputs have JSON text.
+        schema_evolution: What becomes of a column that a table lacks: ``add_columns`` adds it,
+            ``strict`` makes the change a dead letter. A wider type makes it one in both: delta-rs
+            widens no column.
         null_set: Table of writes that name none.
         apply_as_truncates: Whether a truncate removes the rows that are older; it is counted
             otherwise.
@@ -106,12 +120,13 @@ def apply_changes(
         OutputError: A table has other columns, or is not for delta-rs to read or write.
         ConflictError: Other writers changed a table again and again.
         ConservationError: The decoded rows do not add up; the outputs are as they were.
+        ImportError: `rows` is a JSON Schema, and the extra ``codegen`` is not installed.
     """
     return apply_messages(
         messages,
         output,
         DecodeOptions(format, image, keys, families, digests, null_value),
-        TableOptions(target, rows, null_set=null_set, apply_as_truncates=apply_as_truncates),
+        TableOptions(target, rows, schema_evolution, null_set, apply_as_truncates),
         checkpoint=checkpoint,
         shape=shape,
         batch_size=batch_size,
@@ -134,16 +149,15 @@ def apply_messages(
 ) -> Outcome:
     """Apply the changes of messages, as `apply_changes` does."""
     started = time.perf_counter()
-    if table_options.rows != "json":
-        raise ValueError("rows that are columns of a type need Spark; here tables have rows='json'")
     if batch_size < 1:
         raise ValueError(f"batch_size is a number from 1, not {batch_size}")
     routing = Routing(_path_template(table_options.target), table_options.null_set)
     read, _ = opener(messages, shape)
     truncates = table_options.apply_as_truncates
-    store = DeltaStore(routing, checkpoint, decode_options.format, truncates)
+    decoder, typed = _rows_as(decode_options, table_options)
+    store = DeltaStore(routing, checkpoint, decode_options.format, truncates, typed)
     report = RunReport(show_values=show_values, progress=progress)
-    decoded = chain.from_iterable(map(EffectsDecoder(decode_options), read()))
+    decoded = chain.from_iterable(map(decoder, read()))
     merge_all(grouped(decoded, batch_size), store, output, report)
     return Outcome(
         counts=report.counts,
@@ -155,6 +169,22 @@ def apply_messages(
         first_dead_letters=[letter for _, letter in report.first],
         tables=dict(sorted((+store.counts).items())),
     )
+
+
+def _rows_as(
+    decode_options: DecodeOptions, options: TableOptions
+) -> tuple[EffectsDecoder, TypedTables | None]:
+    """Return what decodes messages, and how tables get their columns; None for JSON text."""
+    evolution, rows = evolution_of(options.schema_evolution), options.rows
+    if isinstance(rows, str) and rows == "json":
+        return EffectsDecoder(decode_options), None
+    typed = TypedTables(decode_options, DeltaRsRules(), evolution=evolution)
+    if isinstance(rows, str) and rows == "embedded":
+        embedded.dialect(decode_options.format)
+        return EffectsDecoder(decode_options), typed
+    columns = given_columns(rows, decode_options)
+    decoder = CheckedEffectsDecoder(decode_options, columns)
+    return decoder, replace(typed, given=columns_as_json(columns))
 
 
 def _path_template(target: str) -> Template:

@@ -2,47 +2,45 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
-from collections.abc import Generator
-from contextlib import contextmanager
 from datetime import datetime, timezone
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from changewire.engines.delta.columns import ROWS, TOMBSTONES
+from changewire.engines.delta.columns import TOMBSTONES
+from changewire.engines.delta.held import (
+    HeldRow,
+    held_rows,
+    held_tombstones,
+    patched_rows,
+    quoted,
+    same_key,
+    unused_name,
+    wanted_keys,
+)
+from changewire.engines.delta.shapes import JSON, FittedMutations, Row, Shape
 from changewire.engines.delta.tables import (
     NEXT_VERSION,
     DeltaTables,
     older_than,
-    read,
     reported,
     set_property,
     tables_of,
 )
-from changewire.engines.json_rows import KEY, ROW, packed, unpacked
+from changewire.engines.json_rows import KEY
 from changewire.engines.kept import TRUNCATED, as_pairs, order_text, order_value
 from changewire.engines.retries import Written, retried, write_until_final
-from changewire.tables.batch import TableMutations, decide_rows, without_changes
+from changewire.engines.typed.types import without_metadata
+from changewire.tables.batch import decide_rows, without_changes
 from changewire.tables.merge import Stored
 from changewire.tables.metadata import COLUMN, metadata_of, state_from
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.routing import Refusal
 from changewire.tables.state import State
-
-_REMAINS: Final = "remains"
-_CHANGED: Final = pa.schema([*ROWS, pa.field(_REMAINS, pa.bool_())])
-
-_ROWS: Final = f'SELECT held."{KEY}", held."{ROW}", held."{COLUMN}" FROM held'  # noqa: S608
-_TOMBSTONES: Final = f'SELECT held."{KEY}", held."{COLUMN}" FROM held'  # noqa: S608 - names of ours
-_OF_KEYS: Final = f' JOIN wanted ON held."{KEY}" = wanted."{KEY}"'
-_PATCHED: Final = (
-    f" WHERE held.\"{COLUMN}\"['columns'] IS NOT NULL OR held.\"{COLUMN}\"['floor'] IS NOT NULL"
-)
 
 
 class DeltaDecisions(Struct):
@@ -50,16 +48,20 @@ class DeltaDecisions(Struct):
 
     Attributes:
         tables: The table and its tombstones, as they were read.
+        named: Columns of keys, by their texts.
         counts: What became of the changes, as `changewire.tables.Result.counts` has it.
         tombstones: Tombstones to append.
-        changed: Rows to write, and keys of rows to remove, with the columns of `_CHANGED`.
+        written: Rows to write, with the columns of the table.
+        removed: Keys of rows to remove, by their columns.
         failures: Why changes cannot be applied, by their rows in the batch.
     """
 
     tables: DeltaTables
+    named: dict[str, Row]
     counts: Counter[str] = field(default_factory=Counter)
     tombstones: list[dict[str, Any]] = field(default_factory=list)
-    changed: list[dict[str, Any]] = field(default_factory=list)
+    written: list[Row] = field(default_factory=list)
+    removed: list[Row] = field(default_factory=list)
     failures: dict[int, Refusal] = field(default_factory=dict)
 
     def take(self, key: str, stored: Stored, after: State | None) -> None:
@@ -70,23 +72,26 @@ class DeltaDecisions(Struct):
             if after.values is None:
                 self.tombstones.append({KEY: key, COLUMN: metadata})
             else:
-                row = packed(key, after.values)
-                self.changed.append({KEY: key, ROW: row, COLUMN: metadata, _REMAINS: True})
+                row = self.tables.shape.row(key, after.values)
+                self.written.append({**row, **self.named[key], COLUMN: metadata})
         if stored.row is not None and not is_row:
-            self.changed.append({KEY: key, _REMAINS: False})
+            self.removed.append(self.named[key])
 
 
 class DeltaMerge(Struct, frozen=True):
     """What a batch does to one table; see `changewire.tables.planner.TableMerge`.
 
     Attributes:
-        mutations: What it does to rows.
+        found: What it does to rows.
         target: Folder of the table.
+        shape: How the table has its rows; None while its columns are not known, and there is
+            nothing but deletes.
         truncate: Order of the newest truncate that the batch has for the table.
     """
 
-    mutations: TableMutations
+    found: FittedMutations
     target: str
+    shape: Shape | None = JSON
     truncate: Order = OLDEST
 
     def decide(self) -> DeltaDecisions:
@@ -100,15 +105,18 @@ class DeltaMerge(Struct, frozen=True):
             ConflictError: Other writers did not let it be made.
             OutputError: The table has other columns, or is not for delta-rs to write.
         """
-        return retried(self.target, lambda: _decided(self, tables_of(self.target)))
+        return retried(self.target, lambda: _decided(self, tables_of(self.target, self.shape)))
 
     def failures(self, decisions: DeltaDecisions) -> dict[int, Refusal] | None:
         """Return why changes cannot be applied."""
-        return decisions.failures or None
+        return {**self.found.misfits, **decisions.failures} or None
 
     def without(self, failures: dict[int, Refusal]) -> DeltaMerge:
         """Return what the batch does without some changes."""
-        return replace(self, mutations=without_changes(self.mutations, failures))
+        mutations = without_changes(self.found.mutations, failures)
+        misfits = {i: why for i, why in self.found.misfits.items() if i not in failures}
+        found = self.found._replace(mutations=mutations, misfits=misfits)
+        return replace(self, found=found)
 
     def write(self, decisions: DeltaDecisions) -> Counter[str]:
         """Write what was decided; a retry changes nothing.
@@ -135,12 +143,14 @@ def _after_truncate(merge: DeltaMerge) -> DeltaDecisions:
     Raises:
         WriteConflictError: Another writer came first.
     """
-    tables = table, tombstones = tables_of(merge.target)
+    tables = tables_of(merge.target, merge.shape)
+    table, tombstones = tables.table, tables.tombstones
     if merge.truncate > OLDEST:
         if merge.truncate > _kept_truncate(tombstones):
             set_property(tombstones, TRUNCATED, order_text(merge.truncate))
-        with reported(table.table_uri):
-            table.delete(older_than(_floor(merge, tombstones)), commit_properties=NEXT_VERSION)
+        if table is not None:
+            with reported(table.table_uri):
+                table.delete(older_than(_floor(merge, tombstones)), commit_properties=NEXT_VERSION)
     return _decided(merge, tables)
 
 
@@ -155,34 +165,33 @@ def _floor(merge: DeltaMerge, tombstones: DeltaTable) -> Order:
 
 def _decided(merge: DeltaMerge, tables: DeltaTables) -> DeltaDecisions:
     """Decide on each row that mutations, or a truncate, concern."""
-    decisions = DeltaDecisions(tables)
-    stored, floor = _stored(merge, tables), _floor(merge, tables.tombstones)
-    found = decide_rows(stored, merge.mutations, floor, decisions.take)
+    decisions = DeltaDecisions(tables, dict(merge.found.named))
+    stored, floor = _stored(merge, decisions), _floor(merge, tables.tombstones)
+    found = decide_rows(stored, merge.found.mutations, floor, decisions.take)
     decisions.counts, decisions.failures = found
     return decisions
 
 
-def _stored(merge: DeltaMerge, tables: DeltaTables) -> dict[str, Stored]:
+def _stored(merge: DeltaMerge, decisions: DeltaDecisions) -> dict[str, Stored]:
     """Return what a table has of the keys that mutations, or a truncate, concern."""
-    table, tombstones = tables
-    found: dict[str, Stored] = {key: Stored() for key in merge.mutations}
-    with _wanted([*found]) as wanted:
-        for row in read(table, _ROWS + _OF_KEYS, wanted=wanted):
-            found[row[KEY]].row = state_from(row[COLUMN], unpacked(row[ROW]))
-        for row in read(tombstones, _TOMBSTONES + _OF_KEYS, wanted=wanted):
-            found[row[KEY]].add_tombstone(state_from(row[COLUMN], None))
-    for row in read(table, _ROWS + _PATCHED) if merge.truncate > OLDEST else ():
-        of_key = found.setdefault(row[KEY], Stored())
-        of_key.row = state_from(row[COLUMN], unpacked(row[ROW]))
+    tables, named = decisions.tables, decisions.named
+    found: dict[str, Stored] = {key: Stored() for key in merge.found.mutations}
+    shape, keys = tables.shape, [*found]
+
+    def add(row: HeldRow) -> None:
+        key = shape.key_text(row.columns) if row.number is None else keys[row.number]
+        named.setdefault(key, {name: row.columns[name] for name in shape.keys})
+        state = state_from(row.columns[COLUMN], shape.values(row.columns))
+        found.setdefault(key, Stored()).row = state
+
+    with wanted_keys([(key, named[key]) for key in keys], shape) as wanted:
+        for row in held_rows(tables, wanted) if keys else ():
+            add(row)
+        for number, metadata in held_tombstones(tables, wanted) if keys else ():
+            found[keys[number]].add_tombstone(state_from(metadata, None))
+        for row in patched_rows(tables, wanted) if merge.truncate > OLDEST else ():
+            add(row)
     return found
-
-
-@contextmanager
-def _wanted(keys: list[str]) -> Generator[DeltaTable, None, None]:
-    """Give keys as a table that queries can join: delta-rs takes no others."""
-    with tempfile.TemporaryDirectory(prefix="changewire-") as folder:
-        write_deltalake(folder, pa.table({KEY: pa.array(keys, pa.string())}))
-        yield DeltaTable(folder)
 
 
 def _write(decisions: DeltaDecisions) -> Written:
@@ -191,14 +200,14 @@ def _write(decisions: DeltaDecisions) -> Written:
     Raises:
         WriteConflictError: Another writer came first.
     """
-    table, tombstones = decisions.tables
-    if not decisions.tombstones and not decisions.changed:
+    tables = decisions.tables
+    if not decisions.tombstones and not decisions.written and not decisions.removed:
         return Written(is_whole=True, is_final=True)
     if decisions.tombstones:
-        write_tombstones(decisions.tombstones, tombstones)
-    if decisions.changed:
-        write_rows(decisions.changed, table)
-    return Written(is_whole=True, is_final=_is_newest(table) and _is_newest(tombstones))
+        write_tombstones(decisions.tombstones, tables.tombstones)
+    if decisions.written or decisions.removed:
+        write_rows(decisions.written, decisions.removed, tables)
+    return Written(is_whole=True, is_final=all(map(_is_newest, tables.both())))
 
 
 def write_tombstones(found: list[dict[str, Any]], tombstones: DeltaTable) -> None:
@@ -213,22 +222,28 @@ def write_tombstones(found: list[dict[str, Any]], tombstones: DeltaTable) -> Non
         write_deltalake(tombstones, rows, mode="append")
 
 
-def write_rows(changed: list[dict[str, Any]], table: DeltaTable) -> None:
+def write_rows(written: list[Row], removed: list[Row], tables: DeltaTables) -> None:
     """Write and remove rows of a table that is still as it was read.
 
     Raises:
         WriteConflictError: It is not.
     """
-    names = {f'"{name}"': f'rows."{name}"' for name in ROWS.names}
+    table, schema = tables.table, without_metadata(tables.shape.schema)
+    if table is None:
+        return
+    mark = unused_name("remains", schema.names)
+    columns = schema.append(pa.field(mark, pa.bool_()))
+    rows = [{**row, mark: True} for row in written] + [{**row, mark: False} for row in removed]
+    names = {quoted(name): f"rows.{quoted(name)}" for name in schema.names}
     merger = table.merge(
-        pa.Table.from_pylist(changed, _CHANGED),
-        f'held."{KEY}" = rows."{KEY}"',
+        pa.Table.from_pylist(rows, columns),
+        same_key([(name, name) for name in tables.shape.keys], rows),
         source_alias="rows",
         target_alias="held",
         streamed_exec=False,
         commit_properties=NEXT_VERSION,
     )
-    remains = f'rows."{_REMAINS}"'
+    remains = f"rows.{quoted(mark)}"
     with reported(table.table_uri):
         (
             merger.when_matched_delete(f"NOT {remains}")

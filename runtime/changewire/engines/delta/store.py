@@ -27,9 +27,12 @@ from changewire.engines.collected import (
 )
 from changewire.engines.delta.columns import EFFECTS_KEPT, TARGETS
 from changewire.engines.delta.merge import DeltaDecisions, DeltaMerge
+from changewire.engines.delta.plan import DeltaBatch
+from changewire.engines.delta.shapes import JSON
 from changewire.engines.effects import check_keys
 from changewire.engines.kept import BATCH, DELETES, TABLES, known_from, target_rows
-from changewire.tables.batch import RowBatch
+from changewire.engines.typed.plan import TypedTables
+from changewire.engines.typed.sources import sources_in
 from changewire.tables.names import Target
 from changewire.tables.planner import BatchPlan, DecidedMerges, decide, plan, write
 from changewire.tables.routing import KnownTables, Namespace, Refusal, Routing
@@ -49,7 +52,7 @@ class DecidedRows(NamedTuple):
     """
 
     rows: pa.Table
-    planned: BatchPlan[RowBatch]
+    planned: BatchPlan[DeltaBatch]
     merges: DecidedMerges[DeltaDecisions, dict[int, Refusal]]
 
 
@@ -62,6 +65,7 @@ class DeltaStore:
         checkpoint: Folder that keeps what is known of tables.
         format: Public name of the messages' format.
         apply_as_truncates: Whether truncates are applied.
+        typed: How tables get their columns; None if they have rows of JSON text.
         known: Tables that were fed.
         counts: What became of changes in tables.
     """
@@ -70,6 +74,7 @@ class DeltaStore:
     checkpoint: str
     format: str
     apply_as_truncates: bool = False
+    typed: TypedTables | None = None
     known: KnownTables = field(init=False)
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -89,13 +94,14 @@ class DeltaStore:
             KeysMissingError: No change has a key, and none ever had.
             OutputError: A table has other columns, or is not for delta-rs to write.
         """
-        batch = batch_of(rows, with_truncates=self.apply_as_truncates)
-        summary = batch.summary()
-        check_keys(summary, self.known)
-        planned = plan(batch, summary, self.routing, self.known)
+        changes = batch_of(rows, with_truncates=self.apply_as_truncates)
+        sources = sources_in(changes, rows, are_typed=self.typed is not None)
+        check_keys(sources, self.known)
+        batch = DeltaBatch(rows, changes, sources, self.typed)
+        planned = plan(batch, sources, self.routing, self.known)
         merges = decide([*self._merges(planned)])
         left = planned.batch.without(*merges.failures)
-        landing = as_dead_letters(rows, left.refused, self.format)
+        landing = as_dead_letters(rows, left.changes.refused, self.format)
         return DecidedRows(landing, replace(planned, batch=left), merges)
 
     def write(self, decided: DecidedRows) -> None:
@@ -108,15 +114,18 @@ class DeltaStore:
         registry = DeltaCheckpoint(self.checkpoint, decided.rows)
         self.counts += write(decided.planned, decided.merges, registry)
 
-    def _merges(self, planned: BatchPlan[RowBatch]) -> Iterator[DeltaMerge]:
+    def _merges(self, planned: BatchPlan[DeltaBatch]) -> Iterator[DeltaMerge]:
         added: dict[Target, list[Namespace]] = {}
         for target, namespace in planned.routes.added:
             added.setdefault(target, []).append(namespace)
+        batch, changes = planned.batch, planned.batch.changes
+        afters = [] if self.typed is None else batch.rows["after"].to_pylist()
         for target, keys in planned.routes.targets.items():
             deletes = _kept_deletes(self.checkpoint, added[target]) if target in added else ()
             earlier = (keyed_mutation(row, None) for row in deletes)
-            mutations = planned.batch.mutations_of(keys, earlier)
-            yield DeltaMerge(mutations, target.name, planned.batch.newest_truncate(keys))
+            shape = batch.tables[target].shape
+            found = (shape or JSON).fitted(changes.mutations_of(keys, earlier), afters)
+            yield DeltaMerge(found, target.name, shape, changes.newest_truncate(keys))
 
 
 class DeltaCheckpoint(NamedTuple):
@@ -125,9 +134,9 @@ class DeltaCheckpoint(NamedTuple):
     folder: str
     rows: pa.Table
 
-    def keep_deletes(self, batch: RowBatch) -> None:
+    def keep_deletes(self, batch: DeltaBatch) -> None:
         """Keep deletes that name no table, for tables to come."""
-        _write([*deletes_for_all(self.rows, batch)], self.folder, DELETES, EFFECTS_KEPT)
+        _write([*deletes_for_all(self.rows, batch.changes)], self.folder, DELETES, EFFECTS_KEPT)
 
     def keep_tables(self, added: list[tuple[Target, Namespace]]) -> None:
         """Keep the tables that the batch was the first to feed."""

@@ -14,11 +14,13 @@ import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, QueryBuilder, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError
 
-from changewire.engines.delta.columns import ROWS, TOMBSTONES
+from changewire.engines.delta.columns import TOMBSTONES
+from changewire.engines.delta.shapes import JSON, Shape
 from changewire.engines.errors import OutputError
-from changewire.engines.json_rows import KEY, ROW
+from changewire.engines.json_rows import ROW
 from changewire.engines.kept import KEYS, SUFFIX, property_text, property_value
 from changewire.engines.retries import WriteConflictError, retried
+from changewire.engines.typed.json_types import sql_name
 from changewire.tables.metadata import COLUMN
 from changewire.tables.names import beside
 from changewire.tables.order import Order
@@ -36,7 +38,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _ADVICE: Final = {
     COLUMN: "; it was not made by changewire",
-    ROW: "; tables whose rows are columns of a type are merged into by Spark",
+    ROW: "; if its rows are columns of a type, the run needs `rows`",
 }
 
 
@@ -44,12 +46,18 @@ class DeltaTables(NamedTuple):
     """A table with its tombstones, each at its newest version.
 
     Attributes:
-        table: The table.
+        table: The table; None while its columns are not known.
         tombstones: The table of its tombstones.
+        shape: How the table has its rows.
     """
 
-    table: DeltaTable
+    table: DeltaTable | None
     tombstones: DeltaTable
+    shape: Shape
+
+    def both(self) -> list[DeltaTable]:
+        """Return the table, if there is one, and that of its tombstones."""
+        return [one for one in (self.table, self.tombstones) if one is not None]
 
 
 def check_path(target: str) -> None:
@@ -67,27 +75,58 @@ def check_path(target: str) -> None:
         )
 
 
-def tables_of(target: str) -> DeltaTables:
-    """Return the table of a target, made if it is not there, and that of its tombstones.
+def tables_of(target: str, shape: Shape | None) -> DeltaTables:
+    """Return the table of a target and that of its tombstones, made if they are not there.
+
+    Columns that the table lacks are added. Without a shape only tombstones are made.
 
     Raises:
         OutputError: It is there, and has other columns, or is not for delta-rs to read.
         WriteConflictError: Another writer changed it meanwhile.
     """
-    table, tombstones = _made(target, ROWS), _made(beside(target, SUFFIX), TOMBSTONES)
-    keys = property_value(tombstones.metadata().configuration.get(KEYS))
+    tombstones = _made(beside(target, SUFFIX), TOMBSTONES)
+    if shape is None:
+        return DeltaTables(None, tombstones, JSON)
+    table = _made(target, shape.schema, is_wider=shape.takes_columns)
+    keys = keys_of(tombstones)
     if keys is None:
-        set_property(tombstones, KEYS, property_text([KEY]))
-    elif keys != [KEY]:
+        set_property(tombstones, KEYS, property_text([*shape.keys]))
+    elif keys != shape.keys:
         raise OutputError(f"{target}: its key has the columns {', '.join(keys)}{_ADVICE[ROW]}")
-    return DeltaTables(table, tombstones)
+    return DeltaTables(table, tombstones, shape)
 
 
-def _made(path: str, columns: pa.Schema) -> DeltaTable:
+def keys_of(tombstones: DeltaTable) -> tuple[str, ...] | None:
+    """Return the columns of a table's key, which its tombstones keep; None if they have none."""
+    found = property_value(tombstones.metadata().configuration.get(KEYS))
+    return None if found is None else tuple(found)
+
+
+def there(path: str, columns: pa.Schema) -> DeltaTable | None:
+    """Return a table that has some columns; None if it is not there.
+
+    Raises:
+        OutputError: It lacks one of them, or is not for delta-rs to read.
+    """
+    with reported(path):
+        return opened(path, columns) if DeltaTable.is_deltatable(path) else None
+
+
+def _made(path: str, columns: pa.Schema, *, is_wider: bool = False) -> DeltaTable:
+    """Return a table; `is_wider` says whether it gets columns that it lacks."""
     with reported(path):
         if not DeltaTable.is_deltatable(path):
             DeltaTable.create(path, columns, mode="ignore")
+        elif is_wider:
+            _add_columns(DeltaTable(path), columns)
     return opened(path, columns)
+
+
+def _add_columns(table: DeltaTable, columns: pa.Schema) -> None:
+    names = {field.name for field in table.schema().fields}
+    lacking = [f for f in Schema.from_arrow(columns).fields if f.name not in names]
+    if COLUMN in names and lacking:
+        table.alter.add_columns(lacking)
 
 
 def opened(path: str, columns: pa.Schema) -> DeltaTable:
@@ -142,17 +181,7 @@ def _check(path: str, there: Schema, needed: pa.Schema) -> None:
 def _types(schema: Schema) -> dict[str, str]:
     """Return the types of columns as text, without comments and what may be NULL."""
     fields = json.loads(schema.to_json())["fields"]
-    return {field["name"]: _text(field["type"]) for field in fields}
-
-
-def _text(kind: Any) -> str:
-    if isinstance(kind, str):
-        return kind
-    if kind["type"] == "struct":
-        fields = ",".join(f"{one['name']}:{_text(one['type'])}" for one in kind["fields"])
-        return f"struct<{fields}>"
-    parts = [_text(kind[name]) for name in ("keyType", "valueType", "elementType") if name in kind]
-    return f"{kind['type']}<{','.join(parts)}>"
+    return {field["name"]: sql_name(field["type"]) for field in fields}
 
 
 def read(table: DeltaTable, query: str, **others: DeltaTable) -> Iterator[dict[str, Any]]:

@@ -11,11 +11,13 @@ import pyarrow as pa
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.decode import Decoder
-from changewire.engines.messages import counts_of, decoder_of
+from changewire.engines.messages import counts_of
 from changewire.engines.outcome import Outcome
 from changewire.engines.python.batches import batches
 from changewire.engines.python.groups import Letters, count, first_letters
 from changewire.engines.python.parquet import staged
+from changewire.engines.typed.rows import decoder_of
+from changewire.engines.typed.schemas import RowsAs
 from changewire.framing.shapes import read_together
 
 Progress = Callable[[int], None]
@@ -27,6 +29,7 @@ def run(
     output: str,
     *,
     decode_options: DecodeOptions,
+    rows: RowsAs = "json",
     shape: str = "auto",
     show_values: bool = False,
     progress: Progress | None = None,
@@ -41,6 +44,8 @@ def run(
         output: Folder for ``changes``, ``controls`` and ``dead_letters``, or for ``messages`` and
             ``dead_letters``; those are replaced.
         decode_options: The format of the messages, and what they do not say themselves.
+        rows: What ``before`` and ``after`` are: ``json``, or a type or schema as
+            `changewire.arrow.decode` takes it.
         shape: Shape of the files, see `changewire.framing.SHAPES`.
         show_values: Whether the outcome's first dead letters show the start of their values.
         progress: Called after each batch with the number of messages so far.
@@ -48,15 +53,16 @@ def run(
     Raises:
         FramingError: A file cannot be read.
         ConservationError: The decoded rows do not add up.
+        ValueError: `rows` is nothing that rows can be.
     """
     started = time.perf_counter()
-    decoder, counts = decoder_of(decode_options), counts_of(decode_options)
+    decoder, counts = decoder_of(decode_options, rows), counts_of(decode_options)
     first: Letters = []
     with staged(output, decoder.schema(), decoder.outputs) as tables:
-        for rows in _decoded(inputs, shape, decoder):
-            count(rows, counts)
-            first = first_letters(first, rows, show_values=show_values)
-            tables.write(rows)
+        for batch in _decoded(inputs, shape, decoder):
+            count(batch, counts)
+            first = first_letters(first, batch, show_values=show_values)
+            tables.write(batch)
             if progress is not None:
                 progress(counts.messages)
         counts.checked()

@@ -7,7 +7,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_type
-from pyspark.sql.types import DataType
+from pyspark.sql.types import DataType, StructType
+
+from changewire.engines.typed.types import columns_of
 
 _ZONE: Final = "timezone"
 
@@ -19,3 +21,12 @@ def arrow_type(kind: DataType) -> pa.DataType:
     """
     convert: Any = to_arrow_type
     return convert(kind, **({_ZONE: "UTC"} if _ZONE in signature(convert).parameters else {}))
+
+
+def row_columns(row: StructType) -> pa.Schema:
+    """Return the columns of rows as `changewire.engines.typed` takes them, with their metadata.
+
+    Raises:
+        ValueError: A row has no column of such a type.
+    """
+    return columns_of(row.jsonValue())

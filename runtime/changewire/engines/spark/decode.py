@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal, cast
+from typing import ClassVar, Literal, TypeAlias, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,15 +18,18 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.counts import Counts
 from changewire.engines.decode import Decoder
 from changewire.engines.layout import CHANGE, CONTROL, INPUT_COLUMNS, OUTPUTS
+from changewire.engines.spark import arrow_types
 from changewire.engines.spark.frames import Frames, counted, totals
 from changewire.engines.spark.observed import delivered
-from changewire.engines.spark.row_type import RowSchema, row_type
+from changewire.engines.spark.row_type import row_type
 from changewire.engines.spark.tally import KernelTally, tally_of
-from changewire.engines.spark.typed import TypedDecoder, typed_schema
-from changewire.engines.spark.types import HEADERS, INPUT, ROWS, nullable
+from changewire.engines.spark.types import HEADERS, INPUT, ROWS, nullable, typed_schema
 from changewire.engines.spark.variant import VariantDecoder, as_variant
+from changewire.engines.typed.decode import TypedDecoder
+from changewire.engines.typed.schemas import RowSchema
+from changewire.engines.typed.types import columns_as_json, row_columns
 
-RowsAs = Literal["json", "variant"] | StructType | RowSchema
+RowsAs: TypeAlias = Literal["json", "variant"] | StructType | pa.Schema | RowSchema
 """How `key`, `before` and `after` are given: exact JSON text, VARIANT, or columns of a type, which
 or a schema of them."""
 
@@ -107,8 +110,9 @@ def decode(
         rows: ``json`` gives exact JSON text, ``variant`` gives VARIANT (Spark 4.0 or newer), a
             StructType gives ``before`` and ``after`` as such columns: a value that does not fit its
             column makes the element a dead letter, and columns that the type does not name are
-            kept in ``attributes``, as ``undeclared``. A schema, parsed, as JSON text or as the path
-            of its file, gives the StructType that `row_type` makes of it.
+            kept in ``attributes``, as ``undeclared``. A `pyarrow.Schema` does the same. A schema of
+            the row, parsed, as JSON text or as the path of its file, gives the StructType that
+            `row_type` makes of it.
 
     Raises:
         ValueError: There is no such format, an option does not fit it, or `rows` is something else.
@@ -132,11 +136,13 @@ def decoded_by(
         found = mapped(messages, VariantDecoder(decode_options), ROWS, tally)
         return DecodedFrames(as_variant(found), rows, native=tally)
     kind = struct_of(rows, decode_options)
-    typed = TypedDecoder(decode_options, kind)
+    typed = TypedDecoder(decode_options, arrow_types.row_columns(kind))
     return DecodedFrames(mapped(messages, typed, typed_schema(kind), tally), kind, native=tally)
 
 
-def struct_of(rows: StructType | RowSchema, decode_options: DecodeOptions) -> StructType:
+def struct_of(
+    rows: StructType | pa.Schema | RowSchema, decode_options: DecodeOptions
+) -> StructType:
     """Return the type of rows that a type or a schema says.
 
     Raises:
@@ -145,6 +151,8 @@ def struct_of(rows: StructType | RowSchema, decode_options: DecodeOptions) -> St
     """
     if isinstance(rows, StructType):
         return cast("StructType", nullable(rows))
+    if isinstance(rows, pa.Schema):
+        return StructType.fromJson(columns_as_json(row_columns(cast("Iterable[pa.Field]", rows))))
     try:
         found = row_type(
             rows,
@@ -154,7 +162,7 @@ def struct_of(rows: StructType | RowSchema, decode_options: DecodeOptions) -> St
         )
     except OSError:
         raise ValueError(
-            f"rows is 'json', 'variant', a StructType or a schema, not {rows!r}"
+            f"rows is 'json', 'variant', a StructType, a pyarrow.Schema or a schema, not {rows!r}"
         ) from None
     return cast("StructType", nullable(found))
 

@@ -15,7 +15,7 @@ from changewire.codec.registry import family
 from changewire.engines.counts import MessageCounts
 from changewire.engines.layout import MESSAGE, MESSAGE_OUTPUTS
 from changewire.engines.messages import MessageDecoder, snake
-from changewire.engines.spark.decode import DecodedFrames, decoded_by, mapped
+from changewire.engines.spark.decode import DecodedFrames, RowsAs, decoded_by, mapped
 from changewire.engines.spark.frames import Frames, counted, totals
 from changewire.engines.spark.types import message_rows, nullable
 
@@ -74,11 +74,13 @@ def messages_by(decode_options: DecodeOptions, messages: DataFrame) -> MessageFr
     return MessageFrames(mapped(messages, MessageDecoder(decode_options), schema))
 
 
-def frames_by(decode_options: DecodeOptions, messages: DataFrame) -> DecodedFrames | MessageFrames:
-    """Return the rows that are asked for, of JSON text where they are changes."""
+def frames_by(
+    decode_options: DecodeOptions, messages: DataFrame, rows: RowsAs = "json"
+) -> DecodedFrames | MessageFrames:
+    """Return what is asked for: messages, or changes whose rows are as `decode` says."""
     if decode_options.elements_as == "messages":
         return messages_by(decode_options, messages)
-    return decoded_by(decode_options, messages)
+    return decoded_by(decode_options, messages, rows)
 
 
 def message_type(format: str) -> StructType:

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from os import PathLike
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
 from pyspark.sql.types import StructType
 
-from changewire.changes import embedded
-from changewire.engines.spark.readings import MESSAGE_SCHEMA, ROW_SCHEMA, TYPED_BY
-from changewire.generator import generator_part
-
-RowSchema = Mapping[str, Any] | str | bytes | PathLike[str]
-"""A schema, parsed or as JSON text, or the path of its file."""
+from changewire.engines.typed.schemas import RowSchema, schema_columns
 
 
 def row_type(
@@ -42,30 +34,5 @@ def row_type(
         ImportError: It is a JSON Schema, and the extra ``codegen`` is not installed.
         OSError: There is no such file.
     """
-    found = schema if isinstance(schema, Mapping) else embedded.parsed(_text(schema))
-    if not isinstance(found, Mapping):
-        raise ValueError("a schema of rows is a JSON object")  # noqa: TRY004 - a wrong value
-    if "properties" in found:
-        return _struct_type(_of_json_schema(found), ROW_SCHEMA)
-    if format is None:
-        raise ValueError("no JSON Schema with properties; a schema from a message needs `format`")
-    columns = embedded.row_type(found, format=format, keys=keys, families=families)
-    return _struct_type(columns, MESSAGE_SCHEMA)
-
-
-def _text(schema: str | bytes | PathLike[str]) -> str | bytes:
-    if isinstance(schema, bytes) or (isinstance(schema, str) and schema.lstrip().startswith("{")):
-        return schema
-    return Path(schema).read_bytes()
-
-
-def _of_json_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    generator = generator_part("row_type", "JSON Schemas of rows need")
-    columns: dict[str, Any] = generator(schema)
-    return columns
-
-
-def _struct_type(columns: dict[str, Any], typed_by: str) -> StructType:
-    for column in columns["fields"]:
-        column["metadata"][TYPED_BY] = typed_by
-    return StructType.fromJson(columns)
+    found = schema_columns(schema, format=format, keys=keys, families=families)
+    return StructType.fromJson(found)

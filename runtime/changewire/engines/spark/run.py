@@ -13,10 +13,10 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.options import KafkaOptions
 from changewire.engines.outcome import Outcome
 from changewire.engines.python.batches import batches
-from changewire.engines.spark.decode import BatchFunction
+from changewire.engines.spark.decode import BatchFunction, DecodedFrames, RowsAs
 from changewire.engines.spark.kafka.options import address
 from changewire.engines.spark.kafka.read import read_kafka
-from changewire.engines.spark.messages import frames_by
+from changewire.engines.spark.messages import MessageFrames, frames_by
 from changewire.engines.spark.session import session
 from changewire.engines.spark.types import INPUT
 from changewire.engines.spark.write import write
@@ -46,6 +46,7 @@ def run(
     output: str,
     *,
     decode_options: DecodeOptions,
+    rows: RowsAs = "json",
     shape: str = "auto",
     show_values: bool = False,
 ) -> Outcome:
@@ -56,6 +57,7 @@ def run(
         output: Folder for ``changes``, ``controls`` and ``dead_letters``, or for ``messages`` and
             ``dead_letters``; those are replaced.
         decode_options: The format of the messages, and what they do not say themselves.
+        rows: What ``before`` and ``after`` are, as for `decode`.
         shape: Shape of the files, see `changewire.framing.SHAPES`.
         show_values: Whether the outcome's first dead letters show the start of their values.
 
@@ -64,9 +66,9 @@ def run(
         ConservationError: The decoded rows do not add up.
     """
     started = time.perf_counter()
-    messages = read_files(session(), inputs, shape=shape)
+    frames = frames_by(decode_options, read_files(session(), inputs, shape=shape), rows)
     times = started, time.perf_counter()
-    return _written(messages, inputs, output, decode_options, times, show_values=show_values)
+    return _written(frames, inputs, output, decode_options, times, show_values=show_values)
 
 
 def run_kafka(
@@ -85,14 +87,14 @@ def run_kafka(
     """
     started = time.perf_counter()
     spark = session({"spark.jars.packages": packages} if packages else None)
-    messages = read_kafka(spark, options, streaming=False)
+    frames = frames_by(decode_options, read_kafka(spark, options, streaming=False))
     times = started, time.perf_counter()
     inputs = [address(options)]
-    return _written(messages, inputs, output, decode_options, times, show_values=show_values)
+    return _written(frames, inputs, output, decode_options, times, show_values=show_values)
 
 
 def _written(
-    messages: DataFrame,
+    frames: DecodedFrames | MessageFrames,
     inputs: Sequence[str],
     output: str,
     decode_options: DecodeOptions,
@@ -102,13 +104,13 @@ def _written(
 ) -> Outcome:
     """Write the tables; `times` are those of the start of the run and of the read."""
     started, ready = times
-    counts, letters = write(frames_by(decode_options, messages), output, show_values=show_values)
+    counts, letters = write(frames, output, show_values=show_values)
     return Outcome(
         counts=counts,
         format=decode_options.format,
         inputs=list(inputs),
         output=output,
-        engine=f"spark {messages.sparkSession.version}",
+        engine=f"spark {frames.rows.sparkSession.version}",
         seconds=time.perf_counter() - started,
         first_dead_letters=letters,
         native=counts.native,

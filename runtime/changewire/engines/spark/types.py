@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from pyspark.sql.types import (
     ArrayType,
@@ -20,6 +20,8 @@ from pyspark.sql.types import (
 
 from changewire.engines.layout import CHANGE_COLUMNS, REJECTION_COLUMNS
 from changewire_messages.change.spark import CHANGE, REJECTION
+
+_IMAGES: Final = frozenset({"before", "after"})
 
 HEADERS = ArrayType(
     StructType([StructField("key", StringType()), StructField("value", BinaryType())])
@@ -127,6 +129,18 @@ def _rows(kinds: str, own: list[StructField]) -> StructType:
 
 ROWS = _rows("change, control or dead_letter.", _nullable(CHANGE, CHANGE_COLUMNS))
 """Decoded rows, as `changewire.engines.decode` makes them."""
+
+
+def typed_schema(row: StructType) -> StructType:
+    """Return the type of decoded rows whose `before` and `after` have a type."""
+    return StructType(
+        [
+            StructField(field.name, row, metadata=field.metadata)
+            if field.name in _IMAGES
+            else field
+            for field in ROWS.fields
+        ]
+    )
 
 
 def message_rows(message: StructType) -> StructType:

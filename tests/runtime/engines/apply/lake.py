@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +39,7 @@ from changewire.tables.keys import key_text
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructType
 
 COLUMNS = {name: INPUT_COLUMNS[name] for name in ("value", "topic", "partition", "offset")}
 TYPE = "value binary, topic string, partition int, offset long"
@@ -64,6 +65,7 @@ class Lake:
         lake: Folder of the tables, where it is not that of the root.
         files: Number of files so far.
         namespace: Where the tables are that have names, in a catalog `ice`.
+        given: Type of rows; None for rows of JSON text.
         log: Format of the outputs of `apply`; empty for that of the tables, as users have it. A
             batch in Parquet takes a third of the time.
     """
@@ -75,6 +77,7 @@ class Lake:
     files: int = 0
     namespace: str = ""
     log: str = ""
+    given: StructType | None = None
 
     def __post_init__(self) -> None:
         """Skip the test where the table format was not run with this Spark."""
@@ -122,6 +125,7 @@ class Lake:
         routing = Routing(template_of(self.template), "null")
         decode_options = DecodeOptions("dataworks-json")
         how = ApplyOptions(routing, decode_options, self.sink, checkpoint, self.applies_truncates)
+        how = how if self.given is None else replace(how, rows=self.given)
         decoder = ChangeDecoder(decode_options)
         decoded = DecodedFrames(mapped(self.read(spark), decoder, with_effects(ROWS)))
         outputs = StreamOutputs(**self.outputs())

@@ -6,10 +6,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from changewire.engines.spark.apply.failures import built
+from changewire.engines.typed.fitted import built
+from changewire.tables.routing import Refusal
 
 STEP = "fitting the row to its table"
-EARLIER = {"code": "wrong-type", "pointer": "/after/a", "message": "expected bigint"}
+EARLIER = Refusal("wrong-type", "/after/a", "expected bigint")
 
 
 def test_a_value_that_arrow_refuses_fails_alone() -> None:
@@ -19,7 +20,7 @@ def test_a_value_that_arrow_refuses_fails_alone() -> None:
     assert found.to_pylist() == [1, None, None, None]
     assert failures == [
         None,
-        {"code": "apply-failed", "pointer": "/after", "message": f"{STEP} raised ArrowInvalid"},
+        Refusal("apply-failed", "/after", f"{STEP} raised ArrowInvalid"),
         EARLIER,
         None,
     ]

@@ -29,8 +29,9 @@ from tests.runtime.tables.model import tables_of
 from tests.samples import examples
 
 import changewire.spark as cws
-from changewire.engines.spark.apply.evolve import evolved
 from changewire.engines.spark.apply.formats import format_of
+from changewire.engines.spark.apply.plan import SparkRules
+from changewire.engines.typed.evolve import evolved
 from changewire.framing import FramingError
 
 if TYPE_CHECKING:
@@ -106,8 +107,10 @@ def test_types_are_those_that_iceberg_has() -> None:
     there, wider, finer = (
         StructType([StructField("d", DecimalType(*size))]) for size in ((5, 2), (9, 2), (9, 3))
     )
-    assert evolved(there, [("x", wider)], widens=iceberg.widens).columns == wider
-    assert "x" in evolved(there, [("x", finer)], widens=iceberg.widens).refused
+    widens = SparkRules(iceberg).widens
+    found = evolved(there.jsonValue(), [("x", wider.jsonValue())], widens=widens)
+    assert found.columns == wider.jsonValue()
+    assert "x" in evolved(there.jsonValue(), [("x", finer.jsonValue())], widens=widens).refused
 
 
 def test_tables_have_names(spark: SparkSession, tmp_path: Path) -> None:

@@ -21,12 +21,16 @@ from changewire.engines.arrow.messages import opener
 from changewire.engines.changelog import stored_row
 from changewire.engines.changelog.target import StoredRow
 from changewire.engines.delta.apply import RunReport, grouped, merge_all
+from changewire.engines.delta.plan import DeltaRsRules
 from changewire.engines.delta.store import DeltaStore
 from changewire.engines.effects import EffectsDecoder
 from changewire.engines.kept import SUFFIX
 from changewire.engines.layout import INPUT_COLUMNS
+from changewire.engines.typed.plan import TypedTables
+from changewire.engines.typed.types import columns_as_json
 from changewire.tables import PositionedChange, Routing, template_of
 from changewire.tables.keys import key_text
+from changewire.tables.metadata import COLUMN
 
 COLUMNS = {name: INPUT_COLUMNS[name] for name in ("value", "topic", "partition", "offset")}
 
@@ -59,20 +63,25 @@ class Lake:
         root: Holds checkpoint, outputs and tables.
         applies_truncates: Whether truncates are applied.
         lake: Folder of the tables, where it is not that of the root.
+        given: Columns of rows; None for rows of JSON text.
         counts: What became of changes in tables, in all runs.
     """
 
     root: Path
     applies_truncates: bool = False
     lake: Path | None = None
+    given: pa.Schema | None = None
     counts: Counter[str] = field(default_factory=Counter)
 
     def apply(self, batch: Sequence[PositionedChange], batch_size: int = 100) -> Counter[str]:
         """Apply changes in one run; return what became of them."""
         routing = Routing(template_of(f"{self.folder}/{{table}}"), "null")
         checkpoint = str(self.root / "checkpoint")
-        store = DeltaStore(routing, checkpoint, "dataworks-json", self.applies_truncates)
-        decode = ChangeDecoder(DecodeOptions("dataworks-json"))
+        decode_options, typed = DecodeOptions("dataworks-json"), None
+        if self.given is not None:
+            typed = TypedTables(decode_options, DeltaRsRules(), columns_as_json(self.given))
+        store = DeltaStore(routing, checkpoint, "dataworks-json", self.applies_truncates, typed)
+        decode = ChangeDecoder(decode_options)
         read, _ = opener(records(batch), "auto")
         rows = grouped((rows for part in read() for rows in decode(part)), batch_size)
         merge_all(rows, store, str(self.root / "out"), RunReport())
@@ -90,9 +99,12 @@ class Lake:
         return sorted(name for name in names if not name.endswith(SUFFIX))
 
     def rows(self, name: str) -> list[dict[str, Any]]:
-        """Return the rows of a table."""
-        texts = DeltaTable(str(self.folder / name)).to_pyarrow_table()["row"].to_pylist()
-        return [msgspec.json.decode(text) for text in texts]
+        """Return the rows of a table; of typed ones what is not NULL."""
+        table = DeltaTable(str(self.folder / name)).to_pyarrow_table()
+        if self.given is None:
+            return [msgspec.json.decode(text) for text in table["row"].to_pylist()]
+        rows = table.drop_columns(COLUMN).to_pylist(maps_as_pydicts="strict")
+        return [{name: one for name, one in row.items() if one is not None} for row in rows]
 
     def kept(self, name: str, key: Any) -> StoredRow | None:
         """Return a row of a table, as `changewire trace` reads it."""

@@ -160,7 +160,10 @@ def test_deletes_by_record_keys(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"rows": "embedded"}, "need Spark"),
+        ({"rows": "embedded"}, "messages of aerospike-json hold no schema"),
+        ({"rows": "nested"}, "'nested' is no pyarrow.Schema, no StructType"),
+        ({"rows": pa.schema({"a": pa.uint8()})}, "a row has no column of type uint8"),
+        ({"schema_evolution": "any"}, "no schema_evolution 'any'; there are: add_columns"),
         ({"batch_size": 0}, "batch_size is a number from 1, not 0"),
         ({"format": "avro"}, "avro"),
         ({"target": "lake.{table}"}, "has no slash"),

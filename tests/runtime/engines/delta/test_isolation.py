@@ -11,7 +11,7 @@ from tests.runtime.engines.delta.lake import Lake
 from tests.runtime.tables.histories import change, placed
 
 from changewire.engines import collected
-from changewire.engines.delta import merge
+from changewire.engines.delta import shapes
 from changewire.tables.mutations import mutations
 from changewire.tables.routing import route
 
@@ -47,7 +47,7 @@ def letters(lake: Lake) -> list[tuple[int, str]]:
     ("module", "name", "bad", "said"),
     [
         (collected, "unpacked", ["bad"], "/after: reading the row raised ZeroDivisionError"),
-        (merge, "packed", ['"id":2', '"id":5'], ": deciding on the row raised ZeroDivisionError"),
+        (shapes, "packed", ['"id":2', '"id":5'], ": deciding on the row raised ZeroDivisionError"),
     ],
 )
 def test_a_change_that_fails_is_a_dead_letter(

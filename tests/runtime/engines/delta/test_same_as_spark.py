@@ -10,8 +10,19 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql.types import (
+    ArrayType,
+    DecimalType,
+    DoubleType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
+from tests.runtime.engines.any_messages import KEYS, captured, mutated
 from tests.runtime.engines.apply.lake import Lake as SparkLake
 from tests.runtime.engines.delta.lake import Lake
+from tests.runtime.engines.delta.test_typed import typed_content
 from tests.runtime.engines.same_tables import assert_same
 from tests.runtime.tables.histories import change, placed, truncate
 from tests.runtime.tables.model import tables_of
@@ -19,8 +30,8 @@ from tests.runtime.tables.model import tables_of
 import changewire as cw
 import changewire.delta as cwd
 import changewire.spark as cws
-from changewire.engines.layout import INPUT_COLUMNS
 from changewire.engines.python.batches import to_batch
+from changewire.engines.spark.arrow_types import row_columns
 from changewire.framing import expand, read
 from changewire.tables.keys import key_text
 
@@ -48,14 +59,53 @@ def test_examples_end_in_the_same_tables(
     spark: SparkSession, tmp_path: Path, folders: list[Path]
 ) -> None:
     """Of each format the examples make the same tables, and the same dead letters."""
-    table = records(*folders)
+    codes = check_same(spark, tmp_path, records(*folders), {"format": "auto"})
+    systems = {folder.name.partition(".")[0] for folder in (tmp_path / "rust").iterdir()}
+    assert systems == {name.partition("-")[0] for name in cw.formats()}
+    assert codes
+
+
+AEROSPIKE = StructType(
+    [
+        StructField("name", StringType(), metadata={"comment": "Of the user."}),
+        StructField("age", LongType()),
+        StructField("score", DecimalType(9, 3)),
+        StructField("tags", ArrayType(StringType())),
+        StructField("any", StringType(), metadata={"contentMediaType": "application/json"}),
+    ]
+)
+TYPED: dict[str, Any] = {
+    "aerospike-json": AEROSPIKE,
+    "dataworks-json": "embedded",
+    "lindorm-json": "embedded",
+}
+
+
+@pytest.mark.parametrize("format", TYPED)
+def test_typed_columns_are_the_same(spark: SparkSession, tmp_path: Path, format: str) -> None:
+    """Columns, comments, keys, rows, tombstones and dead letters are those of Spark."""
+    values = [*captured(format), *mutated(format, 150, seed=5)]
+    columns = {
+        "value": pa.array(values, pa.binary()),
+        "topic": pa.array(["topic"] * len(values)),
+        "partition": pa.array([0] * len(values), pa.int32()),
+        "offset": pa.array(range(len(values)), pa.int64()),
+    }
+    common = {"format": format, "rows": TYPED[format], "keys": KEYS.get(format)}
+    check_same(spark, tmp_path, pa.table(columns), common)
+
+
+def check_same(
+    spark: SparkSession, tmp_path: Path, table: pa.Table, options: dict[str, Any]
+) -> Counter[str]:
+    """Apply records with both engines; return how many dead letters there are, by code."""
     (tmp_path / "in").mkdir()
     pq.write_table(table, tmp_path / "in" / "records.parquet")
     kinds = "value binary, key binary, topic string, partition int, offset long, path string, "
     messages = spark.readStream.schema(f"{kinds}number long").parquet(str(tmp_path / "in"))
     outputs = ("changes", "controls", "dead_letters", "checkpoint")
     places: dict[str, Any] = {output: f"{tmp_path}/log/{output}" for output in outputs}
-    common: dict[str, Any] = {"format": "auto", "null_set": "none"}
+    common: dict[str, Any] = {"null_set": "none", **options}
     query = cws.apply_changes(
         messages,
         target=f"{tmp_path}/spark/{{system}}.{{database}}/{{table}}",
@@ -65,19 +115,21 @@ def test_examples_end_in_the_same_tables(
     )
     cws.await_end(query)
     outcome = cwd.apply_changes(
-        table.select([one for one in INPUT_COLUMNS if one not in {"headers", "timestamp"}]),
+        table.select([one for one in table.column_names if one not in {"headers", "timestamp"}]),
         target=f"{tmp_path}/rust/{{system}}.{{database}}/{{table}}",
         output=f"{tmp_path}/out",
         checkpoint=f"{tmp_path}/checkpoint",
         **common,
     )
     assert_same(tmp_path / "spark", tmp_path / "rust")
-    systems = {folder.name.partition(".")[0] for folder in (tmp_path / "rust").iterdir()}
-    assert systems == {name.partition("-")[0] for name in cw.formats()}
     assert outcome.tables is not None
     assert outcome.tables["applied"] > 0
-    letters = spark.read.format("delta").load(f"{tmp_path}/log/dead_letters").collect()
-    assert Counter(row["code"] for row in letters) == outcome.counts.by_error_code
+    place = ["offset", "element", "code", "pointer", "message"]
+    kept = spark.read.format("delta").load(f"{tmp_path}/log/dead_letters")
+    letters = kept.select(*place).collect()
+    found = pq.read_table(tmp_path / "out" / "dead_letters", columns=place).to_pylist()
+    assert sorted(map(str, found)) == sorted(str(row.asDict()) for row in letters)
+    return outcome.counts.by_error_code
 
 
 def test_each_engine_goes_on_where_the_other_ended(spark: SparkSession, tmp_path: Path) -> None:
@@ -126,6 +178,37 @@ def test_each_engine_goes_on_where_the_other_ended(spark: SparkSession, tmp_path
     assert lake.tables() == ["new", "newer", "t"]
     (letter,) = lake.output("dead_letters")
     assert letter["code"] == "name-collision"
+
+
+def test_each_engine_goes_on_with_typed_tables(spark: SparkSession, tmp_path: Path) -> None:
+    """Rows, tombstones, truncates, new columns and kept deletes count for both."""
+    kinds = {"id": LongType(), "a": StringType(), "b": DecimalType(38, 6), "c": DoubleType()}
+    runs = [
+        placed(change(key=1, a=1), change(key=2, sequence=9, a=1), change("delete", 3, 5)),
+        placed(
+            change(key=3, sequence=4, a=1),
+            change("update", 2, 8, image="patch", b=1),
+            change("update", 1, 7, image="patch", b="1.5"),
+            change("delete", 7, 6, table=None),
+            start=10,
+        ),
+        placed(change(key=4, sequence=5, c=1), truncate(3), change(key=7, sequence=5), start=20),
+        placed(change(key=5, sequence=2, a=1), change(key=6, sequence=4, c=2), start=30),
+    ]
+    lake = Lake(tmp_path, applies_truncates=True)
+    in_spark = SparkLake(tmp_path, applies_truncates=True)
+    for number, run in enumerate(runs):
+        names = [*kinds][: 2 + number]
+        row = StructType([StructField(name, kinds[name]) for name in names])
+        if number % 2:
+            lake.given = row_columns(row)
+            lake.apply(run)
+        else:
+            in_spark.given = row
+            in_spark.send(run)
+            in_spark.apply(spark)
+    sent = [one for run in runs for one in run]
+    assert lake.content() == typed_content(sent, truncates=True)
 
 
 def test_tables_of_spark_that_delta_rs_does_not_take(spark: SparkSession, tmp_path: Path) -> None:

@@ -13,10 +13,9 @@ from changewire.engines.spark.apply.making import Left, make_table, no_rows
 from changewire.engines.spark.jvm import LogVersion, log_version
 from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.stream.output import Output
-from changewire.engines.spark.types import inside
+from changewire.engines.typed.json_types import has_unsafe_names
 from changewire.tables.names import is_path
 
-_UNSAFE: Final = re.compile(r"[ ,;{}()\n\t=]")
 _WIDER: Final[Mapping[str, str]] = {"delta.enableTypeWidening": "true"}
 _ANY_NAMES: Final[Mapping[str, str]] = {
     "delta.columnMapping.mode": "name",
@@ -73,7 +72,7 @@ class Delta:
         Returns:
             Whether it was made, so that it has no rows; `False` if that is not known.
         """
-        properties = _ANY_NAMES if _is_unsafe(columns) else {}
+        properties = _ANY_NAMES if has_unsafe_names(columns.jsonValue()) else {}
         if not is_path(name):
             return make_table(spark, name, columns, self.name, properties)
         table = self.identifier(name)
@@ -90,7 +89,7 @@ class Delta:
         """
         table = self.identifier(name)
         needed = {
-            **(_ANY_NAMES if _is_unsafe(columns) else {}),
+            **(_ANY_NAMES if has_unsafe_names(columns.jsonValue()) else {}),
             **(_WIDER if _is_wider(columns, spark.table(table).schema) else {}),
         }
         if needed:
@@ -158,8 +157,3 @@ def _is_wider(columns: StructType, there: StructType) -> bool:
     """Whether a column has another type than in the table that is there."""
     known = {field.name: field.dataType.simpleString() for field in there.fields}
     return any(known.get(f.name, "") not in {"", f.dataType.simpleString()} for f in columns.fields)
-
-
-def _is_unsafe(kind: DataType) -> bool:
-    """Whether Parquet, and so Delta without column mapping, refuses a name inside of a type."""
-    return any(_UNSAFE.search(name) is not None or _is_unsafe(part) for name, part in inside(kind))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 from itertools import chain, groupby, islice
 from typing import Any, Final
 
@@ -19,14 +18,12 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from changewire.engines.effects import EFFECTS, IMAGES, EffectsDecoder, images, rows_of
+from changewire.engines.effects import EFFECTS, IMAGES, images, rows_of
 from changewire.engines.layout import CHANGE
-from changewire.engines.native import Kernel, kernel_of
 from changewire.engines.spark.apply.failures import FAILURE, FAILURE_FIELD, FAILURE_TYPE, ROW_ID
 from changewire.engines.spark.apply.sources import is_from
 from changewire.engines.spark.arrow_types import arrow_type
 from changewire.engines.spark.parts import position_columns
-from changewire.engines.spark.typed import TypedDecoder
 from changewire.tables.batch import PairedUpdate, paired_updates
 from changewire.tables.mutations import DELETE
 from changewire.tables.routing import Refusal, RouteKey
@@ -53,17 +50,6 @@ _PAIRED: Final = StructType(
 def with_effects(rows: StructType) -> StructType:
     """Return the type of decoded rows that have `EFFECTS` as well."""
     return StructType([*rows.fields, StructField(EFFECTS, ArrayType(EFFECT))])
-
-
-class CheckedEffectsDecoder(EffectsDecoder, TypedDecoder):
-    """Decodes into rows of JSON text, and refuses elements whose rows do not fit a type."""
-
-    is_only_checked = True
-
-    @cached_property
-    def kernel(self) -> Kernel | None:
-        """What decodes most messages quickly; None if there is no such, or not for these rows."""
-        return kernel_of(self.decode_options, effects=True, row=self._kernel_row())
 
 
 def effects_of(rows: DataFrame, keys: list[RouteKey]) -> DataFrame:

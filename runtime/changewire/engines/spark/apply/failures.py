@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Final
 
-import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from changewire.engines.layout import DEAD_LETTER
-from changewire.engines.spark.apply.refused import RefusedRows
-from changewire.tables.routing import Refusal, apply_failed
+from changewire.engines.spark.apply.refused import where
+from changewire.engines.typed.refused import RefusedRows
+from changewire.tables.routing import Refusal
 
 _WHY: Final = "_refused"
 
@@ -39,30 +39,6 @@ def has_failed() -> Column:
     return F.col(FAILURE).isNotNull()
 
 
-def built(
-    values: Sequence[Any], kind: pa.DataType, failures: list[dict[str, str] | None], step: str
-) -> pa.Array:
-    """Return values as a column; those that Arrow refuses are NULL, and fail.
-
-    Args:
-        values: The values.
-        kind: Type of the column.
-        failures: Why each value's change cannot be applied; those that fail here are added.
-        step: What is done, for `apply_failed`.
-    """
-    try:
-        return pa.array(values, kind)
-    except Exception:  # noqa: BLE001 - one value must not end the stream
-        kept = [*values]
-    for index, value in enumerate(values):
-        try:
-            pa.array([value], kind)
-        except Exception as error:  # noqa: BLE001, PERF203 - as above
-            failures[index] = failures[index] or apply_failed(error, "/after", step)._asdict()
-            kept[index] = None
-    return pa.array(kept, kind)
-
-
 def refused(rows: DataFrame, why: Iterable[RefusedRows], format: str) -> DataFrame:
     """Return decoded rows, with the messages of all, in which some changes are dead letters.
 
@@ -71,7 +47,7 @@ def refused(rows: DataFrame, why: Iterable[RefusedRows], format: str) -> DataFra
     chosen = F.lit(None).cast(FAILURE_TYPE)
     for one in reversed([*why]):
         reason = F.struct(*(F.lit(value).alias(name) for name, value in one.why._asdict().items()))
-        chosen = F.when(one.where(), reason).otherwise(chosen)
+        chosen = F.when(where(one), reason).otherwise(chosen)
     return _as_dead_letters(rows.withColumn(_WHY, chosen), format)
 
 

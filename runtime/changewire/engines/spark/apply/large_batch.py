@@ -14,10 +14,11 @@ from changewire.engines.spark.apply.failures import ROW_ID, failed, refused
 from changewire.engines.spark.apply.options import ApplyOptions
 from changewire.engines.spark.apply.plan import TablePlan, plans
 from changewire.engines.spark.apply.refused import unrouted
-from changewire.engines.spark.apply.sources import BatchSources, is_from, sources_of
+from changewire.engines.spark.apply.sources import is_from, sources_of
 from changewire.engines.spark.apply.typed_shape import Shape
 from changewire.engines.spark.decode import DecodedFrames, RowsAs
 from changewire.engines.spark.parts import position_columns
+from changewire.engines.typed.sources import BatchSources
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST, ChangePosition, Order
 from changewire.tables.routing import TRUNCATE, RouteKey, Routes

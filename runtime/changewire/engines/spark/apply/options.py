@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final, Literal, cast
+from typing import Final, Literal
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
@@ -14,12 +14,14 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.decode import Decoder
 from changewire.engines.effects import EffectsDecoder
 from changewire.engines.options import TableOptions
-from changewire.engines.spark.apply.effects import CheckedEffectsDecoder, with_effects
-from changewire.engines.spark.apply.evolve import SCHEMA_EVOLUTIONS, SchemaEvolution
+from changewire.engines.spark.apply.effects import with_effects
 from changewire.engines.spark.apply.formats import TableFormat, format_of
+from changewire.engines.spark.arrow_types import row_columns
 from changewire.engines.spark.decode import DecodedFrames, mapped, struct_of
 from changewire.engines.spark.tally import tally_of
 from changewire.engines.spark.types import ROWS
+from changewire.engines.typed.effects import CheckedEffectsDecoder
+from changewire.engines.typed.evolve import SchemaEvolution, evolution_of
 from changewire.tables.names import template_of
 from changewire.tables.routing import Routing
 
@@ -85,10 +87,7 @@ def apply_options_of(
         ValueError: An option does not fit.
         ImportError: The rows are a JSON Schema, and the extra ``codegen`` is not installed.
     """
-    evolution, rows = options.schema_evolution, options.rows
-    if evolution not in SCHEMA_EVOLUTIONS:
-        names = ", ".join(SCHEMA_EVOLUTIONS)
-        raise ValueError(f"no schema_evolution {evolution!r}; there are: {names}")
+    evolution, rows = evolution_of(options.schema_evolution), options.rows
     if rows == "embedded":
         embedded.dialect(decode_options.format)
     elif rows != "json":
@@ -100,14 +99,15 @@ def apply_options_of(
         checkpoint,
         options.apply_as_truncates,
         rows,
-        cast("SchemaEvolution", evolution),
+        evolution,
     )
 
 
 def with_effects_of(messages: DataFrame, options: ApplyOptions) -> DecodedFrames:
     """Return decoded messages with what their changes do to rows; what does not fit is refused."""
     if isinstance(options.rows, StructType):
-        decoder: Decoder = CheckedEffectsDecoder(options.decode_options, options.rows)
+        columns = row_columns(options.rows)
+        decoder: Decoder = CheckedEffectsDecoder(options.decode_options, columns)
     else:
         decoder = EffectsDecoder(options.decode_options)
     tally = tally_of(messages.sparkSession)

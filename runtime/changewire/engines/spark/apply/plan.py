@@ -2,45 +2,31 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
-from typing import Final, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from pyspark.sql import SparkSession
-from pyspark.sql.types import StringType, StructField, StructType
+from pyspark.sql.types import DataType, StructField, StructType
 
-from changewire.changes import embedded
-from changewire.changes.decode_options import DecodeOptions
-from changewire.codec import codec
 from changewire.engines.errors import OutputError
 from changewire.engines.kept import SUFFIX
-from changewire.engines.spark.apply.evolve import evolved, key_fault
+from changewire.engines.spark.apply.formats import TableFormat
 from changewire.engines.spark.apply.options import ApplyOptions
 from changewire.engines.spark.apply.properties import keys_of
-from changewire.engines.spark.apply.refused import OtherKeys, OtherSchemas, RefusedRows
 from changewire.engines.spark.apply.shape import JsonShape
-from changewire.engines.spark.apply.sources import BatchSources, SchemaOf
 from changewire.engines.spark.apply.tables import check_columns
 from changewire.engines.spark.apply.typed_shape import Shape, TypedShape
 from changewire.engines.spark.raised import RAISED
-from changewire.engines.spark.row_type import row_type
 from changewire.engines.spark.stream.compatible import schema_of
 from changewire.engines.spark.stream.output import Output
 from changewire.engines.spark.types import nullable
+from changewire.engines.typed import plan as typed
+from changewire.engines.typed.json_types import StructJson, field_json, struct_json
+from changewire.engines.typed.refused import RefusedRows
+from changewire.engines.typed.sources import BatchSources
 from changewire.tables.metadata import COLUMN
 from changewire.tables.names import Target, beside
-from changewire.tables.routing import (
-    WRITE,
-    Refusal,
-    RouteKey,
-    Routes,
-    apply_failed,
-    goes_to_all,
-)
+from changewire.tables.routing import RouteKey, Routes
 from changewire_messages.tables.spark import ROW_METADATA as METADATA
-
-_NONE: Final = ""
-"""Stands for the fingerprint of messages without a schema."""
 
 
 class TablePlan(NamedTuple):
@@ -57,6 +43,30 @@ class TablePlan(NamedTuple):
     has_changed: bool
     refusals: list[RefusedRows]
     is_usable: bool = True
+
+
+class SparkRules(NamedTuple):
+    """What tables of a format can have; see `changewire.engines.typed.plan.TableRules`."""
+
+    tables: TableFormat
+
+    def kept(self, columns: StructJson) -> StructJson:
+        """Return columns with the types that a table has for theirs."""
+        found: dict[str, Any] = self.tables.kept(_struct(columns)).jsonValue()
+        return found
+
+    def fault(self, columns: StructJson) -> str | None:
+        """Return why a table cannot have some columns; None if it can."""
+        return self.tables.fault(_struct(columns))
+
+    def widens(self, there: Any, wider: Any) -> bool:
+        """Whether a column's type can become another one, which holds all of its values."""
+        return self.tables.widens(_type(there), _type(wider))
+
+    def compares(self, kind: Any) -> bool:
+        """Whether values of a type can be compared: Spark compares all but maps."""
+        del kind
+        return True
 
 
 def plans(
@@ -76,25 +86,11 @@ def plans(
         OutputError: A table was not made by changewire, or columns of a type that the user gave do
             not fit it.
     """
-    made: dict[Target, TablePlan] = {}
-    refused: list[RefusedRows] = []
-    for target, routes in [*found.targets.items()]:
-        try:
-            one = plan(spark, target, routes, sources, options)
-        except OutputError:
-            raise
-        except RAISED:
-            raise
-        except Exception as error:  # noqa: BLE001 - one hostile schema must not end the stream
-            why = apply_failed(error, "/source", "planning the table")
-            one = _unusable(routes, why)
-        refused += one.refusals
-        if one.is_usable:
-            made[target] = one
-        else:
-            del found.targets[target]
-            found.added[:] = [added for added in found.added if added[0] != target]
-    return made, refused
+
+    def one(target: Target, routes: list[RouteKey]) -> TablePlan:
+        return plan(spark, target, routes, sources, options)
+
+    return typed.plans(found, one, (OutputError, *RAISED))
 
 
 def plan(
@@ -113,102 +109,22 @@ def plan(
         check_columns(there, StructType([StructField(COLUMN, METADATA)]), target.name)
     current = None if there is None else _without_metadata(there)
     keys = None if there is None else keys_of(spark, tables.identifier(beside(target.name, SUFFIX)))
-    keys = keys or _first_keys(routes, sources)
-    refusals = [] if keys is None else [*_other_keys(routes, sources, keys)]
-    if isinstance(options.rows, StructType):
-        given = tables.kept(options.rows)
-        found = evolved(current, [(_NONE, given)], options.evolution, tables.widens)
-        fault = found.refused.get(_NONE) or tables.fault(given)
-        if fault is not None:
-            raise OutputError(f"{target.name}: {fault}")
-    else:
-        used = [schema for schema in sources.schemas if schema.route in routes]
-        declared, unread = _declared(used, options.decode_options)
-        faults = {name: tables.fault(columns) for name, columns in declared.items()}
-        unread |= {name: fault for name, fault in faults.items() if fault is not None}
-        kept = [(name, tables.kept(one)) for name, one in declared.items() if name not in unread]
-        found = evolved(current, kept, options.evolution, tables.widens)
-        refusals += _mismatches(used, {**unread, **found.refused})
-    named = StructType([StructField(name, StringType()) for name in keys or ()])
-    fault = key_fault(keys or (), found.columns) or tables.fault(named)
-    if fault is not None:
-        return _unusable(routes, Refusal("key-mismatch", "/key", fault))
-    shape = TypedShape(found.columns, keys) if keys and found.columns.fields else None
-    has_changed = current is not None and current.simpleString() != found.columns.simpleString()
-    return TablePlan(shape, has_changed, refusals)
+    given = options.rows.jsonValue() if isinstance(options.rows, StructType) else None
+    table = typed.TableThere(target.name, current, keys)
+    how = typed.TypedTables(options.decode_options, SparkRules(tables), given, options.evolution)
+    found = typed.typed_plan(table, routes, sources, how)
+    shape = None if found.columns is None else TypedShape(_struct(found.columns), found.keys)
+    return TablePlan(shape, found.has_changed, found.refusals, found.is_usable)
 
 
-def _unusable(routes: list[RouteKey], why: Refusal) -> TablePlan:
-    """Return the plan of a table that takes no change; deletes that have other tables are left."""
-    alone = [one for one in routes if not goes_to_all(one[1], one[0])]
-    refusals = [RefusedRows(alone, why)]
-    return TablePlan(None, has_changed=False, refusals=refusals, is_usable=False)
+def _without_metadata(table: StructType) -> StructJson:
+    found: list[Any] = nullable(table).jsonValue()["fields"]
+    return struct_json([field for field in found if field["name"] != COLUMN])
 
 
-def _without_metadata(table: StructType) -> StructType:
-    return StructType([field for field in nullable(table).fields if field.name != COLUMN])
+def _struct(columns: StructJson) -> StructType:
+    return StructType.fromJson(cast("dict[str, Any]", columns))
 
 
-def _first_keys(routes: list[RouteKey], sources: BatchSources) -> tuple[str, ...] | None:
-    """Return the columns of the key that a new table gets: those that most changes have.
-
-    None if only truncates come.
-    """
-    found: Counter[tuple[str, ...]] = Counter()
-    for route in routes:
-        found.update(sources.keys.get(route, {}))
-    return max(sorted(found), key=found.__getitem__, default=None)
-
-
-def _other_keys(
-    routes: list[RouteKey], sources: BatchSources, keys: tuple[str, ...]
-) -> Iterator[RefusedRows]:
-    """Yield why changes are refused that name rows by other columns."""
-    text = f"the table's key has the columns {', '.join(keys)}"
-    for route in routes:
-        if {*sources.keys.get(route, ())} - {keys}:
-            yield OtherKeys([route], Refusal("key-mismatch", "/key", text), keys)
-
-
-def _declared(
-    schemas: list[SchemaOf], decode_options: DecodeOptions
-) -> tuple[dict[str, StructType], dict[str, str]]:
-    """Return the columns that schemas declare, and why some declare none, by fingerprint."""
-    declared: dict[str, StructType] = {}
-    unread: dict[str, str] = {}
-    for schema in schemas:
-        if schema.fingerprint is None:
-            unread[_NONE] = "the message has no schema"
-            continue
-        try:
-            declared[schema.fingerprint] = _columns(schema.message, decode_options)
-        except ValueError as error:
-            unread[schema.fingerprint] = str(error)
-        except Exception as error:  # noqa: BLE001 - one hostile schema must not end the stream
-            unread[schema.fingerprint] = f"reading the schema raised {type(error).__name__}"
-    return declared, unread
-
-
-def _columns(message: bytes, decode_options: DecodeOptions) -> StructType:
-    """Return the columns that the schema in a message declares.
-
-    Raises:
-        ValueError: There is no schema, or it declares no columns.
-    """
-    found = embedded.dialect(decode_options.format).of(codec(decode_options.format).decode(message))
-    columns = row_type(
-        b"" if found is None else found.text,
-        format=decode_options.format,
-        keys=decode_options.keys,
-        families=decode_options.families,
-    )
-    return cast("StructType", nullable(columns))
-
-
-def _mismatches(schemas: list[SchemaOf], reasons: dict[str, str]) -> Iterator[RefusedRows]:
-    """Yield why rows are refused whose schemas do not fit."""
-    for schema in schemas:
-        reason = reasons.get(schema.fingerprint or _NONE)
-        if reason is not None and schema.route[1] == WRITE:
-            why = Refusal("schema-mismatch", "/after", reason)
-            yield OtherSchemas([schema.route], why, schema.fingerprint)
+def _type(kind: Any) -> DataType:
+    return _struct(struct_json([field_json("column", kind)]))["column"].dataType

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructType
@@ -23,12 +24,12 @@ from changewire.engines.options import (
     TableOptions,
 )
 from changewire.engines.spark.apply.batch import TablesWriter
-from changewire.engines.spark.apply.evolve import SchemaEvolution
 from changewire.engines.spark.apply.options import ApplyOptions, apply_options_of, with_effects_of
 from changewire.engines.spark.decode import DecodedFrames
-from changewire.engines.spark.row_type import RowSchema
 from changewire.engines.spark.stream.letters import topic_of
 from changewire.engines.spark.stream.query import start
+from changewire.engines.typed.evolve import SchemaEvolution
+from changewire.engines.typed.schemas import RowSchema
 
 
 def apply_changes(
@@ -46,7 +47,7 @@ def apply_changes(
     families: Sequence[str] | None = None,
     digests: Digests = "off",
     null_value: NullValue = "control",
-    rows: Literal["json", "embedded"] | StructType | RowSchema = "json",
+    rows: Literal["json", "embedded"] | StructType | pa.Schema | RowSchema = "json",
     schema_evolution: SchemaEvolution = "add_columns",
     null_set: str | None = None,
     apply_as_truncates: bool = False,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Final, Literal, NamedTuple
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import StructField, StructType, TimestampType
@@ -16,13 +17,13 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.layout import RECORD_PLACE
 from changewire.engines.options import StreamOptions, StreamOutputs, TableCounts, TableOptions
 from changewire.engines.spark.apply.batch import apply_batch
-from changewire.engines.spark.apply.evolve import SchemaEvolution
 from changewire.engines.spark.apply.formats import TableFormat
 from changewire.engines.spark.apply.options import apply_options_of, with_effects_of
 from changewire.engines.spark.apply.writing import as_is
 from changewire.engines.spark.decode import DecodedFrames
-from changewire.engines.spark.row_type import RowSchema
 from changewire.engines.spark.stream.output import Output
+from changewire.engines.typed.evolve import SchemaEvolution
+from changewire.engines.typed.schemas import RowSchema
 
 REPLAYED: Final = "replayed"
 """Column of dead letters: when what they hold was applied."""
@@ -60,7 +61,7 @@ def replay(
     families: Sequence[str] | None = None,
     digests: Digests = "off",
     null_value: NullValue = "control",
-    rows: Literal["json", "embedded"] | StructType | RowSchema = "json",
+    rows: Literal["json", "embedded"] | StructType | pa.Schema | RowSchema = "json",
     schema_evolution: SchemaEvolution = "add_columns",
     null_set: str | None = None,
     apply_as_truncates: bool = False,

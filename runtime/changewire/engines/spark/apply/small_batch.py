@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
-import msgspec
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
@@ -29,14 +27,14 @@ from changewire.engines.spark.apply.local import LocalEffects, local_effects
 from changewire.engines.spark.apply.making import local_frame
 from changewire.engines.spark.apply.options import ApplyOptions
 from changewire.engines.spark.apply.plan import TablePlan, plans
-from changewire.engines.spark.apply.refused import RefusedRows
-from changewire.engines.spark.apply.sources import BatchSources, SchemaOf
 from changewire.engines.spark.apply.typed_shape import Shape
 from changewire.engines.spark.decode import DecodedFrames, RowsAs
 from changewire.engines.spark.types import ROWS
-from changewire.tables.batch import BatchChange, RowBatch
+from changewire.engines.typed.refused import refused_in
+from changewire.engines.typed.sources import BatchSources, sources_in
+from changewire.tables.batch import RowBatch
 from changewire.tables.names import Target
-from changewire.tables.order import ChangePosition, Order
+from changewire.tables.order import Order
 from changewire.tables.routing import Refusal, RouteKey, Routes
 
 FEW: Final = 2_000
@@ -111,7 +109,7 @@ class SmallBatch:
         """Return the batch in which changes are refused that no table can take."""
         tables, refusals = plans(self.kept.sparkSession, routes, self.sources, self.options)
         changes = self.changes.routed(routes)
-        refused = _refused(changes, self.rows, refusals)
+        refused = refused_in(changes, self.rows, refusals)
         return replace(self, changes=changes.without(refused), tables=tables)
 
     def paired(self) -> tuple[SmallBatch, int]:
@@ -167,47 +165,5 @@ class SmallBatch:
 def small_batch(kept: DataFrame, rows: pa.Table, options: ApplyOptions) -> SmallBatch:
     """Return a batch of which all rows were collected."""
     changes = batch_of(rows, with_truncates=options.apply_as_truncates)
-    sources = _sources(changes, rows, are_typed=options.are_typed)
+    sources = sources_in(changes, rows, are_typed=options.are_typed)
     return SmallBatch(kept, rows, changes, sources, options, {})
-
-
-def _refused(changes: RowBatch, rows: pa.Table, reasons: list[RefusedRows]) -> dict[int, Refusal]:
-    """Return why changes do not fit their tables, the first reason of several, by their numbers."""
-    if not reasons:
-        return {}
-    fields = rows.select(["key", "after", "schema_fingerprint"]).to_pylist()
-    found: dict[int, Refusal] = {}
-    for one in changes.accepted():
-        takes = (reason.why for reason in reasons if reason.takes(one, fields[one.index]))
-        if (why := next(takes, None)) is not None:
-            found[one.index] = why
-    return found
-
-
-def _sources(changes: RowBatch, rows: pa.Table, *, are_typed: bool) -> BatchSources:
-    """Return where changes come from, with what typed tables need to be planned."""
-    summary = changes.summary()
-    routed = [one for one in changes.changes if one.is_routed] if are_typed else []
-    keys: dict[RouteKey, Counter[tuple[str, ...]]] = {}
-    schemas: dict[Any, tuple[ChangePosition, SchemaOf]] = {}
-    fields = rows.select(["after", "schema_fingerprint"]).to_pylist() if routed else []
-    for one in routed:
-        row = fields[one.index]
-        if (names := _key_names(one)) is not None:
-            keys.setdefault(one.route, Counter())[names] += 1
-        what = (one.route, row["after"] is not None, row["schema_fingerprint"])
-        place = one.order.position
-        has_schema = what[1] or what[2] is not None
-        if has_schema and (what not in schemas or place < schemas[what][0]):
-            message = rows["value"][one.index].as_py() if "value" in rows.column_names else b""
-            schemas[what] = place, SchemaOf(one.route, row["schema_fingerprint"], message)
-    ordered = [schema for _, schema in sorted(schemas.values(), key=lambda pair: pair[0])]
-    return BatchSources(**vars(summary), keys=keys, schemas=ordered)
-
-
-def _key_names(change: BatchChange) -> tuple[str, ...] | None:
-    """Return the columns of the key that a change names a row by; None if it concerns none."""
-    if isinstance(change.mutations, Refusal) or not change.mutations:
-        return None
-    key = change.mutations[0].key
-    return tuple(msgspec.json.decode(key, type=dict[str, msgspec.Raw]))

@@ -4,50 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, Final
 
-from msgspec import Struct
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 
 from changewire.engines.effects import EFFECTS
 from changewire.engines.layout import CHANGE, CONTROL
 from changewire.engines.spark.parts import position_columns
+from changewire.engines.typed.sources import BatchSources, SchemaOf
 from changewire.tables.mutations import WRITES
-from changewire.tables.planner import BatchSummary
 from changewire.tables.routing import NAMES, TRUNCATE, WRITE, RouteKey, in_order
 from changewire_messages.change import Source
 
 _COUNTS: Final = ("changes", "key_missing", "lone_before_unused")
-
-
-@dataclass(frozen=True)
-class BatchSources(BatchSummary):
-    """Where the changes of a batch come from, with what typed tables need to be planned.
-
-    Attributes:
-        keys: Columns of the keys, by where changes come from; and how many changes have them.
-        schemas: What stands in messages, in the order of their first messages.
-    """
-
-    keys: dict[RouteKey, Counter[tuple[str, ...]]] = field(default_factory=dict)
-    schemas: list[SchemaOf] = field(default_factory=list)
-
-
-class SchemaOf(Struct):
-    """A schema that stands in messages, or that is missing in some which have rows.
-
-    Attributes:
-        route: Where they come from.
-        fingerprint: As `Change.schema_fingerprint`; None for messages without a schema.
-        message: The first of them.
-    """
-
-    route: RouteKey
-    fingerprint: str | None
-    message: bytes
 
 
 def sources_of(

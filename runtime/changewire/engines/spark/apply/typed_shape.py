@@ -5,36 +5,26 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
-import msgspec
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import StringType, StructField, StructType
 
-from changewire.codec.hooks import exact_number
 from changewire.engines.spark.apply.failures import (
     FAILURE,
     FAILURE_FIELD,
     ROW_ID_FIELD,
-    built,
 )
 from changewire.engines.spark.apply.shape import CONTENT, NAMED, JsonShape
-from changewire.engines.spark.arrow_types import arrow_type
-from changewire.engines.spark.cells import field_cell
-from changewire.engines.spark.readings import CHANGE_TEXT, KEY_TEXT, TYPED_BY
-from changewire.engines.spark.scalar_cells import Cell, CellError
-from changewire.tables.keys import key_text
+from changewire.engines.spark.arrow_types import arrow_type, row_columns
+from changewire.engines.typed.fitted import STEP, built, fitted_texts, key_cells, row_cells
 from changewire.tables.metadata import COLUMN
-from changewire.tables.routing import Refusal, apply_failed
-from changewire_messages.support import pointer_token
+from changewire.tables.routing import Refusal
 from changewire_messages.tables.spark import ORDER_FIELDS
 from changewire_messages.tables.spark import ROW_METADATA as METADATA
 from changewire_messages.tables.spark import ROW_MUTATION as EFFECT
-
-_PARSE: Final = msgspec.json.Decoder(dict[str, Any], float_hook=exact_number).decode
-_STEP: Final = "fitting the row to its table"
 
 EFFECT_FIELDS: Final = [
     ROW_ID_FIELD,
@@ -43,63 +33,6 @@ EFFECT_FIELDS: Final = [
     FAILURE_FIELD,
 ]
 """Columns of effects, but for the row."""
-
-
-Cells = Mapping[str, Cell]
-"""What fits values into columns, by their names."""
-
-
-class _Fitted(NamedTuple):
-    key: str
-    named: dict[str, Any] | None
-    content: dict[str, Any] | None
-    failure: dict[str, str] | None
-
-
-def _fitted(key: str, after: str | None, of_key: Cells, of_row: Cells) -> _Fitted:
-    """Return the columns of an effect, or why it does not fit."""
-    named = content = failure = None
-    pointer = "/key"
-    try:
-        named = _key_columns(key, of_key)
-        key = key_text(named)
-        pointer = "/after"
-        content = None if after is None else _row_columns(after, of_row)
-    except CellError as error:
-        code = "schema-mismatch" if pointer == "/key" else error.issue.code
-        expected = f"expected {error.issue.expected}, found {error.issue.actual_type}"
-        failure = Refusal(code, f"{pointer}{error.issue.place}", expected)._asdict()
-    except Exception as error:  # noqa: BLE001 - one row must not end the stream
-        failure = apply_failed(error, pointer, _STEP)._asdict()
-    return _Fitted(key, named, content, failure)
-
-
-def _key_columns(text: str, cells: Cells) -> dict[str, Any]:
-    """Return the columns of a key.
-
-    Raises:
-        CellError: A value does not fit its column, or the key lacks one.
-    """
-    found = _PARSE(text)
-    for name in found.keys() ^ cells.keys():
-        raise CellError(f"/{pointer_token(name)}", "a column of the table's key", msgspec.UNSET)
-    return {
-        name: None if found[name] is None else cell(found[name], f"/{pointer_token(name)}", [])
-        for name, cell in cells.items()
-    }
-
-
-def _row_columns(text: str, cells: Cells) -> dict[str, Any]:
-    """Return the columns of a row; those that the table lacks stay in the change log.
-
-    Raises:
-        CellError: A value does not fit its column.
-    """
-    return {
-        name: None if value is None else cells[name](value, f"/{pointer_token(name)}", [])
-        for name, value in _PARSE(text).items()
-        if name in cells
-    }
 
 
 class TypedShape:
@@ -156,19 +89,23 @@ class TypedShape:
         if they name one row of the table.
         """
         schema = pa.schema([*arrow_type(self._fitted_type)])
-        of_key = {f.name: field_cell(_untyped(f), KEY_TEXT) for f in self.named_type.fields}
-        of_row = {f.name: field_cell(_untyped(f), CHANGE_TEXT) for f in self.content_type.fields}
+        of_key = key_cells(row_columns(self.named_type))
+        of_row = row_cells(row_columns(self.content_type))
         for batch in effects:
             columns = dict(zip(batch.schema.names, batch.columns, strict=True))
             texts = zip(columns["key"].to_pylist(), columns["after"].to_pylist(), strict=True)
-            found = [_fitted(key, after, of_key, of_row) for key, after in texts]
+            found = [fitted_texts(key, after, of_key, of_row) for key, after in texts]
             earlier = columns[FAILURE].to_pylist()
-            failures = [why or one.failure for why, one in zip(earlier, found, strict=True)]
+            failures = [
+                one.failure if why is None else Refusal(**why)
+                for why, one in zip(earlier, found, strict=True)
+            ]
             for name in (NAMED, CONTENT):
                 values = [getattr(one, name) for one in found]
-                columns[name] = built(values, schema.field(name).type, failures, _STEP)
+                columns[name] = built(values, schema.field(name).type, failures, STEP)
             columns["key"] = pa.array([one.key for one in found], pa.string())
-            columns[FAILURE] = pa.array(failures, schema.field(FAILURE).type)
+            reasons = [why and why._asdict() for why in failures]
+            columns[FAILURE] = pa.array(reasons, schema.field(FAILURE).type)
             arrays = [columns[name].cast(schema.field(name).type) for name in schema.names]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
@@ -199,12 +136,6 @@ class TypedShape:
     def content(self, row: Column) -> Column:
         """Return the columns of the type."""
         return F.struct(*(row[name].alias(name) for name in self.content_type.names))
-
-
-def _untyped(field: StructField) -> StructField:
-    """Return a column that does not say which schema gave it its type."""
-    metadata = {key: value for key, value in field.metadata.items() if key != TYPED_BY}
-    return StructField(field.name, field.dataType, metadata=metadata)
 
 
 Shape: TypeAlias = JsonShape | TypedShape

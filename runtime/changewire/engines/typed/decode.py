@@ -1,14 +1,12 @@
-"""Rows as typed columns: `before` and `after` in the Spark type that a user gives."""
+"""Rows as typed columns: `before` and `after` in the types that a user gives."""
 
 from __future__ import annotations
 
-import json
 from functools import cached_property
 from typing import Any
 
 import msgspec
 import pyarrow as pa
-from pyspark.sql.types import StructField, StructType
 
 from changewire.changes.change_row import ChangeRow
 from changewire.changes.decode_options import DecodeOptions, ElementRow
@@ -18,27 +16,14 @@ from changewire.engines.decode import Decoder
 from changewire.engines.elements import Elements
 from changewire.engines.native import Kernel, RowType, kernel_of
 from changewire.engines.places import Places
-from changewire.engines.spark.arrow_types import arrow_type
-from changewire.engines.spark.cells import field_cell
-from changewire.engines.spark.readings import kernel_readings
-from changewire.engines.spark.scalar_cells import Cell, CellError
-from changewire.engines.spark.types import ROWS
+from changewire.engines.typed.cells import field_cell
+from changewire.engines.typed.readings import kernel_readings
+from changewire.engines.typed.scalar_cells import Cell, CellError
+from changewire.engines.typed.types import without_metadata
 from changewire_messages.change import Rejection
 from changewire_messages.support import pointer_token
 
 _IMAGES = ("before", "after")
-
-
-def typed_schema(row: StructType) -> StructType:
-    """Return the type of decoded rows whose `before` and `after` have a type."""
-    return StructType(
-        [
-            StructField(field.name, row, metadata=field.metadata)
-            if field.name in _IMAGES
-            else field
-            for field in ROWS.fields
-        ]
-    )
 
 
 class TypedDecoder(Decoder):
@@ -53,20 +38,20 @@ class TypedDecoder(Decoder):
 
     is_only_checked = False
 
-    def __init__(self, decode_options: DecodeOptions, row: StructType) -> None:
-        """Check that rows can have the type.
+    def __init__(self, decode_options: DecodeOptions, row: pa.Schema) -> None:
+        """Check that rows can have the columns, which are as `types.row_columns` returns them.
 
         Raises:
             ValueError: A column is of a type that no value of a message can have.
         """
         super().__init__(decode_options)
-        for field in row.fields:
+        for field in row:
             field_cell(field)
-        self._row_json = row.json()
+        self._row = row
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle what the constructor was given; the worker compiles it again."""
-        return {"decode_options": self.decode_options, "_row_json": self._row_json}
+        return {"decode_options": self.decode_options, "_row": self._row}
 
     @cached_property
     def kernel(self) -> Kernel | None:
@@ -77,16 +62,12 @@ class TypedDecoder(Decoder):
 
     def _kernel_row(self) -> RowType:
         """Return the type of rows as the kernel takes it."""
-        readings = [*kernel_readings(self._type)]
-        return RowType(pa.schema([*arrow_type(self._type)]), readings, self.is_only_checked)
-
-    @cached_property
-    def _type(self) -> StructType:
-        return StructType.fromJson(json.loads(self._row_json))
+        readings = [*kernel_readings(self._row)]
+        return RowType(without_metadata(self._row), readings, self.is_only_checked)
 
     @cached_property
     def _cells(self) -> dict[str, Cell]:
-        return {field.name: field_cell(field) for field in self._type.fields}
+        return {field.name: field_cell(field) for field in self._row}
 
     def _elements(self, value: bytes | None, key: bytes | None) -> list[ElementRow]:
         found = super()._elements(value, key)
@@ -137,7 +118,7 @@ class TypedDecoder(Decoder):
         self, batch: pa.RecordBatch, elements: Elements, places: Places | None
     ) -> dict[str, pa.Array]:
         columns = super()._columns(batch, elements, places)
-        kind = arrow_type(self._type)
+        kind = pa.struct([*without_metadata(self._row)])
         for name in () if self.is_only_checked else _IMAGES:
             values = [None if change is None else getattr(change, name) for change in elements.rows]
             columns[name] = pa.array(values, kind)

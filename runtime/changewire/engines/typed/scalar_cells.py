@@ -1,4 +1,4 @@
-"""Values to the Spark types that hold no others: exactly, or not at all."""
+"""Values to the types that hold no others: exactly, or not at all."""
 
 from __future__ import annotations
 
@@ -8,24 +8,11 @@ from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from pyspark.sql.types import (
-    BinaryType,
-    BooleanType,
-    ByteType,
-    DataType,
-    DateType,
-    DecimalType,
-    DoubleType,
-    FloatType,
-    IntegerType,
-    LongType,
-    ShortType,
-    StringType,
-    TimestampType,
-)
+import pyarrow as pa
 
 from changewire.changes.connect.scalars import is_rounded, nearest_double
 from changewire.codec import Issue
+from changewire.engines.typed.types import type_name
 
 Cell = Callable[[Any, str, list[str]], Any]
 """Takes a value, its JSON Pointer and a list that gets the leniencies that the value needs; returns
@@ -49,26 +36,36 @@ def _bits(count: int) -> Callable[[Any], bool]:
     return lambda value: type(value) is int and -(2 ** (count - 1)) <= value < 2 ** (count - 1)
 
 
-EXACT: Final[Mapping[type[DataType], Callable[[Any], bool]]] = {
-    BooleanType: lambda value: type(value) is bool,
-    ByteType: _bits(8),
-    ShortType: _bits(16),
-    IntegerType: _bits(32),
-    LongType: _bits(64),
-    StringType: lambda value: isinstance(value, str),
-    BinaryType: lambda value: type(value) is bytes,
-    TimestampType: lambda value: type(value) is datetime,
-    DateType: lambda value: type(value) is date,
+EXACT: Final[Mapping[pa.DataType, Callable[[Any], bool]]] = {
+    pa.bool_(): lambda value: type(value) is bool,
+    pa.int8(): _bits(8),
+    pa.int16(): _bits(16),
+    pa.int32(): _bits(32),
+    pa.int64(): _bits(64),
+    pa.string(): lambda value: isinstance(value, str),
+    pa.binary(): lambda value: type(value) is bytes,
+    pa.timestamp("us", "UTC"): lambda value: type(value) is datetime,
+    pa.date32(): lambda value: type(value) is date,
 }
 """Types that hold a value as it is, with the test that they do."""
 
+_FLOATING: Final = frozenset({pa.float32(), pa.float64()})
 _SINGLE: Final = struct.Struct("f")
 _NON_FINITE: Final = {"NaN", "Infinity", "-Infinity"}
 
 
-def exact(kind: Any) -> Cell:
+def scalar_cell(kind: pa.DataType) -> Cell | None:
+    """Return what fits values into a type that holds no others; None if a row has no such."""
+    if kind in EXACT:
+        return _exact(kind)
+    if pa.types.is_decimal128(kind):
+        return _decimal(kind)
+    return _floating(kind) if kind in _FLOATING else None
+
+
+def _exact(kind: pa.DataType) -> Cell:
     """Return what fits values into a type of `EXACT`."""
-    fits, name = EXACT[type(kind)], kind.simpleString()
+    fits, name = EXACT[kind], type_name(kind)
 
     def fit(value: Any, at: str, _used: list[str]) -> Any:
         if not fits(value):
@@ -78,9 +75,9 @@ def exact(kind: Any) -> Cell:
     return fit
 
 
-def floating(kind: Any) -> Cell:
+def _floating(kind: pa.DataType) -> Cell:
     """Return what fits numbers into a double or float: those that it holds exactly."""
-    name, is_single = kind.simpleString(), isinstance(kind, FloatType)
+    name, is_single = type_name(kind), kind == pa.float32()
 
     def fit(value: Any, at: str, _used: list[str]) -> float:
         if type(value) is str and value in _NON_FINITE:
@@ -109,9 +106,9 @@ def _is_single(number: float) -> bool:
         return False
 
 
-def decimal(kind: Any) -> Cell:
+def _decimal(kind: pa.Decimal128Type) -> Cell:
     """Return what fits numbers, and numeric text, into a decimal that has room for them."""
-    name = kind.simpleString()
+    name = type_name(kind)
 
     def fit(value: Any, at: str, _used: list[str]) -> Decimal:
         if type(value) in {int, float, str, Decimal}:
@@ -126,19 +123,10 @@ def decimal(kind: Any) -> Cell:
     return fit
 
 
-def _has_room(number: Decimal, kind: DecimalType) -> bool:
+def _has_room(number: Decimal, kind: pa.Decimal128Type) -> bool:
     """Count digits: arithmetic would round to the precision of the context."""
     _, digits, exponent = number.as_tuple()
     significant = "".join(map(str, digits)).lstrip("0").rstrip("0")
     lowest = int(exponent) + len(digits) - len("".join(map(str, digits)).rstrip("0"))
     highest = lowest + len(significant)
     return not significant or (lowest >= -kind.scale and highest <= kind.precision - kind.scale)
-
-
-SCALARS: Final[Mapping[type[DataType], Callable[[Any], Cell]]] = {
-    **dict.fromkeys(EXACT, exact),
-    DecimalType: decimal,
-    DoubleType: floating,
-    FloatType: floating,
-}
-"""What makes the function for each type that holds no others."""

@@ -1,4 +1,4 @@
-"""Values of a row to the Spark types of its columns: exactly, or not at all.
+"""Values of a row to the types of its columns: exactly, or not at all.
 
 Nothing is cut, parsed from another kind of text or turned into NULL, and only a schema that stands
 in the messages lets a number be rounded.
@@ -6,18 +6,18 @@ in the messages lets a number be rounded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any
 
 import msgspec
-from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructField, StructType
+import pyarrow as pa
 
-from changewire.engines.spark.readings import JSON, READINGS, Reading, reading_of
-from changewire.engines.spark.scalar_cells import EXACT, SCALARS, Cell, CellError
+from changewire.engines.typed.readings import JSON, READINGS, Reading, reading_of
+from changewire.engines.typed.scalar_cells import EXACT, Cell, CellError, scalar_cell
+from changewire.engines.typed.types import no_such_column, type_name
 from changewire_messages.support import pointer_token
 
 
-def field_cell(field: StructField, typed_by: str = "") -> Cell:
+def field_cell(field: pa.Field, typed_by: str = "") -> Cell:
     """Return the function that fits values into a column.
 
     Its metadata may say ``"contentMediaType": "application/json"``: then text holds any value as
@@ -31,10 +31,10 @@ def field_cell(field: StructField, typed_by: str = "") -> Cell:
         ValueError: No value of a message can be of this type.
     """
     reading = reading_of(field, typed_by)
-    return _json_text if reading == JSON else cell(field.dataType, reading)
+    return _json_text if reading == JSON else cell(field.type, reading)
 
 
-def cell(kind: DataType, typed_by: str = "") -> Cell:
+def cell(kind: pa.DataType, typed_by: str = "") -> Cell:
     """Return the function that fits values into a type.
 
     Args:
@@ -44,12 +44,16 @@ def cell(kind: DataType, typed_by: str = "") -> Cell:
     Raises:
         ValueError: No value of a message can be of this type.
     """
-    if type(kind) in _CONTAINERS:
-        return _CONTAINERS[type(kind)](kind, typed_by)
-    if type(kind) not in SCALARS:
-        raise ValueError(f"a row has no column of type {kind.simpleString()}")
-    fit = SCALARS[type(kind)](kind)
-    reading = READINGS.get(typed_by, {}).get(type(kind))
+    if pa.types.is_list(kind):
+        return _array(kind, typed_by)
+    if pa.types.is_map(kind):
+        return _map(kind, typed_by)
+    if pa.types.is_struct(kind):
+        return _struct(kind, typed_by)
+    fit = scalar_cell(kind)
+    if fit is None:
+        raise no_such_column(type_name(kind))
+    reading = READINGS.get(typed_by, {}).get(kind)
     return _read_first(reading, fit) if reading else fit
 
 
@@ -67,8 +71,8 @@ def _json_text(value: Any, at: str, used: list[str]) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _array(kind: Any, typed_by: str) -> Cell:
-    item = cell(kind.elementType, typed_by)
+def _array(kind: pa.ListType, typed_by: str) -> Cell:
+    item = cell(kind.value_type, typed_by)
 
     def fit(value: Any, at: str, used: list[str]) -> list[Any]:
         if type(value) is not list:
@@ -78,10 +82,10 @@ def _array(kind: Any, typed_by: str) -> Cell:
     return fit
 
 
-def _map(kind: Any, typed_by: str) -> Cell:
-    if not isinstance(kind.keyType, StringType):
+def _map(kind: pa.MapType, typed_by: str) -> Cell:
+    if kind.key_type != pa.string():
         return _pairs(kind, typed_by)
-    item = cell(kind.valueType, typed_by)
+    item = cell(kind.item_type, typed_by)
 
     def fit(value: Any, at: str, used: list[str]) -> dict[str, Any]:
         if type(value) is not dict:
@@ -94,11 +98,11 @@ def _map(kind: Any, typed_by: str) -> Cell:
     return fit
 
 
-def _pairs(kind: Any, typed_by: str) -> Cell:
+def _pairs(kind: pa.MapType, typed_by: str) -> Cell:
     """Return what fits a map with keys that are no text, which is a list of pairs in a row."""
-    if type(kind.keyType) not in EXACT:
-        raise ValueError(f"a row has no column of type {kind.simpleString()}")
-    key, item = cell(kind.keyType, typed_by), cell(kind.valueType, typed_by)
+    if kind.key_type not in EXACT:
+        raise no_such_column(type_name(kind))
+    key, item = cell(kind.key_type, typed_by), cell(kind.item_type, typed_by)
 
     def fit(value: Any, at: str, used: list[str]) -> list[tuple[Any, Any]]:
         if type(value) is not list or not all(map(_is_pair, value)):
@@ -120,8 +124,8 @@ def _is_pair(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and len(value) == 2  # noqa: PLR2004 - a pair
 
 
-def _struct(kind: Any, typed_by: str) -> Cell:
-    cells = {field.name: field_cell(field, typed_by) for field in kind.fields}
+def _struct(kind: pa.StructType, typed_by: str) -> Cell:
+    cells = {field.name: field_cell(field, typed_by) for field in kind}
 
     def fit(value: Any, at: str, used: list[str]) -> dict[str, Any]:
         if type(value) is not dict:
@@ -136,11 +140,3 @@ def _struct(kind: Any, typed_by: str) -> Cell:
         }
 
     return fit
-
-
-_CONTAINERS: Final[Mapping[type[DataType], Callable[[Any, str], Cell]]] = {
-    ArrayType: _array,
-    MapType: _map,
-    StructType: _struct,
-}
-"""What makes the function for each type that holds others."""

@@ -1,6 +1,6 @@
 """Second readings of values, for columns that a schema gave their type.
 
-A type that a user writes in Spark's own words holds what it says and nothing else. A schema speaks
+A type that a user writes holds what it says and nothing else. A schema speaks
 of values as messages have them, so text may stand for a time, or a number of any size for a double.
 """
 
@@ -8,31 +8,20 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from math import isfinite
 from typing import Any, Final
 
 import msgspec
-from pyspark.sql.types import (
-    ArrayType,
-    BinaryType,
-    DataType,
-    DateType,
-    DoubleType,
-    FloatType,
-    MapType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampType,
-)
+import pyarrow as pa
 
 from changewire.changes.connect.reads import ROUNDED_NUMBER
 from changewire.changes.connect.scalars import is_rounded, nearest_double
 from changewire.changes.connect.times import UnrepresentableError, timestamp_of_text
 from changewire.changes.values import base64_bytes
+from changewire.engines.typed.types import inner_fields
 
 TYPED_BY: Final = "changewire.typed_by"
 """Key in the metadata of a column: which schema gave it its type, a key of `READINGS`."""
@@ -129,29 +118,36 @@ def _json_text(value: Any, _used: list[str]) -> str | None:
     return None if type(value) is str else msgspec.json.encode(value).decode()
 
 
-READINGS: Final[Mapping[str, Mapping[type[DataType], Reading]]] = {
-    ROW_SCHEMA: {BinaryType: _bytes, StringType: _row_text, TimestampType: _time},
-    MESSAGE_SCHEMA: {DoubleType: _rounded, StringType: _text},
+_BINARY: Final = pa.binary()
+_DATE: Final = pa.date32()
+_DOUBLE: Final = pa.float64()
+_FLOAT: Final = pa.float32()
+_STRING: Final = pa.string()
+_TIMESTAMP: Final = pa.timestamp("us", "UTC")
+
+READINGS: Final[Mapping[str, Mapping[pa.DataType, Reading]]] = {
+    ROW_SCHEMA: {_BINARY: _bytes, _STRING: _row_text, _TIMESTAMP: _time},
+    MESSAGE_SCHEMA: {_DOUBLE: _rounded, _STRING: _text},
     CHANGE_TEXT: {
-        BinaryType: _bytes,
-        TimestampType: _time,
-        DateType: _date,
-        DoubleType: _number,
-        FloatType: _single,
-        StringType: _json_text,
+        _BINARY: _bytes,
+        _TIMESTAMP: _time,
+        _DATE: _date,
+        _DOUBLE: _number,
+        _FLOAT: _single,
+        _STRING: _json_text,
     },
     KEY_TEXT: {
-        BinaryType: _bytes,
-        TimestampType: _time,
-        DateType: _date,
-        FloatType: _single,
-        StringType: _json_text,
+        _BINARY: _bytes,
+        _TIMESTAMP: _time,
+        _DATE: _date,
+        _FLOAT: _single,
+        _STRING: _json_text,
     },
 }
 """What a column of a type takes besides values of this type, by the schema that it is from."""
 
 
-def reading_of(field: StructField, typed_by: str = "") -> str:
+def reading_of(field: pa.Field, typed_by: str = "") -> str:
     """Return which schema gave a column its type, a key of `READINGS` or empty for none.
 
     Args:
@@ -159,19 +155,16 @@ def reading_of(field: StructField, typed_by: str = "") -> str:
             text, it holds any value as JSON, and this is returned.
         typed_by: A key of `READINGS` for what the metadata does not say.
     """
-    if field.metadata.get("contentMediaType") == JSON and isinstance(field.dataType, StringType):
+    metadata = field.metadata or {}
+    if metadata.get(b"contentMediaType") == JSON.encode() and field.type == _STRING:
         return JSON
-    found = str(field.metadata.get(TYPED_BY, typed_by))
+    found = metadata.get(TYPED_BY.encode(), typed_by.encode()).decode(errors="replace")
     return found if found in READINGS else ""
 
 
-def kernel_readings(kind: DataType, typed_by: str = "") -> Iterator[str]:
-    """Yield `reading_of` the fields of all structs in a type, in the order of the type."""
-    if isinstance(kind, StructType):
-        for field in kind.fields:
-            yield reading_of(field, typed_by)
-            yield from kernel_readings(field.dataType, reading_of(field, typed_by))
-    elif isinstance(kind, ArrayType):
-        yield from kernel_readings(kind.elementType, typed_by)
-    elif isinstance(kind, MapType):
-        yield from kernel_readings(kind.valueType, typed_by)
+def kernel_readings(fields: Iterable[pa.Field], typed_by: str = "") -> Iterator[str]:
+    """Yield `reading_of` columns and all fields of structs in them, each before its own fields."""
+    for field in fields:
+        reading = reading_of(field, typed_by)
+        yield reading
+        yield from kernel_readings(inner_fields(field.type), reading)

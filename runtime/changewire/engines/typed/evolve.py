@@ -1,0 +1,194 @@
+"""How the columns of a table follow the schemas of messages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple, cast, get_args
+
+from changewire.engines.typed.json_types import StructJson, field_json, parts, sql_name, struct_json
+from changewire.tables.metadata import COLUMN
+
+SchemaEvolution = Literal["add_columns", "strict"]
+SCHEMA_EVOLUTIONS: Final[tuple[str, ...]] = get_args(SchemaEvolution)
+"""What a table does with columns that it lacks, or has of a narrower type: it takes them, or makes
+what brings them dead letters."""
+
+_WIDER: Final[Mapping[str, tuple[str, ...]]] = {
+    "byte": ("short", "integer", "long"),
+    "short": ("integer", "long"),
+    "integer": ("long",),
+    "float": ("double",),
+}
+"""Types that hold every value of a type and that Delta widens it to:
+https://docs.delta.io/latest/delta-type-widening.html"""
+
+_MOST_DIGITS: Final = 38
+"""Of Spark's decimals."""
+
+_DECIMAL: Final = re.compile(r"decimal\((\d+), ?(-?\d+)\)")
+
+
+def evolution_of(text: str) -> SchemaEvolution:
+    """Return what tables do with columns that they lack.
+
+    Raises:
+        ValueError: It is no name of that.
+    """
+    if text not in SCHEMA_EVOLUTIONS:
+        names = ", ".join(SCHEMA_EVOLUTIONS)
+        raise ValueError(f"no schema_evolution {text!r}; there are: {names}")
+    return cast("SchemaEvolution", text)
+
+
+Widens = Callable[[Any, Any], bool]
+"""Whether a column of a type can get a wider one."""
+
+
+class Evolved(NamedTuple):
+    """A table's columns after it followed some schemas.
+
+    Attributes:
+        columns: The columns, in the JSON form of a StructType, as all types here are.
+        refused: Why a schema does not fit, by its name.
+    """
+
+    columns: dict[str, Any]
+    refused: dict[str, str]
+
+
+def _any(there: Any, wider: Any) -> bool:  # noqa: ARG001 - a new table takes all
+    return True
+
+
+def evolved(
+    columns: StructJson | None,
+    schemas: Iterable[tuple[str, StructJson]],
+    how: SchemaEvolution = "add_columns",
+    widens: Widens = _any,
+) -> Evolved:
+    """Return what a table's columns become by schemas of messages, and which do not fit.
+
+    Args:
+        columns: What the table has; None for one that is not there, which takes any column.
+        schemas: Names of schemas and the columns that they declare.
+        how: Whether a table that is there takes columns and wider types.
+        widens: `Delta.widens`, or that of another format, of such a table.
+    """
+    found = {} if columns is None else {field["name"]: field for field in columns["fields"]}
+    refused: dict[str, str] = {}
+    takes = _any if columns is None else None if how == "strict" else widens
+    for name, schema in schemas:
+        after = dict(found)
+        reasons = [
+            reason
+            for field in schema["fields"]
+            if (reason := _take(after, field, takes)) is not None
+        ]
+        if reasons:
+            refused[name] = "; ".join(reasons)
+        else:
+            found = after
+    return Evolved(struct_json([*found.values()]), refused)
+
+
+def key_fault(
+    keys: Sequence[str], columns: StructJson, compares: Callable[[Any], bool]
+) -> str | None:
+    """Return why a table cannot name its rows by some columns; None if it can.
+
+    A column of the key that the table does not have yet is text. `compares` says whether tables of
+    the format compare values of a type; none compares maps.
+    """
+    there = {field["name"]: field["type"] for field in columns["fields"]}
+    for number, name in enumerate(keys):
+        if name in there and (_has_map(there[name]) or not compares(there[name])):
+            return f"column {name!r} is {sql_name(there[name])}, which cannot be compared"
+        same = _same_but_for_case(name, [*keys[:number], *there])
+        if same is not None:
+            return f"column {name!r} of the key differs from {same!r} in case only"
+        if name.lower() == COLUMN:
+            return f"column {name!r} of the key has the name of the table's own column {COLUMN}"
+    return None
+
+
+def _has_map(kind: Any) -> bool:
+    """Whether a type is a map, or holds one."""
+    is_map = not isinstance(kind, str) and kind["type"] == "map"
+    return is_map or any(_has_map(part) for _, part in parts(kind))
+
+
+def _same_but_for_case(name: str, names: Iterable[str]) -> str | None:
+    folded = name.lower()
+    return next((one for one in names if one != name and one.lower() == folded), None)
+
+
+def _fault(kind: Any) -> str | None:
+    """Return why no table has a column of a type, or None."""
+    if not isinstance(kind, str) and kind["type"] == "struct":
+        names = [name for name, _ in parts(kind)]
+        if not names:
+            return "it is a struct without fields"
+        for number, name in enumerate(names):
+            same = _same_but_for_case(name, names[:number])
+            if same is not None:
+                return f"its field {name!r} differs from {same!r} in case only"
+    return next((why for _, part in parts(kind) if (why := _fault(part)) is not None), None)
+
+
+def _new_fault(found: Iterable[str], name: str, kind: Any) -> str | None:
+    """Return why a table with some columns cannot have another one, or None."""
+    if name.lower() == COLUMN:
+        return f"column {name!r} has the name of the table's own column {COLUMN}"
+    same = _same_but_for_case(name, found)
+    if same is not None:
+        return f"column {name!r} differs from {same!r} in case only"
+    fault = _fault(kind)
+    return None if fault is None else f"column {name!r} cannot be in a table: {fault}"
+
+
+def _take(
+    found: dict[str, Mapping[str, Any]], field: Mapping[str, Any], takes: Widens | None
+) -> str | None:
+    """Add a column, or widen it; return why it does not fit.
+
+    `takes` says which wider types a column may get; None if columns stay as they are.
+    """
+    name, kind = field["name"], field["type"]
+    there = found.get(name)
+    if there is None:
+        reason = _new_fault(found, name, kind)
+        if reason is None and takes is None:
+            reason = f"column {name!r} {sql_name(kind)} is not there"
+        if reason is None:
+            found[name] = field
+        return reason
+    has = there["type"]
+    wider = joined_type(has, kind)
+    is_new = wider is not None and sql_name(wider) != sql_name(has)
+    if wider is None or (is_new and (takes is None or not takes(has, wider))):
+        return f"column {name!r} is {sql_name(has)}, the message has {sql_name(kind)}"
+    found[name] = field_json(name, wider, there["metadata"])
+    return None
+
+
+def joined_type(one: Any, other: Any) -> Any:
+    """Return the narrower type that holds all values of two, one of them or decimals; or None."""
+    if sql_name(one) == sql_name(other):
+        return one
+    if not isinstance(one, str) or not isinstance(other, str):
+        return None
+    if other in _WIDER.get(one, ()):
+        return other
+    if one in _WIDER.get(other, ()):
+        return one
+    digits = [_DECIMAL.fullmatch(kind) for kind in (one, other)]
+    found = [(int(match[1]), int(match[2])) for match in digits if match is not None]
+    return _decimal(*found) if len(found) == len(digits) else None
+
+
+def _decimal(one: tuple[int, int], other: tuple[int, int]) -> str | None:
+    """Return the decimal that holds all values of two, each with its precision and scale."""
+    scale = max(one[1], other[1])
+    precision = max(one[0] - one[1], other[0] - other[1]) + scale
+    return f"decimal({precision},{scale})" if precision <= _MOST_DIGITS else None

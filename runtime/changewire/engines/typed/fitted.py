@@ -1,0 +1,128 @@
+"""Keys and rows of changes, which are JSON text, as the columns of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import msgspec
+import pyarrow as pa
+
+from changewire.codec.hooks import exact_number
+from changewire.engines.typed.cells import field_cell
+from changewire.engines.typed.readings import CHANGE_TEXT, KEY_TEXT, TYPED_BY
+from changewire.engines.typed.scalar_cells import Cell, CellError
+from changewire.tables.keys import key_text
+from changewire.tables.routing import Refusal, apply_failed
+from changewire_messages.support import pointer_token
+
+STEP: Final = "fitting the row to its table"
+"""What is done here, for `apply_failed`."""
+
+Cells: TypeAlias = Mapping[str, Cell]
+"""What fits values into columns, by their names."""
+
+_PARSE: Final = msgspec.json.Decoder(dict[str, Any], float_hook=exact_number).decode
+
+
+class Fitted(NamedTuple):
+    """The columns of a change, or why it does not fit its table.
+
+    Attributes:
+        key: Text of the key, written anew from its columns, so that two keys have one text if and
+            only if they name one row of the table.
+        named: Columns of the key.
+        content: Columns of the row; None for a delete.
+        failure: Why it does not fit; None if it does.
+    """
+
+    key: str
+    named: dict[str, Any] | None
+    content: dict[str, Any] | None
+    failure: Refusal | None
+
+
+def key_cells(columns: Iterable[pa.Field]) -> Cells:
+    """Return what fits keys into columns."""
+    return {column.name: field_cell(_untyped(column), KEY_TEXT) for column in columns}
+
+
+def row_cells(columns: Iterable[pa.Field]) -> Cells:
+    """Return what fits rows of the change log into columns."""
+    return {column.name: field_cell(_untyped(column), CHANGE_TEXT) for column in columns}
+
+
+def fitted_texts(key: str, after: str | None, of_key: Cells, of_row: Cells) -> Fitted:
+    """Return the columns of a change, by the texts of its key and of its row."""
+    named = content = failure = None
+    pointer = "/key"
+    try:
+        named = _key_columns(key, of_key)
+        key = key_text(named)
+        pointer = "/after"
+        content = None if after is None else _row_columns(after, of_row)
+    except CellError as error:
+        code = "schema-mismatch" if pointer == "/key" else error.issue.code
+        expected = f"expected {error.issue.expected}, found {error.issue.actual_type}"
+        failure = Refusal(code, f"{pointer}{error.issue.place}", expected)
+    except Exception as error:  # noqa: BLE001 - one row must not end the stream
+        failure = apply_failed(error, pointer, STEP)
+    return Fitted(key, named, content, failure)
+
+
+def built(
+    values: Sequence[Any], kind: pa.DataType, failures: list[Refusal | None], step: str
+) -> pa.Array:
+    """Return values as a column; those that Arrow refuses are NULL, and fail.
+
+    Args:
+        values: The values.
+        kind: Type of the column.
+        failures: Why each value's change cannot be applied; those that fail here are added.
+        step: What is done, for `apply_failed`.
+    """
+    try:
+        return pa.array(values, kind)
+    except Exception:  # noqa: BLE001 - one value must not end the stream
+        kept = [*values]
+    for index, value in enumerate(values):
+        try:
+            pa.array([value], kind)
+        except Exception as error:  # noqa: BLE001, PERF203 - as above
+            failures[index] = failures[index] or apply_failed(error, "/after", step)
+            kept[index] = None
+    return pa.array(kept, kind)
+
+
+def _key_columns(text: str, cells: Cells) -> dict[str, Any]:
+    """Return the columns of a key.
+
+    Raises:
+        CellError: A value does not fit its column, or the key lacks one.
+    """
+    found = _PARSE(text)
+    for name in found.keys() ^ cells.keys():
+        raise CellError(f"/{pointer_token(name)}", "a column of the table's key", msgspec.UNSET)
+    return {
+        name: None if found[name] is None else cell(found[name], f"/{pointer_token(name)}", [])
+        for name, cell in cells.items()
+    }
+
+
+def _row_columns(text: str, cells: Cells) -> dict[str, Any]:
+    """Return the columns of a row; those that the table lacks stay in the change log.
+
+    Raises:
+        CellError: A value does not fit its column.
+    """
+    return {
+        name: None if value is None else cells[name](value, f"/{pointer_token(name)}", [])
+        for name, value in _PARSE(text).items()
+        if name in cells
+    }
+
+
+def _untyped(column: pa.Field) -> pa.Field:
+    """Return a column that does not say which schema gave it its type."""
+    metadata = {k: v for k, v in (column.metadata or {}).items() if k != TYPED_BY.encode()}
+    return column.with_metadata(metadata)

@@ -1,0 +1,234 @@
+"""Which typed columns the tables of a batch have, and which of its changes do not fit them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.errors import OutputError
+from changewire.engines.typed.declared import declared
+from changewire.engines.typed.evolve import SchemaEvolution, evolved, key_fault
+from changewire.engines.typed.json_types import StructJson, field_json, sql_name, struct_json
+from changewire.engines.typed.refused import OtherKeys, OtherSchemas, RefusedRows
+from changewire.engines.typed.sources import BatchSources, SchemaOf
+from changewire.tables.names import Target
+from changewire.tables.routing import WRITE, Refusal, RouteKey, Routes, apply_failed, goes_to_all
+
+_NONE = ""
+"""Stands for the fingerprint of messages without a schema."""
+
+
+class TableRules(Protocol):
+    """What tables of a format can have; types are in the JSON form of a StructType."""
+
+    def kept(self, columns: StructJson) -> StructJson:
+        """Return columns with the types that a table has for theirs."""
+        ...
+
+    def fault(self, columns: StructJson) -> str | None:
+        """Return why a table cannot have some columns; None if it can."""
+        ...
+
+    def widens(self, there: Any, wider: Any) -> bool:
+        """Whether a column's type can become another one, which holds all of its values."""
+        ...
+
+    def compares(self, kind: Any) -> bool:
+        """Whether values of a type, which has no map, can be compared, so that they name rows."""
+        ...
+
+
+@dataclass(frozen=True)
+class TypedTables:
+    """How tables get their columns.
+
+    Attributes:
+        decode_options: How messages are read.
+        rules: What tables can have.
+        given: Columns of all tables; None: each has those that the schemas in its messages declare.
+        evolution: What tables do with columns that they lack.
+    """
+
+    decode_options: DecodeOptions
+    rules: TableRules
+    given: StructJson | None = None
+    evolution: SchemaEvolution = "add_columns"
+
+
+class TableThere(NamedTuple):
+    """A table before a batch.
+
+    Attributes:
+        name: Its name, for errors.
+        columns: Its columns, without that of metadata; None if it is not there.
+        keys: Columns of its key; None if they are not known.
+    """
+
+    name: str
+    columns: StructJson | None
+    keys: tuple[str, ...] | None
+
+
+class TypedPlan(NamedTuple):
+    """Which columns one table has, and what does not fit it.
+
+    Attributes:
+        columns: Its columns, without that of metadata; None while they or its key are not known.
+        keys: Those of its key.
+        has_changed: Whether the table is there, and has other columns.
+        refusals: Which changes do not fit it.
+        is_usable: Whether any change can be applied to it.
+    """
+
+    columns: StructJson | None
+    keys: tuple[str, ...]
+    has_changed: bool
+    refusals: list[RefusedRows]
+    is_usable: bool = True
+
+
+class AnyPlan(Protocol):
+    """The plan of a table, of any store."""
+
+    @property
+    def refusals(self) -> list[RefusedRows]:
+        """Which changes do not fit it."""
+        ...
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether any change can be applied to it."""
+        ...
+
+
+PlanT = TypeVar("PlanT", bound=AnyPlan)
+
+
+def plans(
+    found: Routes,
+    plan: Callable[[Target, list[RouteKey]], PlanT],
+    fatal: tuple[type[Exception], ...],
+) -> tuple[dict[Target, PlanT], list[RefusedRows]]:
+    """Return the plans of the tables of a batch, and which changes do not fit them.
+
+    Tables that cannot be planned are left out.
+
+    Args:
+        found: Where changes go to; tables that are left out are taken from it.
+        plan: Plans a table, by where its changes come from.
+        fatal: What it raises that ends the batch; whatever else it raises refuses its changes.
+    """
+    made: dict[Target, PlanT] = {}
+    refused: list[RefusedRows] = []
+    for target, routes in [*found.targets.items()]:
+        try:
+            one = plan(target, routes)
+        except fatal:
+            raise
+        except Exception as error:  # noqa: BLE001 - one hostile schema must not end the stream
+            why = apply_failed(error, "/source", "planning the table")
+            refused.append(_refused_alone(routes, why))
+        else:
+            refused += one.refusals
+            if one.is_usable:
+                made[target] = one
+                continue
+        del found.targets[target]
+        found.added[:] = [added for added in found.added if added[0] != target]
+    return made, refused
+
+
+def typed_plan(
+    table: TableThere, routes: list[RouteKey], sources: BatchSources, tables: TypedTables
+) -> TypedPlan:
+    """Return which columns a table has after a batch.
+
+    Args:
+        table: The table as it is.
+        routes: Where its changes come from.
+        sources: Where all changes of the batch come from.
+        tables: How tables get their columns.
+
+    Raises:
+        OutputError: Columns that the user gave do not fit it.
+    """
+    rules, current = tables.rules, table.columns
+    keys = table.keys or _first_keys(routes, sources)
+    refusals = [] if keys is None else [*_other_keys(routes, sources, keys)]
+    if tables.given is not None:
+        given = rules.kept(tables.given)
+        found = evolved(current, [(_NONE, given)], tables.evolution, rules.widens)
+        fault = found.refused.get(_NONE) or rules.fault(given)
+        if fault is not None:
+            raise OutputError(f"{table.name}: {fault}")
+    else:
+        used = [schema for schema in sources.schemas if schema.route in routes]
+        by_schema, unread = _declared(used, tables.decode_options)
+        faults = {one: rules.fault(columns) for one, columns in by_schema.items()}
+        unread |= {one: fault for one, fault in faults.items() if fault is not None}
+        read = {one: columns for one, columns in by_schema.items() if one not in unread}
+        kept = [(one, rules.kept(columns)) for one, columns in read.items()]
+        found = evolved(current, kept, tables.evolution, rules.widens)
+        refusals += _mismatches(used, {**unread, **found.refused})
+    named = struct_json([field_json(one, "string") for one in keys or ()])
+    fault = key_fault(keys or (), found.columns, rules.compares) or rules.fault(named)
+    if fault is not None:
+        return _unusable(routes, Refusal("key-mismatch", "/key", fault))
+    columns = found.columns if keys and found.columns["fields"] else None
+    has_changed = current is not None and sql_name(current) != sql_name(found.columns)
+    return TypedPlan(columns, keys or (), has_changed, refusals)
+
+
+def _unusable(routes: list[RouteKey], why: Refusal) -> TypedPlan:
+    return TypedPlan(
+        None, (), has_changed=False, refusals=[_refused_alone(routes, why)], is_usable=False
+    )
+
+
+def _refused_alone(routes: list[RouteKey], why: Refusal) -> RefusedRows:
+    """Return that no change of a table is applied; deletes that have other tables are left."""
+    return RefusedRows([one for one in routes if not goes_to_all(one[1], one[0])], why)
+
+
+def _first_keys(routes: list[RouteKey], sources: BatchSources) -> tuple[str, ...] | None:
+    """Return the columns of the key that a new table gets: those that most changes have.
+
+    None if only truncates come.
+    """
+    found: Counter[tuple[str, ...]] = Counter()
+    for route in routes:
+        found.update(sources.keys.get(route, {}))
+    return max(sorted(found), key=found.__getitem__, default=None)
+
+
+def _other_keys(
+    routes: list[RouteKey], sources: BatchSources, keys: tuple[str, ...]
+) -> Iterator[RefusedRows]:
+    """Yield why changes are refused that name rows by other columns."""
+    text = f"the table's key has the columns {', '.join(keys)}"
+    for route in routes:
+        if {*sources.keys.get(route, ())} - {keys}:
+            yield OtherKeys([route], Refusal("key-mismatch", "/key", text), keys)
+
+
+def _declared(
+    schemas: list[SchemaOf], decode_options: DecodeOptions
+) -> tuple[dict[str, StructJson], dict[str, str]]:
+    """Return the columns that schemas declare, and why some declare none, by fingerprint."""
+    messages = {one.fingerprint: one.message for one in schemas if one.fingerprint is not None}
+    found, unread = declared(messages, decode_options)
+    if any(one.fingerprint is None for one in schemas):
+        unread[_NONE] = "the message has no schema"
+    return found, unread
+
+
+def _mismatches(schemas: list[SchemaOf], reasons: dict[str, str]) -> Iterator[RefusedRows]:
+    """Yield why rows are refused whose schemas do not fit."""
+    for schema in schemas:
+        reason = reasons.get(schema.fingerprint or _NONE)
+        if reason is not None and schema.route[1] == WRITE:
+            why = Refusal("schema-mismatch", "/after", reason)
+            yield OtherSchemas([schema.route], why, schema.fingerprint)

@@ -1,0 +1,102 @@
+"""What a user gives as the columns of rows, as columns of Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import pyarrow as pa
+
+from changewire.changes import embedded
+from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.typed.readings import MESSAGE_SCHEMA, ROW_SCHEMA, TYPED_BY
+from changewire.engines.typed.types import columns_of, row_columns
+from changewire.generator import generator_part
+
+RowSchema = Mapping[str, Any] | str | bytes | PathLike[str]
+"""A schema, parsed or as JSON text, or the path of its file."""
+
+RowsAs: TypeAlias = str | bytes | PathLike[str] | Mapping[str, Any] | Any
+"""``json``, a `pyarrow.Schema` or struct type, a StructType of PySpark, or a schema of the row."""
+
+_OF_SPARK: Final = "jsonValue"
+"""Method by which PySpark's types give their JSON form; it need not be loaded to call it."""
+
+
+def schema_columns(
+    schema: RowSchema,
+    *,
+    format: str | None = None,
+    keys: Sequence[str] | None = None,
+    families: Sequence[str] | None = None,
+) -> dict[str, Any]:
+    """Return the columns of rows that a schema describes, in the JSON form of a StructType.
+
+    The arguments are those of `changewire.spark.row_type`.
+
+    Raises:
+        ValueError: It is neither, or outside its dialect.
+        ImportError: It is a JSON Schema, and the extra ``codegen`` is not installed.
+        OSError: There is no such file.
+    """
+    found = schema if isinstance(schema, Mapping) else embedded.parsed(_text(schema))
+    if not isinstance(found, Mapping):
+        raise ValueError("a schema of rows is a JSON object")  # noqa: TRY004 - a wrong value
+    if "properties" in found:
+        return _typed_by(_of_json_schema(found), ROW_SCHEMA)
+    if format is None:
+        raise ValueError("no JSON Schema with properties; a schema from a message needs `format`")
+    columns = embedded.row_type(found, format=format, keys=keys, families=families)
+    return _typed_by(columns, MESSAGE_SCHEMA)
+
+
+def given_columns(rows: Any, decode_options: DecodeOptions) -> pa.Schema:
+    """Return the columns of rows that a type, of Arrow or of PySpark, or a schema says.
+
+    Raises:
+        ValueError: It is neither, or a row has no column of such a type.
+        ImportError: It is a JSON Schema, and the extra ``codegen`` is not installed.
+    """
+    if isinstance(rows, (pa.Schema, pa.StructType)):
+        return row_columns(rows)
+    if hasattr(rows, _OF_SPARK) and isinstance(struct := getattr(rows, _OF_SPARK)(), Mapping):
+        return columns_of(struct)
+    if not isinstance(rows, (str, bytes, PathLike, Mapping)):
+        raise _not_given(rows)
+    try:
+        found = schema_columns(
+            rows,
+            format=decode_options.format,
+            keys=decode_options.keys,
+            families=decode_options.families,
+        )
+    except OSError:
+        raise _not_given(rows) from None
+    return columns_of(found)
+
+
+def _not_given(rows: object) -> ValueError:
+    return ValueError(
+        f"rows: {rows!r} is no pyarrow.Schema, no StructType, and no schema or path of one"
+    )
+
+
+def _text(schema: str | bytes | PathLike[str]) -> str | bytes:
+    if isinstance(schema, bytes) or (isinstance(schema, str) and schema.lstrip().startswith("{")):
+        return schema
+    return Path(schema).read_bytes()
+
+
+def _of_json_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    generator = generator_part("row_type", "JSON Schemas of rows need")
+    columns: dict[str, Any] = generator(schema)
+    return columns
+
+
+def _typed_by(columns: dict[str, Any], schema: str) -> dict[str, Any]:
+    fields: Iterable[dict[str, Any]] = columns["fields"]
+    for column in fields:
+        column["metadata"][TYPED_BY] = schema
+    return columns

@@ -1,0 +1,54 @@
+"""Rows that are typed in every way there is, for a process that cannot import PySpark."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from deltalake import DeltaTable
+
+import changewire.arrow as cwa
+import changewire.delta as cwd
+from changewire.job import run
+
+FORMAT = "dataworks-json"
+
+
+def typed(folder: str, schema: str) -> str:
+    """Decode a file of messages with rows of each kind; return what that gives as JSON."""
+    file = f"{folder}/messages.jsonl"
+    columns = pa.schema({"id": pa.int64(), "price": pa.decimal128(9, 2), "at": pa.timestamp("us")})
+    found: dict[str, Any] = {
+        "arrow": decoded(file, columns),
+        "schema": decoded(file, schema),
+        "embedded": decoded(file, "embedded"),
+        "json schema": decoded(file, f"{folder}/row.json"),
+    }
+    output = f"{folder}/python"
+    run([file], output, format=FORMAT, engine="python", rows=columns)
+    changes = pq.read_table(f"{output}/changes").column("after").to_pylist()
+    letters = pq.read_table(f"{output}/dead_letters").column("pointer").to_pylist()
+    found["python"] = [changes, letters]
+    for name, rows in {"tables": columns, "tables of schemas": "embedded"}.items():
+        outcome = cwd.apply_changes(
+            file,
+            format=FORMAT,
+            target=f"{folder}/{name}/{{table}}",
+            output=f"{folder}/out of {name}",
+            checkpoint=f"{folder}/checkpoint of {name}",
+            rows=rows,
+        )
+        (table,) = (path for path in Path(folder, name).iterdir() if "__" not in path.name)
+        kept = DeltaTable(table).to_pyarrow_table().drop_columns("_changewire").sort_by("id")
+        found[name] = [kept.to_pylist(), [one["pointer"] for one in outcome.first_dead_letters]]
+    return json.dumps(found, default=str)
+
+
+def decoded(file: str, rows: Any) -> list[Any]:
+    """Return rows after changes, and pointers of dead letters."""
+    tables = cwa.decode(file, format=FORMAT, rows=rows).tables()
+    letters = tables.dead_letters.column("pointer").to_pylist()
+    return [tables.changes.column("after").to_pylist(), letters]
