@@ -86,8 +86,10 @@ def result(found: Mapping[str, Sequence[Done]], count: int) -> Result:
         rate = (f"{count / job / 1000:.0f}", f"{min(each):.0f}-{max(each):.0f}")
         of_cpu = (f"{cpu:.2f}", f"{count / cpu / 1000:.0f}")
         rows.append((name, f"{wall:.2f}", f"{job:.2f}", *rate, *of_cpu))
-    head = ("", "median, s", "the job alone, s", "1000 messages/s", "spread over rounds")
-    head += ("CPU time, s", "1000 messages per second of CPU time")
+    head = (
+        *("", "median, s", "the job alone, s", "1000 messages/s", "spread over rounds"),
+        *("CPU time, s", "1000 messages per second of CPU time"),
+    )
     data = {name: [done._asdict() for done in rounds] for name, rounds in found.items()}
     title = f"{FORMAT}: decode {count} messages beside Flink, 2 cores"
     return Result(title, head, rows, "", {"seconds": data})
