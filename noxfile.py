@@ -36,6 +36,8 @@ PYTHON_OF_SPHINX = (3, 11)
 SOURCE_FOLDERS = ("codegen", "generated", "runtime")
 SOURCES = {"PYTHONPATH": os.pathsep.join(SOURCE_FOLDERS)}
 PINS = "constraints/dev.txt"
+PINS_OF_FLINK = "constraints/flink.txt"
+WITHOUT_FLINK = (3, 13)
 PAGES = ("tests/docs", "tests/examples", "tests/benchmarks")
 """Tests of pages, pictures, examples and benchmarks."""
 
@@ -408,6 +410,18 @@ def bench_stream(session: nox.Session) -> None:
     install_wheel(session, tuple(EXTRAS), ("bench", "tests"))
     install_native(session, "release")
     session.run("python", "-m", "benchmarks.streams", *session.posargs)
+
+
+@nox.session
+def bench_flink(session: nox.Session) -> None:
+    """Measure PyFlink's format debezium-json beside changewire, in an environment of its own."""
+    if sys.version_info >= WITHOUT_FLINK:
+        session.skip("the Apache Beam that PyFlink needs has no wheels for Python 3.13 or newer")
+    install(session, "apache-flink", pins=PINS_OF_FLINK)
+    install_wheel(session, ("arrow",))  # after Flink, as it brings a newer pyarrow
+    install(session, "psutil")
+    install_native(session, "release")
+    session.run("python", "-m", "benchmarks.flink", *session.posargs)
 
 
 @nox.session

@@ -5,26 +5,34 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import datetime, timezone
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
 from benchmarks.tables import Result
 from changewire.engines.native import installed
 
 PACKAGES = (
     *("msgspec", "orjson", "jsonschema", "jsonschema-rs", "pydantic"),
-    *("pyarrow", "pyspark", "confluent-kafka"),
+    *("pyarrow", "pyspark", "apache-flink", "confluent-kafka"),
 )
+"""Packages whose versions are named, if they are installed."""
 
 
 def machine() -> str:
     """Return one line on where and with what this runs."""
-    packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    packages = ", ".join(_versions())
     day = datetime.now(tz=timezone.utc).date()
     hardware = f"{os.cpu_count()} cores {platform.machine()}"
     kernel = "without the native kernel" if installed() is None else "with the native kernel"
     return f"{day}, {hardware}, Python {platform.python_version()}, {packages}, {kernel}"
+
+
+def _versions() -> Iterator[str]:
+    for name in PACKAGES:
+        with suppress(PackageNotFoundError):
+            yield f"{name} {version(name)}"
 
 
 def load() -> float | None:

@@ -9,7 +9,6 @@ from typing import Any
 import pyarrow as pa
 
 from benchmarks import messages
-from benchmarks.by_hand import dataworks
 
 EVENT = 1617167159548
 """Time of the first event, in milliseconds since the Unix epoch."""
@@ -46,6 +45,8 @@ def _row(random: Random, i: int) -> dict[str, Any]:
 
 def _dataworks(random: Random, i: int) -> dict[str, Any]:
     """Return a message of about 0.8 KB: inserts, updates and deletes."""
+    from benchmarks.by_hand import dataworks  # it needs PySpark, which other formats do not
+
     op, row = random.choice(["INSERT", "UPDATE_AFTER", "DELETE"]), _row(random, i)
     row = {"dataColumn": {**row, "balance": f"{row['balance']:.2f}"}}  # as decimals are sent
     columns = [{"name": name, "type": kind} for name, (kind, _) in dataworks.COLUMNS.items()]
