@@ -20,9 +20,12 @@ from pyspark.sql.types import (
 )
 
 from changewire.engines.effects import EFFECTS, IMAGES, EffectsDecoder, images, rows_of
+from changewire.engines.elements import Elements
 from changewire.engines.layout import CHANGE
-from changewire.engines.native import Kernel, kernel_of
+from changewire.engines.native import Kernel, Made, kernel_of
+from changewire.engines.places import Places
 from changewire.engines.spark.apply.failures import FAILURE, FAILURE_FIELD, FAILURE_TYPE, ROW_ID
+from changewire.engines.spark.apply.images import IMAGE, typed_images
 from changewire.engines.spark.apply.sources import is_from
 from changewire.engines.spark.arrow_types import arrow_type
 from changewire.engines.spark.parts import position_columns
@@ -55,8 +58,16 @@ def with_effects(rows: StructType) -> StructType:
     return StructType([*rows.fields, StructField(EFFECTS, ArrayType(EFFECT))])
 
 
+def with_images(rows: StructType, row: StructType) -> StructType:
+    """Return the type of decoded rows that have `EFFECTS` and `IMAGE` as well."""
+    return StructType([*with_effects(rows).fields, StructField(IMAGE, row)])
+
+
 class CheckedEffectsDecoder(EffectsDecoder, TypedDecoder):
-    """Decodes into rows of JSON text, and refuses elements whose rows do not fit a type."""
+    """Decodes into rows of JSON text, and refuses elements whose rows do not fit a type.
+
+    Adds the column `IMAGE`, which is NULL for all that is decoded without a kernel.
+    """
 
     is_only_checked = True
 
@@ -65,11 +76,33 @@ class CheckedEffectsDecoder(EffectsDecoder, TypedDecoder):
         """What decodes most messages quickly; None if there is no such, or not for these rows."""
         return kernel_of(self.decode_options, effects=True, row=self._kernel_row())
 
+    @cached_property
+    def _typed_kernel(self) -> Kernel | None:
+        """What decodes the same messages into columns of the type: less work than to parse text."""
+        row = self._kernel_row()._replace(is_only_checked=False)
+        return kernel_of(self.decode_options, row=row)
+
+    def _native_columns(
+        self, batch: pa.RecordBatch, made: Made, places: Places | None
+    ) -> dict[str, pa.Array]:
+        found = super()._native_columns(batch, made, places)
+        kind, kernel = arrow_type(self._type), self._typed_kernel
+        if kernel is None or places is not None:
+            return {**found, IMAGE: pa.nulls(len(made.leniencies), kind)}
+        return {**found, IMAGE: typed_images(made, kernel.decode(batch), kind)}
+
+    def _columns(
+        self, batch: pa.RecordBatch, elements: Elements, places: Places | None
+    ) -> dict[str, pa.Array]:
+        found = super()._columns(batch, elements, places)
+        return {**found, IMAGE: pa.nulls(len(elements), arrow_type(self._type))}
+
 
 def effects_of(rows: DataFrame, keys: list[RouteKey]) -> DataFrame:
     """Return what the changes from some sources do to rows, one row for each effect.
 
-    The decoded rows have effects and `ROW_ID`; `FAILURE` says which cannot be applied.
+    The decoded rows have effects and `ROW_ID`; `FAILURE` says which cannot be applied. `IMAGE` is
+    there if they have it.
     """
     effect = F.col("_effect")
     changes = rows.where((F.col("kind") == CHANGE) & is_from(keys))
@@ -82,6 +115,7 @@ def effects_of(rows: DataFrame, keys: list[RouteKey]) -> DataFrame:
         F.when(effect["kind"] != DELETE, F.col("after")).alias("after"),
         ROW_ID,
         failure.alias(FAILURE),
+        *(name for name in (IMAGE,) if name in rows.columns),
     )
 
 
@@ -97,7 +131,9 @@ def with_paired_updates(rows: DataFrame) -> tuple[DataFrame, int]:
     )
     joined = rows.withColumn(_PLACE, F.struct(*position_columns())).join(those, _PLACE, "left")
     effects = F.coalesce(_WITH_BEFORE, EFFECTS)
-    return joined.withColumn(EFFECTS, effects).drop(_PLACE, _WITH_BEFORE), found.count()
+    # An image is that of the change alone.
+    paired = joined.withColumn(EFFECTS, effects).drop(_PLACE, _WITH_BEFORE, IMAGE)
+    return paired, found.count()
 
 
 def _unpaired(rows: DataFrame) -> DataFrame:

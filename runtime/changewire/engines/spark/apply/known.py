@@ -14,6 +14,7 @@ from pyspark.sql.types import LongType, StructField, StructType
 from changewire.engines.kept import BATCH, DELETES, TABLES, known_from, target_rows
 from changewire.engines.spark.apply.effects import effects_of
 from changewire.engines.spark.apply.failures import FAILURE_FIELD, ROW_ID_FIELD
+from changewire.engines.spark.apply.images import IMAGE
 from changewire.engines.spark.apply.large_batch import LargeBatch
 from changewire.engines.spark.apply.making import local_frame
 from changewire.engines.spark.apply.small_batch import SmallBatch
@@ -50,7 +51,7 @@ class SparkCheckpoint:
         to_all = [one for one in batch.sources.route_keys if goes_to_all(one[1], one[0])]
         if to_all:
             deletes = effects_of(batch.landing, to_all)
-            self._write(deletes.drop(*(one.name for one in _OF_BATCH)), DELETES)
+            self._write(deletes.drop(*(one.name for one in _OF_BATCH), IMAGE), DELETES)
 
     def keep_tables(self, added: list[tuple[Target, Namespace]]) -> None:
         """Keep the tables that the batch was the first to feed."""

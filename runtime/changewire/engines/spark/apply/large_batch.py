@@ -65,9 +65,13 @@ class LargeBatch:
         self, keys: list[RouteKey], shape: Shape, earlier: DataFrame | None
     ) -> SparkEffects:
         """Return what the changes from some sources, and earlier deletes, do to a table."""
-        found = effects_of(self.rows, keys)
-        found = found if earlier is None else found.unionByName(earlier)
-        return SparkEffects(shape.fitted(found.drop("source")), self.sources.changes)
+        found = effects_of(self.rows, keys).drop("source")
+        if earlier is not None:
+            found = found.unionByName(earlier.drop("source"), allowMissingColumns=True)
+        is_known = earlier is None and not self.sources.unfitted
+        fitted = shape.fitted(found, is_known=is_known)
+        can_fail = shape.is_typed and not is_known
+        return SparkEffects(fitted, self.sources.changes, can_fail)
 
     def newest_truncate(self, keys: list[RouteKey]) -> Order:
         """Return the order of the newest truncate that comes from some sources."""

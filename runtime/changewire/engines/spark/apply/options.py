@@ -14,7 +14,11 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.decode import Decoder
 from changewire.engines.effects import EffectsDecoder
 from changewire.engines.options import TableOptions
-from changewire.engines.spark.apply.effects import CheckedEffectsDecoder, with_effects
+from changewire.engines.spark.apply.effects import (
+    CheckedEffectsDecoder,
+    with_effects,
+    with_images,
+)
 from changewire.engines.spark.apply.evolve import SCHEMA_EVOLUTIONS, SchemaEvolution
 from changewire.engines.spark.apply.formats import TableFormat, format_of
 from changewire.engines.spark.decode import DecodedFrames, mapped, struct_of
@@ -106,9 +110,10 @@ def apply_options_of(
 
 def with_effects_of(messages: DataFrame, options: ApplyOptions) -> DecodedFrames:
     """Return decoded messages with what their changes do to rows; what does not fit is refused."""
+    decoder: Decoder = EffectsDecoder(options.decode_options)
+    columns = with_effects(ROWS)
     if isinstance(options.rows, StructType):
-        decoder: Decoder = CheckedEffectsDecoder(options.decode_options, options.rows)
-    else:
-        decoder = EffectsDecoder(options.decode_options)
+        decoder = CheckedEffectsDecoder(options.decode_options, options.rows)
+        columns = with_images(ROWS, options.rows)
     tally = tally_of(messages.sparkSession)
-    return DecodedFrames(mapped(messages, decoder, with_effects(ROWS), tally), native=tally)
+    return DecodedFrames(mapped(messages, decoder, columns, tally), native=tally)

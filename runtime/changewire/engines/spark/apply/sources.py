@@ -14,13 +14,14 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that everybody k
 
 from changewire.engines.effects import EFFECTS
 from changewire.engines.layout import CHANGE, CONTROL
+from changewire.engines.spark.apply.images import IMAGE
 from changewire.engines.spark.parts import position_columns
 from changewire.tables.mutations import WRITES
 from changewire.tables.planner import BatchSummary
 from changewire.tables.routing import NAMES, TRUNCATE, WRITE, RouteKey, in_order
 from changewire_messages.change import Source
 
-_COUNTS: Final = ("changes", "key_missing", "lone_before_unused")
+_COUNTS: Final = ("changes", "key_missing", "lone_before_unused", "unfitted")
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,12 @@ class BatchSources(BatchSummary):
     Attributes:
         keys: Columns of the keys, by where changes come from; and how many changes have them.
         schemas: What stands in messages, in the order of their first messages.
+        unfitted: How many changes have no `IMAGE`.
     """
 
     keys: dict[RouteKey, Counter[tuple[str, ...]]] = field(default_factory=dict)
     schemas: list[SchemaOf] = field(default_factory=list)
+    unfitted: int = 0
 
 
 class SchemaOf(Struct):
@@ -64,6 +67,7 @@ def sources_of(
         "changes": F.count_if(is_change),
         "key_missing": F.count_if(is_change & F.col("key").isNull()),
         "lone_before_unused": F.count_if(F.size(EFFECTS) == 0),
+        "unfitted": F.count_if(is_change & _is_unfitted(rows)),
     }
     if are_typed:
         has_row = F.col("after").isNotNull()
@@ -99,6 +103,13 @@ def _sources(groups: list[Row]) -> BatchSources:
 
 def _route_key(row: Row) -> RouteKey:
     return Source(**{name: row["source"][name] for name in NAMES}), row["op"]
+
+
+def _is_unfitted(rows: DataFrame) -> Column:
+    """Return the condition that a change has effects, and no `IMAGE`."""
+    if IMAGE not in rows.columns:
+        return F.lit(True)  # noqa: FBT003 - a column of this value
+    return F.col(IMAGE).isNull() & (F.size(EFFECTS) > 0)
 
 
 def is_truncate() -> Column:

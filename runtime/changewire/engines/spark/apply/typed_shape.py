@@ -20,6 +20,7 @@ from changewire.engines.spark.apply.failures import (
     ROW_ID_FIELD,
     built,
 )
+from changewire.engines.spark.apply.images import IMAGE
 from changewire.engines.spark.apply.shape import CONTENT, NAMED, JsonShape
 from changewire.engines.spark.arrow_types import arrow_type
 from changewire.engines.spark.cells import field_cell
@@ -27,6 +28,7 @@ from changewire.engines.spark.readings import CHANGE_TEXT, KEY_TEXT, TYPED_BY
 from changewire.engines.spark.scalar_cells import Cell, CellError
 from changewire.tables.keys import key_text
 from changewire.tables.metadata import COLUMN
+from changewire.tables.mutations import DELETE
 from changewire.tables.routing import Refusal, apply_failed
 from changewire_messages.support import pointer_token
 from changewire_messages.tables.spark import ORDER_FIELDS
@@ -143,11 +145,38 @@ class TypedShape:
         keys = [field for field in self.named_type.fields if field.name not in row.names]
         return StructType([*keys, *row.fields, StructField(COLUMN, METADATA)])
 
-    def fitted(self, effects: DataFrame) -> DataFrame:
-        """Return effects with the columns of their key and row, or `FAILURE`; computed once."""
+    def fitted(self, effects: DataFrame, *, is_known: bool = False) -> DataFrame:
+        """Return effects with the columns of their key and row, or `FAILURE`.
+
+        Args:
+            effects: Effects; those that have `IMAGE` need no fit.
+            is_known: Whether all of them have it.
+        """
         names = [*(field.name for field in EFFECT_FIELDS), "after"]
-        fitted = effects.select(*names).mapInArrow(self.fit, self._fitted_type)
-        return fitted.localCheckpoint(eager=False)
+        if not self._has_columns_of(effects):
+            return self._fitted_in_python(effects.select(*names))
+        image = F.col(IMAGE)
+        row = _struct_from(image, effects.schema, self.content_type)
+        known = effects.where(image.isNotNull()).select(
+            *names,
+            F.struct(*(image[name].alias(name) for name in self.keys)).alias(NAMED),
+            F.when(F.col("kind") != DELETE, row).alias(CONTENT),
+        )
+        if is_known:
+            return known
+        others = effects.where(image.isNull()).select(*names)
+        return known.unionByName(self._fitted_in_python(others))
+
+    def _fitted_in_python(self, effects: DataFrame) -> DataFrame:
+        """Return effects as `fit` yields them; computed once."""
+        return effects.mapInArrow(self.fit, self._fitted_type).localCheckpoint(eager=False)
+
+    def _has_columns_of(self, effects: DataFrame) -> bool:
+        """Whether effects have `IMAGE`, of columns of this table and with those of its key."""
+        if IMAGE not in effects.columns:
+            return False
+        given = _kinds(effects.schema[IMAGE].dataType)
+        return {*self.keys} <= given.keys() and given.items() <= _kinds(self.content_type).items()
 
     def fit(self, effects: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the same of effects that are not in Spark.
@@ -199,6 +228,18 @@ class TypedShape:
     def content(self, row: Column) -> Column:
         """Return the columns of the type."""
         return F.struct(*(row[name].alias(name) for name in self.content_type.names))
+
+
+def _kinds(row: Any) -> dict[str, str]:
+    """Return the types of the columns of a row, as text."""
+    return {field.name: field.dataType.simpleString() for field in row.fields}
+
+
+def _struct_from(image: Column, given: StructType, needed: StructType) -> Column:
+    """Return a row with the columns of a type; those that it lacks are NULL."""
+    names = _kinds(given[IMAGE].dataType)
+    columns = {f: image[f.name] if f.name in names else F.lit(None) for f in needed.fields}
+    return F.struct(*(c.cast(f.dataType).alias(f.name) for f, c in columns.items()))
 
 
 def _untyped(field: StructField) -> StructField:

@@ -1,0 +1,74 @@
+"""Rows of changes as columns of a type, made while they are decoded.
+
+What a task knows of a row it need not parse a second time from JSON text. It says so only of what
+needs no second look: a change with one effect, that writes or deletes a whole row, whose key is
+written as `changewire.tables.keys.key_text` writes it. `TypedShape.fit` takes all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from changewire.engines.native import Made
+from changewire.tables.mutations import DELETE
+
+IMAGE: Final = "typed_image"
+"""Column of decoded rows beside `EFFECTS`: the row that the change writes or deletes; NULL if it is
+not known, or if there is more to know of the effects."""
+
+_names: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_ESCAPED: Final = r'["\\]'
+
+
+def typed_images(made: Made, typed: Made, kind: pa.StructType) -> pa.Array:
+    """Return the column `IMAGE` of messages that a kernel decoded twice.
+
+    Args:
+        made: Their rows of JSON text, with effects.
+        typed: Their rows in columns of the type.
+        kind: The type.
+    """
+    nothing = pa.nulls(len(made.leniencies), kind)
+    # One that was declined once has another number of rows.
+    if made.places or typed.places or not made.declined.equals(typed.declined):
+        return nothing
+    key, effect, _, before_key = made.effects
+    images = pc.coalesce(typed.change["after"], typed.change["before"])
+    if (text := _key_text(key, images)) is None:
+        return nothing
+    is_whole = pc.is_in(effect, pa.array(["full", DELETE]))
+    has_image = pc.and_(pc.is_valid(images), pc.is_null(before_key))
+    is_known = pc.and_(pc.and_(is_whole, has_image), pc.equal(key, text))
+    return pc.if_else(pc.fill_null(is_known, False), images, pa.scalar(None, kind))  # noqa: FBT003
+
+
+def _key_text(keys: pa.Array, images: pa.StructArray) -> pa.Array | None:
+    """Return the keys of rows as text; NULL where its columns do not say it at once."""
+    first = next((one for one in keys if one.is_valid), None)
+    names: Sequence[str] = sorted(_names(first.as_py())) if first is not None else ()
+    if not names or not {*names} <= {*images.type.names}:
+        return None
+    columns = dict(zip(images.type.names, images.flatten(), strict=True))
+    parts = [pa.scalar("{")]
+    for i, name in enumerate(names):
+        if (value := _value_text(columns[name])) is None:
+            return None
+        parts += [pa.scalar(f"{',' if i else ''}{msgspec.json.encode(name).decode()}:"), value]
+    return pc.binary_join_element_wise(*parts, pa.scalar("}"), pa.scalar(""))
+
+
+def _value_text(column: pa.Array) -> pa.Array | None:
+    """Return values as JSON text; NULL where it has escapes, None if it is of another type."""
+    if pa.types.is_integer(column.type):
+        return column.cast(pa.string())
+    if not pa.types.is_string(column.type):
+        return None
+    has_escapes = pc.match_substring_regex(column, _ESCAPED)
+    plain = pc.if_else(has_escapes, pa.scalar(None, pa.string()), column)
+    quote = pa.scalar('"')
+    return pc.binary_join_element_wise(quote, plain, quote, pa.scalar(""))
