@@ -77,7 +77,7 @@ def decided_in_spark(newest: DataFrame, tables: SparkTables) -> DataFrame:
 
 
 def decided_beyond(newest: DataFrame, shape: Shape) -> DataFrame:
-    """Return decisions on keys that need no look: each of their changes is newer than the table."""
+    """Return decisions on keys that need no look: their newest changes are newer than the table."""
     nothing = {"decision": F.lit("applied"), "expected": F.lit(None).cast(METADATA)}
     columns = output_type(shape)
     decided = newest.withColumns(nothing).select(*_decided(columns))
@@ -91,7 +91,7 @@ def is_beyond(mark: Sequence) -> Column:
     `mark` is the greatest sequence that the table has; empty if it has none.
     """
     literals = (F.lit(number).alias(name) for number, name in zip(mark, _PARTS, strict=False))
-    is_newer = F.col("oldest") > F.struct(*literals) if mark else _TRUE()
+    is_newer = F.col("sequence") > F.struct(*literals) if mark else _TRUE()
     is_counted = ~F.col("has_loads") | (F.col("stale") == 0)
     return F.coalesce(F.col("are_plain") & is_counted & is_newer, _FALSE())
 
@@ -127,11 +127,10 @@ def newest_changes(effects: DataFrame, compared: str) -> DataFrame:
         F.count_if(F.coalesce(sequence > newest, _TRUE())).alias("changes"),
         F.count_if(sequence == newest).alias("duplicates"),
         F.count_if(sequence < newest).alias("stale"),
-        F.min("sequence").alias("oldest"),
         F.count("*").alias("effects"),
         F.sum(F.octet_length(compared)).alias("bytes"),
     )
-    others = ("are_plain", "has_loads", "oldest", *SUMMED)
+    others = ("are_plain", "has_loads", *SUMMED)
     return grouped.select("key", "last.*", *others)
 
 

@@ -151,8 +151,8 @@ class LocalEffects:
     ) -> LocalDecisions:
         """Return what each row becomes; see `SparkEffects.decisions`.
 
-        A key is not looked at if all its changes have sequences newer than anything that is there,
-        and one of them leaves nothing of what was there.
+        A key is not looked at if all its changes have sequences, and one of them, which leaves
+        nothing of what was there, is newer than anything that is there.
         """
         beyond = self._beyond(mark)
         held = self._held(tables, beyond, is_all=is_new)
@@ -168,24 +168,18 @@ class LocalEffects:
 
     def _beyond(self, mark: Mark) -> set[str]:
         """Return the keys that need no look."""
-        oldest: dict[str, Sequence] = {}
+        newest: dict[str, Sequence] = {}
         without: set[str] = set()
-        whole: set[str] = set()
         for one in self.rows:
             sequence, key = one["sequence"], one["key"]
-            if one[FAILURE] is not None:
-                continue
             if sequence is None:
                 without.add(key)
-                continue
-            pair = (sequence["major"], sequence["minor"])
-            oldest[key] = min(oldest.get(key, pair), pair)
-            if one["kind"] != "patch":
-                whole.add(key)
-        known = mark.get() if whole - without else None
-        if known is None:
-            return set()
-        return {key for key in whole - without if oldest[key] > known}
+            elif one["kind"] != "patch" and one[FAILURE] is None:
+                pair = (sequence["major"], sequence["minor"])
+                newest[key] = max(newest.get(key, pair), pair)
+        whole = {key: sequence for key, sequence in newest.items() if key not in without}
+        known = mark.get() if whole else None
+        return set() if known is None else {key for key, one in whole.items() if one > known}
 
     def _held(self, tables: SparkTables, beyond: set[str], *, is_all: bool) -> Iterable[Row]:
         """Yield what a table has of the keys that need a look; of all keys if that is asked for."""

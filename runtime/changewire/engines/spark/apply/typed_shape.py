@@ -20,7 +20,12 @@ from changewire.engines.spark.apply.failures import (
     ROW_ID_FIELD,
     built,
 )
-from changewire.engines.spark.apply.images import IMAGE
+from changewire.engines.spark.apply.images import (
+    IMAGE,
+    image_type,
+    is_image_of,
+    row_of_image,
+)
 from changewire.engines.spark.apply.shape import CONTENT, NAMED, JsonShape
 from changewire.engines.spark.arrow_types import arrow_type
 from changewire.engines.spark.cells import field_cell
@@ -153,10 +158,11 @@ class TypedShape:
             is_known: Whether all of them have it.
         """
         names = [*(field.name for field in EFFECT_FIELDS), "after"]
-        if not self._has_columns_of(effects):
+        given = image_type(effects.schema)
+        if given is None or not is_image_of(given, self.content_type, self.keys):
             return self._fitted_in_python(effects.select(*names))
         image = F.col(IMAGE)
-        row = _struct_from(image, effects.schema, self.content_type)
+        row = row_of_image(given, self.content_type)
         known = effects.where(image.isNotNull()).select(
             *names,
             F.struct(*(image[name].alias(name) for name in self.keys)).alias(NAMED),
@@ -170,13 +176,6 @@ class TypedShape:
     def _fitted_in_python(self, effects: DataFrame) -> DataFrame:
         """Return effects as `fit` yields them; computed once."""
         return effects.mapInArrow(self.fit, self._fitted_type).localCheckpoint(eager=False)
-
-    def _has_columns_of(self, effects: DataFrame) -> bool:
-        """Whether effects have `IMAGE`, of columns of this table and with those of its key."""
-        if IMAGE not in effects.columns:
-            return False
-        given = _kinds(effects.schema[IMAGE].dataType)
-        return {*self.keys} <= given.keys() and given.items() <= _kinds(self.content_type).items()
 
     def fit(self, effects: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the same of effects that are not in Spark.
@@ -228,18 +227,6 @@ class TypedShape:
     def content(self, row: Column) -> Column:
         """Return the columns of the type."""
         return F.struct(*(row[name].alias(name) for name in self.content_type.names))
-
-
-def _kinds(row: Any) -> dict[str, str]:
-    """Return the types of the columns of a row, as text."""
-    return {field.name: field.dataType.simpleString() for field in row.fields}
-
-
-def _struct_from(image: Column, given: StructType, needed: StructType) -> Column:
-    """Return a row with the columns of a type; those that it lacks are NULL."""
-    names = _kinds(given[IMAGE].dataType)
-    columns = {f: image[f.name] if f.name in names else F.lit(None) for f in needed.fields}
-    return F.struct(*(c.cast(f.dataType).alias(f.name) for f, c in columns.items()))
 
 
 def _untyped(field: StructField) -> StructField:
