@@ -23,10 +23,12 @@ from tests.native.test_typed import drawn, fitting, options
 from tests.runtime.engines.any_messages import captured
 from tests.runtime.engines.apply.test_typed_tables import message
 
+from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.effects import EFFECTS
+from changewire.engines.native import Made
 from changewire.engines.spark.apply.effects import CheckedEffectsDecoder
 from changewire.engines.spark.apply.failures import FAILURE, ROW_ID
-from changewire.engines.spark.apply.images import IMAGE
+from changewire.engines.spark.apply.images import IMAGE, typed_images
 from changewire.engines.spark.apply.shape import CONTENT, NAMED
 from changewire.engines.spark.apply.typed_shape import EFFECT_FIELDS, TypedShape
 from changewire.engines.spark.arrow_types import arrow_type
@@ -119,6 +121,28 @@ def test_other_keys_have_no_image() -> None:
     assert known(StructType([StructField("id", DecimalType(20, 0))]), one) == [False]
     assert known(StructType([StructField("id", ByteType())]), one) == [True]
     assert known(StructType([StructField("name", StringType())]), one) == [False]
+
+
+def test_a_key_that_is_written_otherwise_has_no_image() -> None:
+    """The text of a key may be that of another value, which needs no escapes."""
+    keys = [f'{{"id":"{text}"}}' for text in (r"a\nb", "a", "b")]  # the first is of two lines
+    columns = [pa.array(keys), pa.array(["full"] * 3), pa.nulls(3, pa.list_(pa.string()))]
+    effects = [*columns, pa.nulls(3, pa.string())]
+    rows = pa.array([{"id": text} for text in (r"a\nb", "a", "a")])
+    change = {"after": rows, "before": pa.nulls(3, rows.type)}
+    nothing = pa.nulls(3, pa.list_(pa.string()))
+    made = Made(change, nothing, effects, None, pa.array([], pa.int64()), [(3, 0)])
+    found = typed_images(made, made, rows.type)
+    assert found.to_pylist() == [None, {"id": "a"}, None]
+
+
+def test_a_patch_has_no_image() -> None:
+    """It sets some columns, and an image before it is not its row."""
+    types = {"id": "LONG", "name": "STRING"}
+    sent = [message("UPDATE_AFTER", 1, types, id=5, name="x")]
+    (part,) = CheckedEffectsDecoder(DecodeOptions(DATAWORKS, "patch"), ROW)(batch_of(sent))
+    assert [one["kind"] for one in part.column(EFFECTS)[0].as_py()] == ["patch"]
+    assert part.column(IMAGE).null_count == 1
 
 
 def test_an_update_that_moves_a_row_has_no_image() -> None:

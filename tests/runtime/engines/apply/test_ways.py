@@ -27,7 +27,7 @@ from tests.runtime.tables.histories import (
 )
 from tests.runtime.tables.model import tables_of
 
-from changewire.engines.spark.apply import table_effects
+from changewire.engines.spark.apply import decisions, table_effects
 from changewire.tables import MemoryTables, PositionedChange
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def test_python_decides_on_what_is_not_simple(spark: SparkSession, tmp_path: Pat
     with patch.object(table_effects, "decided_in_python", side_effect=AssertionError):
         assert told(spark, lake, SPARK) == [{"applied": 8}, {"applied": 6}]
     lake.send(OUT_OF_ORDER)
-    decided, asked = table_effects.decided_in_python, list[set[str]]()
+    decided, asked = decisions.decided_in_python, list[set[str]]()
 
     def heard(effects: Any, *arguments: Any, **options: Any) -> Any:
         asked.append({row["key"] for row in effects.select("key").distinct().collect()})

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any
 
 from msgspec import Struct
 from pyspark.sql import Column, DataFrame, Row
@@ -23,8 +23,6 @@ from changewire.tables.mutations import WRITES
 from changewire.tables.planner import BatchSummary
 from changewire.tables.routing import NAMES, TRUNCATE, WRITE, RouteKey, in_order
 from changewire_messages.change import Source
-
-_COUNTS: Final = ("key_missing", "lone_before_unused", "unfitted")
 
 
 @dataclass(frozen=True)
@@ -103,10 +101,16 @@ def _sources(groups: list[Row]) -> BatchSources:
             keys.setdefault(_route_key(group), Counter())[tuple(group["names"])] += group["rows"]
     return BatchSources(
         route_keys=in_order({_route_key(group) for group in (*named, *truncates)}),
-        changes=sum(group["rows"] for group in changes),
-        **{name: sum(group[name] for group in changes) for name in _COUNTS},
+        changes=_sum(changes, "rows"),
+        key_missing=_sum(changes, "key_missing"),
+        lone_before_unused=_sum(changes, "lone_before_unused"),
         keys=keys,
+        unfitted=_sum(changes, "unfitted"),
     )
+
+
+def _sum(groups: Iterable[Row], name: str) -> int:
+    return sum(group[name] for group in groups)
 
 
 def _schemas(rows: DataFrame, routes: set[RouteKey]) -> Iterator[SchemaOf]:
