@@ -74,8 +74,9 @@ class MergeCounts(NamedTuple):
 
     Attributes:
         tables: What became of the changes, as `changewire.tables.Result.counts`.
-        keys: Of a small batch, how many keys were ``looked_up`` in their tables before it was
-            decided on them, and how many were ``beyond_mark``, so that they need not be.
+        keys: How many keys were ``looked_up`` in their tables before it was decided on them, and
+            how many were ``beyond_mark``, so that they need not be. Empty for large batches into
+            tables whose greatest sequence is not known.
     """
 
     tables: TableCounts = MappingProxyType({})

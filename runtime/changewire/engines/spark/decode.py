@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, TypeAlias, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import BinaryType, StringType, StructType
 
@@ -214,13 +214,14 @@ def _with_null_headers(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 def _groups(rows: DataFrame) -> DataFrame:
     """Return the groups of `Counts.add`."""
-    return rows.groupBy(
-        "kind",
-        "op",
-        F.col("source.database").alias("database"),
-        F.col("source.schema").alias("schema"),
-        F.col("source.table").alias("table"),
+    return rows.groupBy(*group_columns()).agg(*totals())
+
+
+def group_columns() -> list[Column]:
+    """Return what makes the groups of `Counts.add`, of decoded rows."""
+    source = F.col("source")
+    return [
+        *(F.col(name) for name in ("kind", "op", "code", "leniencies")),
+        *(source[name].alias(name) for name in ("database", "schema", "table")),
         F.floor(F.unix_seconds("event_time") / 3600).alias("hour"),
-        "code",
-        "leniencies",
-    ).agg(*totals())
+    ]

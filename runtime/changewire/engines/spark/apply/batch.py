@@ -15,7 +15,6 @@ from pyspark.sql import DataFrame, SparkSession
 from changewire.engines.counts import Counts
 from changewire.engines.effects import check_keys
 from changewire.engines.options import BatchId, MergeCounts
-from changewire.engines.spark.apply.decisions import MANY
 from changewire.engines.spark.apply.failures import numbered
 from changewire.engines.spark.apply.known import SparkCheckpoint, kept_deletes, known_tables
 from changewire.engines.spark.apply.large_batch import LargeBatch, large_batch
@@ -28,6 +27,7 @@ from changewire.engines.spark.apply.small_batch import (
     collected,
     small_batch,
 )
+from changewire.engines.spark.apply.table_effects import MANY
 from changewire.engines.spark.apply.tables import tables_of
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.stream.batch import BatchWriter

@@ -10,7 +10,7 @@ from typing import Any
 
 from changewire.engines.errors import OutputError
 from changewire.engines.retries import WriteConflictError, Written, retried, write_until_final
-from changewire.engines.spark.apply.decisions import Decisions, SparkEffects
+from changewire.engines.spark.apply.decisions import Decisions
 from changewire.engines.spark.apply.local import LocalDecisions, LocalEffects
 from changewire.engines.spark.apply.properties import keep_truncated, truncated
 from changewire.engines.spark.apply.states import (
@@ -20,6 +20,7 @@ from changewire.engines.spark.apply.states import (
     keep_state,
     known_state,
 )
+from changewire.engines.spark.apply.table_effects import SparkEffects
 from changewire.engines.spark.apply.tables import (
     SparkTables,
     make,

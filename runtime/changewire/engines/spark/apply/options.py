@@ -14,14 +14,14 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.decode import Decoder
 from changewire.engines.effects import EffectsDecoder
 from changewire.engines.options import TableOptions
-from changewire.engines.spark.apply.effects import with_effects
+from changewire.engines.spark.apply.effects import with_effects, with_images
 from changewire.engines.spark.apply.formats import TableFormat, format_of
 from changewire.engines.spark.arrow_types import row_columns
 from changewire.engines.spark.decode import DecodedFrames, mapped, struct_of
 from changewire.engines.spark.tally import tally_of
 from changewire.engines.spark.types import ROWS
-from changewire.engines.typed.effects import CheckedEffectsDecoder
 from changewire.engines.typed.evolve import SchemaEvolution, evolution_of
+from changewire.engines.typed.images import ImagesDecoder
 from changewire.tables.names import template_of
 from changewire.tables.routing import Routing
 
@@ -105,10 +105,10 @@ def apply_options_of(
 
 def with_effects_of(messages: DataFrame, options: ApplyOptions) -> DecodedFrames:
     """Return decoded messages with what their changes do to rows; what does not fit is refused."""
+    columns = with_effects(ROWS)
+    decoder: Decoder = EffectsDecoder(options.decode_options)
     if isinstance(options.rows, StructType):
-        columns = row_columns(options.rows)
-        decoder: Decoder = CheckedEffectsDecoder(options.decode_options, columns)
-    else:
-        decoder = EffectsDecoder(options.decode_options)
+        columns = with_images(ROWS, options.rows)
+        decoder = ImagesDecoder(options.decode_options, row_columns(options.rows))
     tally = tally_of(messages.sparkSession)
-    return DecodedFrames(mapped(messages, decoder, with_effects(ROWS), tally), native=tally)
+    return DecodedFrames(mapped(messages, decoder, columns, tally), native=tally)
