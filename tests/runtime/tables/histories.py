@@ -162,6 +162,13 @@ def histories(
 
 
 @st.composite
+def truncates(draw: Any) -> list[PositionedChange]:
+    """Draw truncates of the table ``t``."""
+    majors = draw(st.lists(st.integers(1, 40), max_size=2, unique=True))
+    return placed(*(truncate(major) for major in majors), partition=7)
+
+
+@st.composite
 def deliveries(draw: Any, history: list[PositionedChange]) -> list[list[PositionedChange]]:
     """Draw batches of a history: in any order, some of it twice."""
     again = [one for one in history if draw(st.integers(0, 6)) == 0]

@@ -13,9 +13,10 @@ from tests.runtime.tables.histories import (
     histories,
     placed,
     steady,
-    truncate,
+    truncates,
 )
-from tests.runtime.tables.model import ALL, Event, events_of, key_of, row_of
+from tests.runtime.tables.model import key_of
+from tests.runtime.tables.model import versions_of as versions_by_model
 
 from changewire.tables import PositionedChange
 from changewire.tables.mutations import mutations
@@ -26,7 +27,7 @@ from changewire.tables.versions import Version, states_of, versions_of
 KEY = {"id": 1}
 ANY = ("full", "patch", "keys")
 
-Spans = list[tuple[dict[str, Any], Any, Any]]
+Spans = list[tuple[Any, ...]]
 """Versions as the tests compare them: the row, and the orders of its first and its next change."""
 
 
@@ -54,22 +55,8 @@ def numbers(*changes: Any) -> list[tuple[Any, ...]]:
 
 
 def expected(history: Iterable[PositionedChange]) -> Spans:
-    """Return the versions of row 1 by the model: the row after each of its changes in turn."""
-    every = [event for one in history for event in events_of(one, truncates=True)]
-    mine = {e.order: e for e in every if e.table in {"t", ALL} and e.key in {key_of(KEY), None}}
-    events: list[Event] = [mine[order] for order in sorted(mine)]
-    found: Spans = []
-    before = None
-    for number, event in enumerate(events, 1):
-        row = row_of(events[:number])
-        if row == before:
-            continue
-        if before is not None:
-            found[-1] = (*found[-1][:2], Order(*event.order))
-        if row is not None:
-            found.append((row, Order(*event.order), None))
-        before = row
-    return found
+    """Return the versions of row 1 by the model."""
+    return [(*one,) for one in versions_by_model(history).get(key_of(KEY), [])]
 
 
 @steady
@@ -118,13 +105,6 @@ def test_the_current_version_is_the_row_of_the_table(data: st.DataObject) -> Non
     versions = versions_of(of_row(one for batch in batches for one in batch))
     current = [{**KEY, **one.values} for one in versions if one.ended is None]
     assert current == ([] if row is None else [row])
-
-
-@st.composite
-def truncates(draw: Any) -> list[PositionedChange]:
-    """Draw truncates of the table, at sequences of their own."""
-    majors = draw(st.lists(st.integers(1, 40), max_size=2, unique=True))
-    return placed(*(truncate(2 * major) for major in majors), partition=7)
 
 
 def test_a_late_change_splits_a_version() -> None:
