@@ -218,6 +218,16 @@ def batches_of(number: int, batches: int) -> list[list[PositionedChange]]:
     return found
 
 
+def deliveries_of(number: int) -> list[PositionedChange]:
+    """Draw deliveries of histories, each with keys and in partitions of its own."""
+    return [
+        of_history(which, placed)
+        for which, delivery in enumerate(drawn(number))
+        for batch in delivery
+        for placed in in_tables(batch, {}, which)
+    ]
+
+
 def in_tables(
     batch: Sequence[PositionedChange], names: Mapping[str, str], partition: int | None = None
 ) -> list[PositionedChange]:

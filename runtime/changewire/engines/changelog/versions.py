@@ -59,6 +59,10 @@ def _rows(changes: TableChanges, names: VersionNames) -> Iterator[dict[str, Any]
 def version_columns(version: Version, notes: Notes, names: VersionNames) -> dict[str, Any]:
     """Return the columns of a version beside those of its row, as Arrow takes them."""
     metadata = version_metadata(version, notes)
+    return {**SPAN_COLUMNS[names](metadata), COLUMN: as_arrow(metadata)}
+
+
+def as_arrow(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Return the column `COLUMN` of a version with its maps as Arrow takes maps."""
     later = metadata["later"]
-    whole = {**as_pairs(metadata), "later": later and [as_pairs(one) for one in later]}
-    return {**SPAN_COLUMNS[names](metadata), COLUMN: whole}
+    return {**as_pairs(metadata), "later": later and [as_pairs(one) for one in later]}
