@@ -22,8 +22,8 @@ from changewire.engines.options import KafkaOptions
 
 try:
     from changewire.engines.spark.apply import Replayed, adopt, apply_changes, replay, vacuum
+    from changewire.engines.spark.apply.history.query import history
     from changewire.engines.spark.decode import DecodedFrames, RowsAs, decode
-    from changewire.engines.spark.history.query import history
     from changewire.engines.spark.kafka.errors import KafkaSourceError
     from changewire.engines.spark.kafka.read import read_kafka
     from changewire.engines.spark.messages import MessageFrames, message_type, messages

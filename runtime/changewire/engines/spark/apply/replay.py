@@ -18,6 +18,7 @@ from changewire.engines.options import StreamOptions, StreamOutputs, TableCounts
 from changewire.engines.spark.apply.batch import apply_batch
 from changewire.engines.spark.apply.evolve import SchemaEvolution
 from changewire.engines.spark.apply.formats import TableFormat
+from changewire.engines.spark.apply.history.stream import log_of
 from changewire.engines.spark.apply.options import apply_options_of, with_effects_of
 from changewire.engines.spark.apply.writing import as_is
 from changewire.engines.spark.decode import DecodedFrames
@@ -142,7 +143,9 @@ def replay_letters(
         """Check nothing: what cannot be applied stays a dead letter."""
 
     # Numbers of batches start at 0, so no batch of the query has this one.
-    _, merged = apply_batch(kept, time.time_ns(), options, check=check, land=land)
+    _, merged = apply_batch(
+        kept, time.time_ns(), options, check=check, land=land, log=log_of(stream_options)
+    )
     landed = _landed(spark, outputs, sink)
     return Replayed(number, _mark(spark, letters_output, landed, options.tables), merged.tables)
 
@@ -151,18 +154,18 @@ def _letters(
     spark: SparkSession, output: Output, format: TableFormat, where: str | None
 ) -> DataFrame:
     """Return the dead letters that are not marked."""
-    found = _read(spark, output, format.name)
+    found = output.read(spark, format.name)
     if REPLAYED not in found.columns:
         kind = StructType([*found.schema.fields, StructField(REPLAYED, TimestampType())])
         format.evolve(spark, output.target, kind)
-        found = _read(spark, output, format.name)
+        found = output.read(spark, format.name)
     found = found.where(F.col(REPLAYED).isNull())
     return found if where is None else found.where(where)
 
 
 def _landed(spark: SparkSession, outputs: Sequence[Output], sink: str) -> DataFrame:
     """Return the places of the elements that have landed."""
-    return reduce(DataFrame.union, (_read(spark, one, sink).select(*_PLACE) for one in outputs))
+    return reduce(DataFrame.union, (one.read(spark, sink).select(*_PLACE) for one in outputs))
 
 
 def _wanted(rows: DataFrame, letters: DataFrame, landed: DataFrame) -> DataFrame:
@@ -194,9 +197,3 @@ def _mark(spark: SparkSession, output: Output, landed: DataFrame, format: TableF
     )
     spark.sql(statement, source=source)
     return marked.count() - before
-
-
-def _read(spark: SparkSession, output: Output, sink: str) -> DataFrame:
-    if output.is_path:
-        return spark.read.format(sink).load(output.target)
-    return spark.table(output.target)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any, Final
 
@@ -25,11 +25,13 @@ from changewire.engines.spark.apply.failures import FAILURE
 from changewire.engines.spark.apply.shape import CONTENT, NAMED
 from changewire.engines.spark.apply.typed_shape import EFFECT_FIELDS, Shape
 from changewire.engines.spark.arrow_types import arrow_type
+from changewire.engines.spark.decode import BatchFunction
+from changewire.tables.metadata import fields_of
 from changewire.tables.mutations import DELETE, RowMutation
 from changewire.tables.order import ChangePosition, Order
 from changewire.tables.state import State, tombstone
 from changewire.tables.version_rows import ChangeNote, note_of_end, states_from, version_metadata
-from changewire.tables.versions import states_of, versions_of
+from changewire.tables.versions import Version, states_of, versions_of
 from changewire_messages.tables.spark import VERSION_METADATA
 
 EFFECT_ROW: Final = 0
@@ -37,9 +39,15 @@ VERSION_ROW: Final = 1
 END_ROW: Final = 2
 """What a row of the input is: what a change does, a version that is known, or a delete."""
 
+VERSION: Final = "version"
+GONE: Final = "gone"
+END: Final = "end"
+"""What a row of the output is: a version to write; one that is no more; or a delete to keep."""
+
 _BATCH: Final = 1024
 
 _Rows = list[dict[str, Any]]
+_Notes = dict[ChangePosition, ChangeNote]
 Truncates = Sequence[tuple[Order, ChangeNote]]
 
 
@@ -59,19 +67,44 @@ def input_type(shape: Shape) -> StructType:
 
 
 def output_type(shape: Shape) -> StructType:
-    """Return the columns of versions."""
+    """Return the columns of versions, and of deletes, which have no content."""
     return StructType(
         [
+            StructField("action", StringType()),
             StructField("key", StringType()),
             StructField(NAMED, shape.named_type),
             StructField(CONTENT, shape.content_type),
             StructField("metadata", VERSION_METADATA),
+            StructField("expected", VERSION_METADATA),
         ]
     )
 
 
+def fitted(effects: DataFrame, shape: Shape) -> DataFrame:
+    """Return effects as `input_type` has them; those that do not fit have `FAILURE`."""
+    return effects.mapInArrow(_fitter(shape), input_type(shape))
+
+
+def _fitter(shape: Shape) -> BatchFunction:
+    """Return what fits effects to the columns of a table, with the notes of their changes."""
+
+    def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        schema = pa.schema([*arrow_type(input_type(shape))])
+        for batch in batches:
+            effects = batch.select([*(field.name for field in EFFECT_FIELDS), "after"])
+            (fitted,) = shape.fit([effects])
+            columns = dict(zip(fitted.schema.names, fitted.columns, strict=True))
+            columns |= {name: batch.column(name) for name in ("op", "event_time")}
+            columns["origin"] = pa.array([EFFECT_ROW] * len(batch), pa.int32())
+            columns["metadata"] = pa.nulls(len(batch), schema.field("metadata").type)
+            arrays = [columns[name].cast(schema.field(name).type) for name in schema.names]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    return each
+
+
 def versions_in(rows: DataFrame, shape: Shape, truncates: Truncates) -> DataFrame:
-    """Return versions of rows, by what changes do to them and what is known of them.
+    """Return what becomes of the versions of rows, by changes and by what is known of the rows.
 
     Args:
         rows: Columns `input_type`.
@@ -110,22 +143,45 @@ class VersionsByKey:
         yield pa.RecordBatch.from_pylist(found, schema)
 
     def _versions(self, key: str, rows: _Rows) -> Iterator[dict[str, Any]]:
-        """Yield the versions of one row, oldest first."""
-        notes: dict[ChangePosition, ChangeNote] = {
-            order.position: note for order, note in self._truncates
-        }
-        held = [tombstone(order) for order, _ in self._truncates]
+        """Yield what becomes of the versions of one row, oldest first, and its new deletes."""
+        notes = {order.position: note for order, note in self._truncates}
         names = unpacked(key)
-        held += self._held(rows, names, notes)
+        stored = {order_of(row["metadata"]): row for row in rows if row["origin"] == VERSION_ROW}
+        truncates = [tombstone(order) for order, _ in self._truncates]
+        held = [*self._held(rows, names, notes)]
         effects = [row for row in rows if row["origin"] == EFFECT_ROW]
         for row in effects:
-            notes[_order(row).position] = ChangeNote(row["op"], row["event_time"])
+            notes[order_of(row).position] = ChangeNote(row["op"], row["event_time"])
         new = states_of((self._mutation(row, names) for row in effects), held)
-        named = rows[0][NAMED]
-        for version in versions_of([*held, *new]):
-            content = self._shape.pack(key, version.values)
-            metadata = as_arrow(version_metadata(version, notes))
-            yield {"key": key, NAMED: named, CONTENT: content, "metadata": metadata}
+        deletes = {state.order for state in new if state.values is None}
+        named = next((row[NAMED] for row in rows if row[NAMED] is not None), None)
+        for found in chain(
+            _ends(deletes - {state.order for state in held}, notes),
+            self._changed(key, versions_of([*truncates, *held, *new]), stored, notes),
+        ):
+            yield {"key": key, NAMED: named, **found}
+
+    def _changed(
+        self,
+        key: str,
+        versions: Iterable[Version],
+        stored: dict[Order, dict[str, Any]],
+        notes: _Notes,
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the versions that are not stored as they are, and those that are no more."""
+        for version in versions:
+            row = stored.pop(version.began, None)
+            metadata = version_metadata(version, notes)
+            if row is None or row["metadata"] != metadata:
+                yield {
+                    "action": VERSION,
+                    CONTENT: self._shape.pack(key, version.values),
+                    "metadata": as_arrow(metadata),
+                    "expected": None if row is None else as_arrow(row["metadata"]),
+                }
+        for row in stored.values():
+            metadata = as_arrow(row["metadata"])
+            yield {"action": GONE, "metadata": metadata, "expected": metadata}
 
     def _mutation(self, row: dict[str, Any], names: Container[str]) -> RowMutation:
         """Return what a change does to its row.
@@ -134,7 +190,7 @@ class VersionsByKey:
             OutputError: It does not fit the columns.
         """
         if row[FAILURE] is not None:
-            why, place = row[FAILURE], "/".join(map(str, _order(row).position[:3]))
+            why, place = row[FAILURE], "/".join(map(str, order_of(row).position[:3]))
             raise OutputError(f"the change at {place}: {why['pointer']}: {why['message']}")
         return mutation_of(row, {} if row["kind"] == DELETE else self._values(row, names))
 
@@ -143,9 +199,7 @@ class VersionsByKey:
         found = {} if row[CONTENT] is None else self._shape.unpack(row[CONTENT])
         return {name: value for name, value in found.items() if name not in names}
 
-    def _held(
-        self, rows: _Rows, names: Container[str], notes: dict[ChangePosition, ChangeNote]
-    ) -> Iterator[State]:
+    def _held(self, rows: _Rows, names: Container[str], notes: _Notes) -> Iterator[State]:
         """Yield the states that are known of a row; `notes` takes those of their changes."""
         for row in rows:
             if row["origin"] == VERSION_ROW:
@@ -155,12 +209,20 @@ class VersionsByKey:
                     yield state
                 notes.update(filter(None, [note_of_end(metadata)]))
             elif row["origin"] == END_ROW:
-                order = _order(row)
+                order = order_of(row)
                 notes[order.position] = ChangeNote(row["op"], row["event_time"])
                 yield tombstone(order)
 
 
-def _order(row: dict[str, Any]) -> Order:
+def _ends(orders: Iterable[Order], notes: _Notes) -> Iterator[dict[str, Any]]:
+    """Yield deletes, which are kept for versions that come later."""
+    for order in orders:
+        metadata = {**fields_of(order), **notes[order.position]._asdict()}
+        yield {"action": END, "metadata": metadata}
+
+
+def order_of(row: Mapping[str, Any]) -> Order:
+    """Return the order of a row that has the fields of one."""
     sequence = row["sequence"]
     position = ChangePosition(*(row[name] for name in ChangePosition._fields))
     return Order((sequence["major"], sequence["minor"]) if sequence else (), position)

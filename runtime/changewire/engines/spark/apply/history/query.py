@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 import msgspec
-import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import StructType
@@ -15,13 +14,12 @@ from pyspark.sql.types import StructType
 from changewire.engines.changelog.keys import parsed
 from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import KEY, ROW
+from changewire.engines.spark.apply.history.columns import with_columns
+from changewire.engines.spark.apply.history.effects import effects_in, of_table, truncates_in
+from changewire.engines.spark.apply.history.keys import VERSION, fitted, versions_in
 from changewire.engines.spark.apply.shape import JsonShape
-from changewire.engines.spark.apply.typed_shape import EFFECT_FIELDS, Shape, TypedShape
-from changewire.engines.spark.arrow_types import arrow_type
-from changewire.engines.spark.decode import BatchFunction, RowsAs
-from changewire.engines.spark.history.columns import with_columns
-from changewire.engines.spark.history.effects import effects_in, of_table, truncates_in
-from changewire.engines.spark.history.keys import EFFECT_ROW, input_type, versions_in
+from changewire.engines.spark.apply.typed_shape import Shape, TypedShape
+from changewire.engines.spark.decode import RowsAs
 from changewire.engines.spark.row_type import row_type
 from changewire.engines.spark.types import nullable
 from changewire.engines.spark.variant import numbers_as_text
@@ -76,8 +74,8 @@ def history(
     log = of_table(changes, table)
     truncates = [] if controls is None else truncates_in(of_table(controls, table))
     shape = _shape(log, rows, keys)
-    effects = effects_in(log).mapInArrow(_fitter(shape), input_type(shape))
-    found = with_columns(versions_in(effects, shape, truncates), shape, names)
+    versions = versions_in(fitted(effects_in(log), shape), shape, truncates)
+    found = with_columns(versions.where(F.col("action") == VERSION), shape, names)
     return _as_variant(found) if isinstance(shape, _VariantShape) else found
 
 
@@ -106,24 +104,6 @@ def _keys_of(log: DataFrame) -> list[str]:
     if first is None:
         raise OutputError("no change of the table has a key; name its columns by `keys`")
     return [*first[0]]
-
-
-def _fitter(shape: Shape) -> BatchFunction:
-    """Return what fits effects to the columns of a table, with the notes of their changes."""
-
-    def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        schema = pa.schema([*arrow_type(input_type(shape))])
-        for batch in batches:
-            effects = batch.select([*(field.name for field in EFFECT_FIELDS), "after"])
-            (fitted,) = shape.fit([effects])
-            columns = dict(zip(fitted.schema.names, fitted.columns, strict=True))
-            columns |= {name: batch.column(name) for name in ("op", "event_time")}
-            columns["origin"] = pa.array([EFFECT_ROW] * len(batch), pa.int32())
-            columns["metadata"] = pa.nulls(len(batch), schema.field("metadata").type)
-            arrays = [columns[name].cast(schema.field(name).type) for name in schema.names]
-            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-    return each
 
 
 def _as_variant(versions: DataFrame) -> DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -25,10 +26,11 @@ from changewire.tables.version_rows import ChangeNote
 from changewire_messages.tables.arrow import ROW_MUTATION as ARROW_EFFECT
 from changewire_messages.tables.spark import ROW_MUTATION as EFFECT
 
-NOTE = ("op", "event_time")
+NOTE: Final = ("op", "event_time")
 """Columns of `changewire.tables.version_rows.ChangeNote`."""
 
-_LOG = StructType([StructField(name, ROWS[name].dataType) for name in LOGGED.names])
+LOG: Final = StructType([StructField(name, ROWS[name].dataType) for name in LOGGED.names])
+"""The columns `LOGGED`."""
 
 
 def of_table(log: DataFrame, table: str) -> DataFrame:
@@ -41,7 +43,7 @@ def of_table(log: DataFrame, table: str) -> DataFrame:
     Raises:
         OutputError: A column is not there, or is of another type.
     """
-    for field in _LOG.fields:
+    for field in LOG.fields:
         found = log.schema[field.name].dataType if field.name in log.columns else None
         if found is None or found.simpleString() != field.dataType.simpleString():
             kind = "not there" if found is None else found.simpleString()
@@ -51,7 +53,7 @@ def of_table(log: DataFrame, table: str) -> DataFrame:
     name = _dotted()
     is_above = F.startswith(F.lit(table), F.concat(name, F.lit(".")))
     is_for_all = (F.col("op") == DELETE) & F.col("source.table").isNull() & is_above
-    return log.where((name == table) | is_for_all).select(*_LOG.names)
+    return log.where((name == table) | is_for_all).select(*LOG.names)
 
 
 def _dotted() -> Column:
@@ -64,7 +66,7 @@ def effects_in(log: DataFrame) -> DataFrame:
 
     The images of updates are paired.
     """
-    kind = StructType([*_LOG.fields, StructField(EFFECTS, ArrayType(EFFECT))])
+    kind = StructType([*LOG.fields, StructField(EFFECTS, ArrayType(EFFECT))])
     rows = log.mapInArrow(_with_effects, kind).withColumn("kind", F.lit(CHANGE))
     effect = F.col("_effect")
     paired = with_pairs(rows, paired_updates_of(rows)).withColumn("_effect", F.explode(EFFECTS))

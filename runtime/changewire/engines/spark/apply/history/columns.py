@@ -40,11 +40,10 @@ _SPANS: Final[Mapping[VersionNames, Callable[[Column], dict[str, Column]]]] = Ma
 """`changewire.tables.version_rows.SPAN_COLUMNS` in SQL."""
 
 
-def with_columns(versions: DataFrame, shape: Shape, names: VersionNames) -> DataFrame:
-    """Return versions with the columns that their table has.
+def version_columns(shape: Shape, names: VersionNames) -> dict[str, Column]:
+    """Return the columns of a table of versions, of those of `keys.output_type`.
 
     Args:
-        versions: Columns of `keys.output_type`.
         shape: How the table has its rows.
         names: How columns are named.
 
@@ -52,12 +51,17 @@ def with_columns(versions: DataFrame, shape: Shape, names: VersionNames) -> Data
         OutputError: The rows have a column of such a name.
     """
     row = shape.row_columns(F.col(NAMED), F.col(CONTENT))
-    spans = _SPANS[names](F.col("metadata"))
-    taken = {name.lower() for name in row} & {name.lower() for name in (*spans, COLUMN)}
+    spans = {**_SPANS[names](F.col("metadata")), COLUMN: F.col("metadata")}
+    taken = {name.lower() for name in row} & {name.lower() for name in spans}
     if taken:
         raise OutputError(
             f"rows have columns of the names {', '.join(sorted(taken))}, which a table of versions "
             "has too; `names` gives it others"
         )
-    columns = {**row, **spans, COLUMN: F.col("metadata")}
+    return {**row, **spans}
+
+
+def with_columns(versions: DataFrame, shape: Shape, names: VersionNames) -> DataFrame:
+    """Return versions with the columns that their table has; see `version_columns`."""
+    columns = version_columns(shape, names)
     return versions.select(*(column.alias(name) for name, column in columns.items()))
