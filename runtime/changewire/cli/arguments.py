@@ -15,9 +15,11 @@ from changewire.engines.options import (
     TableOptions,
     outputs_below,
 )
+from changewire.tables.names import is_path
 
 STDOUT: Final = STDIN
 _JSON: Final = "json"
+_PLAIN: Final = "plain"
 _DELTA: Final = SINKS[0]
 
 
@@ -124,15 +126,19 @@ class TableArguments(NamedTuple):
     schema_evolution: str | None
     null_set: str | None
     apply_as_truncates: bool
+    history: str | None = None
+    history_names: str | None = None
 
     def options(self, target: str) -> TableOptions:
         """Return the options of the tables of a target; a relative path becomes absolute."""
         return TableOptions(
-            whole(target) if "/" in target else target,
+            _whole_if_path(target),
             self.rows or _JSON,
             self.schema_evolution or "add_columns",
             self.null_set,
             self.apply_as_truncates,
+            None if self.history is None else _whole_if_path(self.history),
+            self.history_names or _PLAIN,
         )
 
     def check_unused(self) -> None:
@@ -142,7 +148,12 @@ class TableArguments(NamedTuple):
             raise typer.BadParameter(f"{', '.join(names)}: for --target TABLE")
 
     def check_for_files(self) -> None:
-        """Check that no typed columns are asked for, for tables that files are merged into."""
+        """Check that nothing is asked for that tables which files are merged into cannot have."""
+        if self.history is not None or self.history_names is not None:
+            raise typer.BadParameter(
+                "--history is for --kafka; the versions of rows that a log of files has are what "
+                "changewire.arrow.history returns"
+            )
         if self.rows in {None, _JSON} and self.schema_evolution is None:
             return
         has_rows = self.rows not in {None, _JSON}
@@ -183,6 +194,10 @@ def kafka_options(
             raise typer.BadParameter("--option: expected NAME=VALUE")
         found[name] = value
     return found
+
+
+def _whole_if_path(target: str) -> str:
+    return whole(target) if is_path(target) else target
 
 
 def whole(path: str) -> str:

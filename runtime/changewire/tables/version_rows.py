@@ -1,13 +1,14 @@
 """Versions as rows of a table: from when to when they were, and what late changes need of them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 from changewire.tables.metadata import fields_of, metadata_of, state_from
+from changewire.tables.mutations import RowMutation
 from changewire.tables.order import ChangePosition, Order
 from changewire.tables.state import Row, State
-from changewire.tables.versions import Version
+from changewire.tables.versions import Version, states_of
 
 VersionNames = Literal["plain", "auto_cdc"]
 """How the columns are named that say from when to when a version was."""
@@ -38,8 +39,17 @@ class ChangeNote(NamedTuple):
     event_time: int | None
 
 
-Notes = Mapping[ChangePosition, ChangeNote]
-"""Notes by the positions of their changes."""
+Notes = Mapping[Order, ChangeNote]
+"""Notes by the orders of their changes."""
+
+
+def noted_states(
+    batch: Iterable[tuple[RowMutation, ChangeNote]], held: Collection[State] = ()
+) -> list[tuple[State, ChangeNote]]:
+    """Return what each change leaves of a row by itself, as `states_of`, with its note."""
+    pairs = sorted(batch, key=lambda pair: pair[0].position)
+    states = states_of([mutation for mutation, _ in pairs], held)
+    return [(state, note) for state, (_, note) in zip(states, pairs, strict=True)]
 
 
 def version_metadata(version: Version, notes: Notes) -> dict[str, Any]:
@@ -51,7 +61,7 @@ def version_metadata(version: Version, notes: Notes) -> dict[str, Any]:
 
 
 def _noted(fields: dict[str, Any], order: Order, notes: Notes) -> dict[str, Any]:
-    return {**fields, **notes[order.position]._asdict()}
+    return {**fields, **notes[order]._asdict()}
 
 
 def states_from(metadata: Mapping[str, Any], values: Row) -> Iterator[tuple[State, ChangeNote]]:
@@ -76,13 +86,19 @@ _STATE: Final = (
 """Fields of `RowMetadata`."""
 
 
-def note_of_end(metadata: Mapping[str, Any]) -> tuple[ChangePosition, ChangeNote] | None:
+def note_of_end(metadata: Mapping[str, Any]) -> tuple[Order, ChangeNote] | None:
     """Return the change that ended a version, by its column ``_changewire``; None without any."""
     end = metadata["ended"]
     if end is None:
         return None
-    position = ChangePosition(*(end[name] for name in ChangePosition._fields))
-    return position, ChangeNote(end["op"], end["event_time"])
+    return order_of(end), ChangeNote(end["op"], end["event_time"])
+
+
+def order_of(fields: Mapping[str, Any]) -> Order:
+    """Return the order of dictionaries that have the columns of `OrderFields`."""
+    sequence = fields["sequence"]
+    position = ChangePosition(*(fields[name] for name in ChangePosition._fields))
+    return Order((sequence["major"], sequence["minor"]) if sequence else (), position)
 
 
 def _plain(metadata: Mapping[str, Any]) -> dict[str, Any]:

@@ -73,14 +73,15 @@ def states_of(batch: Iterable[RowMutation], held: Collection[State] = ()) -> lis
     """Return what each change leaves of a row by itself.
 
     A change without a sequence takes one as `changewire.tables.merge.sequenced` says. If the row
-    has a state of this very change, it takes the sequence which it took then.
+    has a state of this very change, by its position, it takes the sequence which it took then.
 
     Args:
         batch: What the changes do to the row.
         held: The states of the row that are known.
     """
-    known = {state.order.position: state.order.sequence for state in held}
-    newest = max(known.values(), default=NO_SEQUENCE)
+    newest = max((state.order.sequence for state in held), default=NO_SEQUENCE)
+    places = (state.order for state in held if state.order.position.offset >= 0)
+    known = {order.position: order.sequence for order in places}
     return [
         mutation.state(mutation.sequence or known.get(mutation.position, sequence))
         for mutation, sequence in sequenced(batch, newest)

@@ -108,6 +108,7 @@ def test_standard_input_is_merged(run: Callable[..., Ended], good: Path) -> None
         (["--rows", "embedded"], "--rows embedded is for --kafka"),
         (["--rows", "embedded", "--engine", "spark"], "--rows embedded is for --kafka"),
         (["--schema-evolution", "strict"], "--schema-evolution is for --kafka"),
+        (["--history", "lake/{table}__history"], "--history is for --kafka"),
         (["--continuous"], "they need --kafka"),
         (["--metrics", "-"], "they need --kafka"),
         (["--max-dead-letters", "1"], "they need --kafka"),

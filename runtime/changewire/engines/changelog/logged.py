@@ -58,11 +58,13 @@ class LoggedChange(NamedTuple):
         change: The change without its time; values of its rows are the JSON text that they were.
         position: Where it was read.
         note: Its operation and its time.
+        after: The row after it, as the text that it was.
     """
 
     change: Change
     position: ChangePosition
     note: ChangeNote
+    after: str | None
 
 
 def of_table(batch: pa.RecordBatch, table: str) -> pa.RecordBatch:
@@ -109,7 +111,8 @@ def logged(batch: pa.RecordBatch) -> Iterator[LoggedChange]:
     place = batch.schema.get_field_index("event_time")
     times = batch.column(place).cast(TIME).cast(pa.int64())
     for row in batch.set_column(place, "event_time", times).to_pylist():
-        yield LoggedChange(_change(row), position_in(row), ChangeNote(row["op"], row["event_time"]))
+        note = ChangeNote(row["op"], row["event_time"])
+        yield LoggedChange(_change(row), position_in(row), note, row["after"])
 
 
 def _change(row: dict[str, Any]) -> Change:
@@ -131,18 +134,24 @@ def _change(row: dict[str, Any]) -> Change:
     )
 
 
+def paired(changes: Iterable[LoggedChange]) -> Iterator[LoggedChange]:
+    """Yield changes in the order of their positions, with the two images of an update as one."""
+    ordered = sorted(changes, key=lambda one: one.position)
+    placed = ((one, one.change) for one in ordered)
+    for one, change in pair_placed(placed, size=len(ordered) or 1):
+        yield one._replace(change=change)
+
+
 class TableChanges(NamedTuple):
     """All changes of one table.
 
     Attributes:
         mutations: What they do to rows, by the keys as `key_text`.
         truncates: Truncates of the table.
-        notes: Operations and times of all of these.
     """
 
-    mutations: dict[str, list[RowMutation]]
-    truncates: list[Order]
-    notes: dict[ChangePosition, ChangeNote]
+    mutations: dict[str, list[tuple[RowMutation, ChangeNote]]]
+    truncates: list[tuple[Order, ChangeNote]]
 
 
 def table_changes(
@@ -152,16 +161,15 @@ def table_changes(
 
     Truncates without a sequence are left out, as tables do.
     """
-    found = TableChanges(defaultdict(list), [], {})
-    # Of a record that was written to the log twice, one is enough.
-    placed = {one.position: one for one in changes}
-    ordered = [(position, placed[position].change) for position in sorted(placed)]
-    for position, change in pair_placed(ordered, size=len(ordered) or 1):
-        for mutation in mutations(change, position):
-            found.mutations[key_text(mutation.key)].append(mutation)
-        found.notes[position] = placed[position].note
-    for one in truncates:
-        if one.change.op == TRUNCATE and one.change.sequence is not None:
-            found.truncates.append(Order(sequence_of(one.change.sequence), one.position))
-            found.notes[one.position] = one.note
+    found = TableChanges(defaultdict(list), [*truncates_of(truncates)])
+    for one in paired(changes):
+        for mutation in mutations(one.change, one.position):
+            found.mutations[key_text(mutation.key)].append((mutation, one.note))
     return found
+
+
+def truncates_of(controls: Iterable[LoggedChange]) -> Iterator[tuple[Order, ChangeNote]]:
+    """Yield the truncates among control events that have a sequence."""
+    for one in controls:
+        if one.change.op == TRUNCATE and one.change.sequence is not None:
+            yield Order(sequence_of(one.change.sequence), one.position), one.note

@@ -17,9 +17,10 @@ from changewire.tables.version_rows import (
     SPAN_COLUMNS,
     Notes,
     VersionNames,
+    noted_states,
     version_metadata,
 )
-from changewire.tables.versions import Version, states_of, versions_of
+from changewire.tables.versions import Version, versions_of
 from changewire_messages.tables.arrow import ORDER_FIELDS, VERSION_METADATA
 
 _SEQUENCE: Final = ORDER_FIELDS.field("sequence").type
@@ -49,11 +50,14 @@ def version_table(changes: TableChanges, names: VersionNames) -> pa.Table:
 
 
 def _rows(changes: TableChanges, names: VersionNames) -> Iterator[dict[str, Any]]:
-    truncates = [tombstone(order) for order in changes.truncates]
+    truncates = [tombstone(order) for order, _ in changes.truncates]
+    of_table = dict(changes.truncates)
     for key, mutations in sorted(changes.mutations.items()):
-        for version in versions_of([*states_of(mutations), *truncates]):
+        found = noted_states(mutations)
+        notes = of_table | {state.order: note for state, note in found}
+        for version in versions_of([*(state for state, _ in found), *truncates]):
             row = {KEY: key, ROW: packed(key, version.values)}
-            yield {**row, **version_columns(version, changes.notes, names)}
+            yield {**row, **version_columns(version, notes, names)}
 
 
 def version_columns(version: Version, notes: Notes, names: VersionNames) -> dict[str, Any]:

@@ -90,24 +90,14 @@ def with_paired_updates(rows: DataFrame) -> tuple[DataFrame, int]:
 
     `FAILURE` says of which updates the images cannot be joined. Also return how many had both.
     """
-    found = paired_updates_of(rows).localCheckpoint(eager=False)
-    return with_pairs(rows, found), found.count()
-
-
-def paired_updates_of(rows: DataFrame) -> DataFrame:
-    """Return the updates of which both images came, with what they do, or why they fail."""
-    return _unpaired(rows).mapInArrow(_paired, _PAIRED)
-
-
-def with_pairs(rows: DataFrame, found: DataFrame) -> DataFrame:
-    """Return decoded rows in which paired updates do what `paired_updates_of` found."""
+    found = _unpaired(rows).mapInArrow(_paired, _PAIRED).localCheckpoint(eager=False)
     place = [name for name in _PAIRED.names if name not in {EFFECTS, FAILURE}]
     those = found.select(
         F.struct(*place).alias(_PLACE), F.col(EFFECTS).alias(_WITH_BEFORE), FAILURE
     )
     joined = rows.withColumn(_PLACE, F.struct(*position_columns())).join(those, _PLACE, "left")
     effects = F.coalesce(_WITH_BEFORE, EFFECTS)
-    return joined.withColumn(EFFECTS, effects).drop(_PLACE, _WITH_BEFORE)
+    return joined.withColumn(EFFECTS, effects).drop(_PLACE, _WITH_BEFORE), found.count()
 
 
 def _unpaired(rows: DataFrame) -> DataFrame:

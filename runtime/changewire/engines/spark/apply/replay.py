@@ -24,6 +24,7 @@ from changewire.engines.spark.apply.writing import as_is
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.row_type import RowSchema
 from changewire.engines.spark.stream.output import Output
+from changewire.tables.version_rows import VersionNames
 
 REPLAYED: Final = "replayed"
 """Column of dead letters: when what they hold was applied."""
@@ -65,6 +66,8 @@ def replay(
     schema_evolution: SchemaEvolution = "add_columns",
     null_set: str | None = None,
     apply_as_truncates: bool = False,
+    history: str | None = None,
+    history_names: VersionNames = "plain",
 ) -> Replayed:
     """Decode dead letters again, and apply those that are valid by now.
 
@@ -94,6 +97,8 @@ def replay(
             ``add_columns`` adds or widens it, ``strict`` makes the change a dead letter.
         null_set: Table of writes that name none.
         apply_as_truncates: Whether a truncate removes the rows that are older.
+        history: Name or path of the tables of versions, if the query keeps them.
+        history_names: How their columns are named.
 
     Returns:
         How many dead letters there were, how many are marked, and what became of the changes.
@@ -107,7 +112,15 @@ def replay(
     return replay_letters(
         spark,
         DecodeOptions(format, image, keys, families, digests, null_value),
-        TableOptions(target, rows, schema_evolution, null_set, apply_as_truncates),
+        TableOptions(
+            target,
+            rows,
+            schema_evolution,
+            null_set,
+            apply_as_truncates,
+            history,
+            history_names,
+        ),
         StreamOptions(outputs, checkpoint, sink),
         where,
     )

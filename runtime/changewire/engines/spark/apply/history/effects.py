@@ -3,34 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from itertools import chain, groupby, islice
+from typing import Any, Final
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
-from pyspark.sql.types import ArrayType, StructField, StructType
+from pyspark.sql.types import StringType, StructField, StructType, TimestampType
 
-from changewire.engines.changelog.logged import LOGGED, logged
-from changewire.engines.effects import EFFECTS, rows_of
+from changewire.engines.changelog.logged import LOGGED, LoggedChange, logged, paired, truncates_of
+from changewire.engines.effects import rows_of
 from changewire.engines.errors import OutputError
-from changewire.engines.layout import CHANGE
-from changewire.engines.spark.apply.effects import paired_updates_of, with_pairs
-from changewire.engines.spark.apply.failures import FAILURE, FAILURE_TYPE, ROW_ID
-from changewire.engines.spark.parts import position_columns
+from changewire.engines.spark.apply.typed_shape import EFFECT_FIELDS
+from changewire.engines.spark.arrow_types import arrow_type
 from changewire.engines.spark.types import ROWS
 from changewire.tables.mutations import DELETE, mutations
 from changewire.tables.names import NO_TABLE
-from changewire.tables.order import Order, sequence_of
+from changewire.tables.order import Order
 from changewire.tables.routing import TRUNCATE
 from changewire.tables.version_rows import ChangeNote
-from changewire_messages.tables.arrow import ROW_MUTATION as ARROW_EFFECT
-from changewire_messages.tables.spark import ROW_MUTATION as EFFECT
-
-NOTE: Final = ("op", "event_time")
-"""Columns of `changewire.tables.version_rows.ChangeNote`."""
+from changewire_messages.change import Source
 
 LOG: Final = StructType([StructField(name, ROWS[name].dataType) for name in LOGGED.names])
 """The columns `LOGGED`."""
+
+NOTED: Final = StructType(
+    [
+        *EFFECT_FIELDS,
+        StructField("after", StringType()),
+        StructField("op", StringType()),
+        StructField("event_time", TimestampType()),
+    ]
+)
+"""Columns of effects, with operation and time of their changes."""
+
+_MAJOR: Final = "_major"
+_BATCH: Final = 1024
 
 
 def of_table(log: DataFrame, table: str) -> DataFrame:
@@ -62,41 +70,50 @@ def _dotted() -> Column:
 
 
 def effects_in(log: DataFrame) -> DataFrame:
-    """Return what changes do to rows, one row for each effect, with `NOTE` and `FAILURE`.
+    """Return what changes do to rows, one row for each effect, as `NOTED` has it.
 
-    The images of updates are paired.
+    The images of updates are paired: those of one source and number are read together.
     """
-    kind = StructType([*LOG.fields, StructField(EFFECTS, ArrayType(EFFECT))])
-    rows = log.mapInArrow(_with_effects, kind).withColumn("kind", F.lit(CHANGE))
-    effect = F.col("_effect")
-    paired = with_pairs(rows, paired_updates_of(rows)).withColumn("_effect", F.explode(EFFECTS))
-    return paired.select(
-        F.lit(None).cast("bigint").alias(ROW_ID),
-        *(effect[name].alias(name) for name in ("key", "kind", "names", "sequence")),
-        *position_columns(),
-        F.when(effect["kind"] != DELETE, F.col("after")).alias("after"),
-        F.col(FAILURE).cast(FAILURE_TYPE).alias(FAILURE),
-        *NOTE,
-    )
+    has_one_image = F.col("before").isNull() != F.col("after").isNull()
+    is_image = (F.col("op") == "update") & F.col("sequence").isNotNull() & has_one_image
+    images = log.where(is_image).withColumn(_MAJOR, F.col("sequence.major"))
+    together = images.repartition("source", _MAJOR).sortWithinPartitions("source", _MAJOR)
+    others = log.where(~is_image).mapInArrow(_effects, NOTED)
+    return others.unionAll(together.drop(_MAJOR).mapInArrow(_paired_effects, NOTED))
 
 
-def _with_effects(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield changes of a log with what they do to rows; what `mapInArrow` takes."""
+def _effects(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield what changes do to rows; what `mapInArrow` takes."""
+    schema = pa.schema([*arrow_type(NOTED)])
     for batch in batches:
-        found = [rows_of(mutations(one.change, one.position)) for one in logged(batch)]
-        yield batch.append_column(EFFECTS, pa.array(found, pa.list_(ARROW_EFFECT)))
+        rows = [row for one in logged(batch) for row in _rows(one)]
+        yield pa.RecordBatch.from_pylist(rows, schema)
+
+
+def _paired_effects(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the same of images of updates that are sorted by source and number."""
+    schema = pa.schema([*arrow_type(NOTED)])
+    images = chain.from_iterable(map(logged, batches))
+    groups = (group for _, group in groupby(images, key=_update))
+    rows = (row for group in groups for one in paired(group) for row in _rows(one))
+    while some := [*islice(rows, _BATCH)]:
+        yield pa.RecordBatch.from_pylist(some, schema)
+
+
+def _update(one: LoggedChange) -> tuple[Source, int | None]:
+    """Return what the images of an update have in common."""
+    sequence = one.change.sequence
+    return one.change.source, None if sequence is None else sequence.major
+
+
+def _rows(one: LoggedChange) -> Iterator[dict[str, Any]]:
+    """Yield the effects of a change."""
+    for row in rows_of(mutations(one.change, one.position)):
+        after = None if row["kind"] == DELETE else one.after
+        yield {**row, **one.position._asdict(), **one.note._asdict(), "after": after}
 
 
 def truncates_in(controls: DataFrame) -> list[tuple[Order, ChangeNote]]:
     """Return the truncates of control events that have a sequence; the driver holds them."""
-    found = controls.where((F.col("op") == TRUNCATE) & F.col("sequence").isNotNull())
-    return truncates_of(found.toArrow())
-
-
-def truncates_of(controls: pa.Table) -> list[tuple[Order, ChangeNote]]:
-    """Return truncates of columns `LOGGED`."""
-    return [
-        (Order(sequence_of(one.change.sequence), one.position), one.note)
-        for batch in controls.select(LOGGED.names).cast(LOGGED).to_batches()
-        for one in logged(batch)
-    ]
+    found = controls.where(F.col("op") == TRUNCATE).toArrow().cast(LOGGED)
+    return [*truncates_of(chain.from_iterable(map(logged, found.to_batches())))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any, Final
@@ -28,10 +28,17 @@ from changewire.engines.spark.arrow_types import arrow_type
 from changewire.engines.spark.decode import BatchFunction
 from changewire.tables.metadata import fields_of
 from changewire.tables.mutations import DELETE, RowMutation
-from changewire.tables.order import ChangePosition, Order
+from changewire.tables.order import Order
 from changewire.tables.state import State, tombstone
-from changewire.tables.version_rows import ChangeNote, note_of_end, states_from, version_metadata
-from changewire.tables.versions import Version, states_of, versions_of
+from changewire.tables.version_rows import (
+    ChangeNote,
+    note_of_end,
+    noted_states,
+    order_of,
+    states_from,
+    version_metadata,
+)
+from changewire.tables.versions import Version, versions_of
 from changewire_messages.tables.spark import VERSION_METADATA
 
 EFFECT_ROW: Final = 0
@@ -47,7 +54,7 @@ END: Final = "end"
 _BATCH: Final = 1024
 
 _Rows = list[dict[str, Any]]
-_Notes = dict[ChangePosition, ChangeNote]
+_Notes = dict[Order, ChangeNote]
 Truncates = Sequence[tuple[Order, ChangeNote]]
 
 
@@ -144,15 +151,19 @@ class VersionsByKey:
 
     def _versions(self, key: str, rows: _Rows) -> Iterator[dict[str, Any]]:
         """Yield what becomes of the versions of one row, oldest first, and its new deletes."""
-        notes = {order.position: note for order, note in self._truncates}
         names = unpacked(key)
         stored = {order_of(row["metadata"]): row for row in rows if row["origin"] == VERSION_ROW}
-        truncates = [tombstone(order) for order, _ in self._truncates]
+        notes = dict(self._truncates)
+        truncates = [tombstone(order) for order in notes]
         held = [*self._held(rows, names, notes)]
-        effects = [row for row in rows if row["origin"] == EFFECT_ROW]
-        for row in effects:
-            notes[order_of(row).position] = ChangeNote(row["op"], row["event_time"])
-        new = states_of((self._mutation(row, names) for row in effects), held)
+        effects = (
+            (self._mutation(row, names), ChangeNote(row["op"], row["event_time"]))
+            for row in rows
+            if row["origin"] == EFFECT_ROW
+        )
+        noted = noted_states(effects, held)
+        notes |= {state.order: note for state, note in noted}
+        new = [state for state, _ in noted]
         deletes = {state.order for state in new if state.values is None}
         named = next((row[NAMED] for row in rows if row[NAMED] is not None), None)
         for found in chain(
@@ -205,27 +216,20 @@ class VersionsByKey:
             if row["origin"] == VERSION_ROW:
                 metadata = row["metadata"]
                 for state, note in states_from(metadata, self._values(row, names)):
-                    notes[state.order.position] = note
+                    notes[state.order] = note
                     yield state
                 notes.update(filter(None, [note_of_end(metadata)]))
             elif row["origin"] == END_ROW:
                 order = order_of(row)
-                notes[order.position] = ChangeNote(row["op"], row["event_time"])
+                notes[order] = ChangeNote(row["op"], row["event_time"])
                 yield tombstone(order)
 
 
 def _ends(orders: Iterable[Order], notes: _Notes) -> Iterator[dict[str, Any]]:
     """Yield deletes, which are kept for versions that come later."""
     for order in orders:
-        metadata = {**fields_of(order), **notes[order.position]._asdict()}
+        metadata = {**fields_of(order), **notes[order]._asdict()}
         yield {"action": END, "metadata": metadata}
-
-
-def order_of(row: Mapping[str, Any]) -> Order:
-    """Return the order of a row that has the fields of one."""
-    sequence = row["sequence"]
-    position = ChangePosition(*(row[name] for name in ChangePosition._fields))
-    return Order((sequence["major"], sequence["minor"]) if sequence else (), position)
 
 
 def _dictionaries(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:

@@ -30,7 +30,7 @@ from changewire.engines.spark.apply.tables import struct_of
 from changewire.engines.spark.apply.writing import as_is
 from changewire.engines.spark.parts import quoted
 from changewire.tables.metadata import COLUMN, fields_of
-from changewire.tables.order import ChangePosition
+from changewire_messages.tables.spark import ORDER_FIELDS
 
 _SOURCE: Final = "_changewire_source"
 """The only column of what is merged, so that every other name is one of the table's."""
@@ -155,7 +155,8 @@ def _statement(table: str, columns: list[str], keys: tuple[str, ...]) -> str:
     names = [quoted(name) for name in columns]
     same = [f"{quoted(name)} <=> {_SOURCE}.{_ROW}.{quoted(name)}" for name in keys]
     same += [
-        f"{COLUMN}.`{name}` = {_SOURCE}.{_ROW}.{COLUMN}.`{name}`" for name in ChangePosition._fields
+        f"{COLUMN}.`{field.name}` <=> {_SOURCE}.{_ROW}.{COLUMN}.`{field.name}`"
+        for field in ORDER_FIELDS.fields
     ]
     is_unchanged = f"to_json({COLUMN}) <=> {_SOURCE}.expected"
     values = [f"{_SOURCE}.{_ROW}.{name}" for name in names]

@@ -18,7 +18,6 @@ from changewire.engines.spark.apply.history.keys import (
     VERSION_ROW,
     Truncates,
     input_type,
-    order_of,
     output_type,
 )
 from changewire.engines.spark.apply.making import no_rows
@@ -28,7 +27,7 @@ from changewire.engines.spark.apply.tables import SparkTables, check_columns, he
 from changewire.engines.spark.apply.typed_shape import Shape
 from changewire.engines.spark.types import differing, nullable
 from changewire.tables.names import beside
-from changewire.tables.version_rows import ChangeNote, VersionNames
+from changewire.tables.version_rows import ChangeNote, VersionNames, order_of
 from changewire_messages.tables.spark import ROW_END
 
 SUFFIX: Final = "__ends"
