@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,13 +49,13 @@ def test_the_page_runs(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """From the topic to versions by each of its ways, which agree."""
-    shutil.copy(ACCOUNTS, tmp_path / "topic.jsonl")
     topic = tmp_path / "topic"
     topic.mkdir()
     records = map(json.loads, ACCOUNTS.read_text(encoding="utf-8").splitlines())
     values = [one["payload"] for one in records if one["payload"]]
     (topic / "values.jsonl").write_text("\n".join(values), encoding="utf-8")
-    known: dict[str, Any] = {"spark": spark, "lake": str(tmp_path / "lake"), "topic": str(topic)}
+    places = {"inputs": str(ACCOUNTS), "lake": str(tmp_path / "lake"), "topic": str(topic)}
+    known: dict[str, Any] = {"spark": spark, **places}
     names = run_page("docs/how-to/history.md", tmp_path, known)
     assert names["as_of"].count() < names["current"].count() < names["versions"].count()
     assert "valid_from" in capsys.readouterr().out
