@@ -41,22 +41,33 @@ class Version(Struct, frozen=True):
 def versions_of(states: Iterable[State]) -> list[Version]:
     """Return the versions of a row, oldest first.
 
+    A delete at (S, 0) and a write at (S, 1) are one update, whose images came in two messages, or
+    which moved another row to the key: it leaves no gap.
+
     Args:
         states: What each of its changes leaves by itself, in any order and any number of times; a
             truncate of the table leaves a tombstone. States of `Version.states` may be among them.
     """
     found: list[Version] = []
-    row: Row | None = None
     for after in _in_order(states):
-        if row is not None and row == after.values:
-            found[-1].states.append(after)
-            continue
-        if row is not None:
-            found[-1] = Version(found[-1].states, after.order)
-        if after.values is not None:
-            found.append(Version([after]))
-        row = after.values
+        last = found[-1] if found else None
+        if last is None or not _goes_on(last, after):
+            found += [Version([after])] if after.values is not None else []
+        elif after.values == last.values:
+            last.states.append(after)
+            found[-1] = Version(last.states)
+        else:
+            found[-1] = Version(last.states, after.order)
+            found += [Version([after])] if after.values is not None else []
     return found
+
+
+def _goes_on(version: Version, after: State) -> bool:
+    """Whether a row is still there, or again by the second half of an update."""
+    end = version.ended
+    if end is None or after.values is None:
+        return end is None
+    return end.sequence[1:] == (0,) and after.order.sequence == (*end.sequence[:1], 1)
 
 
 def _in_order(states: Iterable[State]) -> Iterator[State]:

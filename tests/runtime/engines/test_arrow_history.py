@@ -15,6 +15,7 @@ from tests.runtime.engines.version_rows import log_of, versions_in
 from tests.runtime.tables.histories import (
     change,
     deliveries,
+    halves,
     histories,
     placed,
     steady,
@@ -42,7 +43,7 @@ LINES = [
 @given(st.data())
 def test_versions_are_those_of_the_model(data: st.DataObject) -> None:
     """In whatever order the log has its changes, and whatever stands in it twice."""
-    history = [*data.draw(histories(IMAGES)), *data.draw(truncates())]
+    history = [*data.draw(histories(IMAGES)), *data.draw(truncates()), *data.draw(halves())]
     order = [one for batch in data.draw(deliveries(history)) for one in batch]
     changes, controls = log_of(order)
     found = cwa.history(changes, table="d.t", controls=controls)
@@ -102,8 +103,9 @@ def test_what_ended_without_a_sequence_is_not_current() -> None:
 
 def test_the_images_of_an_update_are_one_change() -> None:
     """Where they are two messages, the row has no gap, and its columns are those of both."""
-    before = change("update", 1, (2, 0), before={"id": 1, "a": 1, "b": 2}, is_lone=True)
-    after = change("update", 1, 2, a=3)
+    lone = {"id": 1, "a": 1, "b": 2}
+    before = change("update", 1, (2, 0), image="patch", before=lone, is_lone=True)
+    after = change("update", 1, 2, image="patch", a=3)
     changes, _ = log_of(placed(after, before, change(a=1, b=2)))
     rows = cwa.history(changes, table="d.t").to_pylist()
     assert [row["row"] for row in rows] == ['{"id":1,"a":1,"b":2}', '{"id":1,"a":3}']

@@ -169,6 +169,18 @@ def truncates(draw: Any) -> list[PositionedChange]:
 
 
 @st.composite
+def halves(draw: Any) -> list[PositionedChange]:
+    """Draw updates of the table ``t``, each as two messages: the row before it, and after it."""
+    found: list[cw.Change] = []
+    for major in draw(st.lists(st.integers(41, 60), max_size=3, unique=True)):
+        key, old, values = draw(KEYS), draw(KEYS), draw(VALUES)
+        before = {"id": old, **draw(VALUES)}
+        found.append(change("update", old, (major, 0), before=before, is_lone=True))
+        found.append(change("update", key, major, **values))
+    return placed(*found, partition=8)
+
+
+@st.composite
 def deliveries(draw: Any, history: list[PositionedChange]) -> list[list[PositionedChange]]:
     """Draw batches of a history: in any order, some of it twice."""
     again = [one for one in history if draw(st.integers(0, 6)) == 0]

@@ -61,7 +61,7 @@ def spans_of(events: list[Event]) -> list[Version]:
     ordered = [once[order] for order in sorted(once)]
     for number, event in enumerate(ordered, 1):
         row = row_of(ordered[:number])
-        if row == before:
+        if row == before or is_half(ordered[number - 1 :]):
             continue
         if before is not None:
             found[-1] = found[-1]._replace(ended=event.order)
@@ -69,6 +69,17 @@ def spans_of(events: list[Event]) -> list[Version]:
             found.append(Version(row, event.order, None))
         before = row
     return found
+
+
+def is_half(events: list[Event]) -> bool:
+    """Whether the first event is a delete which a write undoes that is half of the same update."""
+    (major, minor), _ = events[0].order
+    of_delete = [event for event in events if event.order[0] == (major, minor)]
+    after = events[len(of_delete) : len(of_delete) + 1]
+    is_all = minor == 0 and all(event.kind == "delete" for event in of_delete)
+    return is_all and any(
+        event.order[0] == (major, 1) and event.kind != "delete" for event in after
+    )
 
 
 def events_of(placed: PositionedChange, *, truncates: bool) -> list[Event]:

@@ -10,6 +10,7 @@ from tests.runtime.tables.histories import (
     change,
     content,
     deliveries,
+    halves,
     histories,
     placed,
     steady,
@@ -18,6 +19,7 @@ from tests.runtime.tables.histories import (
 from tests.runtime.tables.model import key_of
 from tests.runtime.tables.model import versions_of as versions_by_model
 
+from changewire.changes.pairs import pair_placed
 from changewire.tables import PositionedChange
 from changewire.tables.mutations import mutations
 from changewire.tables.order import Order, sequence_of
@@ -43,6 +45,11 @@ def of_row(batch: Iterable[PositionedChange], held: Sequence[State] = ()) -> lis
 def spans(versions: Iterable[Version]) -> Spans:
     """Return versions without the states behind them."""
     return [({**KEY, **one.values}, one.began, one.ended) for one in versions]
+
+
+def sequences(found: Spans) -> Spans:
+    """Return versions without positions."""
+    return [(row, first.sequence, last and last.sequence) for row, first, last in found]
 
 
 def numbers(*changes: Any) -> list[tuple[Any, ...]]:
@@ -97,6 +104,20 @@ def test_batch_by_batch(data: st.DataObject) -> None:
 
 @steady
 @given(st.data())
+def test_images_in_two_messages(data: st.DataObject) -> None:
+    """They are one update, whether they come together or in two batches."""
+    images = data.draw(halves())
+    history = [*data.draw(histories()), *images]
+    order = [one for batch in data.draw(deliveries(history)) for one in batch]
+    found = spans(versions_of(of_row(order)))
+    assert found == expected(history)
+    together = pair_placed(((one.position, one.change) for one in history), size=len(history) or 1)
+    paired = [PositionedChange(change, position) for position, change in together]
+    assert sequences(found) == sequences(spans(versions_of(of_row(paired))))
+
+
+@steady
+@given(st.data())
 def test_the_current_version_is_the_row_of_the_table(data: st.DataObject) -> None:
     """A version is current if and only if the table has the row, and then they are the same."""
     batches = data.draw(histories(ANY, is_distinct=False).flatmap(deliveries))
@@ -127,6 +148,15 @@ def test_a_change_that_leaves_the_row_as_it_is_begins_no_version() -> None:
         (2, 11, 12),
         (1, 12, None),
     ]
+
+
+def test_an_update_in_two_messages_leaves_no_gap() -> None:
+    """The row before it ends nothing if the row after it comes, with the same columns or others."""
+    before = change("update", sequence=(12, 0), before={"id": 1}, is_lone=True)
+    first, after = change(sequence=10, a=1), change("update", sequence=12, a=2)
+    assert numbers(first, before) == [(1, 10, 12)]
+    assert numbers(after, first, before) == [(1, 10, 12), (2, 12, None)]
+    assert numbers(first, change("update", sequence=12, a=1), before) == [(1, 10, None)]
 
 
 def test_rows_that_come_back_have_a_gap() -> None:

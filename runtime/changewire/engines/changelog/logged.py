@@ -66,6 +66,11 @@ class LoggedChange(NamedTuple):
     note: ChangeNote
     after: str | None
 
+    @property
+    def image(self) -> Any:
+        """What its images hold of the row."""
+        return self.change.attributes.get("image", "full")
+
 
 def of_table(batch: pa.RecordBatch, table: str) -> pa.RecordBatch:
     """Return the changes of a table, and the deletes of all tables of its database.
@@ -135,10 +140,15 @@ def _change(row: dict[str, Any]) -> Change:
 
 
 def paired(changes: Iterable[LoggedChange]) -> Iterator[LoggedChange]:
-    """Yield changes in the order of their positions, with the two images of an update as one."""
+    """Yield changes in the order of their positions, with two images of an update as one.
+
+    Full images stay as they are. They say the same in two changes, and so they do if a stream reads
+    them in two batches.
+    """
     ordered = sorted(changes, key=lambda one: one.position)
-    placed = ((one, one.change) for one in ordered)
-    for one, change in pair_placed(placed, size=len(ordered) or 1):
+    yield from (one for one in ordered if one.image == "full")
+    placed = [(one, one.change) for one in ordered if one.image != "full"]
+    for one, change in pair_placed(placed, size=len(placed) or 1):
         yield one._replace(change=change)
 
 

@@ -72,6 +72,9 @@ def test_batches_are_all_changes_at_once(spark: SparkSession, tmp_path: Path) ->
     """
     lake = lake_in(tmp_path)
     batches = cut(HISTORIES, BATCHES)
+    before = change("update", "half", (50, 0), before={"id": "half"}, is_lone=True)
+    batches[0] += placed(change(key="half", a="1.10"), before, partition=HISTORIES)
+    batches[1] += placed(change("update", "half", 50, a="1.20"), start=9, partition=HISTORIES)
     for batch, (owner, name) in zip(batches, KILLS.values(), strict=True):
         lake.send(batch)
         kill = patch.object(owner, name, side_effect=KilledError("killed"))

@@ -72,10 +72,12 @@ def _dotted() -> Column:
 def effects_in(log: DataFrame) -> DataFrame:
     """Return what changes do to rows, one row for each effect, as `NOTED` has it.
 
-    The images of updates are paired: those of one source and number are read together.
+    Images of updates are paired as `changewire.engines.changelog.logged.paired` says: those of one
+    source and number are read together.
     """
     has_one_image = F.col("before").isNull() != F.col("after").isNull()
-    is_image = (F.col("op") == "update") & F.col("sequence").isNotNull() & has_one_image
+    is_whole = F.coalesce(F.get_json_object("attributes", "$.image"), F.lit("full")) == "full"
+    is_image = (F.col("op") == "update") & has_one_image & ~is_whole
     images = log.where(is_image).withColumn(_MAJOR, F.col("sequence.major"))
     together = images.repartition("source", _MAJOR).sortWithinPartitions("source", _MAJOR)
     others = log.where(~is_image).mapInArrow(_effects, NOTED)
