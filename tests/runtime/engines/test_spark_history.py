@@ -120,7 +120,7 @@ def test_columns_that_versions_have_too(spark: SparkSession, tmp_path: Path) -> 
     """The error says which, before anything is computed; other names avoid it."""
     changes, _ = frames(spark, tmp_path, placed(change(Op="x")))
     kind = StructType().add("id", LongType()).add("Op", StringType())
-    with pytest.raises(cws.OutputError, match="the names op"):
+    with pytest.raises(cws.OutputError, match="the names Op"):
         cws.history(changes, table="d.t", rows=kind)
     found = cws.history(changes, table="d.t", rows=kind, names="auto_cdc").first()
     assert found is not None
@@ -134,5 +134,7 @@ def test_what_is_no_change_log(spark: SparkSession, tmp_path: Path) -> None:
         cws.history(changes.drop("element"), table="d.t")
     with pytest.raises(cws.OutputError, match="column after is int"):
         cws.history(changes.selectExpr("* except (after)", "1 as after"), table="d.t")
+    with pytest.raises(ValueError, match="a StructType or a JSON Schema, not 'text'"):
+        cws.history(changes, table="d.t", rows="text")
     with pytest.raises(cws.OutputError, match="no change of the table has a key"):
         cws.history(changes, table="d.other", rows=TYPED)

@@ -12,6 +12,8 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.errors import StreamingQueryException
 from tests.runtime.engines.apply.lake import Lake
+from tests.runtime.engines.apply.lake import lake_in as lake_of
+from tests.runtime.engines.apply.test_typed_tables import HOSTILE, landed, message
 from tests.runtime.engines.version_rows import versions_in
 from tests.runtime.tables.histories import (
     change,
@@ -105,6 +107,39 @@ def test_truncates_end_all_rows(spark: SparkSession, tmp_path: Path) -> None:
     lake.apply(spark)
     assert lake.versions(spark, "t") == expected
     assert DeltaTable(str(lake.folder / "t__history")).version() == before
+
+
+@pytest.mark.parametrize("sink", ["delta", "iceberg"])
+def test_columns_of_a_type(spark: SparkSession, tmp_path: Path, sink: str) -> None:
+    """Columns that come later are added; rows that have one of the versions' are refused."""
+    lake = lake_of(sink, spark, tmp_path)
+    first, later = {"id": "LONG", "price": "DOUBLE"}, {"id": "LONG", HOSTILE: "STRING"}
+    batches = [
+        [
+            message("INSERT", 10, first, id=1, price="9.90"),
+            message("UPDATE_AFTER", 12, first, id=1, price="9.95"),
+            message("DELETE", 14, first, id=2, price=None),
+        ],
+        [
+            message("UPDATE_AFTER", 11, later, id=1, **{HOSTILE: "late"}),
+            message("INSERT", 13, {"id": "LONG", "Valid_From": "STRING"}, id=3, Valid_From="x"),
+            message("INSERT", 13, later, id=2, **{HOSTILE: None}),
+        ],
+    ]
+    history = lake.template.replace("{table}", "{table}__history")
+    landed(spark, lake, *batches, format="dataworks-json", rows="embedded", history=history)
+    folder = str(lake.folder / "t__history")
+    found = spark.read.format(sink).load(folder).orderBy("id", "_changewire.sequence").collect()
+    assert [(row["id"], row["price"], row[HOSTILE], row["is_current"]) for row in found] == [
+        (1, 9.9, None, False),
+        (1, None, "late", False),
+        (1, 9.95, None, True),
+        (2, None, None, False),
+    ]
+    assert [row["valid_to"] is None for row in found] == [False, False, True, False]
+    letters = lake.outputs()["dead_letters"]
+    refused = spark.table(letters) if sink == "iceberg" else spark.read.format(sink).load(letters)
+    assert [(row["code"], row["offset"]) for row in refused.collect()] == [("schema-mismatch", 101)]
 
 
 def test_a_table_that_is_not_there_is_made_of_the_log(spark: SparkSession, tmp_path: Path) -> None:

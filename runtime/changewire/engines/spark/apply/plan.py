@@ -15,6 +15,7 @@ from changewire.codec import codec
 from changewire.engines.errors import OutputError
 from changewire.engines.kept import SUFFIX
 from changewire.engines.spark.apply.evolve import evolved, key_fault
+from changewire.engines.spark.apply.history.columns import fault as history_fault
 from changewire.engines.spark.apply.options import ApplyOptions
 from changewire.engines.spark.apply.properties import keys_of
 from changewire.engines.spark.apply.refused import OtherKeys, OtherSchemas, RefusedRows
@@ -118,24 +119,32 @@ def plan(
     if isinstance(options.rows, StructType):
         given = tables.kept(options.rows)
         found = evolved(current, [(_NONE, given)], options.evolution, tables.widens)
-        fault = found.refused.get(_NONE) or tables.fault(given)
+        fault = found.refused.get(_NONE) or _fault(given, options)
         if fault is not None:
             raise OutputError(f"{target.name}: {fault}")
     else:
         used = [schema for schema in sources.schemas if schema.route in routes]
         declared, unread = _declared(used, options.decode_options)
-        faults = {name: tables.fault(columns) for name, columns in declared.items()}
+        faults = {name: _fault(columns, options) for name, columns in declared.items()}
         unread |= {name: fault for name, fault in faults.items() if fault is not None}
         kept = [(name, tables.kept(one)) for name, one in declared.items() if name not in unread]
         found = evolved(current, kept, options.evolution, tables.widens)
         refusals += _mismatches(used, {**unread, **found.refused})
     named = StructType([StructField(name, StringType()) for name in keys or ()])
-    fault = key_fault(keys or (), found.columns) or tables.fault(named)
+    fault = key_fault(keys or (), found.columns) or _fault(named, options)
     if fault is not None:
         return _unusable(routes, Refusal("key-mismatch", "/key", fault))
     shape = TypedShape(found.columns, keys) if keys and found.columns.fields else None
     has_changed = current is not None and current.simpleString() != found.columns.simpleString()
     return TablePlan(shape, has_changed, refusals)
+
+
+def _fault(columns: StructType, options: ApplyOptions) -> str | None:
+    """Return why a table, or that of its versions, cannot have some columns; None if both can."""
+    found = options.tables.fault(columns)
+    if found is None and options.history is not None:
+        return history_fault(columns.names, options.history_names)
+    return found
 
 
 def _unusable(routes: list[RouteKey], why: Refusal) -> TablePlan:

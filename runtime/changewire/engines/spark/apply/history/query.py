@@ -94,8 +94,13 @@ class _VariantShape(JsonShape):
 def _shape(log: DataFrame, rows: RowsAs, keys: Sequence[str] | None) -> Shape:
     if isinstance(rows, str) and rows in {"json", "variant"}:
         return JsonShape() if rows == "json" else _VariantShape()
-    kind = nullable(rows) if isinstance(rows, StructType) else nullable(row_type(rows))
-    return TypedShape(cast("StructType", kind), keys or _keys_of(log))
+    try:
+        kind = rows if isinstance(rows, StructType) else row_type(rows)
+    except OSError:
+        raise ValueError(
+            f"rows is 'json', 'variant', a StructType or a JSON Schema, not {rows!r}"
+        ) from None
+    return TypedShape(cast("StructType", nullable(kind)), keys or _keys_of(log))
 
 
 def _keys_of(log: DataFrame) -> list[str]:
