@@ -92,13 +92,21 @@ def test_batches_are_all_changes_at_once(spark: SparkSession, tmp_path: Path) ->
 
 
 def test_truncates_end_all_rows(spark: SparkSession, tmp_path: Path) -> None:
-    """Also those that come later and are older; what comes again is not written again."""
+    """Also those that come later and are older; what comes again is not written again.
+
+    The process ends after the truncate was kept, and before the versions were written.
+    """
     lake = lake_in(tmp_path, applies_truncates=True)
     first = placed(change(a=1), change(key=2, sequence=3, a="1.10"), change(key=3, sequence=9))
     second = placed(truncate(5), change(key=4, sequence=6, a=1), start=10)
     late = placed(change(key=5, sequence=2, a=None), change(sequence=7, a=1), start=20)
-    for batch in (first, second, late):
-        lake.send(batch)
+    lake.send(first)
+    lake.apply(spark)
+    lake.send(second)
+    kill = patch.object(HistoryMerge, "_merge", side_effect=KilledError("killed"))
+    with kill, pytest.raises(StreamingQueryException, match="killed"):
+        lake.apply(spark)
+    lake.send(late)
     lake.apply(spark)
     expected = versions_of([*first, *second, *late])
     assert lake.versions(spark, "t") == expected

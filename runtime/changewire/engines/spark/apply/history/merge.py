@@ -95,7 +95,8 @@ class HistoryMerge:
             new = [one for one in self.truncates if one[0] not in known]
             effects = self.effects.where(~has_failed())
             keys = effects.groupBy("key").agg(F.first(NAMED).alias(NAMED))
-            held = tables.held(keys, is_all=bool(new))
+            # A truncate that is kept may come of a try which ended before it wrote versions.
+            held = tables.held(keys, is_all=bool(self.truncates))
             together = filled(effects, input_type(tables.shape)).unionAll(held)
             found = versions_in(together, tables.shape, [*kept, *new])
             found = found.localCheckpoint(eager=False)
