@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 COLUMNS = {name: INPUT_COLUMNS[name] for name in ("value", "topic", "partition", "offset")}
+BESIDE = ("__tombstones", "__history", "__ends")
+"""What the names of tables end in that stand beside others."""
+
 TYPE = "value binary, topic string, partition int, offset long"
 
 
@@ -170,7 +173,7 @@ class Lake:
     def tables(self) -> list[str]:
         """Return the names of the tables, without those beside them."""
         names = [path.name for path in self.folder.iterdir()] if self.folder.exists() else []
-        return sorted(name for name in names if "__" not in name)
+        return sorted(name for name in names if not name.endswith(BESIDE))
 
     def rows(self, spark: SparkSession, name: str) -> list[dict[str, Any]]:
         """Return the rows of a table."""
