@@ -184,6 +184,8 @@ class TableOptions:
             ``strict``.
         null_set: Table of writes that name none.
         apply_as_truncates: Whether a truncate removes the rows that are older.
+        history: Name or path of tables of versions, with the fields of `target`; None without any.
+        history_names: How their columns are named: ``plain`` or ``auto_cdc``.
     """
 
     target: str
@@ -191,6 +193,8 @@ class TableOptions:
     schema_evolution: str = "add_columns"
     null_set: str | None = None
     apply_as_truncates: bool = False
+    history: str | None = None
+    history_names: str = "plain"
 
 
 def allowed(limit: Limit, elements: int) -> float:

@@ -141,9 +141,13 @@ def decoded_by(
 
 
 def struct_of(
-    rows: StructType | pa.Schema | RowSchema, decode_options: DecodeOptions
+    rows: StructType | pa.Schema | RowSchema, decode_options: DecodeOptions | None = None
 ) -> StructType:
     """Return the type of rows that a type or a schema says.
+
+    Args:
+        rows: The type or the schema.
+        decode_options: How messages are read, for schemas that stand in them.
 
     Raises:
         ValueError: It is neither.
@@ -153,12 +157,12 @@ def struct_of(
         return cast("StructType", nullable(rows))
     if isinstance(rows, pa.Schema):
         return StructType.fromJson(columns_as_json(row_columns(cast("Iterable[pa.Field]", rows))))
+    of = decode_options
     try:
-        found = row_type(
-            rows,
-            format=decode_options.format,
-            keys=decode_options.keys,
-            families=decode_options.families,
+        found = (
+            row_type(rows)
+            if of is None
+            else row_type(rows, format=of.format, keys=of.keys, families=of.families)
         )
     except OSError:
         raise ValueError(

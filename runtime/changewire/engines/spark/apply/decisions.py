@@ -100,7 +100,7 @@ def failures_of(effects: DataFrame, tables: SparkTables) -> DataFrame:
     failed = effects.where(has_failed()).select(
         F.lit(FAILED).alias("action"), "key", ROW_ID, FAILURE
     )
-    return _with(failed, output_type(tables.shape))
+    return filled(failed, output_type(tables.shape))
 
 
 def decided_in_python(
@@ -115,15 +115,15 @@ def decided_in_python(
         *([] if rows is None else [rows.withColumn("origin", F.lit(TABLE_ROW))]),
     ]
     columns = input_type(tables.shape)
-    together = reduce(DataFrame.unionByName, (_with(part, columns) for part in parts))
+    together = reduce(DataFrame.unionByName, (filled(part, columns) for part in parts))
     # Spark would join small partitions, and Python take all of them one after the other.
     number = int(effects.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
     grouped = together.repartition(number, "key").sortWithinPartitions("key")
     return grouped.mapInArrow(Decide(tables.shape, floor), output_type(tables.shape))
 
 
-def _with(part: DataFrame, columns: StructType) -> DataFrame:
-    """Return the columns of what is decided on; those that a part lacks are NULL."""
+def filled(part: DataFrame, columns: StructType) -> DataFrame:
+    """Return some columns; those that a part lacks are NULL."""
     return part.select(
         *(
             (F.col(f.name) if f.name in part.columns else F.lit(None))

@@ -117,7 +117,7 @@ class SparkMerge:
             WriteConflictError: Another writer came first.
         """
         tables, spark = self.tables, self.effects.spark
-        with _conflicts(tables):
+        with conflicts(tables):
             state = self._state()
             floor, is_new = max(state.truncated, self.truncate), self.truncate > OLDEST
             mark = Mark(spark, tables, floor, state.mark, is_wanted=not is_new and state.is_alone)
@@ -151,7 +151,7 @@ class SparkMerge:
         made, tables, spark = decided.made, self.tables, self.effects.spark
         if made.is_blind and versions(spark, tables) != decided.since:
             raise WriteConflictError
-        with _conflicts(tables):
+        with conflicts(tables):
             is_whole, wrote = _write(made, tables, decided.since)
         if not any(wrote.values()) and is_whole:
             _keep(tables, decided, decided.since)
@@ -187,7 +187,7 @@ def _check_failures(first: SparkDecisions, again: SparkDecisions, tables: SparkT
 
 
 @contextmanager
-def _conflicts(tables: SparkTables) -> Generator[None, None, None]:
+def conflicts(tables: SparkTables) -> Generator[None, None, None]:
     """Raise `WriteConflictError` for errors that say that another writer came first."""
     try:
         yield

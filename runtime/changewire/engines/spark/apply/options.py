@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
@@ -22,8 +22,9 @@ from changewire.engines.spark.tally import tally_of
 from changewire.engines.spark.types import ROWS
 from changewire.engines.typed.evolve import SchemaEvolution, evolution_of
 from changewire.engines.typed.images import ImagesDecoder
-from changewire.tables.names import template_of
+from changewire.tables.names import Template, template_of
 from changewire.tables.routing import Routing
+from changewire.tables.version_rows import VersionNames, check_names
 
 _WHOLE: Final = re.compile(r"/|[A-Za-z][A-Za-z0-9+.-]*:")
 """How paths begin that are whole, and URIs."""
@@ -42,10 +43,12 @@ class ApplyOptions:
         rows: What tables have their rows as: ``json``; ``embedded``, the columns that the schemas
             in the messages declare; or columns of a type.
         evolution: What tables do with columns that they lack.
+        history: How tables of versions are named; None: there are none.
+        history_names: How their columns are named.
 
     Raises:
         ValueError: There is no such format, or its tables have names and the target is a path, or
-            it is a relative one.
+            it is a relative one; or tables of versions would be of other sources than tables.
     """
 
     routing: Routing
@@ -55,10 +58,25 @@ class ApplyOptions:
     apply_as_truncates: bool = False
     rows: Literal["json", "embedded"] | StructType = "json"
     evolution: SchemaEvolution = "add_columns"
+    history: Template | None = None
+    history_names: VersionNames = "plain"
 
     def __post_init__(self) -> None:
         """Check that the format can have such tables."""
-        template = self.routing.template
+        check_names(self.history_names)
+        self._check(self.routing.template)
+        if self.history is None:
+            return
+        self._check(self.history)
+        if self.history.fields != self.routing.template.fields:
+            raise ValueError(
+                f"the history {self.history.text!r} must have the fields of the target "
+                f"{self.routing.template.text!r}, so that each table has one of its own"
+            )
+        if self.history.text.lower() == self.routing.template.text.lower():
+            raise ValueError("the history and the target must be different places")
+
+    def _check(self, template: Template) -> None:
         if template.is_path and not self.tables.takes_paths:
             raise ValueError(f"tables of {self.sink} have names, and no paths: {template.text}")
         if template.is_path and not _WHOLE.match(template.text):
@@ -100,6 +118,8 @@ def apply_options_of(
         options.apply_as_truncates,
         rows,
         evolution,
+        None if options.history is None else template_of(options.history),
+        cast("VersionNames", options.history_names),
     )
 
 
