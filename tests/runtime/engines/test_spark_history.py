@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.errors import PythonException
@@ -25,6 +26,9 @@ pytestmark = pytest.mark.usefixtures("interpreted")
 HISTORIES = 60
 TYPED = (
     StructType().add("id", LongType()).add("price", DecimalType(10, 2)).add("name", StringType())
+)
+ARROW = pa.schema(
+    [("id", pa.int64()), ("price", pa.decimal128(10, 2)), ("name", pa.large_string())]
 )
 PRICES: list[Any] = [
     change(price="9.90", name="a"),
@@ -65,10 +69,13 @@ def test_versions_are_those_of_arrow_and_of_the_model(spark: SparkSession, tmp_p
     )
 
 
-def test_columns_of_a_type(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", [TYPED, ARROW], ids=["Spark", "Arrow"])
+def test_columns_of_a_type(
+    spark: SparkSession, tmp_path: Path, kind: StructType | pa.Schema
+) -> None:
     """What the type lacks begins no version, and decimals are exact."""
     changes, _ = frames(spark, tmp_path, placed(*PRICES))
-    found = cws.history(changes, table="d.t", rows=TYPED).orderBy("_changewire.sequence")
+    found = cws.history(changes, table="d.t", rows=kind).orderBy("_changewire.sequence")
     assert found.columns == [
         *("id", "price", "name", "valid_from", "valid_to", "is_current", "op", "_changewire"),
     ]
@@ -134,7 +141,7 @@ def test_what_is_no_change_log(spark: SparkSession, tmp_path: Path) -> None:
         cws.history(changes.drop("element"), table="d.t")
     with pytest.raises(cws.OutputError, match="column after is int"):
         cws.history(changes.selectExpr("* except (after)", "1 as after"), table="d.t")
-    with pytest.raises(ValueError, match="a StructType or a JSON Schema, not 'text'"):
+    with pytest.raises(ValueError, match="a pyarrow.Schema or a schema, not 'text'"):
         cws.history(changes, table="d.t", rows="text")
     with pytest.raises(cws.OutputError, match="no change of the table has a key"):
         cws.history(changes, table="d.other", rows=TYPED)
