@@ -141,7 +141,7 @@ def test_what_is_no_change_log(spark: SparkSession, tmp_path: Path) -> None:
         cws.history(changes.drop("element"), table="d.t")
     with pytest.raises(cws.OutputError, match="column after is int"):
         cws.history(changes.selectExpr("* except (after)", "1 as after"), table="d.t")
-    with pytest.raises(ValueError, match="a pyarrow.Schema or a schema, not 'text'"):
+    with pytest.raises(ValueError, match=r"a pyarrow\.Schema or a schema, not 'text'"):
         cws.history(changes, table="d.t", rows="text")
     with pytest.raises(cws.OutputError, match="no change of the table has a key"):
         cws.history(changes, table="d.other", rows=TYPED)
