@@ -24,9 +24,7 @@ from changewire.engines.spark.apply.decide import (
     output_type,
 )
 from changewire.engines.spark.apply.failures import FAILURE, ROW_ID, has_failed
-from changewire.engines.spark.apply.in_spark import (
-    OTHER,
-)
+from changewire.engines.spark.apply.in_spark import OTHER
 from changewire.engines.spark.apply.shape import NAMED
 from changewire.engines.spark.apply.tables import SparkTables, held_rows, held_tombstones
 from changewire.tables.order import NO_SEQUENCE, Order, Sequence
