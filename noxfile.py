@@ -142,16 +142,8 @@ def native_wheel(session: nox.Session, profile: str | None) -> Path | None:
     if tools is None:
         session.log("without llvm-profdata the kernel is a quarter slower: see docs/native.md")
     pgo = ("--pgo",) if tools else ()
-    session.run(
-        "maturin",
-        "build",
-        "--profile",
-        profile,
-        *pgo,
-        *options,
-        *target,
-        env=training(session, tools),
-    )
+    command = ("maturin", "build", "--profile", profile, *pgo, *options, *target)
+    session.run(*command, env=training(session, tools))
     return next((folder / profile).glob("*.whl"))
 
 
@@ -161,7 +153,7 @@ def training(session: nox.Session, tools: Path | None) -> dict[str, str]:
     command = ("python", "-c", "import sysconfig; print(sysconfig.get_path('platlib'))")
     packages = str(session.run(*command, silent=True)).strip()
     folders = [*(str(ROOT / name) for name in SOURCE_FOLDERS), packages]
-    path = [*([str(tools)] if tools else []), *session.bin_paths, os.environ["PATH"]]
+    path = [*([str(tools)] if tools else []), *(session.bin_paths or ()), os.environ["PATH"]]
     return {"PATH": os.pathsep.join(path), "PYTHONPATH": os.pathsep.join(folders)}
 
 

@@ -14,7 +14,7 @@ PYSPARK: Final = "pyspark"
 
 _PACKAGES: Final = (
     (PYSPARK, "spark", 4, 5),
-    ("pyarrow", "spark", 18, None),
+    ("pyarrow", "spark", 20, None),
     ("pandas", "spark", 2, 3),
     ("jinja2", "cli", 3, None),
     ("confluent-kafka", "kafka", 2, None),
