@@ -58,9 +58,9 @@ class Step(NamedTuple):
     floor: str
 
 
-def histories() -> Iterator[History]:
-    """Yield the histories of the page."""
-    text = PAGE.read_text(encoding="utf-8")
+def histories(page: Path = PAGE) -> Iterator[History]:
+    """Yield the histories of a page."""
+    text = page.read_text(encoding="utf-8")
     for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
         title, _, body = section.partition("\n")
         found = list(_tables(body))
@@ -116,13 +116,14 @@ def steps(history: History) -> Iterator[Step]:
         (table,) = tables.tables.values()
         rows = {row["id"]: row for row in sorted(table.content(), key=lambda row: row["id"])}
         graves = {
-            grave.key["id"]: _sequence(grave.state.order.sequence)
+            grave.key["id"]: sequence_text(grave.state.order.sequence)
             for grave in table.tombstones.values()
         }
-        yield Step(cells, verdicts, rows, graves, _sequence(table.truncated.sequence))
+        yield Step(cells, verdicts, rows, graves, sequence_text(table.truncated.sequence))
 
 
-def _sequence(numbers: Sequence[int]) -> str:
+def sequence_text(numbers: Sequence[int]) -> str:
+    """Return a sequence as a page has it: without its minor number if that is 1."""
     if not numbers:
         return ""
     major, minor = numbers

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from docs.making import terminal
+from docs.making import spans, terminal
 from docs.making.drawing import picture
 from docs.making.histories import histories
 
@@ -17,6 +17,7 @@ COMMAND: Final = "python -m docs.making"
 def pictures() -> dict[str, str]:
     """Return the text of each picture by the name of its file."""
     drawn = {f"tables-{history.name}.svg": picture(history) for history in histories()}
+    drawn |= {f"history-{one.name}.svg": spans.picture(one) for one in histories(spans.PAGE)}
     return {**drawn, "explain.svg": terminal.picture()}
 
 

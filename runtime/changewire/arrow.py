@@ -18,6 +18,7 @@ try:
         Stream,
         Tables,
     )
+    from changewire.engines.arrow.history import ChangeLog, history
     from changewire.engines.arrow.messages import ArrowStream, Messages
     from changewire.engines.messages import message_type
     from changewire.engines.typed.schemas import RowsAs
@@ -26,6 +27,7 @@ except ImportError as error:
 
 __all__ = [
     "ArrowStream",
+    "ChangeLog",
     "DecodedStreams",
     "MessageStreams",
     "MessageTables",
@@ -34,6 +36,7 @@ __all__ = [
     "Stream",
     "Tables",
     "decode",
+    "history",
     "message_type",
     "messages",
 ]

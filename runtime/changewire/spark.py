@@ -22,6 +22,7 @@ from changewire.engines.options import KafkaOptions
 
 try:
     from changewire.engines.spark.apply import Replayed, adopt, apply_changes, replay, vacuum
+    from changewire.engines.spark.apply.history.query import history
     from changewire.engines.spark.decode import DecodedFrames, RowsAs, decode
     from changewire.engines.spark.kafka.errors import KafkaSourceError
     from changewire.engines.spark.kafka.read import read_kafka
@@ -55,6 +56,7 @@ __all__ = [
     "apply_changes",
     "await_end",
     "decode",
+    "history",
     "message_type",
     "messages",
     "read_files",

@@ -143,7 +143,8 @@ def main() -> None:
     seconds = round(time.monotonic() - started)
     summary = {"faults": done.faults, "kills": done.kills, "seconds": seconds, "found": found}
     say(msgspec.json.format(msgspec.json.encode(summary), indent=2).decode())
-    sys.exit(bool(found.lost or found.double or found.wrong_rows))
+    wrong = found.wrong_rows + found.wrong_histories
+    sys.exit(bool(found.lost or found.double or wrong))
 
 
 if __name__ == "__main__":

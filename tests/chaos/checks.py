@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 from tests.chaos.plan import Job
-from tests.runtime.tables.model import tables_of
+from tests.runtime.engines.version_rows import versions_in
+from tests.runtime.tables.model import Version, tables_of, versions_of
 
 import changewire as cw
 from changewire.framing import Record
@@ -29,12 +30,14 @@ class Outcome(msgspec.Struct):
         lost: Elements that are in neither.
         double: Elements that are there more than once.
         wrong_rows: Rows of tables that differ from the model, or are missing, or too many.
+        wrong_histories: Rows of which the versions differ from the model.
     """
 
     rows: int
     lost: int
     double: int
     wrong_rows: int
+    wrong_histories: int
 
 
 def outcome(spark: SparkSession, job: Job, sent: Iterable[Record]) -> Outcome:
@@ -50,7 +53,10 @@ def outcome(spark: SparkSession, job: Job, sent: Iterable[Record]) -> Outcome:
         rows += found.total()
         double += found.total() - len(found)
         lost += len(wanted - found.keys()) + len(found.keys() - wanted)
-    return Outcome(rows, lost, double, _wrong(spark, job, [placed for _, placed in changes]))
+    every = [placed for _, placed in changes]
+    return Outcome(
+        rows, lost, double, _wrong(spark, job, every), _wrong_histories(spark, job, every)
+    )
 
 
 def expected(sent: Iterable[Record]) -> tuple[list[tuple[Element, PositionedChange]], set[Element]]:
@@ -80,3 +86,24 @@ def _wrong(spark: SparkSession, job: Job, changes: list[PositionedChange]) -> in
         texts = {key: msgspec.json.decode(msgspec.json.encode(row)) for key, row in wanted.items()}
         wrong += sum(found.get(key) != texts.get(key) for key in found.keys() | texts.keys())
     return wrong
+
+
+def _wrong_histories(spark: SparkSession, job: Job, changes: list[PositionedChange]) -> int:
+    wrong = 0
+    for table in tables_of(changes):
+        rows = spark.read.format(job.sink).load(str(job.tables / f"{table}__history"))
+        found = versions_in(rows.toArrow().to_pylist(maps_as_pydicts="strict"))
+        wanted = {
+            msgspec.json.encode(dict(key)): versions
+            for key, versions in versions_of(changes, table).items()
+        }
+        texts = {msgspec.json.encode(dict(key)): versions for key, versions in found.items()}
+        wrong += sum(
+            _as_json(wanted.get(key)) != _as_json(texts.get(key))
+            for key in wanted.keys() | texts.keys()
+        )
+    return wrong
+
+
+def _as_json(versions: list[Version] | None) -> bytes:
+    return msgspec.json.encode(versions, order="deterministic")

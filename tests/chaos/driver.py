@@ -18,7 +18,7 @@ from tests.support.session import settings
 
 import changewire.spark as cws
 
-STEPS = (*landing.STEPS, *merging.STEPS)
+STEPS = (*landing.STEPS, *merging.HISTORY_STEPS, *merging.STEPS)
 """Steps of a batch, in their order."""
 
 
@@ -39,7 +39,7 @@ def fault(job: Job) -> Any:
     if job.step is None:
         return nullcontext()
     end = killed_after(job.times)
-    if job.step in merging.STEPS:
+    if job.step not in landing.STEPS:
         return merging.ending_at(job.step, end)
     return landing.ending_at(job.step, job.sink, end)
 
@@ -60,6 +60,7 @@ def run(job: Job) -> None:
             cws.read_kafka(spark, options),
             format="aerospike-json",
             target=job.target,
+            history=f"{job.target}__history",
             sink=job.sink,
             checkpoint=f"{job.folder}/checkpoint",
             trigger={"availableNow": True},

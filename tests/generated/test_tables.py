@@ -12,7 +12,9 @@ from changewire_messages.tables import arrow, spark
 
 SEQUENCE = "struct<major:bigint,minor:bigint>"
 ORDER = f"sequence:{SEQUENCE},topic:string,partition:int,offset:bigint,element:int"
-METADATA = f"struct<{ORDER},columns:map<string,struct<{ORDER}>>,floor:struct<{ORDER}>,version:int>"
+STATE = f"{ORDER},columns:map<string,struct<{ORDER}>>,floor:struct<{ORDER}>,version:int"
+METADATA = f"struct<{STATE}>"
+NOTE = "op:string,event_time:timestamp"
 SOURCE = "struct<system:string,database:string,schema:string,table:string>"
 EXPECTED = {
     "KNOWN_TARGET": "struct<system:string,database:string,name:string,origin:array<string>>",
@@ -20,9 +22,13 @@ EXPECTED = {
     "PENDING_DELETE": (
         f"struct<source:{SOURCE},key:string,kind:string,names:array<string>,{ORDER},after:string>"
     ),
+    "ROW_END": f"struct<{NOTE},{ORDER}>",
     "ROW_METADATA": METADATA,
     "ROW_MUTATION": (f"struct<key:string,kind:string,sequence:{SEQUENCE},names:array<string>>"),
     "TOMBSTONE": f"struct<key:string,_changewire:{METADATA},since:timestamp>",
+    "VERSION_METADATA": (
+        f"struct<{STATE},{NOTE},ended:struct<{NOTE},{ORDER}>,later:array<struct<{STATE},{NOTE}>>>"
+    ),
 }
 """Stored tables and checkpoints have these columns: a change here makes them unreadable."""
 

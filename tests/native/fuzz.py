@@ -24,7 +24,7 @@ from changewire.engines.effects import EffectsDecoder
 from changewire.engines.spark.arrow_types import row_columns
 from changewire.engines.spark.variant import VariantDecoder
 from changewire.engines.typed.decode import TypedDecoder
-from changewire.engines.typed.effects import CheckedEffectsDecoder
+from changewire.engines.typed.images import ImagesDecoder
 
 _BATCH = 4_000
 _LONG = 2_000
@@ -39,7 +39,7 @@ def decoder(options: DecodeOptions, format: str, seed: int) -> Decoder:
         lambda: EffectsDecoder(options),
         lambda: VariantDecoder(options),
         lambda: TypedDecoder(options, row_columns(row)),
-        lambda: CheckedEffectsDecoder(options, row_columns(row)),
+        lambda: ImagesDecoder(options, row_columns(row)),
     ]
     return kinds[seed % len(kinds)]()
 

@@ -35,7 +35,7 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.native import kernel_of
 from changewire.engines.spark.arrow_types import row_columns
 from changewire.engines.typed.decode import TypedDecoder
-from changewire.engines.typed.effects import CheckedEffectsDecoder
+from changewire.engines.typed.images import ImagesDecoder
 from changewire.engines.typed.readings import MESSAGE_SCHEMA, ROW_SCHEMA, TYPED_BY
 
 pytestmark = needs_kernel
@@ -160,7 +160,7 @@ MAKERS: Mapping[str, Callable[[Mapping[str, Any]], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("decoder", [TypedDecoder, CheckedEffectsDecoder])
+@pytest.mark.parametrize("decoder", [TypedDecoder, ImagesDecoder])
 @pytest.mark.parametrize("format", MAKERS)
 def test_drawn(format: str, decoder: type[TypedDecoder]) -> None:
     """Drawn values in columns of drawn types, those of damaged messages too."""

@@ -32,3 +32,9 @@ def typed(messages: cwa.Messages) -> int:
     tables: cwa.MessageTables = found.tables()
     assert cwa.message_type("lindorm-json")  # pyright: ignore[reportUnknownMemberType]: no stubs
     return tables.counts.by_variant["Insert"]
+
+
+def ended(log: cwa.ChangeLog) -> int:
+    """Return how many versions of rows are not current, by a change log."""
+    versions = cwa.history(log, table="shop.users", names="auto_cdc")
+    return int(len(versions) - versions.column("__END_AT").null_count)

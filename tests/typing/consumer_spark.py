@@ -106,3 +106,8 @@ def merged(messages: DataFrame, lake: Path, since: datetime) -> int:
     )
     adopted: int = cws.adopt(spark, target, keys=["id"])
     return adopted + again.marked + cws.vacuum(spark, target, older_than=since)
+
+
+def current(log: DataFrame) -> DataFrame:
+    """Return the rows of a table as they are now, by every version of each."""
+    return cws.history(log, table="shop.users", rows="variant").where("is_current")

@@ -10,13 +10,16 @@ from typing import Final
 
 from changewire_messages.tables.models import (
     KnownTarget,
+    LaterChange,
     OrderFields,
     PendingDelete,
+    RowEnd,
     RowMetadata,
     RowMutation,
     Sequence,
     Source,
     Tombstone,
+    VersionMetadata,
 )
 
 __all__ = [
@@ -26,13 +29,16 @@ __all__ = [
     "FORMAT",
     "ROLES",
     "KnownTarget",
+    "LaterChange",
     "OrderFields",
     "PendingDelete",
+    "RowEnd",
     "RowMetadata",
     "RowMutation",
     "Sequence",
     "Source",
     "Tombstone",
+    "VersionMetadata",
 ]
 FORMAT: Final = None
 """Public name of the wire format; None for a family that is not a wire format."""
@@ -46,8 +52,10 @@ DIGESTS: Final[Mapping[str, str]] = {
     "KnownTarget": "sha256:fed28376b47afb94f67310b3721d0c53955a5ad0835e33fb5bdba2f782f043c0",
     "OrderFields": "sha256:1404d69b4437be1c0cf721f95acf42a65f7ae96da1670c987034f6e75b750a4b",
     "PendingDelete": "sha256:ffdd78c02ba93a724749425a9e949a87450bd079d1d3b3c69bf0a4dc54c7dd98",
+    "RowEnd": "sha256:9fbb1f7395eda671ce3cef411639451d91d0c8b6478bd6528a950af767f832e2",
     "RowMetadata": "sha256:fc25109ffc00023f82dbcdcc510eae09945bc68d402421168d0168752a49ef50",
     "RowMutation": "sha256:112c41ae18ed93b6c5520fda85b4fc5ffa19aca8eed09aab8e5eb796d9365203",
     "Tombstone": "sha256:37beb36cd080fd8130ebbc9e66c0912a3d4898a0fae0054a3a12fe4316d45470",
+    "VersionMetadata": "sha256:964129f75f33b0871dda816943f74fc5767fc4551a7400fa77f81fe2031e22d3",
 }
 """SHA-256 of the canonical schema of each variant, which is in ``schemas/``."""

@@ -15,9 +15,11 @@ __all__ = [
     "KNOWN_TARGET",
     "ORDER_FIELDS",
     "PENDING_DELETE",
+    "ROW_END",
     "ROW_METADATA",
     "ROW_MUTATION",
     "TOMBSTONE",
+    "VERSION_METADATA",
 ]
 
 KNOWN_TARGET: Final = pa.struct(
@@ -77,6 +79,19 @@ PENDING_DELETE: Final = pa.struct(
 to come.
 """
 
+ROW_END: Final = pa.struct(
+    [
+        pa.field("op", STRING),
+        pa.field("event_time", DATETIME),
+        pa.field("sequence", _SEQUENCE),
+        pa.field("topic", STRING),
+        pa.field("partition", INT32),
+        pa.field("offset", INTEGER),
+        pa.field("element", INT32),
+    ]
+)
+"""A change that ended a version of a row: a write, a delete, or a truncate of its table."""
+
 ROW_METADATA: Final = pa.struct(
     [
         pa.field("sequence", _SEQUENCE),
@@ -113,3 +128,41 @@ TOMBSTONE: Final = pa.struct(
     ]
 )
 """A row of the table of tombstones, which stands beside a table: a key whose row was deleted."""
+
+_LATER_CHANGE: Final = pa.struct(
+    [
+        pa.field("sequence", _SEQUENCE),
+        pa.field("topic", STRING),
+        pa.field("partition", INT32),
+        pa.field("offset", INTEGER),
+        pa.field("element", INT32),
+        pa.field("columns", pa.map_(STRING, ORDER_FIELDS)),
+        pa.field("floor", ORDER_FIELDS),
+        pa.field("version", INT32),
+        pa.field("op", STRING),
+        pa.field("event_time", DATETIME),
+    ]
+)
+"""A change that left the row as it was. A late change before it may make it one that begins a
+version.
+"""
+
+VERSION_METADATA: Final = pa.struct(
+    [
+        pa.field("sequence", _SEQUENCE),
+        pa.field("topic", STRING),
+        pa.field("partition", INT32),
+        pa.field("offset", INTEGER),
+        pa.field("element", INT32),
+        pa.field("columns", pa.map_(STRING, ORDER_FIELDS)),
+        pa.field("floor", ORDER_FIELDS),
+        pa.field("version", INT32),
+        pa.field("op", STRING),
+        pa.field("event_time", DATETIME),
+        pa.field("ended", ROW_END),
+        pa.field("later", pa.list_(_LATER_CHANGE)),
+    ]
+)
+"""The column `_changewire` of a table of versions: the change that began the version, and what
+late changes need to be put in their place. The first eight fields are those of `RowMetadata`.
+"""

@@ -14,9 +14,11 @@ from changewire.engines.options import (
     TableOptions,
     outputs_below,
 )
+from changewire.tables.names import is_path
 
 STDOUT: Final = STDIN
 JSON_ROWS: Final = "json"
+_PLAIN: Final = "plain"
 _DELTA: Final = SINKS[0]
 
 
@@ -123,15 +125,19 @@ class TableArguments(NamedTuple):
     schema_evolution: str | None
     null_set: str | None
     apply_as_truncates: bool
+    history: str | None = None
+    history_names: str | None = None
 
     def options(self, target: str) -> TableOptions:
         """Return the options of the tables of a target; a relative path becomes absolute."""
         return TableOptions(
-            whole(target) if "/" in target else target,
+            _whole_if_path(target),
             self.rows or JSON_ROWS,
             self.schema_evolution or "add_columns",
             self.null_set,
             self.apply_as_truncates,
+            None if self.history is None else _whole_if_path(self.history),
+            self.history_names or _PLAIN,
         )
 
     def check_unused(self, *, has_topics: bool) -> None:
@@ -145,6 +151,14 @@ class TableArguments(NamedTuple):
         names = [f"--{name.replace('_', '-')}" for name in given]
         if names:
             raise typer.BadParameter(f"{', '.join(names)}: for --target TABLE")
+
+    def check_for_files(self) -> None:
+        """Check that nothing is asked for that tables which files are merged into cannot have."""
+        if self.history is not None or self.history_names is not None:
+            raise typer.BadParameter(
+                "--history is for --kafka; the versions of rows that a log of files has are what "
+                "changewire.arrow.history returns"
+            )
 
 
 def kafka_options(
@@ -177,6 +191,10 @@ def kafka_options(
             raise typer.BadParameter("--option: expected NAME=VALUE")
         found[name] = value
     return found
+
+
+def _whole_if_path(target: str) -> str:
+    return whole(target) if is_path(target) else target
 
 
 def whole(path: str) -> str:

@@ -6,6 +6,7 @@ import typer
 
 from changewire.cli.options import choice_option, text_option
 from changewire.engines.options import SINKS
+from changewire.tables.version_rows import VERSION_NAMES
 
 Servers: TypeAlias = Annotated[
     str | None,
@@ -114,6 +115,25 @@ NullSet: TypeAlias = Annotated[
 
 Truncates: TypeAlias = Annotated[
     bool, typer.Option("--apply-as-truncates", help="Let truncates remove rows of tables.")
+]
+
+History: TypeAlias = Annotated[
+    str | None,
+    text_option(
+        "--history",
+        metavar="TABLE",
+        help="Keep every version of each row in these tables; with the fields of --target.",
+    ),
+]
+
+HistoryNames: TypeAlias = Annotated[
+    str | None,
+    choice_option(
+        "--history-names",
+        of=VERSION_NAMES,
+        metavar="NAMES",
+        help="Columns of --history: plain (valid_from) or auto_cdc (__START_AT).",
+    ),
 ]
 
 Metrics: TypeAlias = Annotated[

@@ -74,8 +74,9 @@ class MergeCounts(NamedTuple):
 
     Attributes:
         tables: What became of the changes, as `changewire.tables.Result.counts`.
-        keys: Of a small batch, how many keys were ``looked_up`` in their tables before it was
-            decided on them, and how many were ``beyond_mark``, so that they need not be.
+        keys: How many keys were ``looked_up`` in their tables before it was decided on them, and
+            how many were ``beyond_mark``, so that they need not be. Empty for large batches into
+            tables whose greatest sequence is not known.
     """
 
     tables: TableCounts = MappingProxyType({})
@@ -183,6 +184,8 @@ class TableOptions:
             ``strict``.
         null_set: Table of writes that name none.
         apply_as_truncates: Whether a truncate removes the rows that are older.
+        history: Name or path of tables of versions, with the fields of `target`; None without any.
+        history_names: How their columns are named: ``plain`` or ``auto_cdc``.
     """
 
     target: str
@@ -190,6 +193,8 @@ class TableOptions:
     schema_evolution: str = "add_columns"
     null_set: str | None = None
     apply_as_truncates: bool = False
+    history: str | None = None
+    history_names: str = "plain"
 
 
 def allowed(limit: Limit, elements: int) -> float:

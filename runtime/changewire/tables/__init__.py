@@ -3,7 +3,7 @@
 ``order`` says which change is newer, ``mutations`` what a change does to rows, ``state`` how what
 is known of a row is joined, ``merge`` what a row becomes by a batch, ``routing`` and ``names`` find
 the tables. ``planner`` applies batches to any store of tables, ``apply`` to the one of ``memory``,
-and ``history`` explains one row.
+``history`` explains one row, and ``versions`` says what it was after each change.
 """
 
 from changewire.tables.apply import Result, apply_changes

@@ -5,7 +5,7 @@ source row for each key.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from msgspec import UNSET, Struct, UnsetType
@@ -114,16 +114,28 @@ def reduced(
     """
     found: Reduced | None = None
     oldest = NO_SEQUENCE if held is None else held.order.sequence
+    for mutation, sequence in sequenced(batch, oldest):
+        if not mutation.sequence:
+            counts[INHERITED] += 1
+        found = _added(found, mutation, sequence, counts)
+    return found
+
+
+def sequenced(
+    batch: Iterable[RowMutation], oldest: Sequence
+) -> Iterator[tuple[RowMutation, Sequence]]:
+    """Yield the changes of a row in the order of their positions, each with its sequence.
+
+    A change without one takes the greatest of those before it in its topic partition; before the
+    first of these that is `oldest`, the greatest sequence that is known of the row.
+    """
     newest: dict[tuple[str, int], Sequence] = {}
     for mutation in sorted(batch, key=lambda mutation: mutation.position):
         place = (mutation.position.topic, mutation.position.partition)
         before = newest.get(place, oldest)
-        if not mutation.sequence:
-            counts[INHERITED] += 1
         sequence = mutation.sequence or before
         newest[place] = max(before, sequence)
-        found = _added(found, mutation, sequence, counts)
-    return found
+        yield mutation, sequence
 
 
 def _added(

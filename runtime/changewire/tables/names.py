@@ -130,8 +130,11 @@ def target_of(template: Template, source: Source) -> Target | None:
     leading digits do no harm.
     """
     origin = tuple(getattr(source, field) for field in template.fields)
-    if None in origin:
-        return None
+    return None if None in origin else target_from(template, origin)
+
+
+def target_from(template: Template, origin: tuple[str, ...]) -> Target:
+    """Return the target of names, one for each field of a template in the order of `fields`."""
     names = dict(zip(template.fields, map(safe_name, origin), strict=True))
     if template.is_path:
         return Target(template.text.format(**names), origin)

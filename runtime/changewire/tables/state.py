@@ -71,7 +71,7 @@ def patch(order: Order, values: Row) -> State:
 
 def joined(one: State, other: State) -> State:
     """Return what two states of one key are together; of equal orders, `one` is kept."""
-    newest = one if _rank(one) >= _rank(other) else other
+    newest = one if rank(one) >= rank(other) else other
     if newest.values is None:
         return newest
     floor = max(one.floor, other.floor)
@@ -79,7 +79,8 @@ def joined(one: State, other: State) -> State:
     return State(newest.order, floor, values, columns)
 
 
-def _rank(state: State) -> tuple[Order, bool]:
+def rank(state: State) -> tuple[Order, bool]:
+    """Return what sorts states, the oldest first; of one order, a tombstone is the newest."""
     return state.order, state.values is None
 
 

@@ -253,7 +253,8 @@ def test_a_stream_feeds_tables(
     monkeypatch.chdir(tmp_path)
     sink, target = "delta", "out/lake/{table}"
     lines = tmp_path / "metrics.jsonl"
-    ended = run("--sink", sink, "--target", target, "--metrics", str(lines))
+    history = ("--history", "out/lake/{table}__history")
+    ended = run("--sink", sink, "--target", target, *history, "--metrics", str(lines))
     assert ended.exit_code == 1
     (told,) = (line["tables"] for line in json_lines(lines.read_text("utf-8")))
     assert told["applied"] > 0
@@ -262,8 +263,16 @@ def test_a_stream_feeds_tables(
     rows = spark.read.format(sink).load(str(tmp_path / "out" / "lake" / "set"))
     assert rows.columns == ["key", "row", "_changewire"]
     places = ("--target", target, "--checkpoint", tmp_path / "checkpoint", "--null-set", "no_set")
-    ended = cli("replay", "out", "-f", FORMAT, "--sink", sink, *places, "--json")
+    ended = cli("replay", "out", "-f", FORMAT, "--sink", sink, *places, *history, "--json")
     assert ended.exit_code == 1
+    for table in ("set", "no_set"):
+        rows, versions = (
+            spark.read.format(sink).load(str(tmp_path / "out" / "lake" / f"{table}{suffix}"))
+            for suffix in ("", "__history")
+        )
+        current = versions.where("is_current").select("key", "row")
+        assert current.exceptAll(rows.select("key", "row")).isEmpty()
+        assert current.count() == rows.count()
     letters = spark.read.format(sink).load(str(tmp_path / "out" / "dead_letters"))
     missing = letters.where("code = 'table-missing'").count()
     assert missing > 0
@@ -297,6 +306,7 @@ def test_a_path_is_that_of_the_working_directory(
     ("arguments", "told"),
     [
         (("--rows", "json"), "--rows: for --target TABLE"),
+        (("--history", "t"), "--history: for --target TABLE"),
         (("--target", "t"), "--target needs --sink delta or iceberg"),
     ],
 )

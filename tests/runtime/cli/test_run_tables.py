@@ -112,6 +112,7 @@ def test_standard_input_is_merged(run: Callable[..., Ended], good: Path) -> None
             "'nested' is no pyarrow.Schema, no StructType",
         ),
         (["--schema-evolution", "any"], "no schema_evolution 'any'; there are: add_columns"),
+        (["--history", "lake/{table}__history"], "--history is for --kafka"),
         (["--continuous"], "they need --kafka"),
         (["--metrics", "-"], "they need --kafka"),
         (["--max-dead-letters", "1"], "they need --kafka"),

@@ -162,6 +162,25 @@ def histories(
 
 
 @st.composite
+def truncates(draw: Any) -> list[PositionedChange]:
+    """Draw truncates of the table ``t``."""
+    majors = draw(st.lists(st.integers(1, 40), max_size=2, unique=True))
+    return placed(*(truncate(major) for major in majors), partition=7)
+
+
+@st.composite
+def halves(draw: Any) -> list[PositionedChange]:
+    """Draw updates of the table ``t``, each as two messages: the row before it, and after it."""
+    found: list[cw.Change] = []
+    for major in draw(st.lists(st.integers(41, 60), max_size=3, unique=True)):
+        key, old, values = draw(KEYS), draw(KEYS), draw(VALUES)
+        before = {"id": old, **draw(VALUES)}
+        found.append(change("update", old, (major, 0), before=before, is_lone=True))
+        found.append(change("update", key, major, **values))
+    return placed(*found, partition=8)
+
+
+@st.composite
 def deliveries(draw: Any, history: list[PositionedChange]) -> list[list[PositionedChange]]:
     """Draw batches of a history: in any order, some of it twice."""
     again = [one for one in history if draw(st.integers(0, 6)) == 0]
@@ -209,6 +228,16 @@ def batches_of(number: int, batches: int) -> list[list[PositionedChange]]:
         for i, batch in enumerate(delivery):
             found[i % batches] += [of_history(which, placed) for placed in batch]
     return found
+
+
+def deliveries_of(number: int) -> list[PositionedChange]:
+    """Draw deliveries of histories, each with keys and in partitions of its own."""
+    return [
+        of_history(which, placed)
+        for which, delivery in enumerate(drawn(number))
+        for batch in delivery
+        for placed in in_tables(batch, {}, which)
+    ]
 
 
 def in_tables(

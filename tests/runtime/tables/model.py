@@ -21,6 +21,14 @@ class Event(NamedTuple):
     change: Any
 
 
+class Version(NamedTuple):
+    """A row from one change to the next that made it another; orders are those of `Event`."""
+
+    row: dict[str, Any]
+    began: Any
+    ended: Any
+
+
 def tables_of(changes: Iterable[PositionedChange], *, truncates: bool = False) -> Content:
     """Return the rows of every table by key, after all changes, each table known beforehand."""
     events = [event for placed in changes for event in events_of(placed, truncates=truncates)]
@@ -32,6 +40,46 @@ def tables_of(changes: Iterable[PositionedChange], *, truncates: bool = False) -
             if row is not None:
                 rows[key] = row
     return found
+
+
+def versions_of(changes: Iterable[PositionedChange], table: str = "t") -> dict[Key, list[Version]]:
+    """Return the versions of every row of a table: the row after each of its changes in turn."""
+    events = [event for placed in changes for event in events_of(placed, truncates=True)]
+    mine = [event for event in events if event.table in {table, ALL}]
+    found = {
+        key: spans_of([event for event in mine if event.key in {key, None}])
+        for key in {event.key for event in mine if event.key is not None}
+    }
+    return {key: versions for key, versions in found.items() if versions}
+
+
+def spans_of(events: list[Event]) -> list[Version]:
+    """Return the versions of one row, oldest first."""
+    found: list[Version] = []
+    before = None
+    once = {event.order: event for event in events}
+    ordered = [once[order] for order in sorted(once)]
+    for number, event in enumerate(ordered, 1):
+        row = row_of(ordered[:number])
+        if row == before or is_half(ordered[number - 1 :]):
+            continue
+        if before is not None:
+            found[-1] = found[-1]._replace(ended=event.order)
+        if row is not None:
+            found.append(Version(row, event.order, None))
+        before = row
+    return found
+
+
+def is_half(events: list[Event]) -> bool:
+    """Whether the first event is a delete which a write undoes that is half of the same update."""
+    (major, minor), _ = events[0].order
+    of_delete = [event for event in events if event.order[0] == (major, minor)]
+    after = events[len(of_delete) : len(of_delete) + 1]
+    is_all = minor == 0 and all(event.kind == "delete" for event in of_delete)
+    return is_all and any(
+        event.order[0] == (major, 1) and event.kind != "delete" for event in after
+    )
 
 
 def events_of(placed: PositionedChange, *, truncates: bool) -> list[Event]:

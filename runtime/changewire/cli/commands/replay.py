@@ -21,6 +21,8 @@ from changewire.cli.spark import connectors, quieten_pyspark, quieten_spark
 from changewire.cli.stderr import notice, say
 from changewire.cli.stdout import Lines
 from changewire.cli.streams import (
+    History,
+    HistoryNames,
     NullSet,
     Packages,
     Rows,
@@ -54,6 +56,8 @@ def replay(
     schema_evolution: SchemaEvolutionOption = None,
     null_set: NullSet = None,
     apply_as_truncates: Truncates = False,
+    history: History = None,
+    history_names: HistoryNames = None,
     sink: SinkOption = None,
     packages: Packages = None,
     as_json: Json = False,
@@ -76,7 +80,9 @@ def replay(
         digests=digests,
         null_value=null_value,
     )
-    tables = TableArguments(rows, schema_evolution, null_set, apply_as_truncates).options(target)
+    tables = TableArguments(
+        rows, schema_evolution, null_set, apply_as_truncates, history, history_names
+    ).options(target)
     folder = whole(output)
     stream = stream_options(StreamArguments(checkpoint, sink), folder)
     quieten_spark()

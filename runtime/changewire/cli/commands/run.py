@@ -35,6 +35,8 @@ from changewire.cli.streams import (
     Checkpoint,
     Continuous,
     DeadLettersTopic,
+    History,
+    HistoryNames,
     MaxDeadLetters,
     Metrics,
     NullSet,
@@ -97,6 +99,8 @@ def run(
     schema_evolution: SchemaEvolutionOption = None,
     null_set: NullSet = None,
     apply_as_truncates: Truncates = False,
+    history: History = None,
+    history_names: HistoryNames = None,
     as_json: Json = False,
 ) -> int:
     """Turn messages into tables of changes, control events and dead letters, with a report.
@@ -120,7 +124,11 @@ def run(
         elements_as=elements_as,
     )
     topics = kafka_options(inputs, servers, subscribe, options, engine)
-    rows_as = TableArguments(rows, schema_evolution, null_set, apply_as_truncates)
+    rows_as = TableArguments(
+        rows, schema_evolution, null_set, apply_as_truncates, history, history_names
+    )
+    if not topics:
+        rows_as.check_for_files()
     if target is None:
         rows_as.check_unused(has_topics=bool(topics))
     tables = None if target is None else rows_as.options(target)

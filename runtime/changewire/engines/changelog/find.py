@@ -12,11 +12,12 @@ from msgspec import Struct
 from changewire.engines.changelog.folders import Folder, Log
 from changewire.engines.changelog.keys import Wanted, parsed
 from changewire.engines.changelog.letters import rejected_changes
+from changewire.engines.changelog.logged import table_names
 from changewire.engines.layout import CHANGE_COLUMNS, RECORD_PLACE
 from changewire.framing import FramingError
 from changewire.framing import Position as RecordPosition
 from changewire.tables.keys import key_text
-from changewire.tables.names import NO_TABLE, dotted
+from changewire.tables.names import dotted
 from changewire.tables.order import ChangePosition, PositionedChange, position_of
 from changewire.tables.routing import TRUNCATE, goes_to_all, namespace_of
 from changewire_messages.change import Change, Sequence, Source
@@ -26,7 +27,6 @@ _BATCH: Final = "batch"
 """Column of logs that a stream wrote as Parquet."""
 
 _NEEDED: Final = (*CHANGE_COLUMNS, *RECORD_PLACE, "element")
-_PARTS: Final = ("database", "schema", "table")
 _MOST: Final = 1000
 """Tables that are noted at most; a hostile log has as many as it likes."""
 
@@ -192,7 +192,7 @@ def _first_keys(
 
     The key is None if no change in the batch has one.
     """
-    names = _table_names(batch.column("source"))
+    names = table_names(batch.column("source"))
     number = len(known)
     for name in pc.unique(names).to_pylist():
         number += name not in known
@@ -200,11 +200,3 @@ def _first_keys(
             continue
         keys = batch.column("key").filter(pc.equal(names, name)).drop_null()
         yield name, keys[0].as_py() if len(keys) else None
-
-
-def _table_names(sources: Any) -> Any:
-    """Return the names of tables, as `dotted` gives them."""
-    parts = [sources.field(name).cast(pa.string()) for name in _PARTS]
-    given = [pc.if_else(pc.equal(part, ""), pa.scalar(None, pa.string()), part) for part in parts]
-    joined = pc.binary_join_element_wise(*given, ".", null_handling="skip")
-    return pc.if_else(pc.equal(joined, ""), NO_TABLE, joined)

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, TypeAlias, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import BinaryType, StringType, StructType
 
@@ -141,9 +141,13 @@ def decoded_by(
 
 
 def struct_of(
-    rows: StructType | pa.Schema | RowSchema, decode_options: DecodeOptions
+    rows: StructType | pa.Schema | RowSchema, decode_options: DecodeOptions | None = None
 ) -> StructType:
     """Return the type of rows that a type or a schema says.
+
+    Args:
+        rows: The type or the schema.
+        decode_options: How messages are read, for schemas that stand in them.
 
     Raises:
         ValueError: It is neither.
@@ -153,12 +157,12 @@ def struct_of(
         return cast("StructType", nullable(rows))
     if isinstance(rows, pa.Schema):
         return StructType.fromJson(columns_as_json(row_columns(cast("Iterable[pa.Field]", rows))))
+    of = decode_options
     try:
-        found = row_type(
-            rows,
-            format=decode_options.format,
-            keys=decode_options.keys,
-            families=decode_options.families,
+        found = (
+            row_type(rows)
+            if of is None
+            else row_type(rows, format=of.format, keys=of.keys, families=of.families)
         )
     except OSError:
         raise ValueError(
@@ -214,13 +218,14 @@ def _with_null_headers(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 def _groups(rows: DataFrame) -> DataFrame:
     """Return the groups of `Counts.add`."""
-    return rows.groupBy(
-        "kind",
-        "op",
-        F.col("source.database").alias("database"),
-        F.col("source.schema").alias("schema"),
-        F.col("source.table").alias("table"),
+    return rows.groupBy(*group_columns()).agg(*totals())
+
+
+def group_columns() -> list[Column]:
+    """Return what makes the groups of `Counts.add`, of decoded rows."""
+    source = F.col("source")
+    return [
+        *(F.col(name) for name in ("kind", "op", "code", "leniencies")),
+        *(source[name].alias(name) for name in ("database", "schema", "table")),
         F.floor(F.unix_seconds("event_time") / 3600).alias("hour"),
-        "code",
-        "leniencies",
-    ).agg(*totals())
+    ]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, TypeVar
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.counts import Counts
@@ -61,18 +61,24 @@ def totals() -> list[Column]:
 
 
 def counted(groups: DataFrame, counts: C) -> C:
-    """Add groups of decoded rows to counts, and return these, checked.
-
-    Args:
-        groups: Rows of `Counts.add`, each with its ``leniencies``.
-        counts: Counts of nothing yet.
+    """Add groups of decoded rows to counts, and return these, checked; see `counted_rows`.
 
     Raises:
         ConservationError: Decoded rows do not add up.
     """
     # In one partition, as each would be a job of its own.
-    for group in groups.coalesce(1).toLocalIterator():
+    return counted_rows(groups.coalesce(1).toLocalIterator(), counts).checked()
+
+
+def counted_rows(groups: Iterable[Row], counts: C) -> C:
+    """Add groups of decoded rows to counts, and return these.
+
+    Args:
+        groups: Rows of `Counts.add`, each with its ``leniencies``.
+        counts: Counts of nothing yet.
+    """
+    for group in groups:
         counts.add(group.asDict())
         for name in group["leniencies"] or ():
             counts.leniencies[name] += group["rows"]
-    return counts.checked()
+    return counts

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from typing import Final
 
 from pyspark.sql import SparkSession
 
 from changewire.engines.cuts import BATCH_BYTES
+
+_ADAPTIVE: Final = "spark.sql.adaptive.enabled"
 
 
 def session(settings: Mapping[str, str] | None = None) -> SparkSession:
@@ -54,3 +58,14 @@ def local_settings() -> dict[str, str]:
 def is_remote(spark: SparkSession) -> bool:
     """Return whether a session is one of Spark Connect, whose driver is another process."""
     return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+@contextmanager
+def static_plans(spark: SparkSession) -> Generator[None, None, None]:
+    """Let Spark not plan as it runs: plans of little data take longer with it."""
+    was = spark.conf.get(_ADAPTIVE) or "true"
+    spark.conf.set(_ADAPTIVE, "false")
+    try:
+        yield
+    finally:
+        spark.conf.set(_ADAPTIVE, was)

@@ -65,6 +65,11 @@ class TypedDecoder(Decoder):
         readings = [*kernel_readings(self._row)]
         return RowType(without_metadata(self._row), readings, self.is_only_checked)
 
+    @property
+    def _kind(self) -> pa.StructType:
+        """The type of rows."""
+        return pa.struct([*without_metadata(self._row)])
+
     @cached_property
     def _cells(self) -> dict[str, Cell]:
         return {field.name: field_cell(field) for field in self._row}
@@ -118,8 +123,7 @@ class TypedDecoder(Decoder):
         self, batch: pa.RecordBatch, elements: Elements, places: Places | None
     ) -> dict[str, pa.Array]:
         columns = super()._columns(batch, elements, places)
-        kind = pa.struct([*without_metadata(self._row)])
         for name in () if self.is_only_checked else _IMAGES:
             values = [None if change is None else getattr(change, name) for change in elements.rows]
-            columns[name] = pa.array(values, kind)
+            columns[name] = pa.array(values, self._kind)
         return columns

@@ -8,6 +8,8 @@ from typing import Any
 from tests.runtime.engines.ends import ending
 
 from changewire.engines.spark.apply import merge
+from changewire.engines.spark.apply.history.merge import HistoryMerge
+from changewire.engines.spark.apply.history.tables import HistoryTables
 from changewire.engines.spark.apply.known import SparkCheckpoint
 
 STEPS = {
@@ -20,8 +22,15 @@ STEPS = {
 """Steps of a batch, after its outputs: where the function is that takes it, and whether the query
 ends before it."""
 
+HISTORY_STEPS = {
+    "before versions": (HistoryMerge, "_merge", True),
+    "after versions": (HistoryMerge, "_merge", False),
+    "before a table of versions is complete": (HistoryTables, "complete", True),
+}
+"""The same of queries that keep versions, between outputs and tables."""
+
 
 def ending_at(step: str, end: Callable[[], None]) -> Any:
     """Return a context in which the writing of a batch ends at a step."""
-    module, name, is_before = STEPS[step]
+    module, name, is_before = {**STEPS, **HISTORY_STEPS}[step]
     return ending(module, name, end, is_before=is_before)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
-from tests.runtime.tables.model import Content, key_of
+from tests.runtime.engines.version_rows import versions_in
+from tests.runtime.tables.model import Content, Key, Version, key_of
 from tests.support.session import need
 
 import changewire as cw
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 COLUMNS = {name: INPUT_COLUMNS[name] for name in ("value", "topic", "partition", "offset")}
+BESIDE = ("__tombstones", "__history", "__ends")
+"""What the names of tables end in that stand beside others."""
+
 TYPE = "value binary, topic string, partition int, offset long"
 
 
@@ -68,6 +72,7 @@ class Lake:
         given: Type of rows; None for rows of JSON text.
         log: Format of the outputs of `apply`; empty for that of the tables, as users have it. A
             batch in Parquet takes a third of the time.
+        history: How tables of versions are named; empty without any.
     """
 
     root: Path
@@ -78,6 +83,7 @@ class Lake:
     namespace: str = ""
     log: str = ""
     given: StructType | None = None
+    history: str = ""
 
     def __post_init__(self) -> None:
         """Skip the test where the table format was not run with this Spark."""
@@ -124,7 +130,14 @@ class Lake:
         checkpoint = str(self.root / "checkpoint")
         routing = Routing(template_of(self.template), "null")
         decode_options = DecodeOptions("dataworks-json")
-        how = ApplyOptions(routing, decode_options, self.sink, checkpoint, self.applies_truncates)
+        how = ApplyOptions(
+            routing,
+            decode_options,
+            self.sink,
+            checkpoint,
+            self.applies_truncates,
+            history=template_of(self.history) if self.history else None,
+        )
         how = how if self.given is None else replace(how, rows=self.given)
         decoder = ChangeDecoder(decode_options)
         decoded = DecodedFrames(mapped(self.read(spark), decoder, with_effects(ROWS)))
@@ -162,14 +175,19 @@ class Lake:
         return verdict(self.traced(table, key).state, kept)
 
     def tables(self) -> list[str]:
-        """Return the names of the tables, without those of tombstones."""
+        """Return the names of the tables, without those beside them."""
         names = [path.name for path in self.folder.iterdir()] if self.folder.exists() else []
-        return sorted(name for name in names if not name.endswith("__tombstones"))
+        return sorted(name for name in names if not name.endswith(BESIDE))
 
     def rows(self, spark: SparkSession, name: str) -> list[dict[str, Any]]:
         """Return the rows of a table."""
         found = spark.read.format(self.sink).load(str(self.folder / name)).collect()
         return [msgspec.json.decode(row["row"]) for row in found]
+
+    def versions(self, spark: SparkSession, name: str) -> dict[Key, list[Version]]:
+        """Return the versions of the rows of a table."""
+        found = spark.read.format(self.sink).load(str(self.folder / f"{name}__history"))
+        return versions_in(found.toArrow().to_pylist(maps_as_pydicts="strict"))
 
     def content(self, spark: SparkSession) -> Content:
         """Return the rows of every table, as the model has them."""

@@ -27,7 +27,7 @@ from tests.runtime.tables.histories import (
 )
 from tests.runtime.tables.model import tables_of
 
-from changewire.engines.spark.apply import decisions
+from changewire.engines.spark.apply import decisions, table_effects
 from changewire.tables import MemoryTables, PositionedChange
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def test_python_decides_on_what_is_not_simple(spark: SparkSession, tmp_path: Pat
     lake = Lake(tmp_path, log="parquet")
     lake.send(FIRST)
     lake.send(IN_ORDER)
-    with patch.object(decisions, "decided_in_python", side_effect=AssertionError):
+    with patch.object(table_effects, "decided_in_python", side_effect=AssertionError):
         assert told(spark, lake, SPARK) == [{"applied": 8}, {"applied": 6}]
     lake.send(OUT_OF_ORDER)
     decided, asked = decisions.decided_in_python, list[set[str]]()
@@ -171,6 +171,6 @@ def test_python_decides_on_what_is_not_simple(spark: SparkSession, tmp_path: Pat
         asked.append({row["key"] for row in effects.select("key").distinct().collect()})
         return decided(effects, *arguments, **options)
 
-    with patch.object(decisions, "decided_in_python", heard):
+    with patch.object(table_effects, "decided_in_python", heard):
         told(spark, lake, SPARK)
     assert asked == [{f'{{"id":{key}}}' for key in (4, 5, 6, 7, 32, 33)}]

@@ -6,24 +6,33 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from changewire.engines.spark.apply import decisions, small_batch
+from changewire.engines.spark.apply import small_batch, table_effects
 
 DRIVER, TASKS, SPARK = "in the driver", "in tasks", "in Spark"
 """By the planner, of a small batch; by Python in tasks; by Spark's own functions where it can."""
 
-WAYS = (DRIVER, TASKS, SPARK)
+SHARED = "in both"
+"""By Spark's own functions, and in the driver what needs a look at the table."""
+
+WAYS = (DRIVER, TASKS, SPARK, SHARED)
 
 _SIZES = {
-    DRIVER: (small_batch.FEW, decisions.MANY),
-    TASKS: (0, decisions.MANY),
-    SPARK: (0, 0),
+    DRIVER: (small_batch.FEW, table_effects.MANY, 0),
+    TASKS: (0, table_effects.MANY, 0),
+    SPARK: (0, 0, 0),
+    SHARED: (0, 0, table_effects.FEW_LOOKED_UP),
 }
-"""Rows up to which the driver decides, and changes from which on Spark does."""
+"""Rows up to which the driver decides, changes from which on Spark does, and effects of a large
+batch up to which the driver does."""
 
 
 @contextmanager
 def decided(way: str) -> Generator[None, None, None]:
     """Let batches of any size be decided on in one of these places."""
-    few, many = _SIZES[way]
-    with patch.object(small_batch, "FEW", few), patch.object(decisions, "MANY", many):
+    few, many, looked_up = _SIZES[way]
+    with (
+        patch.object(small_batch, "FEW", few),
+        patch.object(table_effects, "MANY", many),
+        patch.object(table_effects, "FEW_LOOKED_UP", looked_up),
+    ):
         yield

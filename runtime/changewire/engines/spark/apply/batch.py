@@ -15,8 +15,8 @@ from pyspark.sql import DataFrame, SparkSession
 from changewire.engines.counts import Counts
 from changewire.engines.effects import check_keys
 from changewire.engines.options import BatchId, MergeCounts
-from changewire.engines.spark.apply.decisions import MANY
 from changewire.engines.spark.apply.failures import numbered
+from changewire.engines.spark.apply.history.stream import Log, history_actions, log_of
 from changewire.engines.spark.apply.known import SparkCheckpoint, kept_deletes, known_tables
 from changewire.engines.spark.apply.large_batch import LargeBatch, large_batch
 from changewire.engines.spark.apply.merge import SparkMerge
@@ -28,6 +28,7 @@ from changewire.engines.spark.apply.small_batch import (
     collected,
     small_batch,
 )
+from changewire.engines.spark.apply.table_effects import MANY
 from changewire.engines.spark.apply.tables import tables_of
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.stream.batch import BatchWriter
@@ -60,6 +61,7 @@ class TablesWriter(BatchWriter[DecodedFrames]):
             self.apply_options,
             check=lambda landing: self._check(landing, batch),
             land=lambda landing: self._land(landing, batch),
+            log=log_of(self.options),
         )
 
 
@@ -69,6 +71,7 @@ _were_large: Final[set[str]] = set()
 """Checkpoints of queries whose last batch was large, so that the next one is not tried as a small
 one: each partition would send some thousand rows for nothing."""
 
+_SOME: Final = 2
 _AT_ONCE: Final = 4
 """Tables that are written side by side: a small one leaves most of a machine to others."""
 
@@ -80,6 +83,7 @@ def apply_batch(
     *,
     check: Callable[[DecodedFrames], None],
     land: Callable[[DecodedFrames], _Landed],
+    log: Log,
 ) -> tuple[_Landed, MergeCounts]:
     """Decide on a batch, land it, then merge it; a retry changes nothing.
 
@@ -92,6 +96,7 @@ def apply_batch(
         options: How changes are applied.
         check: Raises an error if the batch must not land.
         land: Writes the outputs of the batch.
+        log: The change log, of which tables of versions are made that are not there.
 
     Returns:
         What `land` returns, and what became of the changes in tables.
@@ -110,7 +115,12 @@ def apply_batch(
     if decided.failures:
         planned = replace(planned, batch=planned.batch.without(decided.failures))
         check(planned.batch.landed(decoded.rows_as))
-    landed = land(planned.batch.landed(decoded.rows_as))
+    rows = planned.batch.landed(decoded.rows_as)
+    landed = land(rows)
+    if options.history is not None:
+        # Before the tables: a batch that is retried finds new tables new again.
+        histories = history_actions(rows, planned, options, log)
+        _side_by_side(spark, histories)
     registry = SparkCheckpoint(spark, options.checkpoint, number)
     tables = planner.write(planned, decided, registry, run=partial(_side_by_side, spark))
     keys = sum((found.made.keys for _, found in decided.merges), Counter[str]())
@@ -182,8 +192,8 @@ def _side_by_side(spark: SparkSession, actions: list[planner.Action]) -> list[Co
 
     What one raises is raised once all are done.
     """
-    if len(actions) == 1:
-        return [actions[0]()]
+    if len(actions) < _SOME:
+        return [action() for action in actions]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         # Each gets properties of its own, in which Spark notes what a thread does.
         found = [pool.submit(inheritable_thread_target(spark)(action)) for action in actions]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import reduce
-from typing import Final
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import StructType
 
 from changewire.engines.spark.apply.decide import (
+    BEYOND,
     EFFECT_ROW,
     FAILED,
     ROW,
@@ -24,19 +24,15 @@ from changewire.engines.spark.apply.decide import (
     output_type,
 )
 from changewire.engines.spark.apply.failures import FAILURE, ROW_ID, has_failed
-from changewire.engines.spark.apply.in_spark import OTHER, decided_in_spark
+from changewire.engines.spark.apply.in_spark import OTHER
 from changewire.engines.spark.apply.shape import NAMED
 from changewire.engines.spark.apply.tables import SparkTables, held_rows, held_tombstones
-from changewire.tables.order import NO_SEQUENCE, OLDEST, Order, Sequence
-
-MANY: Final = 20_000
-"""Changes from which on two queries, where the first leaves little to the second, take less time
-than one that has all of them read and decided by Python."""
+from changewire.tables.order import NO_SEQUENCE, Order, Sequence
 
 
 @dataclass(frozen=True)
 class Decisions:
-    """What rows become; all of their keys were looked at.
+    """What rows become, in Spark.
 
     Attributes:
         decided: Columns as `output_type` has them; computed once.
@@ -78,73 +74,31 @@ class Decisions:
 
     def rows(self) -> DataFrame:
         """Return the rows that are written or removed."""
-        is_changed = (F.col("action") == ROW) | F.col("expected").isNotNull()
+        is_perhaps = (F.col("action") == TOMBSTONE) & F.col(BEYOND)
+        is_changed = (F.col("action") == ROW) | F.col("expected").isNotNull() | is_perhaps
         return self.decided.where(is_changed)
 
-
-@dataclass(frozen=True)
-class SparkEffects:
-    """What the changes of a batch do to the rows of one table.
-
-    Attributes:
-        rows: One row for each effect, as `Shape.fitted` returns them.
-        changes: How many changes the batch has, about.
-    """
-
-    rows: DataFrame
-    changes: int
-
-    @property
-    def spark(self) -> SparkSession:
-        """The session."""
-        return self.rows.sparkSession
-
-    def without(self, failures: DataFrame) -> SparkEffects:
-        """Return what is left without some changes, which have `ROW_ID`."""
-        left = self.rows.join(failures.select(ROW_ID), ROW_ID, "left_anti")
-        return replace(self, rows=left)
-
-    def decisions(
-        self, tables: SparkTables, floor: Order, mark: object, *, is_new: bool
-    ) -> Decisions:
-        """Return what each row becomes.
-
-        Args:
-            tables: The table and its tombstones.
-            floor: Order of the newest truncate of the table.
-            mark: Nothing is left out by it.
-            is_new: Whether the batch brings that truncate.
-        """
-        del mark
-        effects, is_typed = self.rows, tables.shape.is_typed
-        if self.changes < MANY or floor > OLDEST:
-            return _counted(decided_in_python(effects, tables, floor, is_new=is_new))
-        fitting = effects.where(~has_failed()) if is_typed else effects
-        found = decided_in_spark(fitting, tables)
-        if is_typed:
-            found = found.unionByName(_failures(effects, tables))
-        first = _counted(found)
-        if not first.others:
-            return first
-        keys = first.decided.where(F.col("action") == OTHER).select("key")
-        left = fitting.join(keys, "key", "left_semi")
-        rest = _counted(decided_in_python(left, tables, floor, is_new=is_new))
+    def plus(self, other: Decisions) -> Decisions:
+        """Return these decisions and those on other keys."""
         return Decisions(
-            first.decided.unionByName(rest.decided),
-            first.tombstones + rest.tombstones,
-            first.changed + rest.changed,
-            first.counts + rest.counts,
-            max(first.newest, rest.newest),
-            first.failed + rest.failed,
+            self.decided.unionByName(other.decided),
+            self.tombstones + other.tombstones,
+            self.changed + other.changed,
+            self.counts + other.counts,
+            max(self.newest, other.newest),
+            self.failed + other.failed,
+            keys=self.keys + other.keys,
+            is_blind=self.is_blind or other.is_blind,
+            perhaps=self.perhaps + other.perhaps,
         )
 
 
-def _failures(effects: DataFrame, tables: SparkTables) -> DataFrame:
+def failures_of(effects: DataFrame, tables: SparkTables) -> DataFrame:
     """Return decisions on the effects that do not fit."""
     failed = effects.where(has_failed()).select(
         F.lit(FAILED).alias("action"), "key", ROW_ID, FAILURE
     )
-    return _with(failed, output_type(tables.shape))
+    return filled(failed, output_type(tables.shape))
 
 
 def decided_in_python(
@@ -159,15 +113,15 @@ def decided_in_python(
         *([] if rows is None else [rows.withColumn("origin", F.lit(TABLE_ROW))]),
     ]
     columns = input_type(tables.shape)
-    together = reduce(DataFrame.unionByName, (_with(part, columns) for part in parts))
+    together = reduce(DataFrame.unionByName, (filled(part, columns) for part in parts))
     # Spark would join small partitions, and Python take all of them one after the other.
     number = int(effects.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
     grouped = together.repartition(number, "key").sortWithinPartitions("key")
     return grouped.mapInArrow(Decide(tables.shape, floor), output_type(tables.shape))
 
 
-def _with(part: DataFrame, columns: StructType) -> DataFrame:
-    """Return the columns of what is decided on; those that a part lacks are NULL."""
+def filled(part: DataFrame, columns: StructType) -> DataFrame:
+    """Return some columns; those that a part lacks are NULL."""
     return part.select(
         *(
             (F.col(f.name) if f.name in part.columns else F.lit(None))
@@ -178,7 +132,7 @@ def _with(part: DataFrame, columns: StructType) -> DataFrame:
     )
 
 
-def _counted(decided: DataFrame) -> Decisions:
+def counted(decided: DataFrame) -> Decisions:
     """Compute decisions, and count them."""
     # Persisted rows would be computed anew as soon as a table that they were read from is written.
     rows = decided.localCheckpoint(eager=False)

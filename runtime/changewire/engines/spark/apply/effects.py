@@ -24,6 +24,7 @@ from changewire.engines.spark.apply.failures import FAILURE, FAILURE_FIELD, FAIL
 from changewire.engines.spark.apply.sources import is_from
 from changewire.engines.spark.arrow_types import arrow_type
 from changewire.engines.spark.parts import position_columns
+from changewire.engines.typed.images import IMAGE
 from changewire.tables.batch import PairedUpdate, paired_updates
 from changewire.tables.mutations import DELETE
 from changewire.tables.routing import Refusal, RouteKey
@@ -52,10 +53,16 @@ def with_effects(rows: StructType) -> StructType:
     return StructType([*rows.fields, StructField(EFFECTS, ArrayType(EFFECT))])
 
 
+def with_images(rows: StructType, row: StructType) -> StructType:
+    """Return the type of decoded rows that have `EFFECTS` and `IMAGE` as well."""
+    return StructType([*with_effects(rows).fields, StructField(IMAGE, row)])
+
+
 def effects_of(rows: DataFrame, keys: list[RouteKey]) -> DataFrame:
     """Return what the changes from some sources do to rows, one row for each effect.
 
-    The decoded rows have effects and `ROW_ID`; `FAILURE` says which cannot be applied.
+    The decoded rows have effects and `ROW_ID`; `FAILURE` says which cannot be applied. `IMAGE` is
+    there if they have it.
     """
     effect = F.col("_effect")
     changes = rows.where((F.col("kind") == CHANGE) & is_from(keys))
@@ -68,6 +75,7 @@ def effects_of(rows: DataFrame, keys: list[RouteKey]) -> DataFrame:
         F.when(effect["kind"] != DELETE, F.col("after")).alias("after"),
         ROW_ID,
         failure.alias(FAILURE),
+        *(name for name in (IMAGE,) if name in rows.columns),
     )
 
 
@@ -83,7 +91,9 @@ def with_paired_updates(rows: DataFrame) -> tuple[DataFrame, int]:
     )
     joined = rows.withColumn(_PLACE, F.struct(*position_columns())).join(those, _PLACE, "left")
     effects = F.coalesce(_WITH_BEFORE, EFFECTS)
-    return joined.withColumn(EFFECTS, effects).drop(_PLACE, _WITH_BEFORE), found.count()
+    # An image is that of the change alone.
+    paired = joined.withColumn(EFFECTS, effects).drop(_PLACE, _WITH_BEFORE, IMAGE)
+    return paired, found.count()
 
 
 def _unpaired(rows: DataFrame) -> DataFrame:

@@ -17,6 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that everybody k
 from pyspark.sql.types import StructType
 
 from changewire.engines.spark.apply.decide import (
+    BEYOND,
     COUNTS,
     FAILED,
     ROW,
@@ -31,6 +32,7 @@ from changewire.engines.spark.arrow_types import arrow_type
 from changewire.engines.spark.decode import BatchFunction
 from changewire.tables.metadata import VERSION
 from changewire.tables.mutations import DELETE
+from changewire.tables.order import Sequence
 from changewire.tables.routing import apply_failed
 from changewire_messages.tables.spark import ORDER_FIELDS
 from changewire_messages.tables.spark import ROW_METADATA as METADATA
@@ -41,20 +43,24 @@ OTHER: Final = "other"
 _FULL: Final = "full"
 _POSITION: Final = ("topic", "partition", "offset", "element")
 _ORDER: Final = ("sequence", *_POSITION)
+_PARTS: Final = ("major", "minor")
 _DECISIONS: Final = ("applied", "duplicate", "stale")
+
+SUMMED: Final = ("changes", "duplicates", "stale", "effects", "bytes")
+"""Columns of `newest_changes` of all changes of a key: how many are newer than all before them, the
+same as one of these, or older; how many there are, and the size of their rows as text."""
 
 _TRUE: Final = partial(F.lit, True)  # noqa: FBT003 - a value of SQL
 _FALSE: Final = partial(F.lit, False)  # noqa: FBT003
 
 
-def decided_in_spark(effects: DataFrame, tables: SparkTables) -> DataFrame:
+def decided_in_spark(newest: DataFrame, tables: SparkTables) -> DataFrame:
     """Return decisions as `Decide` makes them, one for each key; `OTHER` where it is not simple.
 
     Args:
-        effects: Effects as `Shape.fitted` returns them, but for those that fail.
+        newest: As `newest_changes` returns them.
         tables: The table and its tombstones; it was never truncated.
     """
-    newest = _newest(effects, tables.shape.compared)
     keys = newest.select("key", NAMED)
     tombstones = held_tombstones(tables, keys).groupBy("key")
     found = newest.join(tombstones.agg(F.max(_order("metadata.")).alias("buried")), "key", "left")
@@ -70,11 +76,35 @@ def decided_in_spark(effects: DataFrame, tables: SparkTables) -> DataFrame:
     return decided if tables.shape.is_typed else decided.mapInArrow(_packer(tables.shape), columns)
 
 
-def _newest(effects: DataFrame, compared: str) -> DataFrame:
+def decided_beyond(newest: DataFrame, shape: Shape) -> DataFrame:
+    """Return decisions on keys that need no look: their newest changes are newer than the table."""
+    nothing = {"decision": F.lit("applied"), "expected": F.lit(None).cast(METADATA)}
+    columns = output_type(shape)
+    decided = newest.withColumns(nothing).select(*_decided(columns))
+    decided = decided.withColumn(BEYOND, _TRUE())
+    return decided if shape.is_typed else decided.mapInArrow(_packer(shape), columns)
+
+
+def is_beyond(mark: Sequence) -> Column:
+    """Return the condition that a key needs no look, of the columns of `newest_changes`.
+
+    `mark` is the greatest sequence that the table has; empty if it has none.
+    """
+    literals = (F.lit(number).alias(name) for number, name in zip(mark, _PARTS, strict=False))
+    is_newer = F.col("sequence") > F.struct(*literals) if mark else _TRUE()
+    is_counted = ~F.col("has_loads") | (F.col("stale") == 0)
+    return F.coalesce(F.col("are_plain") & is_counted & is_newer, _FALSE())
+
+
+def newest_changes(effects: DataFrame, compared: str) -> DataFrame:
     """Return the newest change of each key, and what became of the others of the batch.
 
     A change that stands twice, one behind the other, is a duplicate; the later one stays, as its
-    position is the newer one. `compared` is that of the table's `Shape`.
+    position is the newer one.
+
+    Args:
+        effects: Effects as `Shape.fitted` returns them, but for those that fail.
+        compared: As the table's `Shape` has it.
     """
     by_position = Window.partitionBy("key").orderBy(*_POSITION)
     before = by_position.rowsBetween(Window.unboundedPreceding, -1)
@@ -97,8 +127,10 @@ def _newest(effects: DataFrame, compared: str) -> DataFrame:
         F.count_if(F.coalesce(sequence > newest, _TRUE())).alias("changes"),
         F.count_if(sequence == newest).alias("duplicates"),
         F.count_if(sequence < newest).alias("stale"),
+        F.count("*").alias("effects"),
+        F.sum(F.octet_length(compared)).alias("bytes"),
     )
-    others = ("are_plain", "has_loads", "changes", "duplicates", "stale")
+    others = ("are_plain", "has_loads", *SUMMED)
     return grouped.select("key", "last.*", *others)
 
 

@@ -18,6 +18,7 @@ from changewire.engines.spark.apply.large_batch import LargeBatch
 from changewire.engines.spark.apply.making import local_frame
 from changewire.engines.spark.apply.small_batch import SmallBatch
 from changewire.engines.spark.jvm import listing
+from changewire.engines.typed.images import IMAGE
 from changewire.tables.names import Target
 from changewire.tables.routing import KnownTables, Namespace, goes_to_all
 from changewire_messages.tables.spark import KNOWN_TARGET, PENDING_DELETE
@@ -50,7 +51,7 @@ class SparkCheckpoint:
         to_all = [one for one in batch.sources.route_keys if goes_to_all(one[1], one[0])]
         if to_all:
             deletes = effects_of(batch.landing, to_all)
-            self._write(deletes.drop(*(one.name for one in _OF_BATCH)), DELETES)
+            self._write(deletes.drop(*(one.name for one in _OF_BATCH), IMAGE), DELETES)
 
     def keep_tables(self, added: list[tuple[Target, Namespace]]) -> None:
         """Keep the tables that the batch was the first to feed."""

@@ -8,13 +8,14 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 
-from changewire.engines.spark.apply.decisions import SparkEffects
+from changewire.engines.counts import Counts
 from changewire.engines.spark.apply.effects import effects_of, with_paired_updates
 from changewire.engines.spark.apply.failures import ROW_ID, failed, refused
 from changewire.engines.spark.apply.options import ApplyOptions
 from changewire.engines.spark.apply.plan import TablePlan, plans
 from changewire.engines.spark.apply.refused import unrouted
 from changewire.engines.spark.apply.sources import is_from, sources_of
+from changewire.engines.spark.apply.table_effects import SparkEffects
 from changewire.engines.spark.apply.typed_shape import Shape
 from changewire.engines.spark.decode import DecodedFrames, RowsAs
 from changewire.engines.spark.parts import position_columns
@@ -34,6 +35,8 @@ class LargeBatch:
         sources: Where the changes come from.
         options: How changes are applied.
         tables: How each table has its rows; empty until the batch is routed.
+        unfitted: How many changes have effects, and no `IMAGE`.
+        counts: Counts of what lands, not checked yet; None if they are not known.
     """
 
     landing: DataFrame
@@ -41,6 +44,8 @@ class LargeBatch:
     sources: BatchSources
     options: ApplyOptions
     tables: dict[Target, TablePlan]
+    unfitted: int
+    counts: Counts | None
 
     def routed(self, routes: Routes) -> LargeBatch:
         """Return the batch in which changes are refused that no table can take."""
@@ -48,8 +53,10 @@ class LargeBatch:
         tables, refusals = plans(self.rows.sparkSession, routes, self.sources, options)
         why = unrouted(routes.refused, with_truncates=options.apply_as_truncates)
         why += refusals
-        rows = refused(self.rows, why, options.decode_options.format) if why else self.rows
-        return replace(self, landing=rows, rows=rows, tables=tables)
+        if not why:
+            return replace(self, tables=tables)
+        rows = refused(self.rows, why, options.decode_options.format)
+        return replace(self, landing=rows, rows=rows, tables=tables, counts=None)
 
     def paired(self) -> tuple[LargeBatch, int]:
         """Return the batch with the images of updates paired, and how many updates had both."""
@@ -60,15 +67,19 @@ class LargeBatch:
         """Return the batch in which the changes of `ROW_ID` and `FAILURE` are dead letters too."""
         every = reduce(DataFrame.unionAll, failures)
         name = self.options.decode_options.format
-        return replace(self, landing=failed(self.landing, every, name))
+        return replace(self, landing=failed(self.landing, every, name), counts=None)
 
     def effects(
         self, keys: list[RouteKey], shape: Shape, earlier: DataFrame | None
     ) -> SparkEffects:
         """Return what the changes from some sources, and earlier deletes, do to a table."""
-        found = effects_of(self.rows, keys)
-        found = found if earlier is None else found.unionByName(earlier)
-        return SparkEffects(shape.fitted(found.drop("source")), self.sources.changes)
+        found = effects_of(self.rows, keys).drop("source")
+        if earlier is not None:
+            found = found.unionByName(earlier.drop("source"), allowMissingColumns=True)
+        is_known = earlier is None and not self.unfitted
+        fitted = shape.fitted(found, is_known=is_known)
+        can_fail = shape.is_typed and not is_known
+        return SparkEffects(fitted, self.sources.changes, can_fail)
 
     def newest_truncate(self, keys: list[RouteKey]) -> Order:
         """Return the order of the newest truncate that comes from some sources."""
@@ -85,12 +96,15 @@ class LargeBatch:
 
     def landed(self, rows_as: RowsAs) -> DecodedFrames:
         """Return what lands."""
-        return DecodedFrames(self.landing.drop(ROW_ID), rows_as)
+        return DecodedFrames(self.landing.drop(ROW_ID), rows_as, self.counts)
 
 
 def large_batch(rows: DataFrame, options: ApplyOptions) -> LargeBatch:
     """Return a batch of decoded rows with effects and `ROW_ID`; they are counted by one job."""
-    sources = sources_of(
-        rows, with_truncates=options.apply_as_truncates, are_typed=options.are_typed
+    found = sources_of(
+        rows,
+        with_truncates=options.apply_as_truncates,
+        are_typed=options.are_typed,
+        have_schemas=options.rows == "embedded",
     )
-    return LargeBatch(rows, rows, sources, options, {})
+    return LargeBatch(rows, rows, found.sources, options, {}, found.unfitted, found.counts)

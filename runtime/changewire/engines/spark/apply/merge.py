@@ -10,7 +10,7 @@ from typing import Any
 
 from changewire.engines.errors import OutputError
 from changewire.engines.retries import WriteConflictError, Written, retried, write_until_final
-from changewire.engines.spark.apply.decisions import Decisions, SparkEffects
+from changewire.engines.spark.apply.decisions import Decisions
 from changewire.engines.spark.apply.local import LocalDecisions, LocalEffects
 from changewire.engines.spark.apply.properties import keep_truncated, truncated
 from changewire.engines.spark.apply.states import (
@@ -20,6 +20,7 @@ from changewire.engines.spark.apply.states import (
     keep_state,
     known_state,
 )
+from changewire.engines.spark.apply.table_effects import SparkEffects
 from changewire.engines.spark.apply.tables import (
     SparkTables,
     make,
@@ -116,7 +117,7 @@ class SparkMerge:
             WriteConflictError: Another writer came first.
         """
         tables, spark = self.tables, self.effects.spark
-        with _conflicts(tables):
+        with conflicts(tables):
             state = self._state()
             floor, is_new = max(state.truncated, self.truncate), self.truncate > OLDEST
             mark = Mark(spark, tables, floor, state.mark, is_wanted=not is_new and state.is_alone)
@@ -150,7 +151,7 @@ class SparkMerge:
         made, tables, spark = decided.made, self.tables, self.effects.spark
         if made.is_blind and versions(spark, tables) != decided.since:
             raise WriteConflictError
-        with _conflicts(tables):
+        with conflicts(tables):
             is_whole, wrote = _write(made, tables, decided.since)
         if not any(wrote.values()) and is_whole:
             _keep(tables, decided, decided.since)
@@ -186,7 +187,7 @@ def _check_failures(first: SparkDecisions, again: SparkDecisions, tables: SparkT
 
 
 @contextmanager
-def _conflicts(tables: SparkTables) -> Generator[None, None, None]:
+def conflicts(tables: SparkTables) -> Generator[None, None, None]:
     """Raise `WriteConflictError` for errors that say that another writer came first."""
     try:
         yield

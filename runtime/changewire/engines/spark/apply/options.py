@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
@@ -14,16 +14,17 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.decode import Decoder
 from changewire.engines.effects import EffectsDecoder
 from changewire.engines.options import TableOptions
-from changewire.engines.spark.apply.effects import with_effects
+from changewire.engines.spark.apply.effects import with_effects, with_images
 from changewire.engines.spark.apply.formats import TableFormat, format_of
 from changewire.engines.spark.arrow_types import row_columns
 from changewire.engines.spark.decode import DecodedFrames, mapped, struct_of
 from changewire.engines.spark.tally import tally_of
 from changewire.engines.spark.types import ROWS
-from changewire.engines.typed.effects import CheckedEffectsDecoder
 from changewire.engines.typed.evolve import SchemaEvolution, evolution_of
-from changewire.tables.names import template_of
+from changewire.engines.typed.images import ImagesDecoder
+from changewire.tables.names import Template, template_of
 from changewire.tables.routing import Routing
+from changewire.tables.version_rows import VersionNames, check_names
 
 _WHOLE: Final = re.compile(r"/|[A-Za-z][A-Za-z0-9+.-]*:")
 """How paths begin that are whole, and URIs."""
@@ -42,10 +43,12 @@ class ApplyOptions:
         rows: What tables have their rows as: ``json``; ``embedded``, the columns that the schemas
             in the messages declare; or columns of a type.
         evolution: What tables do with columns that they lack.
+        history: How tables of versions are named; None: there are none.
+        history_names: How their columns are named.
 
     Raises:
         ValueError: There is no such format, or its tables have names and the target is a path, or
-            it is a relative one.
+            it is a relative one; or tables of versions would be of other sources than tables.
     """
 
     routing: Routing
@@ -55,10 +58,25 @@ class ApplyOptions:
     apply_as_truncates: bool = False
     rows: Literal["json", "embedded"] | StructType = "json"
     evolution: SchemaEvolution = "add_columns"
+    history: Template | None = None
+    history_names: VersionNames = "plain"
 
     def __post_init__(self) -> None:
         """Check that the format can have such tables."""
-        template = self.routing.template
+        check_names(self.history_names)
+        self._check(self.routing.template)
+        if self.history is None:
+            return
+        self._check(self.history)
+        if self.history.fields != self.routing.template.fields:
+            raise ValueError(
+                f"the history {self.history.text!r} must have the fields of the target "
+                f"{self.routing.template.text!r}, so that each table has one of its own"
+            )
+        if self.history.text.lower() == self.routing.template.text.lower():
+            raise ValueError("the history and the target must be different places")
+
+    def _check(self, template: Template) -> None:
         if template.is_path and not self.tables.takes_paths:
             raise ValueError(f"tables of {self.sink} have names, and no paths: {template.text}")
         if template.is_path and not _WHOLE.match(template.text):
@@ -100,15 +118,17 @@ def apply_options_of(
         options.apply_as_truncates,
         rows,
         evolution,
+        None if options.history is None else template_of(options.history),
+        cast("VersionNames", options.history_names),
     )
 
 
 def with_effects_of(messages: DataFrame, options: ApplyOptions) -> DecodedFrames:
     """Return decoded messages with what their changes do to rows; what does not fit is refused."""
+    columns = with_effects(ROWS)
+    decoder: Decoder = EffectsDecoder(options.decode_options)
     if isinstance(options.rows, StructType):
-        columns = row_columns(options.rows)
-        decoder: Decoder = CheckedEffectsDecoder(options.decode_options, columns)
-    else:
-        decoder = EffectsDecoder(options.decode_options)
+        columns = with_images(ROWS, options.rows)
+        decoder = ImagesDecoder(options.decode_options, row_columns(options.rows))
     tally = tally_of(messages.sparkSession)
-    return DecodedFrames(mapped(messages, decoder, with_effects(ROWS), tally), native=tally)
+    return DecodedFrames(mapped(messages, decoder, columns, tally), native=tally)

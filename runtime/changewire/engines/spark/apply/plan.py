@@ -10,6 +10,7 @@ from pyspark.sql.types import DataType, StructField, StructType
 from changewire.engines.errors import OutputError
 from changewire.engines.kept import SUFFIX
 from changewire.engines.spark.apply.formats import TableFormat
+from changewire.engines.spark.apply.history.columns import fault as history_fault
 from changewire.engines.spark.apply.options import ApplyOptions
 from changewire.engines.spark.apply.properties import keys_of
 from changewire.engines.spark.apply.shape import JsonShape
@@ -26,6 +27,7 @@ from changewire.engines.typed.sources import BatchSources
 from changewire.tables.metadata import COLUMN
 from changewire.tables.names import Target, beside
 from changewire.tables.routing import RouteKey, Routes
+from changewire.tables.version_rows import VersionNames
 from changewire_messages.tables.spark import ROW_METADATA as METADATA
 
 
@@ -46,9 +48,15 @@ class TablePlan(NamedTuple):
 
 
 class SparkRules(NamedTuple):
-    """What tables of a format can have; see `changewire.engines.typed.plan.TableRules`."""
+    """What tables of a format can have; see `changewire.engines.typed.plan.TableRules`.
+
+    Attributes:
+        tables: The format.
+        history_names: How the columns of tables of versions are named; None if there are none.
+    """
 
     tables: TableFormat
+    history_names: VersionNames | None = None
 
     def kept(self, columns: StructJson) -> StructJson:
         """Return columns with the types that a table has for theirs."""
@@ -56,8 +64,11 @@ class SparkRules(NamedTuple):
         return found
 
     def fault(self, columns: StructJson) -> str | None:
-        """Return why a table cannot have some columns; None if it can."""
-        return self.tables.fault(_struct(columns))
+        """Return why a table, or that of its versions, cannot have some columns, or None."""
+        found = self.tables.fault(_struct(columns))
+        if found is None and self.history_names is not None:
+            return history_fault((one["name"] for one in columns["fields"]), self.history_names)
+        return found
 
     def widens(self, there: Any, wider: Any) -> bool:
         """Whether a column's type can become another one, which holds all of its values."""
@@ -111,7 +122,8 @@ def plan(
     keys = None if there is None else keys_of(spark, tables.identifier(beside(target.name, SUFFIX)))
     given = options.rows.jsonValue() if isinstance(options.rows, StructType) else None
     table = typed.TableThere(target.name, current, keys)
-    how = typed.TypedTables(options.decode_options, SparkRules(tables), given, options.evolution)
+    rules = SparkRules(tables, None if options.history is None else options.history_names)
+    how = typed.TypedTables(options.decode_options, rules, given, options.evolution)
     found = typed.typed_plan(table, routes, sources, how)
     shape = None if found.columns is None else TypedShape(_struct(found.columns), found.keys)
     return TablePlan(shape, found.has_changed, found.refusals, found.is_usable)

@@ -30,6 +30,7 @@ from changewire.engines.spark.stream.letters import topic_of
 from changewire.engines.spark.stream.query import start
 from changewire.engines.typed.evolve import SchemaEvolution
 from changewire.engines.typed.schemas import RowSchema
+from changewire.tables.version_rows import VersionNames
 
 
 def apply_changes(
@@ -51,6 +52,8 @@ def apply_changes(
     schema_evolution: SchemaEvolution = "add_columns",
     null_set: str | None = None,
     apply_as_truncates: bool = False,
+    history: str | None = None,
+    history_names: VersionNames = "plain",
     trigger: Mapping[str, Any] | None = None,
     max_dead_letters: Limit | None = None,
     notice: Listener | None = None,
@@ -94,6 +97,10 @@ def apply_changes(
         null_set: Table of writes that name none.
         apply_as_truncates: Whether a truncate removes the rows that are older; it is counted
             otherwise.
+        history: Name or path of tables with every version of each row, beside `target` and with the
+            same fields, such as ``lake.{database}.{table}__history``. One that is not there is made
+            of the change log. Beside it stands one with deletes, whose name ends in ``__ends``.
+        history_names: How its columns are named, as in `history`.
         trigger: Keywords of `DataStreamWriter.trigger`; by default Spark's own.
         max_dead_letters: Greatest number, or share of the elements, of dead letters in a batch;
             a batch with more is not written, and ends the query. None for any number.
@@ -120,7 +127,15 @@ def apply_changes(
     return apply_stream(
         messages,
         DecodeOptions(format, image, keys, families, digests, null_value),
-        TableOptions(target, rows, schema_evolution, null_set, apply_as_truncates),
+        TableOptions(
+            target,
+            rows,
+            schema_evolution,
+            null_set,
+            apply_as_truncates,
+            history,
+            history_names,
+        ),
         StreamOptions(
             outputs,
             checkpoint,

@@ -18,12 +18,14 @@ from changewire.engines.layout import RECORD_PLACE
 from changewire.engines.options import StreamOptions, StreamOutputs, TableCounts, TableOptions
 from changewire.engines.spark.apply.batch import apply_batch
 from changewire.engines.spark.apply.formats import TableFormat
+from changewire.engines.spark.apply.history.stream import log_of
 from changewire.engines.spark.apply.options import apply_options_of, with_effects_of
 from changewire.engines.spark.apply.writing import as_is
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.stream.output import Output
 from changewire.engines.typed.evolve import SchemaEvolution
 from changewire.engines.typed.schemas import RowSchema
+from changewire.tables.version_rows import VersionNames
 
 REPLAYED: Final = "replayed"
 """Column of dead letters: when what they hold was applied."""
@@ -65,6 +67,8 @@ def replay(
     schema_evolution: SchemaEvolution = "add_columns",
     null_set: str | None = None,
     apply_as_truncates: bool = False,
+    history: str | None = None,
+    history_names: VersionNames = "plain",
 ) -> Replayed:
     """Decode dead letters again, and apply those that are valid by now.
 
@@ -94,6 +98,8 @@ def replay(
             ``add_columns`` adds or widens it, ``strict`` makes the change a dead letter.
         null_set: Table of writes that name none.
         apply_as_truncates: Whether a truncate removes the rows that are older.
+        history: Name or path of the tables of versions, if the query keeps them.
+        history_names: How their columns are named.
 
     Returns:
         How many dead letters there were, how many are marked, and what became of the changes.
@@ -107,7 +113,15 @@ def replay(
     return replay_letters(
         spark,
         DecodeOptions(format, image, keys, families, digests, null_value),
-        TableOptions(target, rows, schema_evolution, null_set, apply_as_truncates),
+        TableOptions(
+            target,
+            rows,
+            schema_evolution,
+            null_set,
+            apply_as_truncates,
+            history,
+            history_names,
+        ),
         StreamOptions(outputs, checkpoint, sink),
         where,
     )
@@ -143,7 +157,9 @@ def replay_letters(
         """Check nothing: what cannot be applied stays a dead letter."""
 
     # Numbers of batches start at 0, so no batch of the query has this one.
-    _, merged = apply_batch(kept, time.time_ns(), options, check=check, land=land)
+    _, merged = apply_batch(
+        kept, time.time_ns(), options, check=check, land=land, log=log_of(stream_options)
+    )
     landed = _landed(spark, outputs, sink)
     return Replayed(number, _mark(spark, letters_output, landed, options.tables), merged.tables)
 
@@ -152,18 +168,18 @@ def _letters(
     spark: SparkSession, output: Output, format: TableFormat, where: str | None
 ) -> DataFrame:
     """Return the dead letters that are not marked."""
-    found = _read(spark, output, format.name)
+    found = output.read(spark, format.name)
     if REPLAYED not in found.columns:
         kind = StructType([*found.schema.fields, StructField(REPLAYED, TimestampType())])
         format.evolve(spark, output.target, kind)
-        found = _read(spark, output, format.name)
+        found = output.read(spark, format.name)
     found = found.where(F.col(REPLAYED).isNull())
     return found if where is None else found.where(where)
 
 
 def _landed(spark: SparkSession, outputs: Sequence[Output], sink: str) -> DataFrame:
     """Return the places of the elements that have landed."""
-    return reduce(DataFrame.union, (_read(spark, one, sink).select(*_PLACE) for one in outputs))
+    return reduce(DataFrame.union, (one.read(spark, sink).select(*_PLACE) for one in outputs))
 
 
 def _wanted(rows: DataFrame, letters: DataFrame, landed: DataFrame) -> DataFrame:
@@ -195,9 +211,3 @@ def _mark(spark: SparkSession, output: Output, landed: DataFrame, format: TableF
     )
     spark.sql(statement, source=source)
     return marked.count() - before
-
-
-def _read(spark: SparkSession, output: Output, sink: str) -> DataFrame:
-    if output.is_path:
-        return spark.read.format(sink).load(output.target)
-    return spark.table(output.target)

@@ -48,7 +48,7 @@ class JsonShape:
     compared = CONTENT
     is_typed = False
 
-    def fitted(self, effects: DataFrame) -> DataFrame:
+    def fitted(self, effects: DataFrame, *, is_known: bool = False) -> DataFrame:  # noqa: ARG002
         """Return effects with `NAMED` and `CONTENT`, which is the text of ``after``."""
         columns = {NAMED: F.struct(KEY), CONTENT: F.col("after")}
         return effects.withColumns(columns).drop("after")

@@ -17,10 +17,13 @@ from changewire.engines.spark.apply.failures import (
     FAILURE_FIELD,
     ROW_ID_FIELD,
 )
+from changewire.engines.spark.apply.images import image_type, is_image_of, row_of_image
 from changewire.engines.spark.apply.shape import CONTENT, NAMED, JsonShape
 from changewire.engines.spark.arrow_types import arrow_type, row_columns
 from changewire.engines.typed.fitted import STEP, built, fitted_texts, key_cells, row_cells
+from changewire.engines.typed.images import IMAGE
 from changewire.tables.metadata import COLUMN
+from changewire.tables.mutations import DELETE
 from changewire.tables.routing import Refusal
 from changewire_messages.tables.spark import ORDER_FIELDS
 from changewire_messages.tables.spark import ROW_METADATA as METADATA
@@ -76,11 +79,32 @@ class TypedShape:
         keys = [field for field in self.named_type.fields if field.name not in row.names]
         return StructType([*keys, *row.fields, StructField(COLUMN, METADATA)])
 
-    def fitted(self, effects: DataFrame) -> DataFrame:
-        """Return effects with the columns of their key and row, or `FAILURE`; computed once."""
+    def fitted(self, effects: DataFrame, *, is_known: bool = False) -> DataFrame:
+        """Return effects with the columns of their key and row, or `FAILURE`.
+
+        Args:
+            effects: Effects; those that have `IMAGE` need no fit.
+            is_known: Whether all of them have it.
+        """
         names = [*(field.name for field in EFFECT_FIELDS), "after"]
-        fitted = effects.select(*names).mapInArrow(self.fit, self._fitted_type)
-        return fitted.localCheckpoint(eager=False)
+        given = image_type(effects.schema)
+        if given is None or not is_image_of(given, self.content_type, self.keys):
+            return self._fitted_in_python(effects.select(*names))
+        image = F.col(IMAGE)
+        row = row_of_image(given, self.content_type)
+        known = effects.where(image.isNotNull()).select(
+            *names,
+            F.struct(*(image[name].alias(name) for name in self.keys)).alias(NAMED),
+            F.when(F.col("kind") != DELETE, row).alias(CONTENT),
+        )
+        if is_known:
+            return known
+        others = effects.where(image.isNull()).select(*names)
+        return known.unionByName(self._fitted_in_python(others))
+
+    def _fitted_in_python(self, effects: DataFrame) -> DataFrame:
+        """Return effects as `fit` yields them; computed once."""
+        return effects.mapInArrow(self.fit, self._fitted_type).localCheckpoint(eager=False)
 
     def fit(self, effects: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the same of effects that are not in Spark.

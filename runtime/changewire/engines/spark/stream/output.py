@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pyspark.sql import DataFrame, DataFrameWriter
+from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql.types import StructType
 
 from changewire.engines.layout import DEAD_LETTER, MESSAGE_OUTPUTS, OUTPUTS, RECORD_PLACE
 from changewire.engines.options import BatchId, MessageOutputs, StreamOutputs
@@ -58,6 +59,18 @@ class Output:
             writer.save(self.target)
         else:
             writer.saveAsTable(self.target)
+
+    def read(self, spark: SparkSession, sink: str, columns: StructType | None = None) -> DataFrame:
+        """Return the rows that are there, in the format of a sink.
+
+        Files of Parquet need `columns` if there may be none of them.
+        """
+        if not self.is_path:
+            return spark.table(self.target)
+        reader = spark.read.format(sink)
+        if sink == "parquet" and columns is not None:
+            reader = reader.schema(columns)
+        return reader.load(self.target)
 
     def rows(self, decoded: Frames) -> DataFrame:
         """Return its rows, with the columns that the output has.

@@ -1,0 +1,1 @@
+"""Every version of the rows of a table, in Spark."""

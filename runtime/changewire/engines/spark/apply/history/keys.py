@@ -1,0 +1,251 @@
+"""The versions of rows, made in tasks, key by key."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import chain, groupby
+from operator import itemgetter
+from typing import Any, Final
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql.types import (
+    IntegerType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+from changewire.engines.changelog.versions import as_arrow
+from changewire.engines.effects import mutation_of
+from changewire.engines.errors import OutputError
+from changewire.engines.json_rows import unpacked
+from changewire.engines.spark.apply.failures import FAILURE
+from changewire.engines.spark.apply.shape import CONTENT, NAMED
+from changewire.engines.spark.apply.typed_shape import EFFECT_FIELDS, Shape
+from changewire.engines.spark.arrow_types import arrow_type
+from changewire.engines.spark.decode import BatchFunction
+from changewire.tables.metadata import fields_of
+from changewire.tables.mutations import DELETE, RowMutation
+from changewire.tables.order import Order
+from changewire.tables.state import State, tombstone
+from changewire.tables.version_rows import (
+    ChangeNote,
+    note_of_end,
+    noted_states,
+    order_of,
+    states_from,
+    version_metadata,
+)
+from changewire.tables.versions import Version, versions_of
+from changewire_messages.tables.spark import VERSION_METADATA
+
+EFFECT_ROW: Final = 0
+VERSION_ROW: Final = 1
+END_ROW: Final = 2
+"""What a row of the input is: what a change does, a version that is known, or a delete."""
+
+VERSION: Final = "version"
+GONE: Final = "gone"
+END: Final = "end"
+"""What a row of the output is: a version to write; one that is no more; or a delete to keep."""
+
+_BATCH: Final = 1024
+
+_Rows = list[dict[str, Any]]
+_Notes = dict[Order, ChangeNote]
+Truncates = Sequence[tuple[Order, ChangeNote]]
+
+
+def input_type(shape: Shape) -> StructType:
+    """Return the columns of what versions are made of."""
+    return StructType(
+        [
+            StructField("origin", IntegerType()),
+            *EFFECT_FIELDS,
+            StructField(NAMED, shape.named_type),
+            StructField(CONTENT, shape.content_type),
+            StructField("op", StringType()),
+            StructField("event_time", TimestampType()),
+            StructField("metadata", VERSION_METADATA),
+        ]
+    )
+
+
+def output_type(shape: Shape) -> StructType:
+    """Return the columns of versions, and of deletes, which have no content."""
+    return StructType(
+        [
+            StructField("action", StringType()),
+            StructField("key", StringType()),
+            StructField(NAMED, shape.named_type),
+            StructField(CONTENT, shape.content_type),
+            StructField("metadata", VERSION_METADATA),
+            StructField("expected", VERSION_METADATA),
+        ]
+    )
+
+
+def fitted(effects: DataFrame, shape: Shape) -> DataFrame:
+    """Return effects as `input_type` has them; those that do not fit have `FAILURE`."""
+    return effects.mapInArrow(_fitter(shape), input_type(shape))
+
+
+def _fitter(shape: Shape) -> BatchFunction:
+    """Return what fits effects to the columns of a table, with the notes of their changes."""
+
+    def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        schema = pa.schema([*arrow_type(input_type(shape))])
+        for batch in batches:
+            effects = batch.select([*(field.name for field in EFFECT_FIELDS), "after"])
+            (fitted,) = shape.fit([effects])
+            columns = dict(zip(fitted.schema.names, fitted.columns, strict=True))
+            columns |= {name: batch.column(name) for name in ("op", "event_time")}
+            columns["origin"] = pa.array([EFFECT_ROW] * len(batch), pa.int32())
+            columns["metadata"] = pa.nulls(len(batch), schema.field("metadata").type)
+            arrays = [columns[name].cast(schema.field(name).type) for name in schema.names]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    return each
+
+
+def versions_in(rows: DataFrame, shape: Shape, truncates: Truncates) -> DataFrame:
+    """Return what becomes of the versions of rows, by changes and by what is known of the rows.
+
+    Args:
+        rows: Columns `input_type`.
+        shape: How the table has its rows.
+        truncates: Truncates of the table.
+    """
+    number = int(rows.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
+    grouped = rows.repartition(number, "key").sortWithinPartitions("key")
+    return grouped.mapInArrow(VersionsByKey(shape, truncates), output_type(shape))
+
+
+class VersionsByKey:
+    """Makes the versions of rows that are sorted by key; what `mapInArrow` takes.
+
+    It pickles. Memory holds the changes of one key, and one Arrow batch.
+    """
+
+    def __init__(self, shape: Shape, truncates: Truncates) -> None:
+        """Remember what rows are, and the truncates of their table."""
+        self._shape = shape
+        self._truncates = truncates
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the versions of all keys.
+
+        Raises:
+            OutputError: A change does not fit the columns.
+        """
+        schema = pa.schema([*arrow_type(output_type(self._shape))])
+        found: _Rows = []
+        for key, group in groupby(_dictionaries(batches), key=itemgetter("key")):
+            found += self._versions(key, [*group])
+            if len(found) >= _BATCH:
+                yield pa.RecordBatch.from_pylist(found, schema)
+                found = []
+        yield pa.RecordBatch.from_pylist(found, schema)
+
+    def _versions(self, key: str, rows: _Rows) -> Iterator[dict[str, Any]]:
+        """Yield what becomes of the versions of one row, oldest first, and its new deletes."""
+        names = unpacked(key)
+        stored = {order_of(row["metadata"]): row for row in rows if row["origin"] == VERSION_ROW}
+        notes = dict(self._truncates)
+        truncates = [tombstone(order) for order in notes]
+        held = [*self._held(rows, names, notes)]
+        effects = (
+            (self._mutation(row, names), ChangeNote(row["op"], row["event_time"]))
+            for row in rows
+            if row["origin"] == EFFECT_ROW
+        )
+        noted = noted_states(effects, held)
+        notes |= {state.order: note for state, note in noted}
+        new = [state for state, _ in noted]
+        deletes = {state.order for state in new if state.values is None}
+        named = next((row[NAMED] for row in rows if row[NAMED] is not None), None)
+        for found in chain(
+            _ends(deletes - {state.order for state in held}, notes),
+            self._changed(key, versions_of([*truncates, *held, *new]), stored, notes),
+        ):
+            yield {"key": key, NAMED: named, **found}
+
+    def _changed(
+        self,
+        key: str,
+        versions: Iterable[Version],
+        stored: dict[Order, dict[str, Any]],
+        notes: _Notes,
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the versions that are not stored as they are, and those that are no more."""
+        for version in versions:
+            row = stored.pop(version.began, None)
+            metadata = version_metadata(version, notes)
+            if row is None or row["metadata"] != metadata:
+                yield {
+                    "action": VERSION,
+                    CONTENT: self._shape.pack(key, version.values),
+                    "metadata": as_arrow(metadata),
+                    "expected": None if row is None else as_arrow(row["metadata"]),
+                }
+        for row in stored.values():
+            metadata = as_arrow(row["metadata"])
+            yield {"action": GONE, "metadata": metadata, "expected": metadata}
+
+    def _mutation(self, row: dict[str, Any], names: Container[str]) -> RowMutation:
+        """Return what a change does to its row.
+
+        Raises:
+            OutputError: It does not fit the columns.
+        """
+        if row[FAILURE] is not None:
+            why, place = row[FAILURE], "/".join(map(str, order_of(row).position[:3]))
+            raise OutputError(f"the change at {place}: {why['pointer']}: {why['message']}")
+        return mutation_of(row, {} if row["kind"] == DELETE else self._values(row, names))
+
+    def _values(self, row: dict[str, Any], names: Container[str]) -> dict[str, Any]:
+        """Return the columns of a row but the key's: an image of a few columns may lack these."""
+        found = {} if row[CONTENT] is None else self._shape.unpack(row[CONTENT])
+        return {name: value for name, value in found.items() if name not in names}
+
+    def _held(self, rows: _Rows, names: Container[str], notes: _Notes) -> Iterator[State]:
+        """Yield the states that are known of a row; `notes` takes those of their changes."""
+        for row in rows:
+            if row["origin"] == VERSION_ROW:
+                metadata = row["metadata"]
+                for state, note in states_from(metadata, self._values(row, names)):
+                    notes[state.order] = note
+                    yield state
+                notes.update(filter(None, [note_of_end(metadata)]))
+            elif row["origin"] == END_ROW:
+                order = order_of(row)
+                notes[order] = ChangeNote(row["op"], row["event_time"])
+                yield tombstone(order)
+
+
+def _ends(orders: Iterable[Order], notes: _Notes) -> Iterator[dict[str, Any]]:
+    """Yield deletes, which are kept for versions that come later."""
+    for order in orders:
+        metadata = {**fields_of(order), **notes[order]._asdict()}
+        yield {"action": END, "metadata": metadata}
+
+
+def _dictionaries(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of batches, times of changes in microseconds and maps as dictionaries."""
+    for batch in batches:
+        columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+        for name in ("event_time", "metadata"):
+            columns[name] = columns[name].cast(_without_times(columns[name].type))
+        plain = pa.RecordBatch.from_arrays([*columns.values()], [*columns])
+        yield from plain.to_pylist(maps_as_pydicts="strict")
+
+
+def _without_times(kind: pa.DataType) -> pa.DataType:
+    """Return a type with numbers in place of times: Python has no years beyond 9999."""
+    if pa.types.is_timestamp(kind):
+        return pa.int64()
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_without_times(field.type)) for field in kind])
+    return pa.list_(_without_times(kind.value_type)) if pa.types.is_list(kind) else kind

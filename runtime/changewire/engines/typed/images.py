@@ -1,0 +1,103 @@
+"""Rows of changes as columns of a type, made while they are decoded.
+
+What a task knows of a row it need not parse a second time from JSON text. It says so only of what
+needs no second look: a change with one effect, that writes or deletes a whole row, whose key is
+written as `changewire.tables.keys.key_text` writes it. `changewire.engines.typed.fitted` takes all
+others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Final
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from changewire.engines.elements import Elements
+from changewire.engines.native import Kernel, Made, kernel_of
+from changewire.engines.places import Places
+from changewire.engines.typed.effects import CheckedEffectsDecoder
+from changewire.tables.mutations import DELETE
+
+IMAGE: Final = "typed_image"
+"""Column of decoded rows beside `EFFECTS`: the row that the change writes or deletes; NULL if it is
+not known, or if there is more to know of the effects."""
+
+_names: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_ESCAPED: Final = r'["\\]'
+
+
+class ImagesDecoder(CheckedEffectsDecoder):
+    """Adds the column `IMAGE`, which is NULL for all that is decoded without a kernel."""
+
+    @cached_property
+    def _typed_kernel(self) -> Kernel | None:
+        """What decodes the same messages into columns of the type: less work than to parse text."""
+        row = self._kernel_row()._replace(is_only_checked=False)
+        return kernel_of(self.decode_options, row=row)
+
+    def _native_columns(
+        self, batch: pa.RecordBatch, made: Made, places: Places | None
+    ) -> dict[str, pa.Array]:
+        found = super()._native_columns(batch, made, places)
+        kernel = self._typed_kernel
+        if kernel is None or places is not None:
+            return {**found, IMAGE: pa.nulls(len(made.leniencies), self._kind)}
+        return {**found, IMAGE: typed_images(made, kernel.decode(batch), self._kind)}
+
+    def _columns(
+        self, batch: pa.RecordBatch, elements: Elements, places: Places | None
+    ) -> dict[str, pa.Array]:
+        found = super()._columns(batch, elements, places)
+        return {**found, IMAGE: pa.nulls(len(elements), self._kind)}
+
+
+def typed_images(made: Made, typed: Made, kind: pa.StructType) -> pa.Array:
+    """Return the column `IMAGE` of messages that a kernel decoded twice.
+
+    Args:
+        made: Their rows of JSON text, with effects.
+        typed: Their rows in columns of the type.
+        kind: The type.
+    """
+    nothing = pa.nulls(len(made.leniencies), kind)
+    if made.places or typed.places:  # else each message has one row in both
+        return nothing
+    key, effect, _, before_key = made.effects
+    images = pc.coalesce(typed.change["after"], typed.change["before"])
+    if (text := _key_text(key, images)) is None:
+        return nothing
+    is_whole = pc.is_in(effect, pa.array(["full", DELETE]))
+    has_image = pc.and_(pc.is_valid(images), pc.is_null(before_key))
+    is_known = pc.and_(pc.and_(is_whole, has_image), pc.equal(key, text))
+    return pc.if_else(pc.fill_null(is_known, False), images, pa.scalar(None, kind))  # noqa: FBT003
+
+
+def _key_text(keys: pa.Array, images: pa.StructArray) -> pa.Array | None:
+    """Return the keys of rows as text; NULL where its columns do not say it at once."""
+    first = next((one for one in keys if one.is_valid), None)
+    names: Sequence[str] = sorted(_names(first.as_py())) if first is not None else ()
+    if not names or not {*names} <= {*images.type.names}:
+        return None
+    columns = dict(zip(images.type.names, images.flatten(), strict=True))
+    parts = [pa.scalar("{")]
+    for i, name in enumerate(names):
+        if (value := _value_text(columns[name])) is None:
+            return None
+        parts += [pa.scalar(f"{',' if i else ''}{msgspec.json.encode(name).decode()}:"), value]
+    return pc.binary_join_element_wise(*parts, pa.scalar("}"), pa.scalar(""))
+
+
+def _value_text(column: pa.Array) -> pa.Array | None:
+    """Return values as JSON text; NULL where it has escapes, None if it is of another type."""
+    if pa.types.is_integer(column.type):
+        return column.cast(pa.string())
+    if not pa.types.is_string(column.type):
+        return None
+    has_escapes = pc.match_substring_regex(column, _ESCAPED)
+    plain = pc.if_else(has_escapes, pa.scalar(None, pa.string()), column)
+    quote = pa.scalar('"')
+    return pc.binary_join_element_wise(quote, plain, quote, pa.scalar(""))

@@ -1,0 +1,99 @@
+"""Every version of a row: what it was after each of its changes, oldest change first.
+
+States join in any order, so what a row was after a change is the join of all states up to it. A
+state that was joined so may stand for its change: joined again with what came late, it says what
+the row was after both. Tables of versions keep these states, and need no change log.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+
+from msgspec import Struct
+
+from changewire.tables.merge import sequenced
+from changewire.tables.mutations import RowMutation
+from changewire.tables.order import NO_SEQUENCE, Order
+from changewire.tables.state import Row, State, joined, rank
+
+
+class Version(Struct, frozen=True):
+    """What a row was from one change up to another one.
+
+    Attributes:
+        states: The row after the change that began the version, and after each later change that
+            left its columns as they were.
+        ended: Order of the change that ended it, or of the truncate; None if it is current.
+    """
+
+    states: list[State]
+    ended: Order | None = None
+
+    @property
+    def values(self) -> Row:
+        """Columns of the row but its key."""
+        return self.states[0].values or {}
+
+    @property
+    def began(self) -> Order:
+        """Order of the change that began it."""
+        return self.states[0].order
+
+
+def versions_of(states: Iterable[State]) -> list[Version]:
+    """Return the versions of a row, oldest first.
+
+    A delete at (S, 0) and a write at (S, 1) are one update, whose images came in two messages, or
+    which moved another row to the key: it leaves no gap.
+
+    Args:
+        states: What each of its changes leaves by itself, in any order and any number of times; a
+            truncate of the table leaves a tombstone. States of `Version.states` may be among them.
+    """
+    found: list[Version] = []
+    for after in _in_order(states):
+        last = found[-1] if found else None
+        if last is None or not _goes_on(last, after):
+            found += [Version([after])] if after.values is not None else []
+        elif after.values == last.values:
+            last.states.append(after)
+            found[-1] = Version(last.states)
+        else:
+            found[-1] = Version(last.states, after.order)
+            found += [Version([after])] if after.values is not None else []
+    return found
+
+
+def _goes_on(version: Version, after: State) -> bool:
+    """Whether a row is still there, or again by the second half of an update."""
+    end = version.ended
+    if end is None or after.values is None:
+        return end is None
+    return end.sequence[1:] == (0,) and after.order.sequence == (*end.sequence[:1], 1)
+
+
+def _in_order(states: Iterable[State]) -> Iterator[State]:
+    """Yield what the row was after each change; what changes nothing at all is left out."""
+    row: State | None = None
+    for state in sorted(states, key=rank):
+        after = state if row is None else joined(row, state)
+        if after != row:
+            yield after
+        row = after
+
+
+def states_of(batch: Iterable[RowMutation], held: Collection[State] = ()) -> list[State]:
+    """Return what each change leaves of a row by itself.
+
+    A change without a sequence takes one as `changewire.tables.merge.sequenced` says. If the row
+    has a state of this very change, by its position, it takes the sequence which it took then.
+
+    Args:
+        batch: What the changes do to the row.
+        held: The states of the row that are known.
+    """
+    newest = max((state.order.sequence for state in held), default=NO_SEQUENCE)
+    places = (state.order for state in held if state.order.position.offset >= 0)
+    known = {order.position: order.sequence for order in places}
+    return [
+        mutation.state(mutation.sequence or known.get(mutation.position, sequence))
+        for mutation, sequence in sequenced(batch, newest)
+    ]

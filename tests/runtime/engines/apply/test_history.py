@@ -1,0 +1,192 @@
+"""Tables of versions beside tables: those of all changes at once, whatever came how and when."""
+
+from __future__ import annotations
+
+import shutil
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+import pytest
+from deltalake import DeltaTable
+from pyspark.errors import StreamingQueryException
+from tests.runtime.engines.apply.lake import Lake
+from tests.runtime.engines.apply.lake import lake_in as lake_of
+from tests.runtime.engines.apply.test_typed_tables import HOSTILE, landed, message
+from tests.runtime.engines.version_rows import versions_in
+from tests.runtime.tables.histories import (
+    change,
+    drawn,
+    in_tables,
+    of_history,
+    placed,
+    truncate,
+)
+from tests.runtime.tables.model import tables_of, versions_of
+
+import changewire.arrow as cwa
+from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.options import TableOptions
+from changewire.engines.spark.apply.history.merge import HistoryMerge
+from changewire.engines.spark.apply.history.tables import HistoryTables
+from changewire.engines.spark.apply.options import apply_options_of
+from changewire.tables import PositionedChange, planner
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+HISTORIES, BATCHES = 12, 3
+
+
+def lake_in(folder: Path, *, applies_truncates: bool = False) -> Lake:
+    """Return a lake with tables of versions, whose log is Parquet."""
+    history = f"{folder}/tables/{{table}}__history"
+    return Lake(folder, applies_truncates=applies_truncates, log="parquet", history=history)
+
+
+def cut(number: int, batches: int) -> list[list[PositionedChange]]:
+    """Draw histories, each with keys and positions of its own, in so many batches."""
+    found: list[list[PositionedChange]] = [[] for _ in range(batches)]
+    for which, delivery in enumerate(drawn(number)):
+        for i, batch in enumerate(delivery):
+            own = (of_history(which, placed) for placed in in_tables(batch, {}, which))
+            found[i % batches] += own
+    return found
+
+
+class KilledError(Exception):
+    """The process ended."""
+
+
+KILLS: dict[str, tuple[Any, str]] = {
+    "a new table is not marked as complete": (HistoryTables, "complete"),
+    "deletes are written, versions are not": (HistoryMerge, "_merge"),
+    "versions are written, tables are not": (planner, "write"),
+}
+"""Where the process ends, one place a batch."""
+
+
+def test_batches_are_all_changes_at_once(spark: SparkSession, tmp_path: Path) -> None:
+    """Late, doubled and deleted changes, patches and moved keys; and so says the change log.
+
+    The process ends at the worst places, and batches are read again.
+    """
+    lake = lake_in(tmp_path)
+    batches = cut(HISTORIES, BATCHES)
+    before = change("update", "half", (50, 0), before={"id": "half"}, is_lone=True)
+    batches[0] += placed(change(key="half", a="1.10"), before, partition=HISTORIES)
+    batches[1] += placed(change("update", "half", 50, a="1.20"), start=9, partition=HISTORIES)
+    for batch, (owner, name) in zip(batches, KILLS.values(), strict=True):
+        lake.send(batch)
+        kill = patch.object(owner, name, side_effect=KilledError("killed"))
+        with kill, pytest.raises(StreamingQueryException, match="killed"):
+            lake.apply(spark)
+        lake.apply(spark)
+    sent = [*chain.from_iterable(batches)]
+    for name in ("t", "u"):
+        assert lake.versions(spark, name) == versions_of(sent, name)
+        log = cwa.history(tmp_path / "changes", table=f"d.{name}")
+        assert lake.versions(spark, name) == versions_in(log.to_pylist(maps_as_pydicts="strict"))
+    assert lake.content(spark) == tables_of(sent)
+
+
+def test_truncates_end_all_rows(spark: SparkSession, tmp_path: Path) -> None:
+    """Also those that come later and are older; what comes again is not written again.
+
+    The process ends after the truncate was kept, and before the versions were written.
+    """
+    lake = lake_in(tmp_path, applies_truncates=True)
+    first = placed(change(a=1), change(key=2, sequence=3, a="1.10"), change(key=3, sequence=9))
+    second = placed(truncate(5), change(key=4, sequence=6, a=1), start=10)
+    late = placed(change(key=5, sequence=2, a=None), change(sequence=7, a=1), start=20)
+    lake.send(first)
+    lake.apply(spark)
+    lake.send(second)
+    kill = patch.object(HistoryMerge, "_merge", side_effect=KilledError("killed"))
+    with kill, pytest.raises(StreamingQueryException, match="killed"):
+        lake.apply(spark)
+    lake.send(late)
+    lake.apply(spark)
+    expected = versions_of([*first, *second, *late])
+    assert lake.versions(spark, "t") == expected
+    before = DeltaTable(str(lake.folder / "t__history")).version()
+    lake.send([*late, *first])
+    lake.apply(spark)
+    assert lake.versions(spark, "t") == expected
+    assert DeltaTable(str(lake.folder / "t__history")).version() == before
+
+
+@pytest.mark.parametrize("sink", ["delta", "iceberg"])
+def test_columns_of_a_type(spark: SparkSession, tmp_path: Path, sink: str) -> None:
+    """Columns that come later are added; rows that have one of the versions' are refused."""
+    lake = lake_of(sink, spark, tmp_path)
+    first, later = {"id": "LONG", "price": "DOUBLE"}, {"id": "LONG", HOSTILE: "STRING"}
+    batches = [
+        [
+            message("INSERT", 10, first, id=1, price="9.90"),
+            message("UPDATE_AFTER", 12, first, id=1, price="9.95"),
+            message("DELETE", 14, first, id=2, price=None),
+        ],
+        [
+            message("UPDATE_AFTER", 11, later, id=1, **{HOSTILE: "late"}),
+            message("INSERT", 13, {"id": "LONG", "Valid_From": "STRING"}, id=3, Valid_From="x"),
+            message("INSERT", 13, later, id=2, **{HOSTILE: None}),
+        ],
+    ]
+    history = lake.template.replace("{table}", "{table}__history")
+    landed(spark, lake, *batches, format="dataworks-json", rows="embedded", history=history)
+    folder = str(lake.folder / "t__history")
+    found = spark.read.format(sink).load(folder).orderBy("id", "_changewire.sequence").collect()
+    assert [(row["id"], row["price"], row[HOSTILE], row["is_current"]) for row in found] == [
+        (1, 9.9, None, False),
+        (1, None, "late", False),
+        (1, 9.95, None, True),
+        (2, None, None, False),
+    ]
+    assert [row["valid_to"] is None for row in found] == [False, False, True, False]
+    letters = lake.outputs()["dead_letters"]
+    refused = spark.table(letters) if sink == "iceberg" else spark.read.format(sink).load(letters)
+    assert [(row["code"], row["offset"]) for row in refused.collect()] == [("schema-mismatch", 101)]
+
+
+def test_a_table_that_is_not_there_is_made_of_the_log(spark: SparkSession, tmp_path: Path) -> None:
+    """So the option may come later, and tables of versions may be dropped."""
+    lake = lake_in(tmp_path)
+    history, lake.history = lake.history, ""
+    first = placed(change(a=1), change("delete", 2, 5, table=None), change("delete", 3, 5))
+    lake.send(first)
+    lake.apply(spark)
+    lake.history = history
+    second = placed(change(key=2, sequence=3, a=2), change(key=3, sequence=3, a=3), start=10)
+    lake.send(second)
+    lake.apply(spark)
+    assert lake.versions(spark, "t") == versions_of([*first, *second])
+    for name in ("t__history", "t__history__ends"):
+        shutil.rmtree(lake.folder / name)
+    third = placed(change(sequence=2, a=4), start=20)
+    lake.send(third)
+    lake.apply(spark)
+    assert lake.versions(spark, "t") == versions_of([*first, *second, *third])
+
+
+@pytest.mark.parametrize(
+    ("history", "reason"),
+    [
+        ("/lake/{database}__history", "must have the fields of the target"),
+        ("/lake/{table}", "different places"),
+        ("lake/{table}__history", "relative path"),
+    ],
+)
+def test_where_versions_cannot_be(history: str, reason: str) -> None:
+    """Each table has versions of its own, at a place of their own."""
+    options = TableOptions("/lake/{table}", history=history)
+    with pytest.raises(ValueError, match=reason):
+        apply_options_of(DecodeOptions("aerospike-json"), options, "delta", "/checkpoint")
+
+
+def test_names_that_are_not_there() -> None:
+    """The error lists those that are."""
+    options = TableOptions("/lake/{table}", history="/l/{table}", history_names="scd2")
+    with pytest.raises(ValueError, match="there are: plain, auto_cdc"):
+        apply_options_of(DecodeOptions("aerospike-json"), options, "delta", "/checkpoint")

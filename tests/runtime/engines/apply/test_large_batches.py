@@ -1,0 +1,126 @@
+"""Large batches take few jobs, and their tables are those that small batches make."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+from benchmarks.streams.history import history
+from benchmarks.streams.jobs import FORMAT, ROW
+from deltalake import DeltaTable
+from tests.runtime.engines.apply.lake import Lake
+from tests.runtime.engines.apply.ways import DRIVER, SHARED, decided
+from tests.runtime.tables.histories import change, placed
+from tests.runtime.tables.model import tables_of
+
+import changewire.spark as cws
+from changewire.engines.kept import SUFFIX
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+BATCHES, SIZE, KEYS = 4, 300, 400
+MOST_JOBS = 28
+"""Of a batch of which some keys need a look; it was 37 to 56."""
+
+
+def sent() -> list[list[tuple[Any, ...]]]:
+    """Return batches of records: deletes, doubled and broken messages, late and moved rows."""
+    random = Random(3)  # noqa: S311 - the same in each run
+    found = [*history(BATCHES * SIZE, lambda draw: draw.randrange(KEYS))]
+    for first in range(SIZE, BATCHES * SIZE, SIZE):
+        for i, late in enumerate(random.sample(range(first - SIZE, first), 9)):
+            found[late], found[first + i] = found[first + i], found[late]
+    records = [
+        (moved(value, i) if i % 20 == 0 else value, "t", partition, i)
+        for i, (partition, _, value) in enumerate(found)
+    ]
+    return [records[first : first + SIZE] for first in range(0, len(records), SIZE)]
+
+
+def moved(value: bytes, number: int) -> bytes:
+    """Return an update that gives a row another key, which is decoded into two effects."""
+    if b'"op":"UPDATE_AFTER"' not in value:
+        return value
+    return value.replace(b'"before":null', b'"before":{"dataColumn":{"id":%d}}' % (KEYS + number))
+
+
+def landed(
+    spark: SparkSession, lake: Lake, batch: list[tuple[Any, ...]], way: str
+) -> tuple[dict[str, Any], int]:
+    """Apply a batch into typed columns; return its line, and how many jobs Spark had."""
+    lake.send_records(batch)
+    lines: list[str] = []
+    places: dict[str, Any] = lake.outputs()
+    with decided(way):
+        query = cws.apply_changes(
+            lake.read(spark),
+            format=FORMAT,
+            rows=ROW,
+            target=lake.template,
+            checkpoint=str(lake.root / "checkpoint"),
+            trigger={"availableNow": True},
+            metrics=lines.append,
+            **places,
+        )
+        cws.await_end(query)
+    jobs = spark.sparkContext.statusTracker().getJobIdsForGroup(str(query.runId))
+    (line,) = map(msgspec.json.decode, lines)
+    return line, len(jobs)
+
+
+def rows(folder: Path) -> list[str]:
+    """Return the rows of a table, or its tombstones, each once; when is not compared."""
+    found = DeltaTable(str(folder)).to_pyarrow_table().to_pylist()
+    return sorted({repr({**row, "since": None}) for row in found})
+
+
+def test_large_batches_do_what_small_ones_do(spark: SparkSession, tmp_path: Path) -> None:
+    """Rows, tombstones and counts are the same, and keys are looked at only if they need it.
+
+    Most effects have the rows that were made with them, and some are made of their text.
+    """
+    small, large = (Lake(tmp_path / name) for name in ("small", "large"))
+    jobs, line = list[int](), dict[str, Any]()
+    for batch in sent():
+        expected, _ = landed(spark, small, batch, DRIVER)
+        line, number = landed(spark, large, batch, SHARED)
+        for name in ("tables", "changes", "dead_letters", "by_error_code"):
+            assert line.get(name) == expected.get(name), name
+        jobs.append(number)
+    assert line["keys"]["beyond_mark"] > line["keys"]["looked_up"] > 0
+    assert jobs[-1] <= MOST_JOBS, jobs
+    for name in ("customers", f"customers{SUFFIX}"):
+        found = rows(large.folder / name)
+        assert len(found) > KEYS / 10
+        assert found == rows(small.folder / name)
+
+
+@pytest.mark.parametrize("way", [DRIVER, SHARED])
+def test_the_newest_change_of_a_key_decides_on_a_look(
+    spark: SparkSession, tmp_path: Path, way: str
+) -> None:
+    """What is late beside it is compared with it, and not with the table."""
+    lake = Lake(tmp_path, log="parquet")
+    first = placed(*(change(key=key, sequence=10, a=1) for key in range(4)))
+    second = placed(
+        change(key=0, sequence=9, a=9),
+        change(key=0, sequence=11, a=2),
+        change("delete", 1, 10),
+        change("delete", 1, 12),
+        change(key=2, sequence=13, a=2),
+        change(key=2, sequence=9, a=3),
+        start=10,
+    )
+    lines: list[str] = []
+    for batch in (first, second):
+        lake.send(batch)
+    with decided(way):
+        lake.apply(spark, metrics=lines.append)
+    _, line = map(msgspec.json.decode, lines)
+    assert line["tables"] == {"applied": 5, "stale": 1}
+    assert line["keys"] == {"beyond_mark": 3}
+    assert lake.content(spark) == tables_of([*first, *second])

@@ -1,0 +1,175 @@
+"""Every version of the rows of a table, from a change log without Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from deltalake import write_deltalake
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.runtime.engines.version_rows import log_of, versions_in
+from tests.runtime.tables.histories import (
+    change,
+    deliveries,
+    halves,
+    histories,
+    placed,
+    steady,
+    truncate,
+    truncates,
+)
+from tests.runtime.tables.model import versions_of
+
+import changewire.arrow as cwa
+from changewire.engines.changelog import find, wanted_of
+from changewire.engines.changelog.folders import Log
+from changewire.engines.errors import OutputError
+from changewire.tables.history import history_of
+
+IMAGES = ("full", "full", "patch", "keys")
+LINES = [
+    b'{"msg": "write", "key": ["shop", "users", "YWJjZGVmZ2hpamtsbW5vcHFyc3Q=", "u-17"],'
+    b' "gen": %d, "exp": 0, "lut": %d, "bins": [{"name": "age", "type": "int", "value": %d}]}'
+    % numbers
+    for numbers in [(4, 1617167159548, 41), (5, 1617167160000, 42), (4, 1617167159548, 41)]
+]
+
+
+@steady
+@given(st.data())
+def test_versions_are_those_of_the_model(data: st.DataObject) -> None:
+    """In whatever order the log has its changes, and whatever stands in it twice."""
+    history = [*data.draw(histories(IMAGES)), *data.draw(truncates()), *data.draw(halves())]
+    order = [one for batch in data.draw(deliveries(history)) for one in batch]
+    changes, controls = log_of(order)
+    found = cwa.history(changes, table="d.t", controls=controls)
+    assert versions_in(found.to_pylist(maps_as_pydicts="strict")) == versions_of(history)
+
+
+@steady
+@given(histories(IMAGES, is_distinct=False))
+def test_trace_agrees(tmp_path_factory: pytest.TempPathFactory, history: list[Any]) -> None:
+    """The current version of each row is what `trace` says that the row is now."""
+    folder = tmp_path_factory.mktemp("log")
+    changes, _ = log_of(history)
+    pq.write_table(changes, folder / "a.parquet")
+    versions = versions_in(cwa.history(folder, table="d.t").to_pylist(maps_as_pydicts="strict"))
+    for key, of_key in versions.items():
+        found = find(Log(str(folder), None, None), wanted_of([f"id={key[0][1]}"]), "d.t")
+        state = history_of(str(found.key), found.changes).state
+        assert state is not None
+        current = [one.row for one in of_key if one.ended is None]
+        assert current == ([] if state.values is None else [{**dict(key), **state.values}])
+        assert of_key[-1].began[0] <= state.order.sequence
+
+
+def test_times_and_places() -> None:
+    """A version says when its first and its next change were made, and where the first was read."""
+    decoded = cwa.decode(LINES, format="aerospike-json")
+    first, second = cwa.history(decoded.changes, table="shop.users").to_pylist()
+    assert first["row"] == '{"aerospike_digest":"YWJjZGVmZ2hpamtsbW5vcHFyc3Q=","age":41}'
+    assert first["valid_to"] == second["valid_from"]
+    assert first["valid_from"].isoformat() == "2021-03-31T05:05:59.548000+00:00"
+    assert (first["is_current"], second["is_current"]) == (False, True)
+    assert (second["op"], second["valid_to"]) == ("upsert", None)
+    assert second["_changewire"]["sequence"] == {"major": 1617167160000, "minor": 5}
+    assert (first["_changewire"]["offset"], second["_changewire"]["offset"]) == (0, 1)
+    assert [one["offset"] for one in first["_changewire"]["later"]] == [2]
+
+
+def test_names_of_auto_cdc() -> None:
+    """With them the columns hold sequences, and NULL is the end of a current version."""
+    decoded = cwa.decode(LINES, format="aerospike-json")
+    found = cwa.history(decoded.changes, table="shop.users", names="auto_cdc")
+    assert found.schema.names == ["key", "row", "__START_AT", "__END_AT", "_changewire"]
+    first, second = found.to_pylist()
+    assert first["__END_AT"] == second["__START_AT"] == {"major": 1617167160000, "minor": 5}
+    assert second["__END_AT"] is None
+
+
+def test_what_ended_without_a_sequence_is_not_current() -> None:
+    """Then its end is a sequence without numbers, and not NULL."""
+    changes, _ = log_of(placed(change(sequence=None, a=1), change(sequence=None, a=2)))
+    found = cwa.history(changes, table="d.t", names="auto_cdc")
+    ends = [row["__END_AT"] for row in found.to_pylist()]
+    assert ends == [{"major": None, "minor": None}, None]
+    plain = cwa.history(changes, table="d.t").to_pylist()
+    assert [row["is_current"] for row in plain] == [False, True]
+
+
+def test_the_images_of_an_update_are_one_change() -> None:
+    """Where they are two messages, the row has no gap, and its columns are those of both."""
+    lone = {"id": 1, "a": 1, "b": 2}
+    before = change("update", 1, (2, 0), image="patch", before=lone, is_lone=True)
+    after = change("update", 1, 2, image="patch", a=3)
+    changes, _ = log_of(placed(after, before, change(a=1, b=2)))
+    rows = cwa.history(changes, table="d.t").to_pylist()
+    assert [row["row"] for row in rows] == ['{"id":1,"a":1,"b":2}', '{"id":1,"a":3}']
+    assert rows[0]["_changewire"]["ended"]["sequence"] == {"major": 2, "minor": 1}
+
+
+def test_a_delete_without_a_table_is_of_all_tables() -> None:
+    """It ends rows of every table of its database, and of no other database."""
+    gone = change("delete", 1, 2, table=None)
+    changes, _ = log_of(
+        placed(change(a=1), change(a=1, table="u"), change(a=1, database="e"), gone)
+    )
+    for table, is_current in (("d.t", False), ("d.u", False), ("e.t", True)):
+        (row,) = cwa.history(changes, table=table).to_pylist()
+        assert row["is_current"] is is_current, table
+
+
+def test_truncates_count_if_controls_are_given(tmp_path: Path) -> None:
+    """Otherwise they change nothing, as in tables by default; logs may be Delta or Parquet."""
+    changes, controls = log_of([*placed(change(a=1)), *placed(truncate(9), start=1)])
+    write_deltalake(str(tmp_path / "changes"), changes)
+    (tmp_path / "controls").mkdir()
+    pq.write_table(controls, tmp_path / "controls" / "a.parquet")
+    (row,) = cwa.history(tmp_path / "changes", table="d.t").to_pylist()
+    assert row["is_current"]
+    (row,) = cwa.history(
+        tmp_path / "changes", table="d.t", controls=tmp_path / "controls"
+    ).to_pylist()
+    assert row["_changewire"]["ended"]["op"] == "truncate"
+    assert row["valid_to"] is None  # it says no time
+
+
+def test_keys_that_name_one_row_have_one_history() -> None:
+    """Numbers are what they are worth, however they are written."""
+    changes, _ = log_of(placed(change(key=1, a=1), change(key=1.0, sequence=2, a=2)))
+    rows = cwa.history(changes, table="d.t").to_pylist()
+    assert [row["key"] for row in rows] == ['{"id":1}', '{"id":1}']
+
+
+def test_text_of_other_libraries() -> None:
+    """Logs of Polars and others have large strings."""
+    changes, _ = log_of(placed(change(a="1.10"), change(sequence=2, a="1.20")))
+    fields = [
+        field.with_type(pa.large_string()) if pa.types.is_string(field.type) else field
+        for field in changes.schema
+    ]
+    found = cwa.history(changes.cast(pa.schema(fields)), table="d.t")
+    assert found.equals(cwa.history(changes, table="d.t"))
+    assert len(found) == 2
+
+
+def test_what_is_no_change_log() -> None:
+    """The error says what is missing, or that rows are no JSON text."""
+    changes, _ = log_of(placed(change(a=1)))
+    with pytest.raises(OutputError, match="no column 'element'"):
+        cwa.history(changes.drop_columns(["element"]), table="d.t")
+    typed = changes.drop_columns(["after"]).append_column("after", pa.array([{"a": 1}]))
+    with pytest.raises(OutputError, match="rows as JSON text"):
+        cwa.history(typed, table="d.t")
+    broken = changes.drop_columns(["after"]).append_column("after", pa.array(["[1]"]))
+    with pytest.raises(OutputError, match="no JSON object"):
+        cwa.history(broken, table="d.t")
+    with pytest.raises(ValueError, match="there are: plain, auto_cdc"):
+        cwa.history(changes, table="d.t", names="scd2")  # type: ignore[arg-type]
+    wrong: Any = 7
+    with pytest.raises(TypeError, match="not int"):
+        cwa.history(wrong, table="d.t")
