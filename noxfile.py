@@ -7,6 +7,7 @@ program that the session runs: ``nox -s tests -- tests/codegen -k union``.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
@@ -33,6 +34,7 @@ EXTRAS = {
     if extra != NATIVE
 }
 PYTHON_OF_SPHINX = (3, 11)
+PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 SOURCE_FOLDERS = ("codegen", "generated", "runtime")
 SOURCES = {"PYTHONPATH": os.pathsep.join(SOURCE_FOLDERS)}
 PINS = "constraints/dev.txt"
@@ -454,6 +456,27 @@ def build_elsewhere(session: nox.Session, sdist: Path, target: Path) -> None:
                 build_into(session, target)
         finally:
             os.umask(umask)
+
+
+@nox.session(python=PYTHONS, reuse_venv=False)
+def wheels(session: nox.Session) -> None:
+    """Install our wheels from a folder as an index, and run the quick start: ``wheels-3.12``."""
+    install(session, "hatchling")
+    folder = ROOT / "build" / "wheels"
+    build_into(session, folder, "--target", "wheel")
+    kernel = native_wheel(session, "release")
+    if kernel is not None:
+        shutil.copy(kernel, folder)
+    extras = "cli,native" if kernel is not None else "cli"
+    session.install(f"--find-links={folder}", f"--constraint={PINS}", f"changewire[{extras}]")
+    with tempfile.TemporaryDirectory() as elsewhere, session.chdir(elsewhere):
+        session.run("python", str(ROOT / "examples" / "quickstart.py"))
+        inputs = ROOT / "examples" / "dataworks_json" / "items.jsonl.gz"
+        command = ("changewire", "run", str(inputs), "--format=dataworks-json", "--output=out")
+        session.run(*command, success_codes=[0, 1])  # 1: there are dead letters
+        report = json.loads(Path("out", "report.json").read_bytes())
+        if bool(report["native"]) != bool(kernel):
+            session.error(f"the kernel is {kernel}, and the report has {report['native']}")
 
 
 @nox.session
