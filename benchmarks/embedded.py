@@ -40,13 +40,8 @@ def run(*, rounds: int, seconds: float) -> Iterator[Result]:
 
 def messages(count: int) -> list[bytes]:
     """Return messages that all hold the schema of their row."""
-    table = topics.table(FORMAT, count)
-    schema = msgspec.Raw(msgspec.json.encode(_schema()))
-    found = [
-        msgspec.json.decode(value, type=dict[str, msgspec.Raw])
-        for value in table["value"].to_pylist()
-    ]
-    return [msgspec.json.encode({**message, "schema": schema}) for message in found]
+    found: list[bytes] = topics.table(topics.WITH_SCHEMA, count)["value"].to_pylist()
+    return found
 
 
 def changes(values: list[bytes], change: Callable[[Any], Any] = cw.changes) -> dict[str, Action]:
@@ -74,18 +69,3 @@ def rows(values: list[bytes]) -> dict[str, Action]:
 
 def _without_schema(model: Any) -> Any:
     return msgspec.structs.replace(model, schema_text=msgspec.UNSET)
-
-
-def _schema() -> dict[str, Any]:
-    row = [
-        {"field": name, "type": kind, "optional": True}
-        for name, kind in (
-            *(("id", "int64"), ("name", "string"), ("city", "string")),
-            *(("balance", "double"), ("is_active", "boolean"), ("created_at", "int64")),
-        )
-    ]
-    images = [
-        {"field": name, "type": "struct", "optional": True, "fields": row}
-        for name in ("before", "after")
-    ]
-    return {"type": "struct", "optional": False, "fields": images}

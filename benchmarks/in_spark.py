@@ -32,6 +32,7 @@ LEAST: Mapping[str, tuple[tuple[str, float], ...]] = {
     "aerospike-json": ((BY_HAND, 3.3), (FROM_JSON, 1.4), (MADE, 0.85)),
     "dataworks-json": ((BY_HAND, 3.0), (FROM_JSON, 1.5), (MADE, 0.85)),
     "lindorm-json": ((BY_HAND, 1.9), (FROM_JSON, 1.2), (MADE, 0.85)),
+    topics.WITH_SCHEMA: ((BY_HAND, 2.0), (FROM_JSON, 1.2), (MADE, 0.85)),
 }
 """Rates of other jobs that are to be reached."""
 
@@ -42,31 +43,33 @@ WARM_UP = 2
 """Rounds that only warm the JVM up."""
 
 
-OPTIONS: Mapping[str, dict[str, Any]] = {"lindorm-json": {"keys": ["id"]}}
-"""What the messages of a format do not say themselves."""
-
-
 def run(*, count: int, rounds: int) -> Iterator[Result]:
-    """Yield for each format the table of jobs over a Parquet file, to Spark's noop sink.
+    """Yield for each topic the table of jobs over a Parquet file, to Spark's noop sink.
 
     Args:
-        count: Messages of each format.
+        count: Messages of each topic.
         rounds: How often each job is timed.
     """
     with tempfile.TemporaryDirectory() as folder, _session() as spark:
-        for form in by_hand.ROWS:
-            path, made = Path(folder, form), Path(folder, f"{form}.arrow")
-            messages = topics.table(form, count)
+        for number, topic in enumerate(by_hand.ROWS):
+            path, made = Path(folder, f"messages-{number}"), Path(folder, f"rows-{number}.arrow")
+            messages = topics.table(topic, count)
             _write(messages, path)
-            _make(messages, DecodeOptions(form, **OPTIONS.get(form, {})), made)
-            jobs = _jobs(spark.read.parquet(str(path)), form, made)
+            _make(messages, options_of(topic), made)
+            jobs = _jobs(spark.read.parquet(str(path)), topic, made)
             found: dict[str, list[tuple[float, float]]] = {name: [] for name in jobs}
             for _ in range(WARM_UP + rounds):
                 for name, job in jobs.items():
                     found[name].append(_seconds(job))
             timed = {name: [*zip(*each[WARM_UP:], strict=True)] for name, each in found.items()}
             wall = {name: Timing(seconds) for name, (seconds, _) in timed.items()}
-            yield _result(form, wall, {name: cpu for name, (_, cpu) in timed.items()}, count)
+            yield _result(topic, wall, {name: cpu for name, (_, cpu) in timed.items()}, count)
+
+
+def options_of(topic: str) -> DecodeOptions:
+    """Return how the messages of a topic are decoded."""
+    keys = ["id"] if topic.startswith("lindorm") else None
+    return DecodeOptions(topics.format_of(topic), keys=keys)
 
 
 def _write(table: Any, folder: Path) -> None:
@@ -78,7 +81,7 @@ def _write(table: Any, folder: Path) -> None:
 
 
 def _result(
-    format: str, wall: Mapping[str, Timing], cpu: Mapping[str, Sequence[float]], count: int
+    topic: str, wall: Mapping[str, Timing], cpu: Mapping[str, Sequence[float]], count: int
 ) -> Result:
     rows = []
     for name, timing in wall.items():
@@ -93,7 +96,7 @@ def _result(
         )
         rows.append((name, *each))
     texts = []
-    for other, least in LEAST[format]:
+    for other, least in LEAST[topic]:
         found = _rate(wall[OURS], wall[other])[0]
         word = "reached" if found >= least else "missed"
         texts.append(f"To reach: {least} times the rate of {other}. Found {found:.2f}: {word}.")
@@ -103,7 +106,7 @@ def _result(
     )
     seconds = {name: timing.rounds for name, timing in wall.items()}
     data = {"base": BY_HAND, "seconds": seconds, "cpu": dict(cpu)}
-    title = f"{format}: decode {count} messages in Spark, 2 cores"
+    title = f"{topic}: decode {count} messages in Spark, 2 cores"
     return Result(title, head, rows, " ".join(texts), data)
 
 
@@ -113,14 +116,14 @@ def _rate(mine: Timing, theirs: Timing) -> tuple[float, float, float]:
     return median(each), min(each), max(each)
 
 
-def _jobs(frame: DataFrame, format: str, made: Path) -> dict[str, Callable[[], DataFrame]]:
-    options = OPTIONS.get(format, {})
+def _jobs(frame: DataFrame, topic: str, made: Path) -> dict[str, Callable[[], DataFrame]]:
+    options = options_of(topic)
     return {
-        FROM_JSON: lambda: by_hand.PARSED[format](frame),
-        BY_HAND: lambda: by_hand.ROWS[format](frame),
+        FROM_JSON: lambda: by_hand.PARSED[topic](frame),
+        BY_HAND: lambda: by_hand.ROWS[topic](frame),
         IDENTITY: lambda: frame.mapInArrow(_same, frame.schema),
         MADE: lambda: frame.mapInArrow(partial(_made, str(made)), ROWS),
-        OURS: lambda: cws.decode(frame, format=format, **options).rows,
+        OURS: lambda: cws.decode(frame, format=options.format, keys=options.keys).rows,
     }
 
 

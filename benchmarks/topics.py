@@ -13,10 +13,32 @@ from benchmarks import messages
 EVENT = 1617167159548
 """Time of the first event, in milliseconds since the Unix epoch."""
 
+WITH_SCHEMA = "lindorm-json, with its schema"
+"""Messages of this format that say what types the columns of their rows have."""
 
-def table(format: str, count: int) -> Any:
-    """Return messages of a format as a table with the column ``value``."""
-    random, make = Random(1), _MAKERS[format]
+CONNECT_TYPES: Mapping[str, Mapping[str, Any]] = {
+    "id": {"type": "int64"},
+    "name": {"type": "string"},
+    "city": {"type": "string"},
+    "balance": {"type": "double"},
+    "is_active": {"type": "boolean"},
+    "created_at": {
+        "type": "int64",
+        "name": "org.apache.kafka.connect.data.Timestamp",
+        "version": 1,
+    },
+}
+"""The types that they say, as Kafka Connect does."""
+
+
+def format_of(topic: str) -> str:
+    """Return the format of the messages of a topic."""
+    return topic.partition(",")[0]
+
+
+def table(topic: str, count: int) -> Any:
+    """Return messages of a topic as a table with the column ``value``."""
+    random, make = Random(1), _MAKERS[topic]
     return pa.table(
         {"value": pa.array([messages.wire(make(random, i)) for i in range(count)], pa.binary())}
     )
@@ -81,8 +103,20 @@ def _lindorm(random: Random, i: int) -> dict[str, Any]:
     return {"schema": {}, "payload": {**payload, **after, "source": source}}
 
 
+def _lindorm_with_schema(random: Random, i: int) -> dict[str, Any]:
+    """Return the same, of about 0.9 KB, with the schema of its row."""
+    row = [{**kind, "field": name, "optional": True} for name, kind in CONNECT_TYPES.items()]
+    images = [
+        {"field": name, "type": "struct", "optional": True, "fields": row}
+        for name in ("before", "after")
+    ]
+    schema = {"type": "struct", "optional": False, "fields": images}
+    return {**_lindorm(random, i), "schema": schema}
+
+
 _MAKERS: Mapping[str, Callable[[Random, int], dict[str, Any]]] = {
     "aerospike-json": _aerospike,
     "dataworks-json": _dataworks,
     "lindorm-json": _lindorm,
+    WITH_SCHEMA: _lindorm_with_schema,
 }

@@ -11,18 +11,21 @@ from collections.abc import Callable, Mapping
 
 from pyspark.sql import DataFrame
 
+from benchmarks import topics
 from benchmarks.by_hand import aerospike, dataworks, lindorm
 
 ROWS: Mapping[str, Callable[[DataFrame], DataFrame]] = {
     "aerospike-json": aerospike.rows,
     "dataworks-json": dataworks.rows,
     "lindorm-json": lindorm.rows,
+    topics.WITH_SCHEMA: lindorm.rows_by_schema,
 }
-"""The job of each format."""
+"""The job of each topic of `benchmarks.topics`."""
 
 PARSED: Mapping[str, Callable[[DataFrame], DataFrame]] = {
     "aerospike-json": aerospike.parsed,
     "dataworks-json": dataworks.parsed,
     "lindorm-json": lindorm.parsed,
+    topics.WITH_SCHEMA: lindorm.parsed_by_schema,
 }
-"""A bare `from_json` for each format, which stops at typed fields."""
+"""A bare `from_json` for each topic, which stops at typed fields."""

@@ -26,15 +26,16 @@ def comparable(row: Row, columns: list[str]) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("format", by_hand.ROWS)
-def test_the_job_made_by_hand_makes_the_same_rows(spark: SparkSession, format: str) -> None:
+@pytest.mark.parametrize("topic", by_hand.ROWS)
+def test_the_job_made_by_hand_makes_the_same_rows(spark: SparkSession, topic: str) -> None:
     """Each column of it holds what changewire gives, for every element of every message."""
-    values = topics.table(format, 50)["value"].to_pylist()
-    batches = [b"[" + b",".join(values[:3]) + b"]"] if format in _BATCHES else []
+    values = topics.table(topic, 50)["value"].to_pylist()
+    batches = [b"[" + b",".join(values[:3]) + b"]"] if topic in _BATCHES else []
     rows = [(value,) for value in [*values, *batches, b"{"]]
     frame = spark.createDataFrame(rows, "value binary")
-    theirs = by_hand.ROWS[format](frame)
-    ours = cws.decode(frame, format=format, **in_spark.OPTIONS.get(format, {})).rows
+    theirs = by_hand.ROWS[topic](frame)
+    options = in_spark.options_of(topic)
+    ours = cws.decode(frame, format=options.format, keys=options.keys).rows
     expected = [comparable(row, theirs.columns) for row in ours.collect()]
     assert len(expected) == 51 + 3 * len(batches)
     is_dead = [row["kind"] == "dead_letter" for row in expected]
