@@ -24,9 +24,10 @@ except ImportError as error:
 from changewire.engines.arrow.messages import Messages
 from changewire.engines.errors import ConflictError, KeysMissingError, OutputError, StreamError
 from changewire.engines.outcome import Outcome
-from changewire.engines.typed.schemas import RowSchema
+from changewire.engines.typed.schemas import ArrowSchema, RowSchema
 
 __all__ = [
+    "ArrowSchema",
     "ConflictError",
     "KeysMissingError",
     "Messages",

@@ -34,11 +34,12 @@ try:
     from changewire.engines.spark.stream.ending import await_end
     from changewire.engines.spark.stream.query import write_stream
     from changewire.engines.spark.write import write
-    from changewire.engines.typed.schemas import RowSchema
+    from changewire.engines.typed.schemas import ArrowSchema, RowSchema
 except ImportError as error:
     raise ImportError('changewire.spark needs PySpark: pip install "changewire[spark]"') from error
 
 __all__ = [
+    "ArrowSchema",
     "CheckpointError",
     "ConflictError",
     "DecodedFrames",

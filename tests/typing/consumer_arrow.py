@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import changewire as cw
 import changewire.arrow as cwa
 
@@ -36,5 +38,6 @@ def typed(messages: cwa.Messages) -> int:
 
 def ended(log: cwa.ChangeLog) -> int:
     """Return how many versions of rows are not current, by a change log."""
-    versions = cwa.history(log, table="shop.users", names="auto_cdc")
+    found = cwa.history  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    versions = cast("Any", found(log, table="shop.users", names="auto_cdc"))
     return int(len(versions) - versions.column("__END_AT").null_count)

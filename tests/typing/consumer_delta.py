@@ -27,7 +27,7 @@ def merged(messages: cwd.Messages, lake: str) -> int:
     return 0 if outcome.tables is None else outcome.tables["applied"]
 
 
-def typed(file: str, lake: str, row: cwd.RowSchema) -> int:
+def typed(file: str, lake: str, row: cwd.RowSchema | cwd.ArrowSchema) -> int:
     """Return how many rows did not fit the columns that a schema describes."""
     outcome = cwd.apply_changes(
         file,

@@ -28,7 +28,7 @@ from changewire.engines.python.parquet import staged
 from changewire.engines.typed.effects import CheckedEffectsDecoder
 from changewire.engines.typed.evolve import SchemaEvolution, evolution_of
 from changewire.engines.typed.plan import TypedTables
-from changewire.engines.typed.schemas import RowSchema, given_columns
+from changewire.engines.typed.schemas import ArrowSchema, RowSchema, given_columns
 from changewire.engines.typed.types import columns_as_json
 from changewire.tables.names import Template, template_of
 from changewire.tables.routing import Routing
@@ -52,7 +52,7 @@ def apply_changes(
     families: Sequence[str] | None = None,
     digests: Digests = "off",
     null_value: NullValue = "control",
-    rows: Literal["json", "embedded"] | pa.Schema | RowSchema = "json",
+    rows: Literal["json", "embedded"] | ArrowSchema | RowSchema = "json",
     schema_evolution: SchemaEvolution = "add_columns",
     null_set: str | None = None,
     apply_as_truncates: bool = False,

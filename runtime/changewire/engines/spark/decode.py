@@ -26,10 +26,10 @@ from changewire.engines.spark.tally import KernelTally, tally_of
 from changewire.engines.spark.types import HEADERS, INPUT, ROWS, nullable, typed_schema
 from changewire.engines.spark.variant import VariantDecoder, as_variant
 from changewire.engines.typed.decode import TypedDecoder
-from changewire.engines.typed.schemas import RowSchema
+from changewire.engines.typed.schemas import ArrowSchema, RowSchema
 from changewire.engines.typed.types import columns_as_json, row_columns
 
-RowsAs: TypeAlias = Literal["json", "variant"] | StructType | pa.Schema | RowSchema
+RowsAs: TypeAlias = Literal["json", "variant"] | StructType | ArrowSchema | RowSchema
 """How `key`, `before` and `after` are given: exact JSON text, VARIANT, or columns of a type, which
 or a schema of them."""
 
@@ -141,7 +141,7 @@ def decoded_by(
 
 
 def struct_of(
-    rows: StructType | pa.Schema | RowSchema, decode_options: DecodeOptions | None = None
+    rows: StructType | ArrowSchema | RowSchema, decode_options: DecodeOptions | None = None
 ) -> StructType:
     """Return the type of rows that a type or a schema says.
 
@@ -155,8 +155,8 @@ def struct_of(
     """
     if isinstance(rows, StructType):
         return cast("StructType", nullable(rows))
-    if isinstance(rows, pa.Schema):
-        return StructType.fromJson(columns_as_json(row_columns(cast("Iterable[pa.Field]", rows))))
+    if isinstance(rows, ArrowSchema):
+        return StructType.fromJson(columns_as_json(row_columns(pa.schema(rows))))
     of = decode_options
     try:
         found = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 import pyarrow as pa
 
@@ -17,6 +17,16 @@ from changewire.generator import generator_part
 
 RowSchema = Mapping[str, Any] | str | bytes | PathLike[str]
 """A schema, parsed or as JSON text, or the path of its file."""
+
+
+@runtime_checkable
+class ArrowSchema(Protocol):
+    """Columns as any library has them that speaks Arrow's PyCapsule interface: `pyarrow.Schema`."""
+
+    def __arrow_c_schema__(self) -> Any:
+        """Return the columns as an Arrow schema."""
+        ...
+
 
 RowsAs: TypeAlias = str | bytes | PathLike[str] | Mapping[str, Any] | Any
 """``json``, a `pyarrow.Schema` or struct type, a StructType of PySpark, or a schema of the row."""
@@ -61,6 +71,8 @@ def given_columns(rows: Any, decode_options: DecodeOptions) -> pa.Schema:
     """
     if isinstance(rows, (pa.Schema, pa.StructType)):
         return row_columns(rows)
+    if isinstance(rows, ArrowSchema):
+        return row_columns(pa.schema(rows))
     if hasattr(rows, _OF_SPARK) and isinstance(struct := getattr(rows, _OF_SPARK)(), Mapping):
         return columns_of(struct)
     if not isinstance(rows, (str, bytes, PathLike, Mapping)):

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
-import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructType
@@ -29,7 +28,7 @@ from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.stream.letters import topic_of
 from changewire.engines.spark.stream.query import start
 from changewire.engines.typed.evolve import SchemaEvolution
-from changewire.engines.typed.schemas import RowSchema
+from changewire.engines.typed.schemas import ArrowSchema, RowSchema
 from changewire.tables.version_rows import VersionNames
 
 
@@ -48,7 +47,7 @@ def apply_changes(
     families: Sequence[str] | None = None,
     digests: Digests = "off",
     null_value: NullValue = "control",
-    rows: Literal["json", "embedded"] | StructType | pa.Schema | RowSchema = "json",
+    rows: Literal["json", "embedded"] | StructType | ArrowSchema | RowSchema = "json",
     schema_evolution: SchemaEvolution = "add_columns",
     null_set: str | None = None,
     apply_as_truncates: bool = False,

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Final, Literal, NamedTuple
 
-import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import StructField, StructType, TimestampType
@@ -24,7 +23,7 @@ from changewire.engines.spark.apply.writing import as_is
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.stream.output import Output
 from changewire.engines.typed.evolve import SchemaEvolution
-from changewire.engines.typed.schemas import RowSchema
+from changewire.engines.typed.schemas import ArrowSchema, RowSchema
 from changewire.tables.version_rows import VersionNames
 
 REPLAYED: Final = "replayed"
@@ -63,7 +62,7 @@ def replay(
     families: Sequence[str] | None = None,
     digests: Digests = "off",
     null_value: NullValue = "control",
-    rows: Literal["json", "embedded"] | StructType | pa.Schema | RowSchema = "json",
+    rows: Literal["json", "embedded"] | StructType | ArrowSchema | RowSchema = "json",
     schema_evolution: SchemaEvolution = "add_columns",
     null_set: str | None = None,
     apply_as_truncates: bool = False,
