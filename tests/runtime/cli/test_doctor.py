@@ -16,7 +16,7 @@ from changewire.cli.commands import doctor as doctor_module
 from changewire.jobs import checks
 
 Cli = Callable[..., Ended]
-FITTING = {"pyspark": "4.0.1", "pandas": "2.3.3", "pyarrow": "19.0"}
+FITTING = {"pyspark": "4.0.1", "pandas": "2.3.3", "pyarrow": "20.0"}
 
 
 def found(ended: Ended) -> dict[str, dict[str, Any]]:
