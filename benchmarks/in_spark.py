@@ -23,6 +23,7 @@ from benchmarks import by_hand, topics
 from benchmarks.tables import Result
 from benchmarks.timing import Timing
 from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.cuts import combined
 from changewire.engines.decode import Decoder
 from changewire.engines.spark.types import ROWS
 
@@ -142,7 +143,7 @@ def _made(file: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBat
 def _make(messages: pa.Table, options: DecodeOptions, file: Path) -> None:
     """Write the rows of as many messages as Spark sends to a worker at a time."""
     (batch,) = messages.slice(0, SENT).combine_chunks().to_batches()
-    (rows,) = Decoder(options)(batch)
+    rows = combined([*Decoder(options)(batch)])
     with pa.ipc.new_file(str(file), rows.schema) as writer:
         writer.write_batch(rows)
 
