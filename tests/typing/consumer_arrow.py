@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import changewire as cw
 import changewire.arrow as cwa
 
@@ -36,8 +34,7 @@ def typed(messages: cwa.Messages) -> int:
     return tables.counts.by_variant["Insert"]
 
 
-def ended(log: cwa.ChangeLog) -> int:
-    """Return how many versions of rows are not current, by a change log."""
-    found = cwa.history  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    versions = cast("Any", found(log, table="shop.users", names="auto_cdc"))
-    return int(len(versions) - versions.column("__END_AT").null_count)
+def versions(log: cwa.ChangeLog) -> object:
+    """Return every version of the rows of a table, by a change log."""
+    made = cwa.history  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]: no stubs
+    return made(log, table="shop.users", names="auto_cdc")  # pyright: ignore[reportUnknownVariableType]
