@@ -121,7 +121,7 @@ def quoted(name: str) -> str:
 
 
 def unused_name(name: str, names: Collection[str]) -> str:
-    """Return a name, made longer until it is none of some others."""
+    """Return a name, made longer until it differs from some others."""
     while name in names:
         name += "_"
     return name

@@ -254,7 +254,7 @@ def test_columns_of_the_user(tmp_path: Path) -> None:
 
 
 def test_a_delete_that_comes_first_makes_no_table(tmp_path: Path) -> None:
-    """Its tombstone holds for the table that comes, whose columns nothing has told before."""
+    """Its tombstone holds for the table that comes, whose columns nothing has named before."""
     bare = message("DELETE", 5, {}, id=1)
     applied(tmp_path, bare, rows="embedded")
     assert not (tmp_path / "lake" / "table").exists()
