@@ -36,7 +36,7 @@ def test_a_statement_quotes_names_and_texts() -> None:
 
 
 def test_rates_are_those_of_the_job_without_its_cluster() -> None:
-    """Starting a cluster is no part of the rate; CPU time includes it, as it cannot be separated."""
+    """Starting a cluster is no part of the rate; CPU time includes it."""
     rounds = {
         FLINK: [Done(2.0, 1.0, 4.0), Done(3.0, 2.0, 4.0), Done(9.0, 8.0, 5.0)],
         KERNEL: [Done(0.5, 0.5, 0.5)] * 3,
