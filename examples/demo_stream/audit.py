@@ -15,6 +15,7 @@ import msgspec
 from confluent_kafka import Consumer, TopicPartition
 from deltalake import DeltaTable
 from examples.clients import settings
+from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
 
 import changewire as cw
 from changewire.codec import json_form
@@ -158,7 +159,10 @@ def tables_below(folder: Path) -> Content:
 
 
 def _rows(table: Path) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = DeltaTable(table).to_pyarrow_table().to_pylist()
+    # Threads of Arrow that call a file system of Python's may abort a process that ends.
+    files = SubTreeFileSystem(str(table), LocalFileSystem())
+    found = DeltaTable(table).to_pyarrow_dataset(filesystem=files).to_table()
+    rows: list[dict[str, Any]] = found.to_pylist()
     return rows
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import pyarrow as pa
 import pyarrow.dataset as ds
+import pyarrow.fs
 import pyarrow.parquet as pq
 import pytest
 from deltalake import write_deltalake
@@ -156,6 +157,15 @@ def test_a_delta_log_gives_the_same(cli: Callable[..., Ended], output: Path, del
     """A log in Delta is read at its newest version, and told by position however it was written."""
     by_parquet, by_delta = (cli("trace", folder, "id=1") for folder in (output, delta))
     assert by_parquet.stdout == by_delta.stdout
+
+
+def test_threads_of_arrow_call_no_python(
+    cli: Callable[..., Ended], delta: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread that calls a file system of Python's as the interpreter ends aborts the process."""
+    calls: list[object] = []
+    monkeypatch.setattr(pyarrow.fs, "PyFileSystem", calls.append)
+    assert (cli("trace", delta, "id=1").exit_code, calls) == (0, [])
 
 
 def test_delta_needs_its_extra(

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
+from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
 
 import changewire.arrow as cwa
 import changewire.delta as cwd
@@ -42,9 +43,18 @@ def typed(folder: str, schema: str) -> str:
             rows=rows,
         )
         (table,) = (path for path in Path(folder, name).iterdir() if "__" not in path.name)
-        kept = DeltaTable(table).to_pyarrow_table().drop_columns("_changewire").sort_by("id")
-        found[name] = [kept.to_pylist(), [one["pointer"] for one in outcome.first_dead_letters]]
+        kept = rows_of(table)
+        found[name] = [kept, [one["pointer"] for one in outcome.first_dead_letters]]
     return json.dumps(found, default=str)
+
+
+def rows_of(table: Path) -> list[Any]:
+    """Return the rows of a table of delta-rs, without the column of their changes."""
+    # Threads of Arrow that call a file system of Python's may abort a process that ends.
+    files = SubTreeFileSystem(str(table), LocalFileSystem())
+    found = DeltaTable(table).to_pyarrow_dataset(filesystem=files).to_table()
+    rows: list[Any] = found.drop_columns("_changewire").sort_by("id").to_pylist()
+    return rows
 
 
 def decoded(file: str, rows: Any) -> list[Any]:

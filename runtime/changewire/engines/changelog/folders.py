@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.dataset as ds
+import pyarrow.fs
 
 from changewire.framing import FramingError
 
@@ -135,7 +136,10 @@ def _delta(path: str) -> Any:
         features = table.protocol().reader_features
         if features and _WIDENING.issuperset(features):
             return _files(table.file_uris())
-        return table.to_pyarrow_dataset()
+        # Arrow reads the files by itself: its threads would call a file system of Python's, and one
+        # that does so while the interpreter ends aborts the process.
+        files = pyarrow.fs.SubTreeFileSystem(path, pyarrow.fs.LocalFileSystem())
+        return table.to_pyarrow_dataset(filesystem=files)
     except DeltaError as error:
         reason = f"it cannot be read without Spark ({error})"
         raise FramingError(path, None, reason) from error
