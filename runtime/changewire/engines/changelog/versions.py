@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
@@ -66,7 +66,7 @@ def version_columns(version: Version, notes: Notes, names: VersionNames) -> dict
     return {**SPAN_COLUMNS[names](metadata), COLUMN: as_arrow(metadata)}
 
 
-def as_arrow(metadata: dict[str, Any]) -> dict[str, Any]:
+def as_arrow(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return the column `COLUMN` of a version with its maps as Arrow takes maps."""
     later = metadata["later"]
     return {**as_pairs(metadata), "later": later and [as_pairs(one) for one in later]}

@@ -117,14 +117,16 @@ def apply_batch(
         check(planned.batch.landed(decoded.rows_as))
     rows = planned.batch.landed(decoded.rows_as)
     landed = land(rows)
+    versions: Counter[str] = Counter()
     if options.history is not None:
         # Before the tables: a batch that is retried finds new tables new again.
-        histories = history_actions(rows, planned, options, log)
-        _side_by_side(spark, histories)
+        actions = history_actions(rows, planned, options, log)
+        versions = sum(_side_by_side(spark, actions), versions)
     registry = SparkCheckpoint(spark, options.checkpoint, number)
     tables = planner.write(planned, decided, registry, run=partial(_side_by_side, spark))
     keys = sum((found.made.keys for _, found in decided.merges), Counter[str]())
-    return landed, MergeCounts(dict(sorted(tables.items())), dict(sorted(keys.items())))
+    counts = (dict(sorted(one.items())) for one in (tables, keys, versions))
+    return landed, MergeCounts(*counts)
 
 
 _Batch = LargeBatch | SmallBatch
