@@ -16,13 +16,21 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 
 from changewire.engines.delta.columns import TOMBSTONES
 from changewire.engines.delta.shapes import JSON, Shape
-from changewire.engines.errors import OutputError
+from changewire.engines.errors import HistoryMissingError, OutputError
 from changewire.engines.json_rows import ROW
-from changewire.engines.kept import KEYS, SUFFIX, property_text, property_value
+from changewire.engines.kept import (
+    HISTORY,
+    KEYS,
+    SUFFIX,
+    TableHistory,
+    history_value,
+    property_text,
+    property_value,
+)
 from changewire.engines.retries import WriteConflictError, retried
 from changewire.engines.typed.json_types import sql_name
 from changewire.tables.metadata import COLUMN
-from changewire.tables.names import beside
+from changewire.tables.names import beside, is_path
 from changewire.tables.order import Order
 
 NEXT_VERSION: Final = CommitProperties(max_commit_retries=0)
@@ -75,25 +83,49 @@ def check_path(target: str) -> None:
         )
 
 
-def tables_of(target: str, shape: Shape | None) -> DeltaTables:
+def tables_of(target: str, shape: Shape | None, history: TableHistory | None = None) -> DeltaTables:
     """Return the table of a target and that of its tombstones, made if they are not there.
 
     Columns that the table lacks are added. Without a shape only tombstones are made.
 
+    Args:
+        target: Folder of the table.
+        shape: How it has its rows; None while that is not known.
+        history: Where the run keeps the versions of its rows; None if it keeps none.
+
     Raises:
         OutputError: It is there, and has other columns, or is not for delta-rs to read.
+        HistoryMissingError: The versions of its rows are kept, and not by this run.
         WriteConflictError: Another writer changed it meanwhile.
     """
-    tombstones = _made(beside(target, SUFFIX), TOMBSTONES)
+    tombstones = made(beside(target, SUFFIX), TOMBSTONES)
+    _keep_history(target, tombstones, history)
     if shape is None:
         return DeltaTables(None, tombstones, JSON)
-    table = _made(target, shape.schema, is_wider=shape.takes_columns)
+    table = made(target, shape.schema, is_wider=shape.takes_columns)
     keys = keys_of(tombstones)
     if keys is None:
         set_property(tombstones, KEYS, property_text([*shape.keys]))
     elif keys != shape.keys:
         raise OutputError(f"{target}: its key has the columns {', '.join(keys)}{_ADVICE[ROW]}")
     return DeltaTables(table, tombstones, shape)
+
+
+def _keep_history(target: str, tombstones: DeltaTable, history: TableHistory | None) -> None:
+    """Keep where the versions of a table's rows are kept.
+
+    Raises:
+        HistoryMissingError: They are kept elsewhere, and would lack what this run does.
+    """
+    kept = history_value(tombstones.metadata().configuration.get(HISTORY))
+    if kept == history:
+        return
+    is_other = kept is not None and not (history and history[1:] == kept[1:])
+    # Only Spark finds tables by names.
+    if kept and is_other and (not is_path(kept.ends) or DeltaTable.is_deltatable(kept.ends)):
+        raise HistoryMissingError(target, kept, history)
+    if history is not None:
+        set_property(tombstones, HISTORY, history.text)
 
 
 def keys_of(tombstones: DeltaTable) -> tuple[str, ...] | None:
@@ -112,7 +144,7 @@ def there(path: str, columns: pa.Schema) -> DeltaTable | None:
         return opened(path, columns) if DeltaTable.is_deltatable(path) else None
 
 
-def _made(path: str, columns: pa.Schema, *, is_wider: bool = False) -> DeltaTable:
+def made(path: str, columns: pa.Schema, *, is_wider: bool = False) -> DeltaTable:
     """Return a table; `is_wider` says whether it gets columns that it lacks."""
     with reported(path):
         if not DeltaTable.is_deltatable(path):
@@ -185,7 +217,13 @@ def _types(schema: Schema) -> dict[str, str]:
 
 
 def read(table: DeltaTable, query: str, **others: DeltaTable) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a query as dictionaries; memory holds a batch of them.
+    """Yield the rows of a query as dictionaries; see `read_batches`."""
+    for batch in read_batches(table, query, **others):
+        yield from batch.to_pylist(maps_as_pydicts="strict")
+
+
+def read_batches(table: DeltaTable, query: str, **others: DeltaTable) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a query; memory holds a batch of them.
 
     Args:
         table: What the query names ``held``.
@@ -196,8 +234,15 @@ def read(table: DeltaTable, query: str, **others: DeltaTable) -> Iterator[dict[s
     for name, other in others.items():
         builder = builder.register(name, other)
     with reported(table.table_uri):
-        for batch in pa.RecordBatchReader.from_stream(builder.execute(query)):
-            yield from batch.to_pylist(maps_as_pydicts="strict")
+        yield from pa.RecordBatchReader.from_stream(builder.execute(query))
+
+
+def is_newest(table: DeltaTable) -> bool:
+    """Whether no other writer wrote a table since it was written or read here."""
+    version = table.version()
+    with reported(table.table_uri):
+        table.update_incremental()
+    return bool(table.version() == version)
 
 
 def vacuum(target: str, *, older_than: datetime) -> int:

@@ -14,6 +14,7 @@ import msgspec
 import pytest
 from deltalake import DeltaTable
 from pyspark.errors import StreamingQueryException
+from pyspark.sql.types import LongType, StructField, StructType
 from tests.runtime.engines.apply.lake import Lake
 from tests.runtime.engines.apply.lake import lake_in as lake_of
 from tests.runtime.engines.apply.test_typed_tables import HOSTILE, landed, message
@@ -30,12 +31,16 @@ from tests.runtime.tables.histories import (
 from tests.runtime.tables.model import tables_of, versions_of
 
 import changewire.arrow as cwa
+import changewire.spark as cws
 from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.errors import OutputError
 from changewire.engines.options import TableOptions
+from changewire.engines.spark.apply.delta import Delta
 from changewire.engines.spark.apply.history import few
 from changewire.engines.spark.apply.history.merge import HistoryMerge
-from changewire.engines.spark.apply.history.tables import HistoryTables
+from changewire.engines.spark.apply.history.tables import HistoryTables, history_tables
 from changewire.engines.spark.apply.options import apply_options_of
+from changewire.engines.spark.apply.typed_shape import TypedShape
 from changewire.tables import PositionedChange, planner
 
 if TYPE_CHECKING:
@@ -214,6 +219,54 @@ def test_a_table_that_is_not_there_is_made_of_the_log(spark: SparkSession, tmp_p
     lake.send(third)
     lake.apply(spark)
     assert lake.versions("t") == versions_of([*first, *second, *third])
+
+
+def write(lut: int, table: str | None, a: int) -> bytes:
+    """Return a write of one record of Aerospike."""
+    key = ["d", table, "AQIDBAUGBwgJCgsMDQ4PEBESExQ=", None]
+    bins = [{"name": "a", "type": "int", "value": a}]
+    message = {"msg": "write", "key": key, "gen": 1, "exp": 0, "lut": lut, "bins": bins}
+    return msgspec.json.encode(message)
+
+
+def kept(lake: Lake) -> list[tuple[int, bool]]:
+    """Return the column of each version of this record, and whether it is current."""
+    found = DeltaTable(str(lake.folder / "t__history")).to_pyarrow_table()
+    rows = zip(found["row"].to_pylist(), found["is_current"].to_pylist(), strict=True)
+    return sorted((msgspec.json.decode(row)["a"], is_current) for row, is_current in rows)
+
+
+def test_a_run_that_would_leave_versions_without_changes(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """It ends before it writes anything, and says what to do; a replay goes on by itself."""
+    lake = lake_in(tmp_path)
+    lake.log = ""
+    options: dict[str, Any] = {"format": "aerospike-json"}
+    landed(spark, lake, [write(2, "t", a=2), write(1, None, a=1)], history=lake.history, **options)
+    with pytest.raises(StreamingQueryException) as caught:
+        landed(spark, lake, [write(3, "t", a=3)], **options)
+    assert f"history='{lake.history}'" in str(caught.value)
+    assert f"drop {lake.folder}/t__history__ends" in str(caught.value)
+    assert len(DeltaTable(str(tmp_path / "changes")).to_pyarrow_table()) == 1
+    assert kept(lake) == [(2, True)]
+    checkpoint, places = str(tmp_path / "checkpoint"), lake.outputs()
+    where: dict[str, Any] = {"target": lake.template, "checkpoint": checkpoint, **places}
+    assert cws.replay(spark, null_set="t", **where, **options).marked == 1
+    assert kept(lake) == [(1, False), (2, True)]
+
+
+def test_names_of_another_run(spark: SparkSession, tmp_path: Path) -> None:
+    """Columns by which versions have other names are not added to a table of versions."""
+    (tmp_path / "t").mkdir()
+    columns = StructType([StructField("id", LongType())])
+    first, other = (
+        history_tables(spark, f"{tmp_path}/t", TypedShape(columns, ["id"]), Delta(), names)
+        for names in ("plain", "auto_cdc")
+    )
+    first.make(spark)
+    with pytest.raises(OutputError, match="no columns __START_AT, __END_AT, so it was made with"):
+        other.make(spark)
 
 
 @pytest.mark.parametrize(

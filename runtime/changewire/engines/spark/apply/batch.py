@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from changewire.engines.counts import Counts
 from changewire.engines.effects import check_keys
+from changewire.engines.kept import table_history
 from changewire.engines.options import BatchId, MergeCounts
 from changewire.engines.spark.apply.failures import numbered
 from changewire.engines.spark.apply.history.stream import Log, history_actions, log_of
@@ -184,7 +185,13 @@ def _table_merges(planned: _Planned) -> Iterator[SparkMerge]:
         keys = routes.targets[target]
         namespaces = [namespace for added, namespace in routes.added if added == target]
         earlier = kept_deletes(spark, options.checkpoint, namespaces) if namespaces else None
-        tables = tables_of(target.name, plan.shape, options.tables, has_changed=plan.has_changed)
+        tables = tables_of(
+            target.name,
+            plan.shape,
+            options.tables,
+            has_changed=plan.has_changed,
+            history=table_history(options.history, options.history_names, target),
+        )
         effects = batch.effects(keys, tables.shape, earlier)
         yield SparkMerge(effects, tables, batch.newest_truncate(keys))
 

@@ -12,12 +12,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
 from changewire.engines.changelog.logged import LoggedChange, paired
+from changewire.engines.changelog.versions import plain_rows
 from changewire.engines.spark.apply.failures import FAILURE
 from changewire.engines.spark.apply.history.effects import effects_of
 from changewire.engines.spark.apply.history.keys import (
     Rows,
     VersionsByKey,
-    dictionaries,
     end_of,
     fitter,
     input_type,
@@ -44,14 +44,14 @@ class FewEffects(NamedTuple):
 
     def frame(self, spark: SparkSession) -> DataFrame:
         """Return them in Spark."""
-        return local_frame(spark, [*dictionaries(self.batches)], input_type(self.shape))
+        return local_frame(spark, [*plain_rows(self.batches)], input_type(self.shape))
 
     def versions(self, spark: SparkSession, tables: HistoryTables) -> Rows | None:
         """Return what becomes of versions, as `keys.output_type` has it.
 
         None if the table has more of these rows than the driver is to hold.
         """
-        effects = [row for row in dictionaries(self.batches) if row[FAILURE] is None]
+        effects = [row for row in plain_rows(self.batches) if row[FAILURE] is None]
         named = [{"key": key, NAMED: of_key} for key, of_key in _named(effects).items()]
         columns = [StructField("key", StringType()), StructField(NAMED, self.shape.named_type)]
         keys = local_frame(spark, named, StructType(columns))
@@ -60,7 +60,7 @@ class FewEffects(NamedTuple):
         held = held.sortWithinPartitions("key").toArrow()
         if len(held) > MOST:
             return None
-        known = [*dictionaries(held.to_batches())]
+        known = [*plain_rows(held.to_batches())]
         truncates = [end_of(row) for row in known if row["key"] is None]
         of_keys = (row for row in known if row["key"] is not None)
         rows = sorted(chain(effects, of_keys), key=itemgetter("key"))

@@ -17,7 +17,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from changewire.engines.changelog.versions import as_arrow
+from changewire.engines.changelog.versions import as_arrow, plain_rows
 from changewire.engines.effects import mutation_of
 from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import unpacked
@@ -135,7 +135,7 @@ class VersionsByKey:
         """
         schema = pa.schema([*arrow_type(output_type(self._shape))])
         found: Rows = []
-        for row in self.versions(dictionaries(batches)):
+        for row in self.versions(plain_rows(batches)):
             found.append(row)
             if len(found) >= _BATCH:
                 yield pa.RecordBatch.from_pylist(found, schema)
@@ -200,22 +200,3 @@ def note_of(row: Mapping[str, Any]) -> ChangeNote:
 def end_of(row: Mapping[str, Any]) -> NotedOrder:
     """Return the delete or truncate that a row of `input_type` is."""
     return order_of(row), note_of(row)
-
-
-def dictionaries(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of batches, times of changes in microseconds and maps as dictionaries."""
-    for batch in batches:
-        columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-        for name in {"event_time", "metadata"} & columns.keys():
-            columns[name] = columns[name].cast(_without_times(columns[name].type))
-        plain = pa.RecordBatch.from_arrays([*columns.values()], [*columns])
-        yield from plain.to_pylist(maps_as_pydicts="strict")
-
-
-def _without_times(kind: pa.DataType) -> pa.DataType:
-    """Return a type with numbers in place of times: Python has no years beyond 9999."""
-    if pa.types.is_timestamp(kind):
-        return pa.int64()
-    if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_without_times(field.type)) for field in kind])
-    return pa.list_(_without_times(kind.value_type)) if pa.types.is_list(kind) else kind

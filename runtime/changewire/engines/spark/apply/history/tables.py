@@ -11,6 +11,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import StringType, StructField, StructType
 
+from changewire.engines.changelog.versions import check_spans, plain_rows
+from changewire.engines.kept import ENDS_SUFFIX
 from changewire.engines.spark.apply.decisions import filled
 from changewire.engines.spark.apply.formats import TableFormat
 from changewire.engines.spark.apply.history.columns import with_columns
@@ -18,7 +20,6 @@ from changewire.engines.spark.apply.history.keys import (
     END_ROW,
     VERSION_ROW,
     Truncates,
-    dictionaries,
     end_of,
     input_type,
     output_type,
@@ -41,9 +42,6 @@ from changewire.tables.order import OLDEST
 from changewire.tables.version_rows import VersionNames
 from changewire_messages.tables.spark import ROW_END
 
-SUFFIX: Final = "__ends"
-"""What the name of the table of deletes ends in."""
-
 _WANTED: Final = "is_wanted"
 
 ENDS: Final = StructType([StructField("key", StringType()), *ROW_END.fields])
@@ -55,7 +53,7 @@ def history_tables(
 ) -> HistoryTables:
     """Return the tables of versions of a target; without a shape its deletes alone."""
     table = None if shape is None else format.identifier(name)
-    ends = format.identifier(beside(name, SUFFIX))
+    ends = format.identifier(beside(name, ENDS_SUFFIX))
     tables = SparkTables(name, table, ends, format, shape or JsonShape())
     empty = no_rows(spark, output_type(tables.shape))
     columns = None if shape is None else with_columns(empty, shape, names).schema
@@ -88,12 +86,15 @@ class HistoryTables:
             OutputError: They are there, and have other columns.
         """
         tables = self.tables
-        needed = {tables.tombstones: (beside(tables.target, SUFFIX), ENDS)}
+        needed = {tables.tombstones: (beside(tables.target, ENDS_SUFFIX), ENDS)}
         if tables.table is not None and self.columns is not None:
             needed[tables.table] = (tables.target, self.columns)
         for identifier, (name, columns) in needed.items():
             is_new = tables.format.create(spark, name, columns)
-            if not is_new and any(differing(spark.table(identifier).schema, columns)):
+            there = spark.table(identifier).schema
+            if identifier == tables.table:
+                check_spans(there.names, self.names, identifier)
+            if not is_new and any(differing(there, columns)):
                 tables.format.evolve(spark, name, columns)
             check_columns(spark.table(identifier).schema, columns, identifier)
 
@@ -137,7 +138,7 @@ class HistoryTables:
     def truncates(self, spark: SparkSession) -> Truncates:
         """Return the truncates that are known; the driver holds them."""
         found = spark.table(self.tables.tombstones).where("key IS NULL").toArrow()
-        return [*map(end_of, dictionaries(found.to_batches()))]
+        return [*map(end_of, plain_rows(found.to_batches()))]
 
     def held(self, keys: DataFrame, *, is_all: bool, with_truncates: bool = False) -> DataFrame:
         """Return what is known of some keys, or of all, as `keys.input_type` has it.
