@@ -8,8 +8,10 @@ import pyarrow as pa
 from deltalake import DeltaTable
 
 from changewire.engines.changelog.versions import ENDS, SPAN_TYPES, check_spans
+from changewire.engines.delta.columns import TOMBSTONES
 from changewire.engines.delta.shapes import JSON, Shape
 from changewire.engines.delta.tables import (
+    check_history,
     check_path,
     is_newest,
     keys_of,
@@ -83,8 +85,12 @@ def check_versions(target: str, place: TableHistory) -> None:
     The change log of a run is its own alone, so that versions of earlier runs are not in it.
 
     Raises:
+        HistoryMissingError: Its versions are kept elsewhere.
         OutputError: The table has rows of earlier runs, and no versions of them.
     """
+    tombstones = there(beside(target, SUFFIX), TOMBSTONES)
+    if tombstones is not None:
+        check_history(target, tombstones, place)
     ends = there(place.ends, ENDS)
     if (ends is None or keys_of(ends) is None) and _has_rows(target):
         raise OutputError(

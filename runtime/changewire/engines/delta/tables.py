@@ -112,20 +112,26 @@ def tables_of(target: str, shape: Shape | None, history: TableHistory | None = N
 
 
 def _keep_history(target: str, tombstones: DeltaTable, history: TableHistory | None) -> None:
-    """Keep where the versions of a table's rows are kept.
+    """Keep where the versions of a table's rows are kept; see `check_history`."""
+    kept = check_history(target, tombstones, history)
+    if history is not None and history != kept:
+        set_property(tombstones, HISTORY, history.text)
+
+
+def check_history(
+    target: str, tombstones: DeltaTable, history: TableHistory | None
+) -> TableHistory | None:
+    """Return where the versions of a table's rows are kept, which a run may write.
 
     Raises:
-        HistoryMissingError: They are kept elsewhere, and would lack what this run does.
+        HistoryMissingError: They are kept elsewhere, and would lack what the run does.
     """
     kept = history_value(tombstones.metadata().configuration.get(HISTORY))
-    if kept == history:
-        return
     is_other = kept is not None and not (history and history[1:] == kept[1:])
     # Only Spark finds tables by names.
     if kept and is_other and (not is_path(kept.ends) or DeltaTable.is_deltatable(kept.ends)):
         raise HistoryMissingError(target, kept, history)
-    if history is not None:
-        set_property(tombstones, HISTORY, history.text)
+    return kept
 
 
 def keys_of(tombstones: DeltaTable) -> tuple[str, ...] | None:
