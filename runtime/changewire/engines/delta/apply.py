@@ -192,6 +192,7 @@ def apply_messages(
         seconds=time.perf_counter() - started,
         first_dead_letters=[letter for _, letter in report.first],
         tables=dict(sorted((+store.counts).items())),
+        history=None if store.history is None else dict(sorted(store.versions.items())),
     )
 
 

@@ -13,10 +13,11 @@ from msgspec.structs import replace
 
 from changewire.engines.changelog.logged import LoggedChange, paired, truncates_of
 from changewire.engines.changelog.versions import ENDS, plain_rows, version_columns
-from changewire.engines.delta.held import quoted, same_key, unused_name, wanted_keys
+from changewire.engines.delta.held import wanted_keys
 from changewire.engines.delta.history_tables import VersionTables, version_tables
 from changewire.engines.delta.shapes import JSON, FittedMutations, Row, Shape
-from changewire.engines.delta.tables import NEXT_VERSION, read_batches, reported
+from changewire.engines.delta.tables import read_batches, reported
+from changewire.engines.delta.writing import HELD, ROWS, merge_rows
 from changewire.engines.json_rows import KEY, unpacked
 from changewire.engines.kept import TableHistory
 from changewire.engines.retries import Written, write_until_final
@@ -224,30 +225,23 @@ def _merge(decided: _Decisions, table: DeltaTable) -> None:
     Raises:
         WriteConflictError: It is not.
     """
-    shape, schema = decided.tables.shape, decided.tables.schema
-    mark = unused_name("remains", schema.names)
-    rows = [
-        {**_columns(decided.tables, key, named, write), mark: write.values is not None}
-        for key, named, write in decided.writes
-    ]
-    names = {quoted(name): f"rows.{quoted(name)}" for name in schema.names}
-    is_same = same_key([(name, name) for name in shape.keys], rows)
-    merger = table.merge(
-        pa.Table.from_pylist(rows, schema.append(pa.field(mark, pa.bool_()))),
-        " AND ".join([is_same, *_SAME_CHANGE]),
-        source_alias="rows",
-        target_alias="held",
-        streamed_exec=False,
-        commit_properties=NEXT_VERSION,
+    tables = decided.tables
+    written, removed = (
+        [
+            _columns(tables, key, named, write)
+            for key, named, write in decided.writes
+            if (write.values is None) == is_gone
+        ]
+        for is_gone in (False, True)
     )
-    remains = f"rows.{quoted(mark)}"
-    with reported(table.table_uri):
-        (
-            merger.when_matched_delete(f"NOT {remains}")
-            .when_matched_update(names, remains)
-            .when_not_matched_insert(names, remains)
-            .execute()
-        )
+    merge_rows(
+        table,
+        tables.schema,
+        tables.shape.keys,
+        written=written,
+        removed=removed,
+        others=_SAME_CHANGE,
+    )
 
 
 def _columns(tables: VersionTables, key: str, named: Row, write: VersionWrite) -> Row:
@@ -264,7 +258,7 @@ def _fields(kind: Any, path: str = "") -> Iterator[str]:
 
 
 _SAME_CHANGE: Final = tuple(
-    f'(held."{COLUMN}"{name} IS NOT DISTINCT FROM rows."{COLUMN}"{name})'
+    f'({HELD}."{COLUMN}"{name} IS NOT DISTINCT FROM {ROWS}."{COLUMN}"{name})'
     for name in _fields(ORDER_FIELDS)
 )
 """Conditions that two versions began with the same change."""

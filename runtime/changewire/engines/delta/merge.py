@@ -17,9 +17,6 @@ from changewire.engines.delta.held import (
     held_rows,
     held_tombstones,
     patched_rows,
-    quoted,
-    same_key,
-    unused_name,
     wanted_keys,
 )
 from changewire.engines.delta.shapes import JSON, FittedMutations, Row, Shape
@@ -32,10 +29,10 @@ from changewire.engines.delta.tables import (
     set_property,
     tables_of,
 )
+from changewire.engines.delta.writing import merge_rows
 from changewire.engines.json_rows import KEY
 from changewire.engines.kept import TRUNCATED, TableHistory, as_pairs, order_text, order_value
 from changewire.engines.retries import Written, retried, write_until_final
-from changewire.engines.typed.types import without_metadata
 from changewire.tables.batch import decide_rows, without_changes
 from changewire.tables.merge import Stored
 from changewire.tables.metadata import COLUMN, metadata_of, state_from
@@ -235,26 +232,6 @@ def write_rows(written: list[Row], removed: list[Row], tables: DeltaTables) -> N
     Raises:
         WriteConflictError: It is not.
     """
-    table, schema = tables.table, without_metadata(tables.shape.schema)
-    if table is None:
-        return
-    mark = unused_name("remains", schema.names)
-    columns = schema.append(pa.field(mark, pa.bool_()))
-    rows = [{**row, mark: True} for row in written] + [{**row, mark: False} for row in removed]
-    names = {quoted(name): f"rows.{quoted(name)}" for name in schema.names}
-    merger = table.merge(
-        pa.Table.from_pylist(rows, columns),
-        same_key([(name, name) for name in tables.shape.keys], rows),
-        source_alias="rows",
-        target_alias="held",
-        streamed_exec=False,
-        commit_properties=NEXT_VERSION,
-    )
-    remains = f"rows.{quoted(mark)}"
-    with reported(table.table_uri):
-        (
-            merger.when_matched_delete(f"NOT {remains}")
-            .when_matched_update(names, remains)
-            .when_not_matched_insert(names, remains)
-            .execute()
-        )
+    table, shape = tables.table, tables.shape
+    if table is not None:
+        merge_rows(table, shape.schema, shape.keys, written=written, removed=removed)
