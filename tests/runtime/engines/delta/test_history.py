@@ -87,7 +87,8 @@ def test_batches_are_all_changes_at_once(
         if not (lake.folder / "t__history").exists():
             return
         assert versions(lake) == versions_of(sent)
-        assert lake.content() == tables_of(sent, truncates=True)
+        rows = tables_of(sent, truncates=True).get("t", {})
+        assert lake.content() == {"t": rows}  # of truncates alone the model knows no table
         before = number(lake)
         for run in runs:
             lake.apply(run, batch_size)
