@@ -67,18 +67,31 @@ def number(lake: Lake) -> list[int]:
     return [DeltaTable(str(lake.folder / name)).version() for name in names]
 
 
-@settings(steady, max_examples=25)
-@given(
-    st.tuples(histories(IMAGES), truncates(), halves()).flatmap(
-        lambda parts: deliveries([*chain.from_iterable(parts)])
-    ),
-    st.integers(1, 5),
-)
+PARTS = st.tuples(histories(IMAGES), truncates(), halves())
+RUNS = PARTS.flatmap(lambda parts: deliveries([*chain.from_iterable(parts)]))
+
+
+@settings(steady, max_examples=8)
+@given(RUNS, st.integers(1, 5))
 def test_batches_are_all_changes_at_once(
     runs: list[list[PositionedChange]], batch_size: int
 ) -> None:
     """Late, doubled and deleted changes, patches, moves and truncates; twice is as once."""
-    runs = [in_tables(run, ONE_TABLE) for run in runs if run]
+    check([in_tables(run, ONE_TABLE) for run in runs if run], batch_size)
+
+
+@pytest.mark.long
+@settings(steady, max_examples=200)
+@given(RUNS, st.integers(1, 5))
+def test_many_batches_are_all_changes_at_once(
+    runs: list[list[PositionedChange]], batch_size: int
+) -> None:
+    """The same of many histories."""
+    check([in_tables(run, ONE_TABLE) for run in runs if run], batch_size)
+
+
+def check(runs: list[list[PositionedChange]], batch_size: int) -> None:
+    """Check versions and rows after some runs, and that the same runs then change nothing."""
     with TemporaryDirectory() as folder:
         lake = lake_in(Path(folder), applies_truncates=True)
         for run in runs:
