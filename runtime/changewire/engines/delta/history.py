@@ -15,8 +15,9 @@ from changewire.engines.changelog.logged import LoggedChange, paired, truncates_
 from changewire.engines.changelog.versions import ENDS, plain_rows, version_columns
 from changewire.engines.delta.held import wanted_keys
 from changewire.engines.delta.history_tables import VersionTables, version_tables
+from changewire.engines.delta.queries import read_batches
 from changewire.engines.delta.shapes import JSON, FittedMutations, Row, Shape
-from changewire.engines.delta.tables import read_batches, reported
+from changewire.engines.delta.tables import reported
 from changewire.engines.delta.writing import HELD, ROWS, merge_rows
 from changewire.engines.json_rows import KEY, unpacked
 from changewire.engines.kept import TableHistory

@@ -19,12 +19,12 @@ from changewire.engines.delta.held import (
     patched_rows,
     wanted_keys,
 )
+from changewire.engines.delta.queries import older_than
 from changewire.engines.delta.shapes import JSON, FittedMutations, Row, Shape
 from changewire.engines.delta.tables import (
     NEXT_VERSION,
     DeltaTables,
     is_newest,
-    older_than,
     reported,
     set_property,
     tables_of,

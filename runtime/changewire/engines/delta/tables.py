@@ -1,17 +1,16 @@
-"""Tables in folders: opened, made, read and vacuumed by delta-rs; what it misreads is refused."""
+"""Tables in folders: opened and made by delta-rs; what it misreads is refused."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
-from datetime import datetime, timedelta, timezone
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import pyarrow as pa
-from deltalake import CommitProperties, DeltaTable, QueryBuilder, Schema
+from deltalake import CommitProperties, DeltaTable, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError
 
 from changewire.engines.delta.columns import TOMBSTONES
@@ -27,23 +26,19 @@ from changewire.engines.kept import (
     property_text,
     property_value,
 )
-from changewire.engines.retries import WriteConflictError, retried
+from changewire.engines.retries import WriteConflictError
 from changewire.engines.typed.json_types import sql_name
 from changewire.tables.metadata import COLUMN
 from changewire.tables.names import beside, is_path
-from changewire.tables.order import Order
 
 NEXT_VERSION: Final = CommitProperties(max_commit_retries=0)
 """Lets a change of a table be the version after the one that it was decided on, or none at all."""
 
 _MAPPING: Final = "delta.columnMapping.mode"
-_FIELD: Final = f'"{COLUMN}"'
 _UNREADABLE: Final = re.compile(r"[\x00-\x1f%\\\[\]^|]")
 """Characters in a path that delta-rs 1.6 takes for something else, or that end the process."""
 
 _SCHEME: Final = "://"
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_MICROSECOND: Final = timedelta(microseconds=1)
 _ADVICE: Final = {
     COLUMN: "; it was not made by changewire",
     ROW: "; if its rows are columns of a type, the run needs `rows`",
@@ -222,84 +217,9 @@ def _types(schema: Schema) -> dict[str, str]:
     return {field["name"]: sql_name(field["type"]) for field in fields}
 
 
-def read(table: DeltaTable, query: str, **others: DeltaTable) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a query as dictionaries; see `read_batches`."""
-    for batch in read_batches(table, query, **others):
-        yield from batch.to_pylist(maps_as_pydicts="strict")
-
-
-def read_batches(table: DeltaTable, query: str, **others: DeltaTable) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a query; memory holds a batch of them.
-
-    Args:
-        table: What the query names ``held``.
-        query: SQL, as DataFusion has it.
-        others: Other tables, by the names that the query has for them.
-    """
-    builder = QueryBuilder().register("held", table)
-    for name, other in others.items():
-        builder = builder.register(name, other)
-    with reported(table.table_uri):
-        yield from pa.RecordBatchReader.from_stream(builder.execute(query))
-
-
 def is_newest(table: DeltaTable) -> bool:
     """Whether no other writer wrote a table since it was written or read here."""
     version = table.version()
     with reported(table.table_uri):
         table.update_incremental()
     return bool(table.version() == version)
-
-
-def vacuum(target: str, *, older_than: datetime) -> int:
-    """Remove the tombstones of a table; return how many.
-
-    What is older than a delete and comes after its tombstone was removed brings the row back.
-
-    Args:
-        target: Folder of the table.
-        older_than: Tombstones that were written before it go; it has a time zone.
-
-    Raises:
-        ValueError: The time has no zone, or delta-rs does not read such a path.
-        OutputError: There is no such table, or it is not for delta-rs to write.
-        ConflictError: Other writers changed the tombstones again and again.
-    """
-    if older_than.tzinfo is None:
-        raise ValueError("older_than has no time zone")
-    check_path(target)
-    path = beside(target, SUFFIX)
-    # As a number: delta-rs compares times of one unit and zone alone, and its text has another one.
-    is_old = f"CAST(since AS BIGINT) < {(older_than - _EPOCH) // _MICROSECOND}"
-
-    def remove() -> int:
-        tombstones = opened(path, TOMBSTONES)
-        (found,) = read(tombstones, f"SELECT count(*) AS number FROM held WHERE {is_old}")  # noqa: S608
-        with reported(path):
-            tombstones.delete(is_old, commit_properties=NEXT_VERSION)
-        return int(found["number"])
-
-    return retried(path, remove)
-
-
-def older_than(floor: Order) -> str:
-    """Return the condition that the newest write of a row is not newer than a truncate.
-
-    It is never NULL. Text compares by its bytes, which in UTF-8 is the order of its characters, as
-    in Python. The order of the truncate has a sequence.
-    """
-    major, minor = floor.sequence
-    topic, partition, offset, element = floor.position
-    parts = {
-        "['sequence']['major']": str(major),
-        "['sequence']['minor']": str(minor),
-        "['topic']": f"'{topic.replace(chr(39), chr(39) * 2)}'",
-        "['partition']": str(partition),
-        "['offset']": str(offset),
-        "['element']": str(element),
-    }
-    condition = "true"
-    for path, value in reversed(parts.items()):
-        field = f"{_FIELD}{path}"
-        condition = f"({field} < {value} OR ({field} = {value} AND {condition}))"
-    return f"({_FIELD}['sequence'] IS NULL OR COALESCE({condition}, false))"
