@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Final, Literal, cast
 
 import deltalake
-import pyarrow as pa
 
 from changewire.changes import Digests, Image, NullValue, embedded
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.arrow.messages import Messages, opener
-from changewire.engines.counts import Counts
+from changewire.engines.delta.batches import RunReport, grouped, merge_all
 from changewire.engines.delta.plan import DeltaRsRules
 from changewire.engines.delta.store import DeltaStore
 from changewire.engines.delta.tables import check_path
 from changewire.engines.effects import EffectsDecoder
-from changewire.engines.elements import decoded_schema
 from changewire.engines.options import TableOptions
 from changewire.engines.outcome import Outcome
-from changewire.engines.python.groups import Letters, count, first_letters
-from changewire.engines.python.parquet import staged
 from changewire.engines.typed.effects import CheckedEffectsDecoder
 from changewire.engines.typed.evolve import SchemaEvolution, evolution_of
 from changewire.engines.typed.plan import TypedTables
@@ -36,9 +32,6 @@ from changewire.tables.routing import Routing
 from changewire.tables.version_rows import VersionNames, check_names
 
 BATCH_SIZE: Final = 50_000
-_BATCH_BYTES: Final = 64 * 2**20
-"""Bytes of decoded rows that are merged together, from which on a batch ends."""
-
 _TABLE: Final = "(a table)"
 _SCHEME: Final = "://"
 
@@ -241,72 +234,3 @@ def _history_template(options: TableOptions, target: Template) -> Template | Non
     check_history(template, target)
     is_whole = _SCHEME in template.text
     return template if is_whole else template_of(str(Path(template.text).absolute()))
-
-
-@dataclass
-class RunReport:
-    """What a run reports.
-
-    Attributes:
-        show_values: Whether the first dead letters show their values.
-        progress: Called after each batch with the number of messages so far.
-        counts: What the run held.
-        first: Its first dead letters.
-    """
-
-    show_values: bool = False
-    progress: Callable[[int], None] | None = None
-    counts: Counts = field(default_factory=Counts)
-    first: Letters = field(default_factory=list)
-
-    def take(self, rows: pa.Table) -> None:
-        """Take the rows of a batch, before they are merged."""
-        for part in rows.to_batches():
-            count(part, self.counts)
-        self.first = first_letters(self.first, rows, show_values=self.show_values)
-
-
-def merge_all(
-    batches: Iterable[pa.Table], store: DeltaStore, output: str, report: RunReport
-) -> None:
-    """Decide on batches of decoded rows, write them to the outputs, and merge them.
-
-    Raises:
-        ConservationError: They do not add up; the outputs are as they were.
-    """
-    with staged(output, decoded_schema()) as outputs:
-        for rows in batches:
-            decided = store.decide(rows)
-            report.take(decided.rows)
-            for part in decided.rows.to_batches():
-                outputs.write(part)
-            store.write(decided)
-            if report.progress is not None:
-                report.progress(report.counts.messages)
-        report.counts.checked()
-
-
-def grouped(
-    batches: Iterable[pa.RecordBatch], rows: int, limit: int = _BATCH_BYTES
-) -> Iterator[pa.Table]:
-    """Yield the rows of batches in groups.
-
-    Args:
-        batches: Batches of one schema.
-        rows: Rows of a group at most.
-        limit: Bytes from which on a group ends.
-    """
-    pending: list[pa.RecordBatch] = []
-    number = size = 0
-    for batch in batches:
-        start = 0
-        while start < len(batch):
-            part = batch.slice(start, rows - number)
-            start += len(part)
-            pending.append(part)
-            number, size = number + len(part), size + part.nbytes
-            if number == rows or size >= limit:
-                yield pa.Table.from_batches(pending)
-                pending, number, size = [], 0, 0
-    if pending:
-        yield pa.Table.from_batches(pending)

@@ -62,8 +62,7 @@ class _Decisions(NamedTuple):
     Attributes:
         tables: The tables, as they were read.
         ends: Deletes and truncates to append.
-        writes: Versions to write or to remove, with the columns of their key.
-        keys: The texts of these keys.
+        writes: Versions to write or to remove, with their key: its text, and its columns.
         counts: How many versions began, ended, and so on, as `VersionWrite.effect`.
     """
 

@@ -20,7 +20,7 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.arrow.messages import opener
 from changewire.engines.changelog import stored_row
 from changewire.engines.changelog.target import StoredRow
-from changewire.engines.delta.apply import RunReport, grouped, merge_all
+from changewire.engines.delta.batches import RunReport, grouped, merge_all
 from changewire.engines.delta.plan import DeltaRsRules
 from changewire.engines.delta.store import DeltaStore
 from changewire.engines.effects import EffectsDecoder
