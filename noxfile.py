@@ -426,6 +426,19 @@ def chaos(session: nox.Session) -> None:
 
 
 @nox.session
+def cluster(session: nox.Session) -> None:
+    """Kill parts of a Spark cluster amid a stream, and count what is lost: ``-- --messages N``."""
+    install_wheel(session, tuple(EXTRAS), ("bench", "cluster", "tests"))
+    wheels = Path(session.create_tmp(), "wheels")
+    shutil.rmtree(wheels, ignore_errors=True)
+    shutil.copytree(Path(session.virtualenv.location, "dist"), wheels)
+    kernel = native_wheel(session, None)
+    if kernel is not None:
+        shutil.copy(kernel, wheels)
+    session.run("python", "-m", "tests.cluster", f"--wheels={wheels}", *session.posargs)
+
+
+@nox.session
 def build(session: nox.Session) -> None:
     """Build wheel and sdist into ``dist/``, check them, and that they come out the same again."""
     install(session, groups=("build",))

@@ -1,0 +1,67 @@
+"""Python and changewire as an archive, and Spark as it is installed on a machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from examples.jars import JAVA
+from tests.cluster.recipe import ARCHIVE, commands
+from tests.cluster.store import Store
+
+NAME: Final = "environment.tar.gz"
+PINS: Final = Path(__file__).parents[2] / "constraints" / "dev.txt"
+SPARK: Final = ("bin", "jars", "python", "sbin")
+"""Folders of PySpark that an installation of Spark has as well."""
+
+# Code that is compiled once and simply, as a run of some minutes compiles most of the time.
+DEFAULTS: Final = f"""spark.driver.host 127.0.0.1
+spark.driver.memory 1g
+spark.driver.extraJavaOptions {JAVA} -XX:+UseSerialGC
+spark.executor.extraJavaOptions {JAVA} -XX:+UseSerialGC
+spark.ui.enabled false
+spark.ui.showConsoleProgress false
+spark.sql.session.timeZone UTC
+"""
+
+
+def pack(folder: Path, wheels: Iterable[Path]) -> Path:
+    """Build the archive in a folder by the commands of the page, and return it.
+
+    Args:
+        folder: Where the driver runs too.
+        wheels: That of changewire, and that of its kernel if there is one.
+    """
+    first, *others = sorted(wheels, key=lambda wheel: not wheel.name.startswith("changewire-"))
+    changewire = " ".join([f'"{first}[arrow]"', *(f'"{other}"' for other in others)])
+    places = {"python3": f'"{sys.executable}"', '"changewire[arrow]"': changewire}
+    folder.mkdir(parents=True)
+    variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    subprocess.run(
+        ["bash", "-ec", commands(ARCHIVE, places)],  # noqa: S607 - the system's own
+        cwd=folder,
+        env={**variables, "PIP_CONSTRAINT": str(PINS), "PIP_QUIET": "1"},
+        check=True,
+    )
+    return folder / NAME
+
+
+def install_spark(folder: Path, lake: Store) -> Path:
+    """Copy Spark out of PySpark into a folder, with what the store asks for, and return it."""
+    spec = find_spec("pyspark")
+    assert spec is not None
+    assert spec.origin is not None
+    for name in SPARK:
+        shutil.copytree(Path(spec.origin).with_name(name), folder / name)
+    settings = "".join(f"{name} {value}\n" for name, value in lake.settings.items())
+    folder.joinpath("conf").mkdir()
+    folder.joinpath("conf", "spark-defaults.conf").write_text(DEFAULTS + settings, encoding="utf-8")
+    for jar in lake.jars:
+        shutil.copy(jar, folder / "jars")
+    return folder
