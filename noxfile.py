@@ -428,7 +428,7 @@ def chaos(session: nox.Session) -> None:
 @nox.session
 def cluster(session: nox.Session) -> None:
     """Kill parts of a Spark cluster amid a stream, and count what is lost: ``-- --messages N``."""
-    install_wheel(session, tuple(EXTRAS), ("bench", "cluster", "tests"))
+    install_wheel(session, tuple(EXTRAS), ("bench", "cluster", "connect", "tests"))
     wheels = Path(session.create_tmp(), "wheels")
     shutil.rmtree(wheels, ignore_errors=True)
     shutil.copytree(Path(session.virtualenv.location, "dist"), wheels)

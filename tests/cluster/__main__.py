@@ -23,7 +23,7 @@ from examples.broker import broker
 from tests.chaos.checks import Outcome, outcome
 from tests.chaos.messages import History
 from tests.chaos.plan import Job
-from tests.cluster.archive import install_spark, pack
+from tests.cluster.archive import PINNED, install_spark, pack
 from tests.cluster.faults import FAULTS
 from tests.cluster.machines import cluster
 from tests.cluster.processes import environment
@@ -63,13 +63,14 @@ def main() -> None:
             create(server, TOPIC, partitions=PARTITIONS)
             sent = list(_produced(server, given.messages, given.seed))
             say(f"the topic has {len(sent)} messages")
-            rows = -(-len(sent) // BATCHES)
+            rows = -(-len(sent) // given.batches)
             plan = Job(lake.root, server, TOPIC, "delta", rows, histories=False)
             with cluster(folder, install_spark(folder / "spark", lake), given.workers) as ours:
                 check_places(ours, (ROOT, Path(sys.prefix)))
-                variables = environment(ours.spark, folder / "driver")
+                command = submission(ours, plan, connect=given.connect)
+                variables = {**environment(ours.spark, folder / "driver"), **PINNED}
                 faults = cycle(FAULTS) if given.kill else iter(())
-                course = follow(ours, submission(ours, plan), variables, faults, random)
+                course = follow(ours, command, variables, faults, random)
             found = _found(lake, plan, sent, folder)
     seconds = round(time.monotonic() - started)
     summary = {"course": course, "seconds": seconds, "found": found}
@@ -92,8 +93,10 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.cluster", description=__doc__)
     parser.add_argument("--wheels", type=Path, required=True, help="folder of our wheels")
     parser.add_argument("--messages", type=int, default=200_000)
+    parser.add_argument("--batches", type=int, default=BATCHES, help="batches, about")
     parser.add_argument("--workers", type=int, default=2, help="workers with a core each")
     parser.add_argument("--store", choices=("folder", "s3"), default="folder")
+    parser.add_argument("--connect", action="store_true", help="submit by Spark Connect")
     parser.add_argument("--no-kill", dest="kill", action="store_false", help="let all live")
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args()

@@ -16,7 +16,9 @@ from tests.cluster.recipe import ARCHIVE, commands
 from tests.cluster.store import Store
 
 NAME: Final = "environment.tar.gz"
-PINS: Final = Path(__file__).parents[2] / "constraints" / "dev.txt"
+PINNED: Final = {"PIP_CONSTRAINT": str(Path(__file__).parents[2] / "constraints" / "dev.txt")}
+"""Lets pip install what all tests have."""
+
 SPARK: Final = ("bin", "jars", "python", "sbin")
 """Folders of PySpark that an installation of Spark has as well."""
 
@@ -46,7 +48,7 @@ def pack(folder: Path, wheels: Iterable[Path]) -> Path:
     subprocess.run(
         ["bash", "-ec", commands(ARCHIVE, places)],  # noqa: S607 - the system's own
         cwd=folder,
-        env={**variables, "PIP_CONSTRAINT": str(PINS), "PIP_QUIET": "1"},
+        env={**variables, **PINNED, "PIP_QUIET": "1"},
         check=True,
     )
     return folder / NAME

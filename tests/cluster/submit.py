@@ -3,32 +3,60 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shlex
 import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from examples.broker import HOST, free_port
 from examples.jars import spark_jars
 from tests.chaos.plan import Job
 from tests.cluster.machines import Cluster
 from tests.cluster.processes import environment
-from tests.cluster.recipe import SUBMIT, commands, job
+from tests.cluster.recipe import CLIENT, SERVER, SUBMIT, commands, job
 
 CONNECTORS: Final = ("kafka", "delta")
 PACKAGES: Final = re.compile(r"--packages \S+")
 SECONDS: Final = 600
+BOUND: Final = f"--conf spark.connect.grpc.binding.address={HOST}"
+
+BESIDE: Final = """( set -e
+{server} ) >server.log 2>&1 & server=$!
+until (: </dev/tcp/{host}/{port}) 2>/dev/null; do kill -0 $server || exit 1; sleep 1; done
+{client}"""
+"""Runs a client as soon as its server listens."""
 
 
-def submission(cluster: Cluster, plan: Job) -> str:
-    """Write the job of the page for the driver, and return the command that submits it."""
+def submission(cluster: Cluster, plan: Job, *, connect: bool = False) -> str:
+    """Write the job of the page for the driver, and return what runs it there.
+
+    Args:
+        cluster: Where it runs.
+        plan: What it does.
+        connect: Whether a client of Spark Connect runs it, beside a server that is the driver.
+    """
     cluster.folder.joinpath("driver", "job.py").write_text(job(), encoding="utf-8")
     places = {
         "/shared/lake": plan.folder,
         "HOST:9092": plan.server,
         "orders 1200000": f"{plan.topic} {plan.rows}",
     }
-    return _submitting(cluster, places)
+    if not connect:
+        return _submitting(cluster, SUBMIT, places)
+    port = str(free_port())
+    server = {"15002": port, "--conf spark.connect": f"{BOUND} --conf spark.connect"}
+    path = shlex.quote(os.environ.get("PYTHONPATH", ""))
+    client = {"python3": f"PYTHONPATH={path} {shlex.quote(sys.executable)}", **places}
+    return BESIDE.format(
+        server=_submitting(cluster, SERVER, server).rstrip(),
+        host=HOST,
+        port=port,
+        client=commands(CLIENT, {"HOST:15002": f"{HOST}:{port}", **client}),
+    )
 
 
 def check_places(cluster: Cluster, forbidden: Iterable[Path]) -> None:
@@ -45,7 +73,7 @@ def check_places(cluster: Cluster, forbidden: Iterable[Path]) -> None:
     places = {"job.py /shared/lake HOST:9092 orders 1200000": str(probe)}
     driver = cluster.folder / "driver"
     done = subprocess.run(
-        ["bash", "-ec", _submitting(cluster, places)],  # noqa: S607 - the system's own
+        ["bash", "-ec", _submitting(cluster, SUBMIT, places)],  # noqa: S607 - the system's own
         cwd=driver,
         env=environment(cluster.spark, driver),
         check=True,
@@ -64,7 +92,7 @@ def check_places(cluster: Cluster, forbidden: Iterable[Path]) -> None:
             raise RuntimeError(f"an executor has Python from elsewhere: {one}")
 
 
-def _submitting(cluster: Cluster, places: dict[str, str]) -> str:
+def _submitting(cluster: Cluster, block: int, places: dict[str, str]) -> str:
     """Return the command of the page, with places of this machine and jars that are here."""
     jars = ",".join(str(jar) for jar in spark_jars(*CONNECTORS))
     cores = len(cluster.workers)
@@ -77,4 +105,4 @@ def _submitting(cluster: Cluster, places: dict[str, str]) -> str:
     registered = (
         f"--conf spark.scheduler.minRegisteredResourcesRatio=1 --conf spark.cores.max={cores}"
     )
-    return PACKAGES.sub(f"{registered} --jars {jars}", commands(SUBMIT, ours))
+    return PACKAGES.sub(f"{registered} --jars {jars}", commands(block, ours))

@@ -60,12 +60,14 @@ def test_the_recipe_of_the_page_is_what_the_cluster_runs(tmp_path: Path) -> None
     """`nox -s cluster` finds each command on the page, and puts its own places into all of them."""
     address = "spark://127.0.0.1:17077"
     tmp_path.joinpath("driver").mkdir()
+    ours = Cluster(tmp_path, tmp_path, address, "")
     plan = Job("/lake", "127.0.0.1:19092", "topic", "delta", 5)
     ran = [
         commands(ARCHIVE, {"python3": "python", '"changewire[arrow]"': "changewire.whl"}),
         master(17077, 18080),
         worker(address, tmp_path, 1),
-        submission(Cluster(tmp_path, tmp_path, address, ""), plan),
+        submission(ours, plan, connect=True),
+        submission(ours, plan),
     ]
     assert [command for command in ran if re.search(r"HOST|:7077|/shared|/scratch", command)] == []
     assert ran[-1].rstrip().endswith("job.py /lake 127.0.0.1:19092 topic 5")
