@@ -435,7 +435,10 @@ def cluster(session: nox.Session) -> None:
     kernel = native_wheel(session, None)
     if kernel is not None:
         shutil.copy(kernel, wheels)
-    session.run("python", "-m", "tests.cluster", f"--wheels={wheels}", *session.posargs)
+    program, given = "tests.cluster", session.posargs
+    if given[:1] == ["sizing"]:
+        program, given = "tests.cluster.sizing", given[1:]
+    session.run("python", "-m", program, f"--wheels={wheels}", *given)
 
 
 @nox.session

@@ -12,7 +12,6 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
 from random import Random
@@ -21,7 +20,6 @@ from typing import Final
 import msgspec
 from examples.broker import broker
 from tests.chaos.checks import Outcome, outcome
-from tests.chaos.messages import History
 from tests.chaos.plan import Job
 from tests.cluster.archive import PINNED, install_spark, pack
 from tests.cluster.faults import FAULTS
@@ -30,19 +28,13 @@ from tests.cluster.processes import environment
 from tests.cluster.store import Store, store
 from tests.cluster.stream import follow, say
 from tests.cluster.submit import check_places, submission
+from tests.cluster.topic import fill
 from tests.support.session import settings
-from tests.support.topics import create, produce
 
 import changewire.spark as cws
 from changewire.framing import Record
 
 TOPIC: Final = "orders"
-TABLES: Final = ("users", "orders", "items", "payments")
-ROWS: Final = 2000
-PARTITIONS: Final = 4
-AT_ONCE: Final = 20_000
-"""Messages that are produced together."""
-
 BATCHES: Final = 2 * len(FAULTS) + 2
 """Batches of a run, about: the first ends in peace, and each fault comes twice."""
 
@@ -60,8 +52,8 @@ def main() -> None:
         archive = pack(folder / "driver", given.wheels.glob("*.whl"))
         say(f"the archive has {archive.stat().st_size / 1e6:.0f} MB")
         with broker(folder / "broker") as server, store(given.store, folder) as lake:
-            create(server, TOPIC, partitions=PARTITIONS)
-            sent = list(_produced(server, given.messages, given.seed))
+            topic = {"messages": given.messages, "seed": given.seed}
+            sent = fill(server, TOPIC, partitions=given.partitions, **topic)
             say(f"the topic has {len(sent)} messages")
             rows = -(-len(sent) // given.batches)
             plan = Job(lake.root, server, TOPIC, "delta", rows, histories=False)
@@ -94,19 +86,13 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--wheels", type=Path, required=True, help="folder of our wheels")
     parser.add_argument("--messages", type=int, default=200_000)
     parser.add_argument("--batches", type=int, default=BATCHES, help="batches, about")
+    parser.add_argument("--partitions", type=int, default=4, help="of the topic")
     parser.add_argument("--workers", type=int, default=2, help="workers with a core each")
     parser.add_argument("--store", choices=("folder", "s3"), default="folder")
     parser.add_argument("--connect", action="store_true", help="submit by Spark Connect")
     parser.add_argument("--no-kill", dest="kill", action="store_false", help="let all live")
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args()
-
-
-def _produced(server: str, messages: int, seed: int) -> Iterator[Record]:
-    """Send a history to the topic, and yield its records as they stand there."""
-    history = History(seed, tables=TABLES, rows=ROWS, partitions=PARTITIONS)
-    for start in range(0, messages, AT_ONCE):
-        yield from produce(server, history.records(min(AT_ONCE, messages - start), TOPIC))
 
 
 if __name__ == "__main__":

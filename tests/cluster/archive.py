@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+from examples.broker import HOST
 from examples.jars import JAVA
 from tests.cluster.recipe import ARCHIVE, commands
 from tests.cluster.store import Store
@@ -22,15 +23,16 @@ PINNED: Final = {"PIP_CONSTRAINT": str(Path(__file__).parents[2] / "constraints"
 SPARK: Final = ("bin", "jars", "python", "sbin")
 """Folders of PySpark that an installation of Spark has as well."""
 
-# Code that is compiled once and simply, as a run of some minutes compiles most of the time.
-DEFAULTS: Final = f"""spark.driver.host 127.0.0.1
-spark.driver.memory 1g
-spark.driver.extraJavaOptions {JAVA} -XX:+UseSerialGC
-spark.executor.extraJavaOptions {JAVA} -XX:+UseSerialGC
-spark.ui.enabled false
-spark.ui.showConsoleProgress false
-spark.sql.session.timeZone UTC
-"""
+QUICK: Final = f"{JAVA} -XX:+UseSerialGC"
+"""Options of the JVM for a run of some minutes, in most of which it is compiling."""
+
+DEFAULTS: Final = {
+    "spark.driver.host": HOST,
+    "spark.driver.memory": "1g",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
 
 
 def pack(folder: Path, wheels: Iterable[Path]) -> Path:
@@ -54,16 +56,24 @@ def pack(folder: Path, wheels: Iterable[Path]) -> Path:
     return folder / NAME
 
 
-def install_spark(folder: Path, lake: Store) -> Path:
-    """Copy Spark out of PySpark into a folder, with what the store asks for, and return it."""
+def install_spark(folder: Path, lake: Store, options: str = QUICK) -> Path:
+    """Copy Spark out of PySpark into a folder, and return the folder.
+
+    Args:
+        folder: Is made.
+        lake: What the jobs write to; Spark gets its jars and settings.
+        options: Of the JVM of driver and executors.
+    """
     spec = find_spec("pyspark")
     assert spec is not None
     assert spec.origin is not None
     for name in SPARK:
         shutil.copytree(Path(spec.origin).with_name(name), folder / name)
-    settings = "".join(f"{name} {value}\n" for name, value in lake.settings.items())
+    java = {f"spark.{one}.extraJavaOptions": options for one in ("driver", "executor")}
+    settings = {**DEFAULTS, **lake.settings, **(java if options else {})}
+    lines = "".join(f"{name} {value}\n" for name, value in settings.items())
     folder.joinpath("conf").mkdir()
-    folder.joinpath("conf", "spark-defaults.conf").write_text(DEFAULTS + settings, encoding="utf-8")
+    folder.joinpath("conf", "spark-defaults.conf").write_text(lines, encoding="utf-8")
     for jar in lake.jars:
         shutil.copy(jar, folder / "jars")
     return folder

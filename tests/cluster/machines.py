@@ -32,6 +32,7 @@ class Cluster:
         pages: Where the master says what it has.
         workers: The workers that live.
         started: Workers that were ever started.
+        ending: Ends them.
     """
 
     folder: Path
@@ -40,7 +41,7 @@ class Cluster:
     pages: str
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
     started: int = 0
-    _stack: ExitStack = field(default_factory=ExitStack)
+    ending: ExitStack = field(default_factory=ExitStack)
 
     def add(self, cores: int = 1) -> None:
         """Start a worker in a new folder."""
@@ -48,7 +49,7 @@ class Cluster:
         folder = self.folder / f"worker-{self.started}"
         command = worker(self.address, folder, cores)
         variables = environment(self.spark, folder)
-        self.workers.append(self._stack.enter_context(running(command, folder, variables)))
+        self.workers.append(self.ending.enter_context(running(command, folder, variables)))
 
     def wait(self) -> None:
         """Wait until all workers are known to the master.
@@ -99,7 +100,7 @@ def cluster(folder: Path, spark: Path, workers: int) -> Generator[Cluster]:
             if ended is not None:
                 raise RuntimeError(f"the master does not listen:\n{ended}")
         found = Cluster(folder, spark, f"spark://{HOST}:{port}", f"http://{HOST}:{pages}")
-        with found._stack:  # noqa: SLF001 - its own module
+        with found.ending:
             for _ in range(workers):
                 found.add()
             found.wait()

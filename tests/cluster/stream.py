@@ -27,12 +27,14 @@ class Course(msgspec.Struct):
         batches: Batches that were reported.
         starts: How often a driver was started.
         kills: Processes that were killed, by fault.
-        seconds: How long each reported batch took.
+        rows: Messages of each reported batch.
+        seconds: How long each of them took.
     """
 
     batches: int = 0
     starts: int = 0
     kills: Counter[str] = msgspec.field(default_factory=Counter)
+    rows: list[int] = []
     seconds: list[float] = []
 
 
@@ -65,6 +67,7 @@ def follow(
                 if found is None:
                     continue
                 course.batches += 1
+                course.rows.append(int(found[2]))
                 course.seconds.append(float(found[3]))
                 say(f"batch {int(found[1])}: {int(found[2])} rows in {float(found[3]):.1f} s")
                 fault = next(faults, None)
