@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 import time
 from collections import Counter
@@ -54,34 +55,40 @@ def follow(
         RuntimeError: The driver failed, without being killed.
     """
     course = Course()
-    folder = cluster.folder / "driver"
-    while True:
+    was_killed = True
+    while was_killed:
         course.starts += 1
-        with running(command, folder, variables, piped=True) as driver:
-            watchdog = Timer(SECONDS, kill_all, [driver])
-            watchdog.start()
-            was_killed = False
-            assert driver.stdout is not None
-            for line in driver.stdout:
-                found = BATCH.match(line)
-                if found is None:
-                    continue
-                course.batches += 1
-                course.rows.append(int(found[2]))
-                course.seconds.append(float(found[3]))
-                say(f"batch {int(found[1])}: {int(found[2])} rows in {float(found[3]):.1f} s")
+        was_killed = False
+        with running(command, cluster.folder / "driver", variables, piped=True) as driver:
+            for seconds in _batches(driver, course):
                 fault = next(faults, None)
-                if fault is not None:
-                    time.sleep(random.random() * course.seconds[-1])
-                    course.kills[fault] += FAULTS[fault](cluster, driver, random)
-                    say(f"  killed: {fault}")
-                    was_killed = was_killed or fault == "driver"
-            watchdog.cancel()
+                time.sleep(random.random() * seconds if fault else 0)
+                if fault is None or driver.poll() is not None:
+                    continue
+                course.kills[fault] += FAULTS[fault](cluster, driver, random)
+                was_killed = was_killed or fault == "driver"
+                say(f"  killed: {fault}")
             code = driver.wait()
-        if code == 0:
-            return course
-        if not was_killed:
-            raise RuntimeError(f"the driver ended with {code}:\n{said(folder)}")
+        if code and not was_killed:
+            raise RuntimeError(f"the driver ended with {code}:\n{said(cluster.folder / 'driver')}")
+    return course
+
+
+def _batches(driver: subprocess.Popen[bytes], course: Course) -> Iterator[float]:
+    """Note each batch that the driver reports, and yield how long it took, in seconds."""
+    assert driver.stdout is not None
+    watchdog = Timer(SECONDS, kill_all, [driver])
+    watchdog.start()
+    for line in driver.stdout:
+        found = BATCH.match(line)
+        if found is not None:
+            number, rows, seconds = int(found[1]), int(found[2]), float(found[3])
+            course.batches += 1
+            course.rows.append(rows)
+            course.seconds.append(seconds)
+            say(f"batch {number}: {rows} rows in {seconds:.1f} s")
+            yield seconds
+    watchdog.cancel()
 
 
 def say(text: str) -> None:
