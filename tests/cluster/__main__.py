@@ -21,7 +21,7 @@ import msgspec
 from examples.broker import broker
 from tests.chaos.checks import Outcome, outcome
 from tests.chaos.plan import Job
-from tests.cluster.archive import PINNED, install_spark, pack
+from tests.cluster.archive import install_spark, pack
 from tests.cluster.faults import FAULTS
 from tests.cluster.machines import cluster
 from tests.cluster.processes import environment
@@ -49,7 +49,7 @@ def main() -> None:
     random = Random(given.seed)  # noqa: S311 - no secrets
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        archive = pack(folder / "driver", given.wheels.glob("*.whl"))
+        archive = pack(folder / "driver", given.wheels.glob("*.whl"), connect=given.connect)
         say(f"the archive has {archive.stat().st_size / 1e6:.0f} MB")
         with broker(folder / "broker") as server, store(given.store, folder) as lake:
             topic = {"messages": given.messages, "seed": given.seed}
@@ -60,7 +60,7 @@ def main() -> None:
             with cluster(folder, install_spark(folder / "spark", lake), given.workers) as ours:
                 check_places(ours, (ROOT, Path(sys.prefix)))
                 command = submission(ours, plan, connect=given.connect)
-                variables = {**environment(ours.spark, folder / "driver"), **PINNED}
+                variables = environment(ours.spark, folder / "driver")
                 faults = cycle(FAULTS) if given.kill else iter(())
                 course = follow(ours, command, variables, faults, random)
             found = _found(lake, plan, sent, folder)

@@ -13,13 +13,11 @@ from typing import Final
 
 from examples.broker import HOST
 from examples.jars import JAVA
-from tests.cluster.recipe import ARCHIVE, commands
+from tests.cluster.recipe import ARCHIVE, FOR_CONNECT, commands
 from tests.cluster.store import Store
 
 NAME: Final = "environment.tar.gz"
-PINNED: Final = {"PIP_CONSTRAINT": str(Path(__file__).parents[2] / "constraints" / "dev.txt")}
-"""Lets pip install what all tests have."""
-
+PINS: Final = Path(__file__).parents[2] / "constraints" / "dev.txt"
 SPARK: Final = ("bin", "jars", "python", "sbin")
 """Folders of PySpark that an installation of Spark has as well."""
 
@@ -35,24 +33,26 @@ DEFAULTS: Final = {
 }
 
 
-def pack(folder: Path, wheels: Iterable[Path]) -> Path:
+def pack(folder: Path, wheels: Iterable[Path], *, connect: bool = False) -> Path:
     """Build the archive in a folder by the commands of the page, and return it.
 
     Args:
         folder: Where the driver runs too.
         wheels: That of changewire, and that of its kernel if there is one.
+        connect: Whether it is for Spark Connect.
     """
     first, *others = sorted(wheels, key=lambda wheel: not wheel.name.startswith("changewire-"))
     changewire = " ".join([f'"{first}[arrow]"', *(f'"{other}"' for other in others)])
     places = {"python3": f'"{sys.executable}"', '"changewire[arrow]"': changewire}
     folder.mkdir(parents=True)
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    subprocess.run(
-        ["bash", "-ec", commands(ARCHIVE, places)],  # noqa: S607 - the system's own
-        cwd=folder,
-        env={**variables, **PINNED, "PIP_QUIET": "1"},
-        check=True,
-    )
+    for block in [commands(ARCHIVE, places), *([commands(FOR_CONNECT, {})] if connect else [])]:
+        subprocess.run(
+            ["bash", "-ec", block],  # noqa: S607 - the system's own
+            cwd=folder,
+            env={**variables, "PIP_CONSTRAINT": str(PINS), "PIP_QUIET": "1"},
+            check=True,
+        )
     return folder / NAME
 
 

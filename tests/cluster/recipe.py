@@ -11,7 +11,7 @@ PAGE: Final = "docs/operations.md"
 REASON: Final = "`nox -s cluster` runs it"
 """Stands on the page above the commands that are run here."""
 
-ARCHIVE, MASTER, WORKER, SUBMIT, SERVER, CLIENT = range(6)
+ARCHIVE, MASTER, WORKER, SUBMIT, FOR_CONNECT, SERVER, CLIENT = range(7)
 """Which block of commands does what."""
 
 

@@ -24,8 +24,7 @@ PACKAGES: Final = re.compile(r"--packages \S+")
 SECONDS: Final = 600
 BOUND: Final = f"--conf spark.connect.grpc.binding.address={HOST}"
 
-BESIDE: Final = """( set -e
-{server} ) >server.log 2>&1 & server=$!
+BESIDE: Final = """{server} >server.log 2>&1 & server=$!
 until (: </dev/tcp/{host}/{port}) 2>/dev/null; do kill -0 $server || exit 1; sleep 1; done
 {client}"""
 """Runs a client as soon as its server listens."""
