@@ -429,9 +429,9 @@ def chaos(session: nox.Session) -> None:
 def cluster(session: nox.Session) -> None:
     """Kill parts of a Spark cluster amid a stream, and count what is lost: ``-- --messages N``."""
     install_wheel(session, tuple(EXTRAS), ("bench", "cluster", "connect", "tests"))
-    wheels = Path(session.create_tmp(), "wheels")
+    wheels = Path(session.virtualenv.location, "wheels")
     shutil.rmtree(wheels, ignore_errors=True)
-    shutil.copytree(Path(session.virtualenv.location, "dist"), wheels)
+    shutil.copytree(wheels.with_name("dist"), wheels)
     kernel = native_wheel(session, None)
     if kernel is not None:
         shutil.copy(kernel, wheels)
