@@ -48,12 +48,20 @@ def test_the_job_of_the_page_runs(
     monkeypatch.setattr("sys.argv", ["job.py", str(tmp_path), kafka, tmp_path.name, "1000"])
     names: dict[str, Any] = {}
     waiting, _ = blocks(PAGE)
-    for block in (job(), waiting):
+    start, end, _ = job().rpartition("cws.await_end(query, progress=print)\n")
+    assert end  # only one of the two can wait for the query
+    for block in (start, waiting):
         exec(block, names)  # noqa: S102 - our own text
     assert [batch.changes for batch in names["heard"]] == [len(values)]
     assert names["signal"] is None
-    assert spark.read.format("delta").load(f"{tmp_path}/log/changes").count() == len(values)
-    assert list(tmp_path.joinpath("tables").iterdir())
+    log = {
+        name: spark.read.format("delta").load(f"{tmp_path}/log/{name}").collect()
+        for name in ("changes", "dead_letters")
+    }
+    assert len(log["changes"]) + len(log["dead_letters"]) == len(values)
+    sets = {json.loads(value)["key"][1] for value in values}
+    tables = {path.name for path in tmp_path.joinpath("tables").iterdir()}
+    assert tables & sets == sets - {None}, "a change of a record without a set is a dead letter"
 
 
 def test_the_recipe_of_the_page_is_what_the_cluster_runs(tmp_path: Path) -> None:
