@@ -1,8 +1,8 @@
 """What a batch costs on a cluster, by cores and partitions: a floor, and a cost of each message.
 
 ``python -m tests.cluster.sizing --wheels FOLDER`` prints a line of JSON for each number of cores
-and partitions, and at the end the cores that the formula of docs/operations.md gives for some
-rates. Nothing else may run on the machine.
+and partitions, and the cores that the formula of docs/operations.md then gives for some rates.
+Nothing else may run on the machine.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections.abc import Iterator
+from math import ceil
 from pathlib import Path
 from random import Random
 from statistics import linear_regression, median
@@ -133,8 +134,8 @@ def main() -> None:
             say(msgspec.json.encode(cost).decode())
             for rate in RATES:
                 for length in LENGTHS:
-                    number = cores(rate, length, cost) if cost.floor < length else None
-                    say(f"  {rate:,.0f} a second in batches of {length} s: {number} cores")
+                    enough = f"{ceil(cores(rate, length, cost)):,}" if cost.floor < length else "no"
+                    say(f"  {rate:,.0f} a second in batches of {length} s: {enough} cores")
 
 
 if __name__ == "__main__":
