@@ -426,6 +426,22 @@ def chaos(session: nox.Session) -> None:
 
 
 @nox.session
+def cluster(session: nox.Session) -> None:
+    """Kill parts of a Spark cluster amid a stream, and count what is lost: ``-- --messages N``."""
+    install_wheel(session, tuple(EXTRAS), ("bench", "cluster", "connect", "tests"))
+    wheels = Path(session.virtualenv.location, "wheels")
+    shutil.rmtree(wheels, ignore_errors=True)
+    shutil.copytree(wheels.with_name("dist"), wheels)
+    kernel = native_wheel(session, None)
+    if kernel is not None:
+        shutil.copy(kernel, wheels)
+    program, given = "tests.cluster", session.posargs
+    if given[:1] == ["sizing"]:
+        program, given = "tests.cluster.sizing", given[1:]
+    session.run("python", "-m", program, f"--wheels={wheels}", *given)
+
+
+@nox.session
 def build(session: nox.Session) -> None:
     """Build wheel and sdist into ``dist/``, check them, and that they come out the same again."""
     install(session, groups=("build",))

@@ -63,7 +63,7 @@ LOGGING: Final = """<Configuration status="OFF">
 
 WATCHED: Final = """exec 3<&0
 "$@" & broker=$!
-{ cat <&3 >/dev/null; kill -9 $broker; } & wait $broker
+{ cat <&3; kill -9 $broker; } >/dev/null 2>&1 & wait $broker
 """
 """Runs a program that ends with whoever holds the other end of its input, however that one ends."""
 

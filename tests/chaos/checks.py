@@ -16,7 +16,7 @@ from changewire.framing import Record
 from changewire.tables import PositionedChange, position_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 Element = tuple[int, int]
 """Partition and offset of a message, which is one element."""
@@ -48,15 +48,14 @@ def outcome(spark: SparkSession, job: Job, sent: Iterable[Record]) -> Outcome:
     for name, wanted in (("changes", logged), ("dead_letters", refused)):
         found = Counter(
             (row["partition"], row["offset"])
-            for row in spark.read.format(job.sink).load(job.outputs[name]).collect()
+            for row in _rows(spark, job, job.outputs[name]).collect()
         )
         rows += found.total()
         double += found.total() - len(found)
         lost += len(wanted - found.keys()) + len(found.keys() - wanted)
     every = [placed for _, placed in changes]
-    return Outcome(
-        rows, lost, double, _wrong(spark, job, every), _wrong_histories(spark, job, every)
-    )
+    wrong_histories = _wrong_histories(spark, job, every) if job.histories else 0
+    return Outcome(rows, lost, double, _wrong(spark, job, every), wrong_histories)
 
 
 def expected(sent: Iterable[Record]) -> tuple[list[tuple[Element, PositionedChange]], set[Element]]:
@@ -81,7 +80,7 @@ def _wrong(spark: SparkSession, job: Job, changes: list[PositionedChange]) -> in
         wanted = {msgspec.json.encode(dict(key)): row for key, row in rows.items()}
         found = {
             row["key"].encode(): msgspec.json.decode(row["row"])
-            for row in spark.read.format(job.sink).load(str(job.tables / table)).collect()
+            for row in _rows(spark, job, job.target.format(table=table)).collect()
         }
         texts = {key: msgspec.json.decode(msgspec.json.encode(row)) for key, row in wanted.items()}
         wrong += sum(found.get(key) != texts.get(key) for key in found.keys() | texts.keys())
@@ -91,7 +90,7 @@ def _wrong(spark: SparkSession, job: Job, changes: list[PositionedChange]) -> in
 def _wrong_histories(spark: SparkSession, job: Job, changes: list[PositionedChange]) -> int:
     wrong = 0
     for table in tables_of(changes):
-        rows = spark.read.format(job.sink).load(str(job.tables / f"{table}__history"))
+        rows = _rows(spark, job, f"{job.target.format(table=table)}__history")
         found = versions_in(rows.toArrow().to_pylist(maps_as_pydicts="strict"))
         wanted = {
             msgspec.json.encode(dict(key)): versions
@@ -103,6 +102,10 @@ def _wrong_histories(spark: SparkSession, job: Job, changes: list[PositionedChan
             for key in wanted.keys() | texts.keys()
         )
     return wrong
+
+
+def _rows(spark: SparkSession, job: Job, place: str) -> DataFrame:
+    return spark.read.format(job.sink).load(place)
 
 
 def _as_json(versions: list[Version] | None) -> bytes:

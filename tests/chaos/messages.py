@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from random import Random
 
 import msgspec
@@ -22,11 +23,22 @@ class History:
 
     Attributes:
         sent: Messages that were drawn so far.
+        tables: The tables of the rows.
+        rows: Rows of each table, at most.
+        partitions: Partitions of the topic.
     """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(
+        self,
+        seed: int,
+        *,
+        tables: Sequence[str] = TABLES,
+        rows: int = ROWS,
+        partitions: int = PARTITIONS,
+    ) -> None:
         """Begin a history that is the same for the same seed."""
         self.sent = 0
+        self.tables, self.rows, self.partitions = tables, rows, partitions
         self._random = Random(seed)  # noqa: S311 - no secrets
 
     def records(self, number: int, topic: str) -> list[Record]:
@@ -36,7 +48,7 @@ class History:
         random = self._random
         order = [i % number + random.random() * DISORDER for i in range(len(drawn))]
         return [
-            Record(b"", text, Position(topic=topic, partition=random.randrange(PARTITIONS)))
+            Record(b"", text, Position(topic=topic, partition=random.randrange(self.partitions)))
             for _, text in sorted(zip(order, drawn, strict=True))
         ]
 
@@ -45,7 +57,7 @@ class History:
         random, place = self._random, self.sent
         if random.random() < BROKEN:
             return b'{"msg": "write", "key": ' + bytes([255, place % 256])
-        table, row = random.choice(TABLES), random.randrange(ROWS)
+        table, row = random.choice(self.tables), random.randrange(self.rows)
         digest = base64.b64encode(f"{table:>10}{row:010}".encode()).decode()
         key = ["shop", table, digest, row]
         common = {"key": key, "gen": 1, "exp": 0, "lut": 1_600_000_000_000 + place}

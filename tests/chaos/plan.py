@@ -13,13 +13,14 @@ class Job(msgspec.Struct, frozen=True):
     """One start of the query.
 
     Attributes:
-        folder: Holds checkpoint, outputs and tables.
+        folder: Holds checkpoint, outputs and tables; may be an address of an object store.
         server: Bootstrap server of the broker.
         topic: The topic.
         sink: Table format.
         rows: Messages of a batch, at most.
         step: Step of a batch at which the driver is killed; None lets it live.
         times: How often that step is reached before.
+        histories: Whether it keeps versions of the rows.
     """
 
     folder: str
@@ -29,18 +30,19 @@ class Job(msgspec.Struct, frozen=True):
     rows: int
     step: str | None = None
     times: int = 1
+    histories: bool = True
 
     @property
     def tables(self) -> Path:
-        """The folder of the tables."""
-        if self.sink == "iceberg":
-            return Path(self.folder, "warehouse", "ice", "tables")
-        return Path(self.folder, "tables")
+        """The folder of the tables, if it is on this machine."""
+        below = ("warehouse", "ice", "tables") if self.sink == "iceberg" else ("tables",)
+        return Path(self.folder, *below)
 
     @property
     def target(self) -> str:
         """How tables are named."""
-        return "ice.tables.{table}" if self.sink == "iceberg" else f"{self.tables}/{{table}}"
+        start = "ice.tables." if self.sink == "iceberg" else f"{self.folder}/tables/"
+        return f"{start}{{table}}"
 
     @property
     def outputs(self) -> dict[str, str]:

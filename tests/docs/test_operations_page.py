@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import typer
+from tests.chaos.plan import Job
+from tests.cluster.machines import Cluster, master, worker
+from tests.cluster.recipe import ARCHIVE, commands, job
+from tests.cluster.submit import submission
 from tests.docs.pages import ROOT, blocks
 from tests.samples import examples
 from tests.support.topics import create, produce
@@ -33,23 +37,49 @@ CODE = "".join(
 )
 
 
-def test_the_job_of_the_page_runs(spark: SparkSession, kafka: str, tmp_path: Path) -> None:
-    """The script lands the topic, and who waits for it hears of its batch."""
+def test_the_job_of_the_page_runs(
+    spark: SparkSession, kafka: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The script applies the topic, and who waits for it hears of its batch."""
     create(kafka, tmp_path.name)
     values = [json.dumps(message).encode() for message in examples("write")]
     position = Position(topic=tmp_path.name, partition=0)
     produce(kafka, [Record(None, value, position) for value in values])
-    source = {"kafka.bootstrap.servers": kafka, "subscribe": tmp_path.name}
-    names: dict[str, Any] = {
-        "options": {**source, "startingOffsets": "earliest"},
-        "lake": str(tmp_path),
-    }
-    waiting, job = blocks(PAGE)
-    for block in (job, waiting):
+    monkeypatch.setattr("sys.argv", ["job.py", str(tmp_path), kafka, tmp_path.name, "1000"])
+    names: dict[str, Any] = {}
+    waiting, _ = blocks(PAGE)
+    start, end, _ = job().rpartition("cws.await_end(query, progress=print)\n")
+    assert end  # only one of the two can wait for the query
+    for block in (start, waiting):
         exec(block, names)  # noqa: S102 - our own text
     assert [batch.changes for batch in names["heard"]] == [len(values)]
     assert names["signal"] is None
-    assert spark.read.parquet(f"{tmp_path}/changes").count() == len(values)
+    log = {
+        name: spark.read.format("delta").load(f"{tmp_path}/log/{name}").collect()
+        for name in ("changes", "dead_letters")
+    }
+    assert len(log["changes"]) + len(log["dead_letters"]) == len(values)
+    sets = {json.loads(value)["key"][1] for value in values}
+    tables = {path.name for path in tmp_path.joinpath("tables").iterdir()}
+    assert tables & sets == sets - {None}, "a change of a record without a set is a dead letter"
+
+
+def test_the_recipe_of_the_page_is_what_the_cluster_runs(tmp_path: Path) -> None:
+    """`nox -s cluster` finds each command on the page, and puts its own places into all of them."""
+    address = "spark://127.0.0.1:17077"
+    tmp_path.joinpath("driver").mkdir()
+    ours = Cluster(tmp_path, tmp_path, address, "")
+    plan = Job("/lake", "127.0.0.1:19092", "topic", "delta", 5)
+    ran = [
+        commands(ARCHIVE, {"python3": "python", '"changewire[arrow]"': "changewire.whl"}),
+        master(17077, 18080),
+        worker(address, tmp_path, 1),
+        submission(ours, plan, connect=True),
+        submission(ours, plan),
+    ]
+    assert [command for command in ran if re.search(r"HOST|:7077|/shared|/scratch", command)] == []
+    assert ran[-1].rstrip().endswith("job.py /lake 127.0.0.1:19092 topic 5")
+    assert tmp_path.joinpath("driver", "job.py").read_text(encoding="utf-8") == job()
 
 
 def test_the_command_of_the_page_is_known() -> None:

@@ -34,9 +34,8 @@ def tables_of(changes: Iterable[PositionedChange], *, truncates: bool = False) -
     events = [event for placed in changes for event in events_of(placed, truncates=truncates)]
     found: Content = {event.table: {} for event in events if event.table != ALL and event.key}
     for table, rows in found.items():
-        mine = [event for event in events if event.table in {table, ALL}]
-        for key in {event.key for event in mine if event.key is not None}:
-            row = row_of([event for event in mine if event.key in {key, None}])
+        for key, mine in by_key(events, table).items():
+            row = row_of(mine)
             if row is not None:
                 rows[key] = row
     return found
@@ -45,12 +44,18 @@ def tables_of(changes: Iterable[PositionedChange], *, truncates: bool = False) -
 def versions_of(changes: Iterable[PositionedChange], table: str = "t") -> dict[Key, list[Version]]:
     """Return the versions of every row of a table: the row after each of its changes in turn."""
     events = [event for placed in changes for event in events_of(placed, truncates=True)]
-    mine = [event for event in events if event.table in {table, ALL}]
-    found = {
-        key: spans_of([event for event in mine if event.key in {key, None}])
-        for key in {event.key for event in mine if event.key is not None}
-    }
+    found = {key: spans_of(mine) for key, mine in by_key(events, table).items()}
     return {key: versions for key, versions in found.items() if versions}
+
+
+def by_key(events: list[Event], table: str) -> dict[Key, list[Event]]:
+    """Return the events of each row of a table; those of all rows are among them."""
+    mine = [event for event in events if event.table in {table, ALL}]
+    found: dict[Key, list[Event]] = {event.key: [] for event in mine if event.key is not None}
+    for event in mine:
+        for key in found if event.key is None else (event.key,):
+            found[key].append(event)
+    return found
 
 
 def spans_of(events: list[Event]) -> list[Version]:
