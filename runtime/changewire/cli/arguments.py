@@ -152,14 +152,6 @@ class TableArguments(NamedTuple):
         if names:
             raise typer.BadParameter(f"{', '.join(names)}: for --target TABLE")
 
-    def check_for_files(self) -> None:
-        """Check that nothing is asked for that tables which files are merged into cannot have."""
-        if self.history is not None or self.history_names is not None:
-            raise typer.BadParameter(
-                "--history is for --kafka; the versions of rows that a log of files has are what "
-                "changewire.arrow.history returns"
-            )
-
 
 def kafka_options(
     inputs: Sequence[str] | None,

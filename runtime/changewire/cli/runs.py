@@ -176,6 +176,9 @@ def say_counts(outcome: Outcome) -> None:
         table.add_row("", f"in tables: {applied or 'nothing'}")
         if more_than(outcome.tables, counts.changes):
             table.add_row("", COUNTED_OFTEN)
+    if outcome.history:
+        versions = ", ".join(f"{name} {number:,}" for name, number in outcome.history.items())
+        table.add_row("", f"versions of rows: {versions}")
     console().print(table)
     report = Path(outcome.output, "report.html")
     say(f"{outcome.seconds:.1f} s with {outcome.engine}{_times(outcome)}; report: {report}")

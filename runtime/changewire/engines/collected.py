@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec.structs import asdict
 
+from changewire.engines.changelog.logged import LOGGED, LoggedChange, logged
 from changewire.engines.effects import EFFECTS, IMAGES, images, mutation_of, rows_of
 from changewire.engines.json_rows import unpacked
 from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, RECORD_PLACE
@@ -22,7 +23,7 @@ from changewire.tables.batch import (
 )
 from changewire.tables.mutations import DELETE
 from changewire.tables.order import Order, position_in
-from changewire.tables.routing import TRUNCATE, Refusal, apply_failed, route_op
+from changewire.tables.routing import TRUNCATE, Refusal, RouteKey, apply_failed, route_op
 from changewire_messages.change import Source
 
 _PLACE: Final = (*RECORD_PLACE, "element")
@@ -112,6 +113,19 @@ def deletes_for_all(rows: pa.Table, batch: RowBatch) -> Iterator[dict[str, Any]]
         source, place = asdict(change.route[0]), change.order.position._asdict()
         for effect in row[EFFECTS] or ():
             yield {**effect, **place, "source": source, "after": row["after"]}
+
+
+def logged_of(
+    rows: pa.Table, batch: RowBatch, keys: Collection[RouteKey]
+) -> Iterator[LoggedChange]:
+    """Yield changes and truncates of decoded rows, by where they come from, as a log has them.
+
+    Those that are refused are left out.
+    """
+    chosen = [one.index for one in batch.accepted() if one.route in keys]
+    found = rows.select(LOGGED.names).take(pa.array(chosen, pa.int64())).cast(LOGGED)
+    for part in found.to_batches():
+        yield from logged(part)
 
 
 def as_dead_letters(rows: pa.Table, why: Mapping[int, Refusal], format: str) -> pa.Table:

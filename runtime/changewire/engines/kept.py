@@ -9,15 +9,16 @@ from __future__ import annotations
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from changewire.tables.metadata import metadata_of, state_from
-from changewire.tables.names import Target
+from changewire.tables.names import Target, Template, beside, target_from
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.routing import KnownTables, Namespace
 from changewire.tables.state import tombstone
+from changewire.tables.version_rows import VersionNames
 
 SUFFIX: Final = "__tombstones"
 """What the name of a table of tombstones ends in."""
@@ -27,6 +28,12 @@ KEYS: Final = "changewire.keys"
 
 TRUNCATED: Final = "changewire.truncated"
 """Property: the order of the table's newest truncate."""
+
+HISTORY: Final = "changewire.history"
+"""Property: where the versions of the table's rows are kept."""
+
+ENDS_SUFFIX: Final = "__ends"
+"""What the name of the table of deletes beside a table of versions ends in."""
 
 TABLES: Final = "changewire_tables"
 """Folder in a checkpoint: the tables that were fed."""
@@ -61,6 +68,45 @@ def order_value(text: str | None) -> Order:
     """Return the order that a property has; `OLDEST` if the table has none."""
     found = property_value(text)
     return OLDEST if found is None else state_from(found, None).order
+
+
+class TableHistory(NamedTuple):
+    """Where the versions of a table's rows are kept.
+
+    Attributes:
+        history: The option by which they are: a template.
+        table: Name or path of the table of versions.
+        names: How its columns are named.
+    """
+
+    history: str
+    table: str
+    names: VersionNames
+
+    @property
+    def ends(self) -> str:
+        """Name or path of the table of deletes beside it."""
+        return beside(self.table, ENDS_SUFFIX)
+
+    @property
+    def text(self) -> str:
+        """What the property `HISTORY` has."""
+        return property_text(self._asdict())
+
+
+def history_value(text: str | None) -> TableHistory | None:
+    """Return what the property `HISTORY` of a table has; None if its versions are not kept."""
+    found = property_value(text)
+    return None if found is None else TableHistory(**found)
+
+
+def table_history(
+    template: Template | None, names: VersionNames, target: Target
+) -> TableHistory | None:
+    """Return where a run keeps the versions of a table's rows; None if it keeps none."""
+    if template is None:
+        return None
+    return TableHistory(template.text, target_from(template, target.origin).name, names)
 
 
 def as_pairs(metadata: Mapping[str, Any]) -> dict[str, Any]:

@@ -77,10 +77,13 @@ class MergeCounts(NamedTuple):
         keys: How many keys were ``looked_up`` in their tables before it was decided on them, and
             how many were ``beyond_mark``, so that they need not be. Empty for large batches into
             tables whose greatest sequence is not known.
+        history: How many versions of rows were ``begun``, ``ended``, ``split`` by a late change,
+            or ``removed`` by one; empty without tables of versions.
     """
 
     tables: TableCounts = MappingProxyType({})
     keys: TableCounts = MappingProxyType({})
+    history: TableCounts = MappingProxyType({})
 
 
 MergeListener: TypeAlias = "Callable[[BatchId, MergeCounts], None]"

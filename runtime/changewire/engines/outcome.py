@@ -55,6 +55,8 @@ class Outcome:
         native: What the native kernel had to do; None where it had no part.
         start_seconds: Seconds of these before the engine began to read: the start of Spark, and
             the look at brokers and outputs. 0 for an engine that begins at once.
+        history: How many versions of rows were ``begun``, ``ended``, ``split`` or ``removed``; None
+            where the run keeps none.
     """
 
     counts: Counts
@@ -68,6 +70,7 @@ class Outcome:
     tables: Mapping[str, int] | None = None
     native: KernelCounts | None = None
     start_seconds: float = 0.0
+    history: Mapping[str, int] | None = None
 
     @property
     def read_seconds(self) -> float:

@@ -69,6 +69,24 @@ def test_files_are_merged_into_tables(
     assert lake() == rows
 
 
+def test_every_version_of_a_row_is_kept(run: Callable[..., Ended]) -> None:
+    """Those of the messages of all runs, in files or in a pipe."""
+    write = examples("write")[0]
+    history = ("--history", "lake/{table}__history", "--history-names", "auto_cdc")
+    for times, later in enumerate((2, 1, 2)):
+        message = {**write, "lut": write["lut"] + later, "gen": 10 + later}
+        bins = [{"name": "n", "type": "int", "value": later}]
+        data = json.dumps({**message, "bins": bins}).encode()
+        ended = run("-", "--null-set", "none", *history, data=data)
+        assert ended.exit_code == 0
+        assert ("versions of rows: begun 1" in ended.stderr) == (times < 2)
+    (table,) = Path("lake").glob("*__history")
+    found = DeltaTable(str(table)).to_pyarrow_table()
+    starts = [start["minor"] for start in found["__START_AT"].to_pylist()]
+    ends = [end and end["minor"] for end in found["__END_AT"].to_pylist()]
+    assert sorted(zip(starts, ends, strict=True)) == [(11, 12), (12, None)]
+
+
 def test_more_results_than_changes_are_explained(run: Callable[..., Ended]) -> None:
     """A delete without a set counts in each table, which is said if it shows; else nothing is."""
     write = examples("write")[0]
@@ -112,7 +130,7 @@ def test_standard_input_is_merged(run: Callable[..., Ended], good: Path) -> None
             "'nested' is no pyarrow.Schema, no StructType",
         ),
         (["--schema-evolution", "any"], "no schema_evolution 'any'; there are: add_columns"),
-        (["--history", "lake/{table}__history"], "--history is for --kafka"),
+        (["--history", "lake/all"], "must have the fields of the target"),
         (["--continuous"], "they need --kafka"),
         (["--metrics", "-"], "they need --kafka"),
         (["--max-dead-letters", "1"], "they need --kafka"),

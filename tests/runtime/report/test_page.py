@@ -242,6 +242,8 @@ def test_the_page_says_what_became_of_changes_in_tables(hostile: Outcome) -> Non
     assert COUNTED_OFTEN in text
     assert "Nothing." in page(summary(replace(hostile, tables={})))
     assert "in the tables" not in page(summary(replace(hostile, tables=None)))
+    versions = page(summary(replace(hostile, history={"begun": 1200, "ended": 2})))
+    assert "Every version of a row: 1,200 begun, 2 ended." in versions
 
 
 def test_long_tables_are_bounded(hostile: Outcome) -> None:

@@ -1,6 +1,7 @@
 """Every version of a row: the same after any order, any doubling and any cut into batches."""
 
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from hypothesis import given
@@ -21,6 +22,8 @@ from tests.runtime.tables.model import versions_of as versions_by_model
 
 from changewire.changes.pairs import pair_placed
 from changewire.tables import PositionedChange
+from changewire.tables.history import history_of
+from changewire.tables.keys import key_text
 from changewire.tables.mutations import mutations
 from changewire.tables.order import Order, sequence_of
 from changewire.tables.state import State, tombstone
@@ -126,6 +129,28 @@ def test_the_current_version_is_the_row_of_the_table(data: st.DataObject) -> Non
     versions = versions_of(of_row(one for batch in batches for one in batch))
     current = [{**KEY, **one.values} for one in versions if one.ended is None]
     assert current == ([] if row is None else [row])
+
+
+@steady
+@given(st.data())
+def test_a_trace_shows_the_versions(data: st.DataObject) -> None:
+    """What changes do one by one, oldest first, begins and ends versions; the last is current."""
+    history = [*data.draw(histories(ANY)), *data.draw(truncates())]
+    of_table = [one for one in history if one.change.source.table == "t"]
+    mine = [one for one in of_table if one.change.op == "truncate" or of_row([one])]
+    oldest_first = sorted(mine, key=lambda one: (sequence_of(one.change.sequence), one.position))
+    traced = history_of(key_text(KEY), oldest_first, apply_as_truncates=True)
+    changed = [step for step in traced.steps if step.after != step.before]
+    found = [
+        ({**KEY, **step.after}, step.order, after and after.order)
+        for step, after in zip_longest(changed, changed[1:])
+        if step.after is not None
+    ]
+    assert found == expected(history)
+    order = data.draw(st.permutations(mine))
+    late = history_of(key_text(KEY), order, apply_as_truncates=True).state
+    current = [row for row, _, ended in found if ended is None]
+    assert current == ([] if late is None or late.values is None else [{**KEY, **late.values}])
 
 
 def test_a_late_change_splits_a_version() -> None:

@@ -127,8 +127,6 @@ def run(
     rows_as = TableArguments(
         rows, schema_evolution, null_set, apply_as_truncates, history, history_names
     )
-    if not topics:
-        rows_as.check_for_files()
     if target is None:
         rows_as.check_unused(has_topics=bool(topics))
     tables = None if target is None else rows_as.options(target)

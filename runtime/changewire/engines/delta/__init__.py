@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from changewire.engines.delta.apply import apply_changes
-from changewire.engines.delta.tables import vacuum
+from changewire.engines.delta.vacuum import vacuum
 
 __all__ = ["apply_changes", "vacuum"]

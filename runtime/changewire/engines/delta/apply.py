@@ -4,40 +4,36 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import chain
-from typing import Final, Literal
+from pathlib import Path
+from typing import Final, Literal, cast
 
 import deltalake
-import pyarrow as pa
 
 from changewire.changes import Digests, Image, NullValue, embedded
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.arrow.messages import Messages, opener
-from changewire.engines.counts import Counts
+from changewire.engines.delta.batches import RunReport, grouped, merge_all
 from changewire.engines.delta.plan import DeltaRsRules
 from changewire.engines.delta.store import DeltaStore
 from changewire.engines.delta.tables import check_path
 from changewire.engines.effects import EffectsDecoder
-from changewire.engines.elements import decoded_schema
 from changewire.engines.options import TableOptions
 from changewire.engines.outcome import Outcome
-from changewire.engines.python.groups import Letters, count, first_letters
-from changewire.engines.python.parquet import staged
 from changewire.engines.typed.effects import CheckedEffectsDecoder
 from changewire.engines.typed.evolve import SchemaEvolution, evolution_of
 from changewire.engines.typed.plan import TypedTables
 from changewire.engines.typed.schemas import ArrowSchema, RowSchema, given_columns
 from changewire.engines.typed.types import columns_as_json
-from changewire.tables.names import Template, template_of
+from changewire.tables.names import Template, check_history, template_of
 from changewire.tables.routing import Routing
+from changewire.tables.version_rows import VersionNames, check_names
 
 BATCH_SIZE: Final = 50_000
-_BATCH_BYTES: Final = 64 * 2**20
-"""Bytes of decoded rows that are merged together, from which on a batch ends."""
-
 _TABLE: Final = "(a table)"
+_SCHEME: Final = "://"
 
 
 def apply_changes(
@@ -56,6 +52,8 @@ def apply_changes(
     schema_evolution: SchemaEvolution = "add_columns",
     null_set: str | None = None,
     apply_as_truncates: bool = False,
+    history: str | None = None,
+    history_names: VersionNames = "plain",
     shape: str = "auto",
     batch_size: int = BATCH_SIZE,
     show_values: bool = False,
@@ -104,6 +102,10 @@ def apply_changes(
         null_set: Table of writes that name none.
         apply_as_truncates: Whether a truncate removes the rows that are older; it is counted
             otherwise.
+        history: Path of tables with every version of each row, beside `target` and with the same
+            fields, such as ``/lake/{database}/{table}__history``. Versions are kept from the first
+            row of a table on. Beside it stands one with deletes, whose name ends in ``__ends``.
+        history_names: How its columns are named, as in `changewire.arrow.history`.
         shape: Shape of files, see `changewire.framing.SHAPES`.
         batch_size: How many elements are merged together at most; fewer if they are large.
         show_values: Whether the outcome's first dead letters show the start of their values.
@@ -126,7 +128,15 @@ def apply_changes(
         messages,
         output,
         DecodeOptions(format, image, keys, families, digests, null_value),
-        TableOptions(target, rows, schema_evolution, null_set, apply_as_truncates),
+        TableOptions(
+            target,
+            rows,
+            schema_evolution,
+            null_set,
+            apply_as_truncates,
+            history,
+            history_names,
+        ),
         checkpoint=checkpoint,
         shape=shape,
         batch_size=batch_size,
@@ -153,9 +163,16 @@ def apply_messages(
         raise ValueError(f"batch_size is a number from 1, not {batch_size}")
     routing = Routing(_path_template(table_options.target), table_options.null_set)
     read, _ = opener(messages, shape)
-    truncates = table_options.apply_as_truncates
     decoder, typed = _rows_as(decode_options, table_options)
-    store = DeltaStore(routing, checkpoint, decode_options.format, truncates, typed)
+    store = DeltaStore(
+        routing,
+        checkpoint,
+        decode_options.format,
+        table_options.apply_as_truncates,
+        typed,
+        _history_template(table_options, routing.template),
+        cast("VersionNames", table_options.history_names),
+    )
     report = RunReport(show_values=show_values, progress=progress)
     decoded = chain.from_iterable(map(decoder, read()))
     merge_all(grouped(decoded, batch_size), store, output, report)
@@ -168,6 +185,7 @@ def apply_messages(
         seconds=time.perf_counter() - started,
         first_dead_letters=[letter for _, letter in report.first],
         tables=dict(sorted((+store.counts).items())),
+        history=None if store.history is None else dict(sorted(store.versions.items())),
     )
 
 
@@ -178,7 +196,8 @@ def _rows_as(
     evolution, rows = evolution_of(options.schema_evolution), options.rows
     if isinstance(rows, str) and rows == "json":
         return EffectsDecoder(decode_options), None
-    typed = TypedTables(decode_options, DeltaRsRules(), evolution=evolution)
+    names = None if options.history is None else cast("VersionNames", options.history_names)
+    typed = TypedTables(decode_options, DeltaRsRules(names), evolution=evolution)
     if isinstance(rows, str) and rows == "embedded":
         embedded.dialect(decode_options.format)
         return EffectsDecoder(decode_options), typed
@@ -202,70 +221,16 @@ def _path_template(target: str) -> Template:
     return template
 
 
-@dataclass
-class RunReport:
-    """What a run reports.
-
-    Attributes:
-        show_values: Whether the first dead letters show their values.
-        progress: Called after each batch with the number of messages so far.
-        counts: What the run held.
-        first: Its first dead letters.
-    """
-
-    show_values: bool = False
-    progress: Callable[[int], None] | None = None
-    counts: Counts = field(default_factory=Counts)
-    first: Letters = field(default_factory=list)
-
-    def take(self, rows: pa.Table) -> None:
-        """Take the rows of a batch, before they are merged."""
-        for part in rows.to_batches():
-            count(part, self.counts)
-        self.first = first_letters(self.first, rows, show_values=self.show_values)
-
-
-def merge_all(
-    batches: Iterable[pa.Table], store: DeltaStore, output: str, report: RunReport
-) -> None:
-    """Decide on batches of decoded rows, write them to the outputs, and merge them.
+def _history_template(options: TableOptions, target: Template) -> Template | None:
+    """Return the template of tables of versions, as a whole path; None without any.
 
     Raises:
-        ConservationError: They do not add up; the outputs are as they were.
+        ValueError: It is not valid, or no path that delta-rs takes, or not beside the target.
     """
-    with staged(output, decoded_schema()) as outputs:
-        for rows in batches:
-            decided = store.decide(rows)
-            report.take(decided.rows)
-            for part in decided.rows.to_batches():
-                outputs.write(part)
-            store.write(decided)
-            if report.progress is not None:
-                report.progress(report.counts.messages)
-        report.counts.checked()
-
-
-def grouped(
-    batches: Iterable[pa.RecordBatch], rows: int, limit: int = _BATCH_BYTES
-) -> Iterator[pa.Table]:
-    """Yield the rows of batches in groups.
-
-    Args:
-        batches: Batches of one schema.
-        rows: Rows of a group at most.
-        limit: Bytes from which on a group ends.
-    """
-    pending: list[pa.RecordBatch] = []
-    number = size = 0
-    for batch in batches:
-        start = 0
-        while start < len(batch):
-            part = batch.slice(start, rows - number)
-            start += len(part)
-            pending.append(part)
-            number, size = number + len(part), size + part.nbytes
-            if number == rows or size >= limit:
-                yield pa.Table.from_batches(pending)
-                pending, number, size = [], 0, 0
-    if pending:
-        yield pa.Table.from_batches(pending)
+    check_names(options.history_names)
+    if options.history is None:
+        return None
+    template = _path_template(options.history)
+    check_history(template, target)
+    is_whole = _SCHEME in template.text
+    return template if is_whole else template_of(str(Path(template.text).absolute()))

@@ -13,8 +13,9 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
 
+from changewire.engines.delta.queries import read
 from changewire.engines.delta.shapes import Row, Shape
-from changewire.engines.delta.tables import DeltaTables, read
+from changewire.engines.delta.tables import DeltaTables
 from changewire.engines.json_rows import KEY
 from changewire.engines.typed.types import without_metadata
 from changewire.tables.metadata import COLUMN

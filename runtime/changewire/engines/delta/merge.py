@@ -17,24 +17,22 @@ from changewire.engines.delta.held import (
     held_rows,
     held_tombstones,
     patched_rows,
-    quoted,
-    same_key,
-    unused_name,
     wanted_keys,
 )
+from changewire.engines.delta.queries import older_than
 from changewire.engines.delta.shapes import JSON, FittedMutations, Row, Shape
 from changewire.engines.delta.tables import (
     NEXT_VERSION,
     DeltaTables,
-    older_than,
+    is_newest,
     reported,
     set_property,
     tables_of,
 )
+from changewire.engines.delta.writing import merge_rows
 from changewire.engines.json_rows import KEY
-from changewire.engines.kept import TRUNCATED, as_pairs, order_text, order_value
+from changewire.engines.kept import TRUNCATED, TableHistory, as_pairs, order_text, order_value
 from changewire.engines.retries import Written, retried, write_until_final
-from changewire.engines.typed.types import without_metadata
 from changewire.tables.batch import decide_rows, without_changes
 from changewire.tables.merge import Stored
 from changewire.tables.metadata import COLUMN, metadata_of, state_from
@@ -87,12 +85,14 @@ class DeltaMerge(Struct, frozen=True):
         shape: How the table has its rows; None while its columns are not known, and there is
             nothing but deletes.
         truncate: Order of the newest truncate that the batch has for the table.
+        history: Where the run keeps the versions of the table's rows; None if it keeps none.
     """
 
     found: FittedMutations
     target: str
     shape: Shape | None = JSON
     truncate: Order = OLDEST
+    history: TableHistory | None = None
 
     def decide(self) -> DeltaDecisions:
         """Decide what each row of the table becomes; the table is made if it is not there.
@@ -105,7 +105,11 @@ class DeltaMerge(Struct, frozen=True):
             ConflictError: Other writers did not let it be made.
             OutputError: The table has other columns, or is not for delta-rs to write.
         """
-        return retried(self.target, lambda: _decided(self, tables_of(self.target, self.shape)))
+        return retried(self.target, lambda: _decided(self, self.tables()))
+
+    def tables(self) -> DeltaTables:
+        """Return the table and its tombstones; see `tables_of`."""
+        return tables_of(self.target, self.shape, self.history)
 
     def failures(self, decisions: DeltaDecisions) -> dict[int, Refusal] | None:
         """Return why changes cannot be applied."""
@@ -143,7 +147,7 @@ def _after_truncate(merge: DeltaMerge) -> DeltaDecisions:
     Raises:
         WriteConflictError: Another writer came first.
     """
-    tables = tables_of(merge.target, merge.shape)
+    tables = merge.tables()
     table, tombstones = tables.table, tables.tombstones
     if merge.truncate > OLDEST:
         if merge.truncate > _kept_truncate(tombstones):
@@ -207,7 +211,7 @@ def _write(decisions: DeltaDecisions) -> Written:
         write_tombstones(decisions.tombstones, tables.tombstones)
     if decisions.written or decisions.removed:
         write_rows(decisions.written, decisions.removed, tables)
-    return Written(is_whole=True, is_final=all(map(_is_newest, tables.both())))
+    return Written(is_whole=True, is_final=all(map(is_newest, tables.both())))
 
 
 def write_tombstones(found: list[dict[str, Any]], tombstones: DeltaTable) -> None:
@@ -228,34 +232,6 @@ def write_rows(written: list[Row], removed: list[Row], tables: DeltaTables) -> N
     Raises:
         WriteConflictError: It is not.
     """
-    table, schema = tables.table, without_metadata(tables.shape.schema)
-    if table is None:
-        return
-    mark = unused_name("remains", schema.names)
-    columns = schema.append(pa.field(mark, pa.bool_()))
-    rows = [{**row, mark: True} for row in written] + [{**row, mark: False} for row in removed]
-    names = {quoted(name): f"rows.{quoted(name)}" for name in schema.names}
-    merger = table.merge(
-        pa.Table.from_pylist(rows, columns),
-        same_key([(name, name) for name in tables.shape.keys], rows),
-        source_alias="rows",
-        target_alias="held",
-        streamed_exec=False,
-        commit_properties=NEXT_VERSION,
-    )
-    remains = f"rows.{quoted(mark)}"
-    with reported(table.table_uri):
-        (
-            merger.when_matched_delete(f"NOT {remains}")
-            .when_matched_update(names, remains)
-            .when_not_matched_insert(names, remains)
-            .execute()
-        )
-
-
-def _is_newest(table: DeltaTable) -> bool:
-    """Whether no other writer wrote a table since it was written or read here."""
-    version = table.version()
-    with reported(table.table_uri):
-        table.update_incremental()
-    return bool(table.version() == version)
+    table, shape = tables.table, tables.shape
+    if table is not None:
+        merge_rows(table, shape.schema, shape.keys, written=written, removed=removed)

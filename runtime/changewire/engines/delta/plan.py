@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from changewire.engines.changelog.versions import columns_fault
 from changewire.engines.delta.columns import TOMBSTONES
 from changewire.engines.delta.shapes import JSON, Shape, TypedShape
 from changewire.engines.delta.tables import keys_of, there
@@ -23,23 +24,34 @@ from changewire.tables.batch import RowBatch
 from changewire.tables.metadata import COLUMN
 from changewire.tables.names import Target, beside
 from changewire.tables.routing import Refusal, RouteKey, Routes
+from changewire.tables.version_rows import VersionNames
 from changewire_messages.tables.arrow import ROW_METADATA
 
 
-class DeltaRsRules:
-    """What tables of delta-rs can have; see `changewire.engines.typed.plan.TableRules`."""
+class DeltaRsRules(NamedTuple):
+    """What tables of delta-rs can have; see `changewire.engines.typed.plan.TableRules`.
+
+    Attributes:
+        history_names: How the columns of tables of versions are named; None if there are none.
+    """
+
+    history_names: VersionNames | None = None
 
     def kept(self, columns: StructJson) -> StructJson:
         """Return columns as they are: Delta has all types that rows have."""
         return columns
 
     def fault(self, columns: StructJson) -> str | None:
-        """Return why a table cannot have some columns: it would need column mapping."""
+        """Return why a table, or that of its versions, cannot have some columns, or None.
+
+        One that has a space in its name would need column mapping.
+        """
         for column in columns["fields"]:
             if has_unsafe_names(struct_json([column])):
                 name = column["name"]
                 return f"column {name!r} needs column mapping, which delta-rs does not write"
-        return None
+        names = (column["name"] for column in columns["fields"])
+        return self.history_names and columns_fault(names, self.history_names)
 
     def widens(self, there: Any, wider: Any) -> bool:
         """Whether a column's type can become a wider one: Spark does that."""

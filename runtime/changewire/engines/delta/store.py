@@ -24,18 +24,31 @@ from changewire.engines.collected import (
     batch_of,
     deletes_for_all,
     keyed_mutation,
+    logged_of,
 )
 from changewire.engines.delta.columns import EFFECTS_KEPT, TARGETS
+from changewire.engines.delta.history import DeltaHistory, delta_history
+from changewire.engines.delta.history_tables import check_versions, keep_versions
 from changewire.engines.delta.merge import DeltaDecisions, DeltaMerge
 from changewire.engines.delta.plan import DeltaBatch
 from changewire.engines.delta.shapes import JSON
 from changewire.engines.effects import check_keys
-from changewire.engines.kept import BATCH, DELETES, TABLES, known_from, target_rows
+from changewire.engines.kept import (
+    BATCH,
+    DELETES,
+    TABLES,
+    TableHistory,
+    known_from,
+    table_history,
+    target_rows,
+)
 from changewire.engines.typed.plan import TypedTables
 from changewire.engines.typed.sources import sources_in
-from changewire.tables.names import Target
+from changewire.tables.batch import KeyedMutation
+from changewire.tables.names import Target, Template
 from changewire.tables.planner import BatchPlan, DecidedMerges, decide, plan, write
 from changewire.tables.routing import KnownTables, Namespace, Refusal, Routing
+from changewire.tables.version_rows import VersionNames
 
 _FILE: Final = "part-00000.parquet"
 _NUMBER_BYTES: Final = 7
@@ -49,11 +62,13 @@ class DecidedRows(NamedTuple):
         rows: Decoded rows; those of changes that cannot be applied are dead letters.
         planned: Where the others go.
         merges: What they do to each table.
+        histories: What they do to the versions of each table's rows.
     """
 
     rows: pa.Table
     planned: BatchPlan[DeltaBatch]
     merges: DecidedMerges[DeltaDecisions, dict[int, Refusal]]
+    histories: list[DeltaHistory]
 
 
 @dataclass
@@ -66,8 +81,11 @@ class DeltaStore:
         format: Public name of the messages' format.
         apply_as_truncates: Whether truncates are applied.
         typed: How tables get their columns; None if they have rows of JSON text.
+        history: How tables of versions are named; None without any.
+        history_names: How their columns are named.
         known: Tables that were fed.
         counts: What became of changes in tables.
+        versions: What became of versions of rows, as `VersionWrite.effect`.
     """
 
     routing: Routing
@@ -75,8 +93,11 @@ class DeltaStore:
     format: str
     apply_as_truncates: bool = False
     typed: TypedTables | None = None
+    history: Template | None = None
+    history_names: VersionNames = "plain"
     known: KnownTables = field(init=False)
     counts: Counter[str] = field(default_factory=Counter)
+    versions: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         """Read what earlier runs knew."""
@@ -102,7 +123,8 @@ class DeltaStore:
         merges = decide([*self._merges(planned)])
         left = planned.batch.without(*merges.failures)
         landing = as_dead_letters(rows, left.changes.refused, self.format)
-        return DecidedRows(landing, replace(planned, batch=left), merges)
+        planned = replace(planned, batch=left)
+        return DecidedRows(landing, planned, merges, [*self._histories(planned)])
 
     def write(self, decided: DecidedRows) -> None:
         """Write what a batch does to its tables; a retry changes nothing.
@@ -111,21 +133,50 @@ class DeltaStore:
             ConflictError: Other writers did not let it be done.
             OutputError: A table has other columns, or is not for delta-rs to write.
         """
+        for history in decided.histories:
+            self.versions += history.write()
         registry = DeltaCheckpoint(self.checkpoint, decided.rows)
         self.counts += write(decided.planned, decided.merges, registry)
 
     def _merges(self, planned: BatchPlan[DeltaBatch]) -> Iterator[DeltaMerge]:
-        added: dict[Target, list[Namespace]] = {}
-        for target, namespace in planned.routes.added:
-            added.setdefault(target, []).append(namespace)
+        added = _added(planned)
         batch, changes = planned.batch, planned.batch.changes
         afters = [] if self.typed is None else batch.rows["after"].to_pylist()
         for target, keys in planned.routes.targets.items():
-            deletes = _kept_deletes(self.checkpoint, added[target]) if target in added else ()
-            earlier = (keyed_mutation(row, None) for row in deletes)
+            earlier = self._earlier(added.get(target, []))
             shape = batch.tables[target].shape
             found = (shape or JSON).fitted(changes.mutations_of(keys, earlier), afters)
-            yield DeltaMerge(found, target.name, shape, changes.newest_truncate(keys))
+            truncate, place = changes.newest_truncate(keys), self._place(target)
+            if place is not None:
+                check_versions(target.name, place)
+            yield DeltaMerge(found, target.name, shape, truncate, place)
+
+    def _histories(self, planned: BatchPlan[DeltaBatch]) -> Iterator[DeltaHistory]:
+        """Yield what a batch does to versions, each checked; tables are there by now."""
+        added, batch = _added(planned), planned.batch
+        for target, keys in planned.routes.targets.items():
+            place = self._place(target)
+            if place is not None:
+                shape = batch.tables[target].shape
+                keep_versions(place, shape)
+                changes = logged_of(batch.rows, batch.changes, keys)
+                yield delta_history(changes, self._earlier(added.get(target, [])), place, shape)
+
+    def _place(self, target: Target) -> TableHistory | None:
+        return table_history(self.history, self.history_names, target)
+
+    def _earlier(self, namespaces: Collection[Namespace]) -> Iterator[KeyedMutation]:
+        """Yield the deletes that came before a table of some namespaces was known."""
+        deletes = _kept_deletes(self.checkpoint, namespaces) if namespaces else ()
+        return (keyed_mutation(row, None) for row in deletes)
+
+
+def _added(planned: BatchPlan[DeltaBatch]) -> dict[Target, list[Namespace]]:
+    """Return the tables that a batch is the first to feed, with where their changes come from."""
+    found: dict[Target, list[Namespace]] = {}
+    for target, namespace in planned.routes.added:
+        found.setdefault(target, []).append(namespace)
+    return found
 
 
 class DeltaCheckpoint(NamedTuple):

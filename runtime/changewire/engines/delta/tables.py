@@ -1,41 +1,44 @@
-"""Tables in folders: opened, made, read and vacuumed by delta-rs; what it misreads is refused."""
+"""Tables in folders: opened and made by delta-rs; what it misreads is refused."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
-from datetime import datetime, timedelta, timezone
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import pyarrow as pa
-from deltalake import CommitProperties, DeltaTable, QueryBuilder, Schema
+from deltalake import CommitProperties, DeltaTable, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError
 
 from changewire.engines.delta.columns import TOMBSTONES
 from changewire.engines.delta.shapes import JSON, Shape
-from changewire.engines.errors import OutputError
+from changewire.engines.errors import HistoryMissingError, OutputError
 from changewire.engines.json_rows import ROW
-from changewire.engines.kept import KEYS, SUFFIX, property_text, property_value
-from changewire.engines.retries import WriteConflictError, retried
+from changewire.engines.kept import (
+    HISTORY,
+    KEYS,
+    SUFFIX,
+    TableHistory,
+    history_value,
+    property_text,
+    property_value,
+)
+from changewire.engines.retries import WriteConflictError
 from changewire.engines.typed.json_types import sql_name
 from changewire.tables.metadata import COLUMN
-from changewire.tables.names import beside
-from changewire.tables.order import Order
+from changewire.tables.names import beside, is_path
 
 NEXT_VERSION: Final = CommitProperties(max_commit_retries=0)
 """Lets a change of a table be the version after the one that it was decided on, or none at all."""
 
 _MAPPING: Final = "delta.columnMapping.mode"
-_FIELD: Final = f'"{COLUMN}"'
 _UNREADABLE: Final = re.compile(r"[\x00-\x1f%\\\[\]^|]")
 """Characters in a path that delta-rs 1.6 takes for something else, or that end the process."""
 
 _SCHEME: Final = "://"
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_MICROSECOND: Final = timedelta(microseconds=1)
 _ADVICE: Final = {
     COLUMN: "; it was not made by changewire",
     ROW: "; if its rows are columns of a type, the run needs `rows`",
@@ -75,25 +78,55 @@ def check_path(target: str) -> None:
         )
 
 
-def tables_of(target: str, shape: Shape | None) -> DeltaTables:
+def tables_of(target: str, shape: Shape | None, history: TableHistory | None = None) -> DeltaTables:
     """Return the table of a target and that of its tombstones, made if they are not there.
 
     Columns that the table lacks are added. Without a shape only tombstones are made.
 
+    Args:
+        target: Folder of the table.
+        shape: How it has its rows; None while that is not known.
+        history: Where the run keeps the versions of its rows; None if it keeps none.
+
     Raises:
         OutputError: It is there, and has other columns, or is not for delta-rs to read.
+        HistoryMissingError: The versions of its rows are kept, and not by this run.
         WriteConflictError: Another writer changed it meanwhile.
     """
-    tombstones = _made(beside(target, SUFFIX), TOMBSTONES)
+    tombstones = made(beside(target, SUFFIX), TOMBSTONES)
+    _keep_history(target, tombstones, history)
     if shape is None:
         return DeltaTables(None, tombstones, JSON)
-    table = _made(target, shape.schema, is_wider=shape.takes_columns)
+    table = made(target, shape.schema, is_wider=shape.takes_columns)
     keys = keys_of(tombstones)
     if keys is None:
         set_property(tombstones, KEYS, property_text([*shape.keys]))
     elif keys != shape.keys:
         raise OutputError(f"{target}: its key has the columns {', '.join(keys)}{_ADVICE[ROW]}")
     return DeltaTables(table, tombstones, shape)
+
+
+def _keep_history(target: str, tombstones: DeltaTable, history: TableHistory | None) -> None:
+    """Keep where the versions of a table's rows are kept; see `check_history`."""
+    kept = check_history(target, tombstones, history)
+    if history is not None and history != kept:
+        set_property(tombstones, HISTORY, history.text)
+
+
+def check_history(
+    target: str, tombstones: DeltaTable, history: TableHistory | None
+) -> TableHistory | None:
+    """Return where the versions of a table's rows are kept, which a run may write.
+
+    Raises:
+        HistoryMissingError: They are kept elsewhere, and would lack what the run does.
+    """
+    kept = history_value(tombstones.metadata().configuration.get(HISTORY))
+    is_other = kept is not None and not (history and history[1:] == kept[1:])
+    # Only Spark finds tables by names.
+    if kept and is_other and (not is_path(kept.ends) or DeltaTable.is_deltatable(kept.ends)):
+        raise HistoryMissingError(target, kept, history)
+    return kept
 
 
 def keys_of(tombstones: DeltaTable) -> tuple[str, ...] | None:
@@ -112,7 +145,7 @@ def there(path: str, columns: pa.Schema) -> DeltaTable | None:
         return opened(path, columns) if DeltaTable.is_deltatable(path) else None
 
 
-def _made(path: str, columns: pa.Schema, *, is_wider: bool = False) -> DeltaTable:
+def made(path: str, columns: pa.Schema, *, is_wider: bool = False) -> DeltaTable:
     """Return a table; `is_wider` says whether it gets columns that it lacks."""
     with reported(path):
         if not DeltaTable.is_deltatable(path):
@@ -184,71 +217,9 @@ def _types(schema: Schema) -> dict[str, str]:
     return {field["name"]: sql_name(field["type"]) for field in fields}
 
 
-def read(table: DeltaTable, query: str, **others: DeltaTable) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a query as dictionaries; memory holds a batch of them.
-
-    Args:
-        table: What the query names ``held``.
-        query: SQL, as DataFusion has it.
-        others: Other tables, by the names that the query has for them.
-    """
-    builder = QueryBuilder().register("held", table)
-    for name, other in others.items():
-        builder = builder.register(name, other)
+def is_newest(table: DeltaTable) -> bool:
+    """Whether no other writer wrote a table since it was written or read here."""
+    version = table.version()
     with reported(table.table_uri):
-        for batch in pa.RecordBatchReader.from_stream(builder.execute(query)):
-            yield from batch.to_pylist(maps_as_pydicts="strict")
-
-
-def vacuum(target: str, *, older_than: datetime) -> int:
-    """Remove the tombstones of a table; return how many.
-
-    What is older than a delete and comes after its tombstone was removed brings the row back.
-
-    Args:
-        target: Folder of the table.
-        older_than: Tombstones that were written before it go; it has a time zone.
-
-    Raises:
-        ValueError: The time has no zone, or delta-rs does not read such a path.
-        OutputError: There is no such table, or it is not for delta-rs to write.
-        ConflictError: Other writers changed the tombstones again and again.
-    """
-    if older_than.tzinfo is None:
-        raise ValueError("older_than has no time zone")
-    check_path(target)
-    path = beside(target, SUFFIX)
-    # As a number: delta-rs compares times of one unit and zone alone, and its text has another one.
-    is_old = f"CAST(since AS BIGINT) < {(older_than - _EPOCH) // _MICROSECOND}"
-
-    def remove() -> int:
-        tombstones = opened(path, TOMBSTONES)
-        (found,) = read(tombstones, f"SELECT count(*) AS number FROM held WHERE {is_old}")  # noqa: S608
-        with reported(path):
-            tombstones.delete(is_old, commit_properties=NEXT_VERSION)
-        return int(found["number"])
-
-    return retried(path, remove)
-
-
-def older_than(floor: Order) -> str:
-    """Return the condition that the newest write of a row is not newer than a truncate.
-
-    It is never NULL. Text compares by its bytes, which in UTF-8 is the order of its characters, as
-    in Python. The order of the truncate has a sequence.
-    """
-    major, minor = floor.sequence
-    topic, partition, offset, element = floor.position
-    parts = {
-        "['sequence']['major']": str(major),
-        "['sequence']['minor']": str(minor),
-        "['topic']": f"'{topic.replace(chr(39), chr(39) * 2)}'",
-        "['partition']": str(partition),
-        "['offset']": str(offset),
-        "['element']": str(element),
-    }
-    condition = "true"
-    for path, value in reversed(parts.items()):
-        field = f"{_FIELD}{path}"
-        condition = f"({field} < {value} OR ({field} = {value} AND {condition}))"
-    return f"({_FIELD}['sequence'] IS NULL OR COALESCE({condition}, false))"
+        table.update_incremental()
+    return bool(table.version() == version)

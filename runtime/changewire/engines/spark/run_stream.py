@@ -55,6 +55,7 @@ def run_stream(
     query = _started(spark, _from_earliest(options), decode_options, counted, table_options)
     ready = time.perf_counter()
     signal = await_end(query, progress=batches.committed)
+    has_history = table_options is not None and table_options.history is not None
     return Outcome(
         counts=batches.counts,
         format=decode_options.format,
@@ -67,6 +68,7 @@ def run_stream(
         native=batches.counts.native,
         tables=None if table_options is None else dict(sorted(batches.tables.items())),
         start_seconds=ready - started,
+        history=dict(sorted(batches.history.items())) if has_history else None,
     )
 
 

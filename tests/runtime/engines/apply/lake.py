@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
+from deltalake import DeltaTable
 from tests.runtime.engines.version_rows import versions_in
 from tests.runtime.tables.model import Content, Key, Version, key_of
 from tests.support.session import need
@@ -184,10 +185,10 @@ class Lake:
         found = spark.read.format(self.sink).load(str(self.folder / name)).collect()
         return [msgspec.json.decode(row["row"]) for row in found]
 
-    def versions(self, spark: SparkSession, name: str) -> dict[Key, list[Version]]:
-        """Return the versions of the rows of a table."""
-        found = spark.read.format(self.sink).load(str(self.folder / f"{name}__history"))
-        return versions_in(found.toArrow().to_pylist(maps_as_pydicts="strict"))
+    def versions(self, name: str) -> dict[Key, list[Version]]:
+        """Return the versions of the rows of a Delta table."""
+        found = DeltaTable(str(self.folder / f"{name}__history")).to_pyarrow_table()
+        return versions_in(found.to_pylist(maps_as_pydicts="strict"))
 
     def content(self, spark: SparkSession) -> Content:
         """Return the rows of every table, as the model has them."""

@@ -20,11 +20,11 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.arrow.messages import opener
 from changewire.engines.changelog import stored_row
 from changewire.engines.changelog.target import StoredRow
-from changewire.engines.delta.apply import RunReport, grouped, merge_all
+from changewire.engines.delta.batches import RunReport, grouped, merge_all
 from changewire.engines.delta.plan import DeltaRsRules
 from changewire.engines.delta.store import DeltaStore
 from changewire.engines.effects import EffectsDecoder
-from changewire.engines.kept import SUFFIX
+from changewire.engines.kept import ENDS_SUFFIX, SUFFIX
 from changewire.engines.layout import INPUT_COLUMNS
 from changewire.engines.typed.plan import TypedTables
 from changewire.engines.typed.types import columns_as_json
@@ -64,14 +64,18 @@ class Lake:
         applies_truncates: Whether truncates are applied.
         lake: Folder of the tables, where it is not that of the root.
         given: Columns of rows; None for rows of JSON text.
+        history: How tables of versions are named; empty without any.
         counts: What became of changes in tables, in all runs.
+        versions: What became of versions of rows, in the last run.
     """
 
     root: Path
     applies_truncates: bool = False
     lake: Path | None = None
     given: pa.Schema | None = None
+    history: str = ""
     counts: Counter[str] = field(default_factory=Counter)
+    versions: Counter[str] = field(default_factory=Counter)
 
     def apply(self, batch: Sequence[PositionedChange], batch_size: int = 100) -> Counter[str]:
         """Apply changes in one run; return what became of them."""
@@ -80,12 +84,16 @@ class Lake:
         decode_options, typed = DecodeOptions("dataworks-json"), None
         if self.given is not None:
             typed = TypedTables(decode_options, DeltaRsRules(), columns_as_json(self.given))
-        store = DeltaStore(routing, checkpoint, "dataworks-json", self.applies_truncates, typed)
+        history = template_of(self.history) if self.history else None
+        store = DeltaStore(
+            routing, checkpoint, "dataworks-json", self.applies_truncates, typed, history
+        )
         decode = ChangeDecoder(decode_options)
         read, _ = opener(records(batch), "auto")
         rows = grouped((rows for part in read() for rows in decode(part)), batch_size)
         merge_all(rows, store, str(self.root / "out"), RunReport())
         self.counts += store.counts
+        self.versions = +store.versions
         return +store.counts
 
     @property
@@ -94,9 +102,11 @@ class Lake:
         return self.lake or self.root / "tables"
 
     def tables(self) -> list[str]:
-        """Return the names of the tables, without those of tombstones."""
+        """Return the names of the tables, without those beside them."""
         names = [path.name for path in self.folder.iterdir()] if self.folder.exists() else []
-        return sorted(name for name in names if not name.endswith(SUFFIX))
+        return sorted(
+            name for name in names if not name.endswith((SUFFIX, "__history", ENDS_SUFFIX))
+        )
 
     def rows(self, name: str) -> list[dict[str, Any]]:
         """Return the rows of a table; of typed ones what is not NULL."""

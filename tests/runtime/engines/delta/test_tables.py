@@ -22,8 +22,8 @@ import changewire as cw
 import changewire.delta as cwd
 from changewire.engines import retries
 from changewire.engines.delta import merge
+from changewire.engines.delta.queries import older_than
 from changewire.engines.delta.store import DeltaCheckpoint
-from changewire.engines.delta.tables import older_than
 from changewire.engines.kept import SUFFIX, TRUNCATED
 from changewire.tables.order import ChangePosition, Order
 

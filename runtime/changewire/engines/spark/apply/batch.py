@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from changewire.engines.counts import Counts
 from changewire.engines.effects import check_keys
+from changewire.engines.kept import table_history
 from changewire.engines.options import BatchId, MergeCounts
 from changewire.engines.spark.apply.failures import numbered
 from changewire.engines.spark.apply.history.stream import Log, history_actions, log_of
@@ -117,14 +118,16 @@ def apply_batch(
         check(planned.batch.landed(decoded.rows_as))
     rows = planned.batch.landed(decoded.rows_as)
     landed = land(rows)
+    versions: Counter[str] = Counter()
     if options.history is not None:
         # Before the tables: a batch that is retried finds new tables new again.
-        histories = history_actions(rows, planned, options, log)
-        _side_by_side(spark, histories)
+        actions = history_actions(rows, planned, options, log)
+        versions = sum(_side_by_side(spark, actions), versions)
     registry = SparkCheckpoint(spark, options.checkpoint, number)
     tables = planner.write(planned, decided, registry, run=partial(_side_by_side, spark))
     keys = sum((found.made.keys for _, found in decided.merges), Counter[str]())
-    return landed, MergeCounts(dict(sorted(tables.items())), dict(sorted(keys.items())))
+    counts = (dict(sorted(one.items())) for one in (tables, keys, versions))
+    return landed, MergeCounts(*counts)
 
 
 _Batch = LargeBatch | SmallBatch
@@ -182,7 +185,13 @@ def _table_merges(planned: _Planned) -> Iterator[SparkMerge]:
         keys = routes.targets[target]
         namespaces = [namespace for added, namespace in routes.added if added == target]
         earlier = kept_deletes(spark, options.checkpoint, namespaces) if namespaces else None
-        tables = tables_of(target.name, plan.shape, options.tables, has_changed=plan.has_changed)
+        tables = tables_of(
+            target.name,
+            plan.shape,
+            options.tables,
+            has_changed=plan.has_changed,
+            history=table_history(options.history, options.history_names, target),
+        )
         effects = batch.effects(keys, tables.shape, earlier)
         yield SparkMerge(effects, tables, batch.newest_truncate(keys))
 

@@ -129,7 +129,7 @@ class SparkMerge:
         tables, spark = self.tables, self.effects.spark
         # Where columns and properties have no part in the version they may be others by now.
         known = known_state(tables.id) if tables.format.has_all_in_version else None
-        if known is not None and known.columns == tables.columns:
+        if known is not None and (known.columns, known.history) == (tables.columns, tables.history):
             try:
                 if known.versions == versions(spark, tables):
                     return known
@@ -140,7 +140,8 @@ class SparkMerge:
         kept = truncated(spark, tables.tombstones)
         is_empty = is_empty and known is None and tables.are_untouched(since)
         mark = NO_SEQUENCE if is_empty else None
-        return TableState(since, tables.columns, kept, mark, is_alone=known is None)
+        is_alone = known is None
+        return TableState(since, tables.columns, kept, mark, is_alone, tables.history)
 
     def _written(self, decided: SparkDecisions) -> Written:
         """Write what was decided.
@@ -173,7 +174,8 @@ class SparkMerge:
 def _keep(tables: SparkTables, decided: SparkDecisions, versions: Mapping[str, Any]) -> None:
     """Remember a table as it was left."""
     mark = None if decided.mark is None else max(decided.mark, decided.made.newest)
-    keep_state(tables.id, TableState(versions, tables.columns, decided.kept, mark))
+    state = TableState(versions, tables.columns, decided.kept, mark, history=tables.history)
+    keep_state(tables.id, state)
 
 
 def _check_failures(first: SparkDecisions, again: SparkDecisions, tables: SparkTables) -> None:

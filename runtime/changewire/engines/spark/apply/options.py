@@ -22,7 +22,7 @@ from changewire.engines.spark.tally import tally_of
 from changewire.engines.spark.types import ROWS
 from changewire.engines.typed.evolve import SchemaEvolution, evolution_of
 from changewire.engines.typed.images import ImagesDecoder
-from changewire.tables.names import Template, template_of
+from changewire.tables.names import Template, check_history, template_of
 from changewire.tables.routing import Routing
 from changewire.tables.version_rows import VersionNames, check_names
 
@@ -68,13 +68,7 @@ class ApplyOptions:
         if self.history is None:
             return
         self._check(self.history)
-        if self.history.fields != self.routing.template.fields:
-            raise ValueError(
-                f"the history {self.history.text!r} must have the fields of the target "
-                f"{self.routing.template.text!r}, so that each table has one of its own"
-            )
-        if self.history.text.lower() == self.routing.template.text.lower():
-            raise ValueError("the history and the target must be different places")
+        check_history(self.history, self.routing.template)
 
     def _check(self, template: Template) -> None:
         if template.is_path and not self.tables.takes_paths:

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple, cast
 from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType, StructField, StructType
 
+from changewire.engines.changelog.versions import columns_fault
 from changewire.engines.errors import OutputError
 from changewire.engines.kept import SUFFIX
 from changewire.engines.spark.apply.formats import TableFormat
-from changewire.engines.spark.apply.history.columns import fault as history_fault
 from changewire.engines.spark.apply.options import ApplyOptions
 from changewire.engines.spark.apply.properties import keys_of
 from changewire.engines.spark.apply.shape import JsonShape
@@ -67,7 +67,7 @@ class SparkRules(NamedTuple):
         """Return why a table, or that of its versions, cannot have some columns, or None."""
         found = self.tables.fault(_struct(columns))
         if found is None and self.history_names is not None:
-            return history_fault((one["name"] for one in columns["fields"]), self.history_names)
+            return columns_fault((one["name"] for one in columns["fields"]), self.history_names)
         return found
 
     def widens(self, there: Any, wider: Any) -> bool:

@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from pyspark.sql import SparkSession
 
 from changewire.engines.kept import (
+    HISTORY,
     KEYS,
     TRUNCATED,
+    TableHistory,
+    history_value,
     order_text,
     order_value,
     property_text,
@@ -37,6 +40,16 @@ def keys_of(spark: SparkSession, tombstones: str) -> tuple[str, ...] | None:
     """Return the columns of a table's key, which its tombstones keep; None if they have none."""
     found = property_value(_properties(spark, tombstones).get(KEYS))
     return None if found is None else tuple(found)
+
+
+def history_of(spark: SparkSession, tombstones: str) -> TableHistory | None:
+    """Return where the versions of a table's rows are kept; None if they are not."""
+    return history_value(_properties(spark, tombstones).get(HISTORY))
+
+
+def keep_history(spark: SparkSession, tombstones: str, history: TableHistory) -> None:
+    """Keep where the versions of a table's rows are kept."""
+    _set_property(spark, tombstones, HISTORY, history.text)
 
 
 def _properties(spark: SparkSession, table: str) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 from typing import Final, Literal, NamedTuple
 
@@ -13,17 +14,29 @@ from pyspark.sql.types import StructField, StructType, TimestampType
 
 from changewire.changes import Digests, Image, NullValue
 from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.errors import HistoryMissingError
 from changewire.engines.layout import RECORD_PLACE
-from changewire.engines.options import StreamOptions, StreamOutputs, TableCounts, TableOptions
+from changewire.engines.options import (
+    MergeCounts,
+    StreamOptions,
+    StreamOutputs,
+    TableCounts,
+    TableOptions,
+)
 from changewire.engines.spark.apply.batch import apply_batch
 from changewire.engines.spark.apply.formats import TableFormat
 from changewire.engines.spark.apply.history.stream import log_of
-from changewire.engines.spark.apply.options import apply_options_of, with_effects_of
+from changewire.engines.spark.apply.options import (
+    ApplyOptions,
+    apply_options_of,
+    with_effects_of,
+)
 from changewire.engines.spark.apply.writing import as_is
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.stream.output import Output
 from changewire.engines.typed.evolve import SchemaEvolution
 from changewire.engines.typed.schemas import ArrowSchema, RowSchema
+from changewire.tables.names import template_of
 from changewire.tables.version_rows import VersionNames
 
 REPLAYED: Final = "replayed"
@@ -97,7 +110,8 @@ def replay(
             ``add_columns`` adds or widens it, ``strict`` makes the change a dead letter.
         null_set: Table of writes that name none.
         apply_as_truncates: Whether a truncate removes the rows that are older.
-        history: Name or path of the tables of versions, if the query keeps them.
+        history: Name or path of the tables of versions; by default, and if the query keeps some,
+            those that it keeps.
         history_names: How their columns are named.
 
     Returns:
@@ -155,10 +169,19 @@ def replay_letters(
     def check(decoded: DecodedFrames) -> None:
         """Check nothing: what cannot be applied stays a dead letter."""
 
-    # Numbers of batches start at 0, so no batch of the query has this one.
-    _, merged = apply_batch(
-        kept, time.time_ns(), options, check=check, land=land, log=log_of(stream_options)
-    )
+    def apply(options: ApplyOptions) -> MergeCounts:
+        # Numbers of batches start at 0, so no batch of the query has this one.
+        number, log = time.time_ns(), log_of(stream_options)
+        return apply_batch(kept, number, options, check=check, land=land, log=log)[1]
+
+    try:
+        merged = apply(options)
+    except HistoryMissingError as error:
+        if options.history is not None:
+            raise
+        there = error.kept  # nothing was written yet
+        history = template_of(there.history)
+        merged = apply(replace(options, history=history, history_names=there.names))
     landed = _landed(spark, outputs, sink)
     return Replayed(number, _mark(spark, letters_output, landed, options.tables), merged.tables)
 

@@ -10,7 +10,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
-from changewire.engines.collected import as_dead_letters, batch_of, keyed_mutation
+from changewire.engines.changelog.logged import LoggedChange
+from changewire.engines.collected import as_dead_letters, batch_of, keyed_mutation, logged_of
 from changewire.engines.counts import Counts
 from changewire.engines.effects import EFFECTS
 from changewire.engines.layout import RECORD_PLACE
@@ -43,7 +44,7 @@ FEW: Final = 2_000
 _LONGEST: Final = 2**15
 """Bytes of the texts of such a row at most: the driver holds all of them."""
 
-_TEXTS: Final = ("key", "before", "after", "attributes", "message")
+_TEXTS: Final = ("key", "before_key", "before", "after", "attributes", "message")
 _PLAIN: Final = (
     *("kind", "op", "code", "format", "pointer", "event_time", "elements", "leniencies"),
     *(*RECORD_PLACE, "element", "schema_fingerprint", ROW_ID),
@@ -140,6 +141,10 @@ class SmallBatch:
     def newest_truncate(self, keys: list[RouteKey]) -> Order:
         """Return the order of the newest truncate that comes from some sources."""
         return self.changes.newest_truncate(keys)
+
+    def logged(self, keys: list[RouteKey]) -> list[LoggedChange]:
+        """Return the changes and truncates from some sources, as a change log has them."""
+        return [*logged_of(self.rows, self.changes, keys)]
 
     @property
     def landing(self) -> DataFrame:

@@ -16,6 +16,7 @@ from typing import Any, Final
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 
+from changewire.engines.kept import TableHistory
 from changewire.engines.spark.apply.tables import SparkTables
 from changewire.tables.metadata import COLUMN, VERSION
 from changewire.tables.order import NO_SEQUENCE, Order, Sequence
@@ -36,6 +37,7 @@ class TableState:
             all that is there. None if it is not known.
         is_alone: Whether no other writer was seen. Where one came another one may come again, so
             that it does not pay to look for the mark, which is lost then.
+        history: Where the run that left it keeps the versions of its rows.
     """
 
     versions: Mapping[str, Any]
@@ -43,6 +45,7 @@ class TableState:
     truncated: Order
     mark: Sequence | None
     is_alone: bool = True
+    history: TableHistory | None = None
 
 
 _Key = tuple[str, str]

@@ -13,12 +13,19 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import StructType
 
-from changewire.engines.errors import OutputError
-from changewire.engines.kept import SUFFIX
+from changewire.engines.errors import HistoryMissingError, OutputError
+from changewire.engines.kept import SUFFIX, TableHistory
 from changewire.engines.spark.apply.formats import TableFormat, format_of
-from changewire.engines.spark.apply.properties import keep_keys, keys_of
+from changewire.engines.spark.apply.properties import (
+    history_of,
+    keep_history,
+    keep_keys,
+    keys_of,
+)
 from changewire.engines.spark.apply.shape import CONTENT, NAMED, JsonShape
 from changewire.engines.spark.apply.typed_shape import Shape
+from changewire.engines.spark.stream.compatible import schema_of
+from changewire.engines.spark.stream.output import Output
 from changewire.engines.spark.types import differing
 from changewire.tables.metadata import COLUMN
 from changewire.tables.names import beside
@@ -40,6 +47,7 @@ class SparkTables:
         format: Their format.
         shape: How the table has its rows.
         has_changed: Whether the table is there, and has other columns.
+        history: Where the run keeps the versions of its rows; None if it keeps none.
     """
 
     target: str
@@ -48,6 +56,7 @@ class SparkTables:
     format: TableFormat
     shape: Shape
     has_changed: bool = False
+    history: TableHistory | None = None
 
     @property
     def id(self) -> tuple[str, str]:
@@ -62,9 +71,9 @@ class SparkTables:
     def are_untouched(self, since: Mapping[str, Any]) -> bool:
         """Whether versions are those of tables in which nothing was written since they were made.
 
-        The key is kept beside the tombstones.
+        The key is kept beside the tombstones, and where versions are.
         """
-        commits = {self.table: 0, self.tombstones: 1}
+        commits = {self.table: 0, self.tombstones: 1 if self.history is None else 2}
         return all(self.format.is_first(one, commits[table]) for table, one in since.items())
 
     def both(self) -> list[str]:
@@ -111,13 +120,19 @@ def struct_of(columns: Mapping[str, Column]) -> Column:
 
 
 def tables_of(
-    target: str, shape: Shape | None, format: TableFormat, *, has_changed: bool
+    target: str,
+    shape: Shape | None,
+    format: TableFormat,
+    *,
+    has_changed: bool,
+    history: TableHistory | None = None,
 ) -> SparkTables:
     """Return the table of a target; without a shape its tombstones alone."""
     table = None if shape is None else format.identifier(target)
     tombstones = format.identifier(beside(target, SUFFIX))
     has_changed = has_changed and shape is not None
-    return SparkTables(target, table, tombstones, format, shape or JsonShape(), has_changed)
+    how = shape or JsonShape()
+    return SparkTables(target, table, tombstones, format, how, has_changed, history)
 
 
 def make(spark: SparkSession, tables: SparkTables) -> bool:
@@ -128,6 +143,7 @@ def make(spark: SparkSession, tables: SparkTables) -> bool:
 
     Raises:
         OutputError: They are there, and have other columns.
+        HistoryMissingError: The versions of the table's rows are kept, and not by this run.
     """
     names = {tables.tombstones: (beside(tables.target, SUFFIX), TOMBSTONES)}
     if tables.table is not None:
@@ -139,7 +155,25 @@ def make(spark: SparkSession, tables: SparkTables) -> bool:
         check_columns(spark.table(identifier).schema, columns, identifier)
     if tables.table is not None and keys_of(spark, tables.tombstones) is None:
         keep_keys(spark, tables.tombstones, tables.shape.keys)
+    _keep_history(spark, tables)
     return all(made)
+
+
+def _keep_history(spark: SparkSession, tables: SparkTables) -> None:
+    """Keep where the versions of a table's rows are kept.
+
+    Raises:
+        HistoryMissingError: They are kept elsewhere, and would lack what this run does.
+    """
+    kept = history_of(spark, tables.tombstones)
+    if kept == tables.history:
+        return
+    if kept is not None and not (tables.history and tables.history[1:] == kept[1:]):
+        ends = Output("table", kept.ends)
+        if schema_of(spark, tables.format.name, ends) is not None:
+            raise HistoryMissingError(tables.target, kept, tables.history)
+    if tables.history is not None:
+        keep_history(spark, tables.tombstones, tables.history)
 
 
 def versions(spark: SparkSession, tables: SparkTables) -> dict[str, Any]:

@@ -26,6 +26,7 @@ class CommittedBatches:
         counts: Counts of all committed batches.
         letters: The first dead letters, in the order of their batches.
         tables: What became of their changes in tables, as `changewire.tables.Result.counts`.
+        history: What became of versions of rows, as `MergeCounts.history`.
     """
 
     def __init__(self, counts: Counts, listener: StreamListener, *, show_values: bool) -> None:
@@ -39,6 +40,7 @@ class CommittedBatches:
         self.counts = counts
         self.letters: _DeadLetters = []
         self.tables: Counter[str] = Counter()
+        self.history: Counter[str] = Counter()
         self._listener = listener
         self._show_values = show_values
         self._written: dict[int, tuple[BatchId, Counts, _DeadLetters]] = {}
@@ -59,6 +61,7 @@ class CommittedBatches:
         merged = self._merged.pop(progress.batch)
         self.counts.add_all(counts)
         self.tables.update(merged.tables)
+        self.history.update(merged.history)
         self.letters += letters[: FIRST_DEAD_LETTERS - len(self.letters)]
         self._query = batch.query
         self._batches += 1

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from changewire.engines.changelog.versions import columns_fault
 from changewire.engines.errors import OutputError
 from changewire.engines.spark.apply.shape import CONTENT, NAMED
 from changewire.engines.spark.apply.typed_shape import Shape
@@ -40,26 +41,6 @@ _SPANS: Final[Mapping[VersionNames, Callable[[Column], dict[str, Column]]]] = Ma
 """`changewire.tables.version_rows.SPAN_COLUMNS` in SQL."""
 
 
-_TAKEN: Final[Mapping[VersionNames, frozenset[str]]] = MappingProxyType(
-    {
-        "plain": frozenset({"valid_from", "valid_to", "is_current", "op", COLUMN}),
-        "auto_cdc": frozenset({"__start_at", "__end_at", COLUMN}),
-    }
-)
-"""Names of these columns, as Spark sees them that ignores case."""
-
-
-def fault(rows: Iterable[str], names: VersionNames) -> str | None:
-    """Return why rows with some columns cannot have versions; None if they can."""
-    taken = sorted(name for name in rows if name.lower() in _TAKEN[names])
-    if not taken:
-        return None
-    return (
-        f"rows have columns of the names {', '.join(taken)}, which a table of versions has too; "
-        "other names for these avoid it"
-    )
-
-
 def version_columns(shape: Shape, names: VersionNames) -> dict[str, Column]:
     """Return the columns of a table of versions, of those of `keys.output_type`.
 
@@ -71,7 +52,7 @@ def version_columns(shape: Shape, names: VersionNames) -> dict[str, Column]:
         OutputError: The rows have a column of such a name.
     """
     row = shape.row_columns(F.col(NAMED), F.col(CONTENT))
-    found = fault(row, names)
+    found = columns_fault(row, names)
     if found is not None:
         raise OutputError(found)
     return {**row, **_SPANS[names](F.col("metadata")), COLUMN: F.col("metadata")}

@@ -86,10 +86,14 @@ def effects_in(log: DataFrame) -> DataFrame:
 
 def _effects(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield what changes do to rows; what `mapInArrow` takes."""
-    schema = pa.schema([*arrow_type(NOTED)])
     for batch in batches:
-        rows = [row for one in logged(batch) for row in _rows(one)]
-        yield pa.RecordBatch.from_pylist(rows, schema)
+        yield effects_of(logged(batch))
+
+
+def effects_of(changes: Iterable[LoggedChange]) -> pa.RecordBatch:
+    """Return what changes do to rows, as `NOTED` has it."""
+    rows = [row for one in changes for row in _rows(one)]
+    return pa.RecordBatch.from_pylist(rows, pa.schema([*arrow_type(NOTED)]))
 
 
 def _paired_effects(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
-from itertools import chain, groupby
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from changewire.engines.changelog.versions import as_arrow
+from changewire.engines.changelog.versions import as_arrow, plain_rows
 from changewire.engines.effects import mutation_of
 from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import unpacked
@@ -26,19 +26,9 @@ from changewire.engines.spark.apply.shape import CONTENT, NAMED
 from changewire.engines.spark.apply.typed_shape import EFFECT_FIELDS, Shape
 from changewire.engines.spark.arrow_types import arrow_type
 from changewire.engines.spark.decode import BatchFunction
-from changewire.tables.metadata import fields_of
 from changewire.tables.mutations import DELETE, RowMutation
-from changewire.tables.order import Order
-from changewire.tables.state import State, tombstone
-from changewire.tables.version_rows import (
-    ChangeNote,
-    note_of_end,
-    noted_states,
-    order_of,
-    states_from,
-    version_metadata,
-)
-from changewire.tables.versions import Version, versions_of
+from changewire.tables.version_changes import NotedOrder, version_changes
+from changewire.tables.version_rows import ChangeNote, order_of
 from changewire_messages.tables.spark import VERSION_METADATA
 
 EFFECT_ROW: Final = 0
@@ -51,11 +41,13 @@ GONE: Final = "gone"
 END: Final = "end"
 """What a row of the output is: a version to write; one that is no more; or a delete to keep."""
 
+EFFECT: Final = "effect"
+"""Column of the output: `VersionWrite.effect`."""
+
 _BATCH: Final = 1024
 
-_Rows = list[dict[str, Any]]
-_Notes = dict[Order, ChangeNote]
-Truncates = Sequence[tuple[Order, ChangeNote]]
+Rows = list[dict[str, Any]]
+Truncates = Sequence[NotedOrder]
 
 
 def input_type(shape: Shape) -> StructType:
@@ -78,6 +70,7 @@ def output_type(shape: Shape) -> StructType:
     return StructType(
         [
             StructField("action", StringType()),
+            StructField(EFFECT, StringType()),
             StructField("key", StringType()),
             StructField(NAMED, shape.named_type),
             StructField(CONTENT, shape.content_type),
@@ -89,10 +82,10 @@ def output_type(shape: Shape) -> StructType:
 
 def fitted(effects: DataFrame, shape: Shape) -> DataFrame:
     """Return effects as `input_type` has them; those that do not fit have `FAILURE`."""
-    return effects.mapInArrow(_fitter(shape), input_type(shape))
+    return effects.mapInArrow(fitter(shape), input_type(shape))
 
 
-def _fitter(shape: Shape) -> BatchFunction:
+def fitter(shape: Shape) -> BatchFunction:
     """Return what fits effects to the columns of a table, with the notes of their changes."""
 
     def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -141,58 +134,46 @@ class VersionsByKey:
             OutputError: A change does not fit the columns.
         """
         schema = pa.schema([*arrow_type(output_type(self._shape))])
-        found: _Rows = []
-        for key, group in groupby(_dictionaries(batches), key=itemgetter("key")):
-            found += self._versions(key, [*group])
+        found: Rows = []
+        for row in self.versions(plain_rows(batches)):
+            found.append(row)
             if len(found) >= _BATCH:
                 yield pa.RecordBatch.from_pylist(found, schema)
                 found = []
         yield pa.RecordBatch.from_pylist(found, schema)
 
-    def _versions(self, key: str, rows: _Rows) -> Iterator[dict[str, Any]]:
-        """Yield what becomes of the versions of one row, oldest first, and its new deletes."""
-        names = unpacked(key)
-        stored = {order_of(row["metadata"]): row for row in rows if row["origin"] == VERSION_ROW}
-        notes = dict(self._truncates)
-        truncates = [tombstone(order) for order in notes]
-        held = [*self._held(rows, names, notes)]
-        effects = (
-            (self._mutation(row, names), ChangeNote(row["op"], row["event_time"]))
-            for row in rows
-            if row["origin"] == EFFECT_ROW
-        )
-        noted = noted_states(effects, held)
-        notes |= {state.order: note for state, note in noted}
-        new = [state for state, _ in noted]
-        deletes = {state.order for state in new if state.values is None}
-        named = next((row[NAMED] for row in rows if row[NAMED] is not None), None)
-        for found in chain(
-            _ends(deletes - {state.order for state in held}, notes),
-            self._changed(key, versions_of([*truncates, *held, *new]), stored, notes),
-        ):
-            yield {"key": key, NAMED: named, **found}
+    def versions(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Yield columns of `output_type` by rows of `input_type`, sorted by key."""
+        for key, group in groupby(rows, key=itemgetter("key")):
+            of_key = [*group]
+            named = next((row[NAMED] for row in of_key if row[NAMED] is not None), None)
+            for found in self._of_key(key, of_key):
+                yield {"key": key, NAMED: named, **found}
 
-    def _changed(
-        self,
-        key: str,
-        versions: Iterable[Version],
-        stored: dict[Order, dict[str, Any]],
-        notes: _Notes,
-    ) -> Iterator[dict[str, Any]]:
-        """Yield the versions that are not stored as they are, and those that are no more."""
-        for version in versions:
-            row = stored.pop(version.began, None)
-            metadata = version_metadata(version, notes)
-            if row is None or row["metadata"] != metadata:
-                yield {
-                    "action": VERSION,
-                    CONTENT: self._shape.pack(key, version.values),
-                    "metadata": as_arrow(metadata),
-                    "expected": None if row is None else as_arrow(row["metadata"]),
-                }
-        for row in stored.values():
-            metadata = as_arrow(row["metadata"])
-            yield {"action": GONE, "metadata": metadata, "expected": metadata}
+    def _of_key(self, key: str, rows: Rows) -> Iterator[dict[str, Any]]:
+        """Yield what becomes of the versions of one row, and its new deletes, which come first."""
+        names = unpacked(key)
+
+        def of(origin: int) -> Iterator[dict[str, Any]]:
+            return (row for row in rows if row["origin"] == origin)
+
+        found = version_changes(
+            ((self._mutation(row, names), note_of(row)) for row in of(EFFECT_ROW)),
+            ((row["metadata"], self._values(row, names)) for row in of(VERSION_ROW)),
+            map(end_of, of(END_ROW)),
+            self._truncates,
+        )
+        for end in found.ends:
+            yield {"action": END, "metadata": end}
+        for write in found.writes:
+            is_gone = write.values is None
+            yield {
+                "action": GONE if is_gone else VERSION,
+                EFFECT: write.effect,
+                CONTENT: None if is_gone else self._shape.pack(key, write.values or {}),
+                "metadata": as_arrow(write.metadata),
+                "expected": write.expected and as_arrow(write.expected),
+            }
 
     def _mutation(self, row: dict[str, Any], names: Container[str]) -> RowMutation:
         """Return what a change does to its row.
@@ -210,42 +191,12 @@ class VersionsByKey:
         found = {} if row[CONTENT] is None else self._shape.unpack(row[CONTENT])
         return {name: value for name, value in found.items() if name not in names}
 
-    def _held(self, rows: _Rows, names: Container[str], notes: _Notes) -> Iterator[State]:
-        """Yield the states that are known of a row; `notes` takes those of their changes."""
-        for row in rows:
-            if row["origin"] == VERSION_ROW:
-                metadata = row["metadata"]
-                for state, note in states_from(metadata, self._values(row, names)):
-                    notes[state.order] = note
-                    yield state
-                notes.update(filter(None, [note_of_end(metadata)]))
-            elif row["origin"] == END_ROW:
-                order = order_of(row)
-                notes[order] = ChangeNote(row["op"], row["event_time"])
-                yield tombstone(order)
+
+def note_of(row: Mapping[str, Any]) -> ChangeNote:
+    """Return what a row of `input_type` says of its change."""
+    return ChangeNote(row["op"], row["event_time"])
 
 
-def _ends(orders: Iterable[Order], notes: _Notes) -> Iterator[dict[str, Any]]:
-    """Yield deletes, which are kept for versions that come later."""
-    for order in orders:
-        metadata = {**fields_of(order), **notes[order]._asdict()}
-        yield {"action": END, "metadata": metadata}
-
-
-def _dictionaries(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of batches, times of changes in microseconds and maps as dictionaries."""
-    for batch in batches:
-        columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-        for name in ("event_time", "metadata"):
-            columns[name] = columns[name].cast(_without_times(columns[name].type))
-        plain = pa.RecordBatch.from_arrays([*columns.values()], [*columns])
-        yield from plain.to_pylist(maps_as_pydicts="strict")
-
-
-def _without_times(kind: pa.DataType) -> pa.DataType:
-    """Return a type with numbers in place of times: Python has no years beyond 9999."""
-    if pa.types.is_timestamp(kind):
-        return pa.int64()
-    if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_without_times(field.type)) for field in kind])
-    return pa.list_(_without_times(kind.value_type)) if pa.types.is_list(kind) else kind
+def end_of(row: Mapping[str, Any]) -> NotedOrder:
+    """Return the delete or truncate that a row of `input_type` is."""
+    return order_of(row), note_of(row)

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from changewire.engines.changelog.logged import LOGGED
+from changewire.engines.changelog.logged import LOGGED, LoggedChange, truncates_of
 from changewire.engines.options import StreamOptions
 from changewire.engines.spark.apply.history.effects import LOG, effects_in, truncates_in
+from changewire.engines.spark.apply.history.few import few_effects
 from changewire.engines.spark.apply.history.keys import fitted
 from changewire.engines.spark.apply.history.merge import HistoryMerge
 from changewire.engines.spark.apply.history.tables import HistoryTables, history_tables
 from changewire.engines.spark.apply.known import known_tables
 from changewire.engines.spark.apply.options import ApplyOptions
+from changewire.engines.spark.apply.small_batch import SmallBatch
 from changewire.engines.spark.apply.typed_shape import Shape
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.stream.output import Output
 from changewire.tables.mutations import DELETE, WRITES
 from changewire.tables.names import Target, target_from
 from changewire.tables.planner import Action, BatchPlan
-from changewire.tables.routing import Namespace
+from changewire.tables.routing import TRUNCATE, Namespace
 
 
 class Log(NamedTuple):
@@ -64,10 +66,12 @@ def history_actions(
     for added in planned.routes.added:
         known.add(*added)
     found: list[Action] = []
-    for target in planned.routes.targets:
+    batch = planned.batch
+    for target, keys in planned.routes.targets.items():
         namespaces = [name for name, members in known.members.items() if target in members]
-        shape = planned.batch.tables[target].shape
-        found.append(_TableHistory(landed, target, namespaces, shape, options, log))
+        shape = batch.tables[target].shape
+        changes = batch.logged(keys) if isinstance(batch, SmallBatch) else None
+        found.append(_TableHistory(landed, changes, target, namespaces, shape, options, log))
     return found
 
 
@@ -77,6 +81,7 @@ class _TableHistory:
 
     Attributes:
         landed: What landed of the batch.
+        few: The changes and truncates of the table in a small batch; None in a large one.
         target: The table.
         namespaces: Where its changes come from: deletes of all tables in them are of it too.
         shape: How it has its rows; None while that is not known.
@@ -85,6 +90,7 @@ class _TableHistory:
     """
 
     landed: DecodedFrames
+    few: list[LoggedChange] | None
     target: Target
     namespaces: list[Namespace]
     shape: Shape | None
@@ -96,23 +102,41 @@ class _TableHistory:
 
         A table that is not there is made of the whole change log.
 
+        Returns:
+            How many versions began, ended, and so on, as `VersionWrite.effect`.
+
         Raises:
             ConflictError: Other writers did not let it be done.
             OutputError: A table has other columns, or was not made by this.
         """
-        spark, options = self.landed.rows.sparkSession, self.options
+        spark = self.landed.rows.sparkSession
         tables = self._tables(spark)
-        tables.make(spark)
-        is_complete = tables.is_complete(spark)
-        changes, controls = self.landed.changes, self.landed.controls
-        if not is_complete:
-            changes, controls = (one.read(spark, self.log.sink, LOG) for one in self.log[:2])
-        effects = fitted(effects_in(self._own(changes)), tables.shape)
-        truncates = truncates_in(self._own(controls)) if options.apply_as_truncates else []
-        HistoryMerge(effects.localCheckpoint(eager=False), truncates, tables).write()
-        if not is_complete and self.shape is not None:
+        if tables.is_complete(spark):
+            return self._merge(spark, tables).write()
+        changes, controls = (one.read(spark, self.log.sink, LOG) for one in self.log[:2])
+        merge = self._merge_of(changes, controls, tables)
+        counts = replace(merge, is_complete=False).write()
+        if self.shape is not None:
             tables.complete(spark)
-        return Counter()
+        return counts
+
+    def _merge(self, spark: SparkSession, tables: HistoryTables) -> HistoryMerge:
+        """Return what the batch does to the versions of the table."""
+        if self.few is None:
+            return self._merge_of(self.landed.changes, self.landed.controls, tables)
+        changes = [one for one in self.few if one.change.op != TRUNCATE]
+        truncates = [*truncates_of(self.few)]
+        return HistoryMerge(spark, few_effects(changes, tables.shape), truncates, tables)
+
+    def _merge_of(
+        self, changes: DataFrame, controls: DataFrame, tables: HistoryTables
+    ) -> HistoryMerge:
+        """Return what changes and control events of any tables do to the versions of this one."""
+        effects = fitted(effects_in(self._own(changes)), tables.shape)
+        are_applied = self.options.apply_as_truncates
+        truncates = truncates_in(self._own(controls)) if are_applied else []
+        effects = effects.localCheckpoint(eager=False)
+        return HistoryMerge(changes.sparkSession, effects, truncates, tables)
 
     def _tables(self, spark: SparkSession) -> HistoryTables:
         options = self.options
