@@ -27,14 +27,15 @@ TABLE: Final = "id long, name string, balance double, created_at timestamp, sequ
 _RECORD: Final = ("topic", "partition", "offset", "timestamp", "record_key")
 _VALUES: Final = (*COLUMNS, "sequence")
 
-_MERGE: Final = (
-    "MERGE INTO delta.`{table}` AS t USING {{source}} AS s ON t.id = s.id "  # noqa: S608 - our own names
+MERGE: Final = (
+    "MERGE INTO {table} AS t USING {{source}} AS s ON t.id = s.id "  # noqa: S608 - our own names
     "WHEN MATCHED AND s.sequence > t.sequence AND s.op = 'delete' THEN DELETE "
     f"WHEN MATCHED AND s.sequence > t.sequence THEN UPDATE SET "
     f"{', '.join(f't.{name} = s.{name}' for name in _VALUES)} "
     "WHEN NOT MATCHED AND s.op <> 'delete' THEN "
     f"INSERT ({', '.join(_VALUES)}) VALUES ({', '.join(f's.{name}' for name in _VALUES)})"
 )
+"""SQL that merges the newest change of each row, which are its `source`, into a table."""
 
 
 def land(
@@ -78,7 +79,7 @@ def merge(
             writer = log_rows(batch).write.format("delta").mode("append")
             writer = writer.option("txnAppId", checkpoint).option("txnVersion", str(number))
             writer.save(log)
-        batch.sparkSession.sql(_MERGE.format(table=table), source=newest(batch))
+        batch.sparkSession.sql(MERGE.format(table=f"delta.`{table}`"), source=newest(batch))
         batch.unpersist()
 
     writer = dataworks.parsed(messages, COLUMNS).writeStream.foreachBatch(write)

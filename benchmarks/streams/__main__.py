@@ -16,7 +16,8 @@ from examples.broker import broker
 from msgspec.structs import replace
 
 from benchmarks.figures import figures, load, machine
-from benchmarks.streams.rates import log, merge
+from benchmarks.streams.batches import batches
+from benchmarks.streams.rates import iceberg, log, merge
 from benchmarks.streams.running import Run
 from benchmarks.streams.sizes import tables
 from benchmarks.tables import Result
@@ -26,6 +27,8 @@ PARTS: Final[Mapping[str, Callable[[Run], Iterator[Result]]]] = {
     "log": log,
     "merge": merge,
     "tables": tables,
+    "batches": batches,
+    "iceberg": iceberg,
 }
 """What is measured, by name."""
 
@@ -55,7 +58,9 @@ def main() -> None:
 
 def quick(run: Run) -> Run:
     """Return a run that does little."""
-    return replace(run, messages=2000, batch=1000, warm_up=200, changes=500, sizes=(1000, 5000))
+    return replace(
+        run, messages=2000, batch=1000, warm_up=200, changes=500, sizes=(1000, 5000), batches=3
+    )
 
 
 def keep(folder: Path, part: str, results: list[Result], before: float | None) -> None:

@@ -26,14 +26,6 @@ DELETES, DOUBLES, BROKEN = 0.1, 0.1, 0.001
 Sent = tuple[int, bytes, bytes]
 """Partition, key and value of a record."""
 
-_SCHEMA: Final = wire(
-    {
-        "dataColumn": [{"name": name, "type": kind} for name, (kind, _) in COLUMNS.items()],
-        "primaryKey": [dataworks.KEY],
-        "source": {"dbType": "MySQL", "dbName": "shop", "tableName": TABLE},
-    }
-).decode()
-
 _MESSAGE: Final = (
     '{{"schema":{schema},"payload":{{"before":{before},"after":{after},"sequenceId":"{sequence}",'
     '"timestamp":{{"eventTime":{time},"systemTime":{later},"checkpointTime":{time}}},"op":"{op}",'
@@ -45,8 +37,13 @@ _ROW: Final = (
 )
 
 
+def table_names(count: int) -> list[str]:
+    """Return the names of so many tables."""
+    return [TABLE] if count == 1 else [f"{TABLE}_{number:02}" for number in range(count)]
+
+
 def history(
-    count: int, pick: Callable[[Random], int], *, are_there: bool = False
+    count: int, pick: Callable[[Random], int], *, are_there: bool = False, tables: int = 1
 ) -> Iterator[Sent]:
     """Yield records, the same for the same arguments; all of a row are in one partition.
 
@@ -54,7 +51,9 @@ def history(
         count: How many.
         pick: Draws the id of a row.
         are_there: Whether all rows are there at first.
+        tables: Number of the tables that have these rows.
     """
+    schemas = [_schema(name) for name in table_names(tables)]
     random, last = Random(1), dict[int, Sent]()
     turned = set[int]()  # rows that are not as they were at first: there, or deleted
     for i in range(count):
@@ -68,7 +67,8 @@ def history(
             continue
         op = _op(random, is_there=(row in turned) != are_there)
         (turned.add if (op == "DELETE") == are_there else turned.discard)(row)
-        last[partition] = partition, str(row).encode(), _message(random, i, op, row)
+        schema = schemas[row // PARTITIONS % tables]
+        last[partition] = partition, str(row).encode(), _message(random, i, op, row, schema)
         yield last[partition]
 
 
@@ -78,13 +78,19 @@ def _op(random: Random, *, is_there: bool) -> str:
     return "DELETE" if random.random() < DELETES / (1 - DOUBLES) else "UPDATE_AFTER"
 
 
-def _message(random: Random, i: int, op: str, row: int) -> bytes:
+def _schema(table: str) -> str:
+    columns = [{"name": name, "type": kind} for name, (kind, _) in COLUMNS.items()]
+    source = {"dbType": "MySQL", "dbName": "shop", "tableName": table}
+    return wire({"dataColumn": columns, "primaryKey": [dataworks.KEY], "source": source}).decode()
+
+
+def _message(random: Random, i: int, op: str, row: int, schema: str) -> bytes:
     values = _ROW.format(
         id=row, i=i, balance=random.randrange(10**7) / 100, created=EVENT - random.randrange(10**9)
     )
     is_delete = op == "DELETE"
     return _MESSAGE.format(
-        schema=_SCHEMA,
+        schema=schema,
         before=values if is_delete else "null",
         after="null" if is_delete else values,
         sequence=FIRST + i,

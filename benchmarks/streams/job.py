@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
+from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from tests.support.session import settings
 
@@ -22,6 +24,9 @@ SETTINGS: Final = {
     "spark.driver.extraJavaOptions": "",  # tests compile less, as they are short
 }
 """What a session has beside the settings of the tests."""
+
+TUNED: Final = ("spark.databricks.delta.snapshotPartitions",)
+"""Settings of the tests that a session with defaults lacks."""
 
 _SECONDS: Final = 1
 """How often the query is asked how far it is."""
@@ -51,10 +56,11 @@ class Batch(msgspec.Struct, tag=True):
 
 def run(job: Job) -> Done:
     """Run a job in this process, with a line of JSON for each batch."""
-    spark = cws.session({**settings(Path(job.folder, "warehouse")), **SETTINGS})
+    spark = _session(job)
     spark.sparkContext.setLogLevel("ERROR")
-    first = replace(job, topic=job.warm_up, folder=str(Path(job.folder, "warm_up")), seed=0)
-    JOBS[job.name](first).awaitTermination()
+    if job.is_warm:
+        first = replace(job, topic=job.warm_up, folder=str(Path(job.folder, "warm_up")), seed=0)
+        JOBS[job.name](first).awaitTermination()
     if job.seed:
         seed(spark, job)
     with watched() as samples:
@@ -64,6 +70,19 @@ def run(job: Job) -> Done:
         seconds = time.perf_counter() - start
         cpu = cpu_seconds() - cpu
     return Done(seconds, cpu, batches, samples)
+
+
+def _session(job: Job) -> SparkSession:
+    """Return the session of a job."""
+    asked = {**settings(Path(job.folder, "warehouse")), **SETTINGS}
+    if not job.has_defaults:
+        return cws.session(asked)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.master("local[*]")
+    for name, value in asked.items():
+        if name not in TUNED:
+            builder = builder.config(name, value)
+    return builder.getOrCreate()
 
 
 def _batches(query: StreamingQuery) -> list[dict[str, int]]:

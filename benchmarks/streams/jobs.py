@@ -20,7 +20,8 @@ from pyspark.sql.types import (
 
 import changewire.spark as cws
 from benchmarks.by_hand import streams as by_hand
-from benchmarks.streams.history import TABLE
+from benchmarks.by_hand import tables as tables_by_hand
+from benchmarks.streams.history import TABLE, table_names
 
 FORMAT: Final = "dataworks-json"
 
@@ -39,6 +40,7 @@ ONCE: Final = {"availableNow": True}
 LOG, LOG_BY_HAND = "changewire", "by hand"
 TYPED, JSON = "changewire, typed columns", "changewire, JSON text"
 MERGE_BY_HAND, BOTH_BY_HAND = "by hand, table alone", "by hand, change log and table"
+TABLES, TABLES_BY_HAND = "changewire, any tables", "by hand, change log and any tables"
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -53,6 +55,11 @@ class Job(msgspec.Struct, frozen=True):
         batch: Messages of a batch, at most.
         seed: Rows that the table has before.
         layout: How these lie, one of `seeds.LAYOUTS`.
+        tables: Number of tables; of `TABLES` and `TABLES_BY_HAND`, as is the next one.
+        format: Table format: ``delta`` or ``iceberg``.
+        is_warm: Whether the small topic is read first.
+        has_defaults: Whether the session has the settings that Spark and Delta have, in place of
+            those that `changewire.spark.session` has for one machine.
     """
 
     name: str
@@ -63,6 +70,10 @@ class Job(msgspec.Struct, frozen=True):
     batch: int
     seed: int = 0
     layout: str = "plain"
+    tables: int = 1
+    format: str = "delta"
+    is_warm: bool = True
+    has_defaults: bool = False
 
     @property
     def table(self) -> str:
@@ -85,6 +96,11 @@ class Job(msgspec.Struct, frozen=True):
         log = Path(self.folder, "log")
         others = {name: str(log / name) for name in ("controls", "dead_letters")}
         return {"changes": self.log, **others, "checkpoint": self.checkpoint, "trigger": ONCE}
+
+    def place(self, table: str) -> str:
+        """Return where a table is: a path of Delta, or a name in the catalog of Iceberg."""
+        folder = Path(self.folder)
+        return str(folder / table) if self.format == "delta" else f"ice.{folder.name}.{table}"
 
 
 def messages(job: Job) -> DataFrame:
@@ -127,6 +143,34 @@ def _both_by_hand(job: Job) -> StreamingQuery:
     return by_hand.merge(messages(job), trigger=ONCE, **places)
 
 
+def _tables(job: Job) -> StreamingQuery:
+    names = ("changes", "controls", "dead_letters")
+    outputs: dict[str, Any] = {name: job.place(name) for name in names}
+    return cws.apply_changes(
+        messages(job),
+        format=FORMAT,
+        sink=job.format,
+        target=job.place("{table}"),
+        rows=ROW,
+        checkpoint=job.checkpoint,
+        trigger=ONCE,
+        **outputs,
+    )
+
+
+def _tables_by_hand(job: Job) -> StreamingQuery:
+    is_path = job.format == "delta"
+    places = {name: job.place(name) for name in table_names(job.tables)}
+    return tables_by_hand.merge(
+        messages(job),
+        tables={n: f"delta.`{place}`" if is_path else place for n, place in places.items()},
+        log=job.place("changes"),
+        format=job.format,
+        checkpoint=job.checkpoint,
+        trigger=ONCE,
+    )
+
+
 JOBS: Final[Mapping[str, Callable[[Job], StreamingQuery]]] = {
     LOG: _log,
     LOG_BY_HAND: _log_by_hand,
@@ -134,5 +178,7 @@ JOBS: Final[Mapping[str, Callable[[Job], StreamingQuery]]] = {
     JSON: _json,
     MERGE_BY_HAND: _merge_by_hand,
     BOTH_BY_HAND: _both_by_hand,
+    TABLES: _tables,
+    TABLES_BY_HAND: _tables_by_hand,
 }
 """What starts each job."""

@@ -10,7 +10,16 @@ import msgspec
 
 from benchmarks.streams.history import history
 from benchmarks.streams.job import Done
-from benchmarks.streams.jobs import BOTH_BY_HAND, JSON, LOG, LOG_BY_HAND, MERGE_BY_HAND, TYPED
+from benchmarks.streams.jobs import (
+    BOTH_BY_HAND,
+    JSON,
+    LOG,
+    LOG_BY_HAND,
+    MERGE_BY_HAND,
+    TABLES,
+    TABLES_BY_HAND,
+    TYPED,
+)
 from benchmarks.streams.running import Run, say
 from benchmarks.streams.watching import tenths
 from benchmarks.tables import Result
@@ -32,8 +41,14 @@ def merge(run: Run) -> Iterator[Result]:
     yield from _compared(run, "merged table", names, TYPED, 1.0)
 
 
+def iceberg(run: Run) -> Iterator[Result]:
+    """Yield the tables of the merged table in Iceberg."""
+    names = (TABLES_BY_HAND, TABLES)
+    yield from _compared(run, "merged table of Iceberg", names, TABLES, 0.9, format="iceberg")
+
+
 def _compared(
-    run: Run, part: str, names: Sequence[str], ours: str, least: float
+    run: Run, part: str, names: Sequence[str], ours: str, least: float, **fields: Any
 ) -> Iterator[Result]:
     """Yield the rates of jobs, of which the first is the peer, and their memory."""
     rows, topic = run.messages // MESSAGES_OF_A_ROW, f"{TOPIC}-{part.replace(' ', '-')}"
@@ -42,7 +57,7 @@ def _compared(
     for number in range(1, run.rounds + 1):
         say(f"{part}, round {number} of {run.rounds}")
         for name in names:
-            found[name].append(run.time(name, topic))
+            found[name].append(run.time(name, topic, **fields))
     what = f"{run.messages} messages of {size} bytes"
     title = f"Topic to {part}: {what}, {run.batch} a batch"
     yield rates(title, found, run.messages, ours, least)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -40,6 +40,7 @@ class Run(msgspec.Struct, frozen=True):
         rounds: How often each job is timed.
         changes: Changes that are merged into tables of some sizes.
         sizes: Rows of these tables.
+        batches: Small batches of a job; the first third of them warms up.
     """
 
     server: str
@@ -50,6 +51,7 @@ class Run(msgspec.Struct, frozen=True):
     rounds: int = 1
     changes: int = 100_000
     sizes: tuple[int, ...] = (100_000, 1_000_000, 5_000_000)
+    batches: int = 15
 
     def fill(self, topic: str, records: Iterable[Sent]) -> int:
         """Make a topic; return the bytes of a message, on average."""
@@ -63,22 +65,21 @@ class Run(msgspec.Struct, frozen=True):
         records = history(self.warm_up, lambda random: random.randrange(_WARM_UP_ROWS))
         self.fill(WARM_UP, records)
 
-    def time(self, name: str, topic: str, *, seed: int = 0, layout: str = "plain") -> Done:
+    def time(self, name: str, topic: str, **fields: Any) -> Done:
         """Run a job in a folder that goes with it.
 
         Args:
             name: One of `jobs.JOBS`.
             topic: The topic that it reads.
-            seed: Rows that its table has before.
-            layout: How these lie, one of `seeds.LAYOUTS`.
+            fields: Other fields of the job; a batch has the messages of the run by default.
 
         Raises:
             JobError: It failed.
         """
         # Spark rounds down what it takes of each partition.
-        batch = self.batch + PARTITIONS
+        batch = fields.pop("batch", self.batch) + PARTITIONS
         with TemporaryDirectory(dir=self.folder) as folder:
-            return run(Job(name, self.server, topic, WARM_UP, folder, batch, seed, layout))
+            return run(Job(name, self.server, topic, WARM_UP, folder, batch, **fields))
 
 
 def run(job: Job) -> Done:

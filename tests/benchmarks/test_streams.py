@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from benchmarks.streams import __main__ as program
-from benchmarks.streams.history import PARTITIONS, history
+from benchmarks.streams.batches import FIRST, seconds
+from benchmarks.streams.history import PARTITIONS, history, table_names
 from benchmarks.streams.job import Done
 from benchmarks.streams.jobs import (
     BOTH_BY_HAND,
@@ -18,6 +20,8 @@ from benchmarks.streams.jobs import (
     LOG,
     LOG_BY_HAND,
     MERGE_BY_HAND,
+    TABLES,
+    TABLES_BY_HAND,
     TYPED,
     Job,
 )
@@ -162,6 +166,42 @@ def test_changes_are_merged_into_tables_that_are_there(
     assert 0 < len(kept) < len(tables[0]) < 150
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("format", ["delta", "iceberg"])
+@pytest.mark.usefixtures("interpreted")
+def test_tables_of_one_batch_are_equal(
+    spark: SparkSession, kafka: str, tmp_path: Path, format: str
+) -> None:
+    """Both come to the same rows in each of several tables."""
+    topic, count = f"tables-in-{format}", 3
+    fill(kafka, topic, history(MESSAGES, lambda draw: draw.randrange(ROWS), tables=count))
+    fields: dict[str, Any] = {"tables": count, "format": format}
+    found = []
+    for i, name in enumerate((TABLES, TABLES_BY_HAND)):
+        folder = str(tmp_path / f"{format}{i}")
+        mine = run(Job(name, kafka, topic, topic, folder, MESSAGES, **fields))
+        frames = [spark.read.format(format).load(mine.place(table)) for table in table_names(count)]
+        found.append(
+            [
+                {row["id"]: (row["name"], row["balance"], sequence(row)) for row in frame.collect()}
+                for frame in frames
+            ]
+        )
+    assert found[0] == found[1]
+    assert all(0 < len(table) < ROWS for table in found[0])
+
+
+def test_a_history_may_be_of_several_tables() -> None:
+    """Each table has some of the rows, and a row is of one table."""
+    sent = history(2000, lambda draw: draw.randrange(100), tables=3)
+    tables: dict[bytes, set[bytes]] = {}
+    for _, key, value in sent:
+        if key:
+            tables.setdefault(key, set()).update(re.findall(rb'tableName\\?":\\?"(\w+)', value))
+    assert all(len(names) == 1 for names in tables.values())
+    assert {name.decode() for names in tables.values() for name in names} == {*table_names(3)}
+
+
 def test_memory_is_sampled() -> None:
     """There is a sample at once, and at each tenth of the time the one that is nearest."""
     with watched() as samples:
@@ -198,6 +238,18 @@ def test_merges_are_told_by_table() -> None:
         f"9 rows, plain, {BOTH_BY_HAND}": [2.0],
         f"9 rows, plain, {TYPED}": [4.0],
     }
+
+
+def test_the_time_of_a_batch_is_that_of_the_last_ones() -> None:
+    """The first third warms up, unless the first batch is what is asked for."""
+    theirs = Done(9.0, 6.0, [{"triggerExecution": ms} for ms in (9000, 2000, 1000)], [])
+    mine = Done(9.0, 9.0, [{"triggerExecution": ms} for ms in (12000, 3000, 3000)], [])
+    jobs = {TABLES_BY_HAND: [theirs], TABLES: [mine]}
+    result = seconds({"small": (1.2, jobs), FIRST: (1.4, jobs)})
+    small, first = result.rows
+    assert small[1:5] == ("1.50 (1.00-2.00)", "3.00 (3.00-3.00)", "2.00", "1.2: missed")
+    assert first[1:5] == ("9.00 (9.00-9.00)", "12.00 (12.00-12.00)", "1.33", "1.4: reached")
+    assert small[-1] == "2.00 / 3.00"
 
 
 def test_parts_are_kept_beside_each_other(tmp_path: Path) -> None:
