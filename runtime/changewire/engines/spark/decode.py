@@ -47,6 +47,10 @@ class Reported(NamedTuple):
     rows: DataFrame
     reports: TaskReports
 
+    def of(self, rows: DataFrame) -> TaskReports | None:
+        """Return the reports of some rows; None if these were made of others, or are others."""
+        return self.reports if rows is self.rows else None
+
 
 BatchFunction = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 """What `mapInArrow` takes."""
@@ -86,12 +90,6 @@ class DecodedFrames(Frames):
     def controls(self) -> DataFrame:
         """Control events: heartbeats, DDL, transactions, empty messages and such."""
         return self.of_kind(CONTROL)
-
-    @property
-    def reports(self) -> TaskReports | None:
-        """What tasks report of `rows`; None if these were made otherwise."""
-        found = self.reported
-        return found.reports if found is not None and found.rows is self.rows else None
 
     @cached_property
     def counts(self) -> Counts:

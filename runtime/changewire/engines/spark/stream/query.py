@@ -125,7 +125,8 @@ def write_decoded(decoded: DecodedFrames | MessageFrames, options: StreamOptions
     reports: TaskReports | None = None
     if isinstance(decoded, DecodedFrames):
         frames = partial(DecodedFrames, rows_as=decoded.rows_as)
-        tally, reports = decoded.native, decoded.reports
+        tally, reported = decoded.native, decoded.reported
+        reports = None if reported is None else reported.of(decoded.rows)
 
     def writer(query: str) -> BatchWriter[Frames]:
         return BatchWriter(query, options, frames, topic, native=tally, reports=reports)
