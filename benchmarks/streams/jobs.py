@@ -19,6 +19,7 @@ from pyspark.sql.types import (
 )
 
 import changewire.spark as cws
+from benchmarks.by_hand import safe
 from benchmarks.by_hand import streams as by_hand
 from benchmarks.streams.history import TABLE
 
@@ -39,6 +40,7 @@ ONCE: Final = {"availableNow": True}
 LOG, LOG_BY_HAND = "changewire", "by hand"
 TYPED, JSON = "changewire, typed columns", "changewire, JSON text"
 MERGE_BY_HAND, BOTH_BY_HAND = "by hand, table alone", "by hand, change log and table"
+SAFE_BY_HAND = "by hand, change log and table, deleted rows kept"
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -127,6 +129,12 @@ def _both_by_hand(job: Job) -> StreamingQuery:
     return by_hand.merge(messages(job), trigger=ONCE, **places)
 
 
+def _safe_by_hand(job: Job) -> StreamingQuery:
+    places = {"table": job.table, "log": job.log, "checkpoint": job.checkpoint}
+    counts: list[dict[str, int]] = []
+    return safe.merge(messages(job), trigger=ONCE, told=counts.append, **places)
+
+
 JOBS: Final[Mapping[str, Callable[[Job], StreamingQuery]]] = {
     LOG: _log,
     LOG_BY_HAND: _log_by_hand,
@@ -134,5 +142,6 @@ JOBS: Final[Mapping[str, Callable[[Job], StreamingQuery]]] = {
     JSON: _json,
     MERGE_BY_HAND: _merge_by_hand,
     BOTH_BY_HAND: _both_by_hand,
+    SAFE_BY_HAND: _safe_by_hand,
 }
 """What starts each job."""

@@ -10,7 +10,15 @@ import msgspec
 
 from benchmarks.streams.history import history
 from benchmarks.streams.job import Done
-from benchmarks.streams.jobs import BOTH_BY_HAND, JSON, LOG, LOG_BY_HAND, MERGE_BY_HAND, TYPED
+from benchmarks.streams.jobs import (
+    BOTH_BY_HAND,
+    JSON,
+    LOG,
+    LOG_BY_HAND,
+    MERGE_BY_HAND,
+    SAFE_BY_HAND,
+    TYPED,
+)
 from benchmarks.streams.running import Run, say
 from benchmarks.streams.watching import tenths
 from benchmarks.tables import Result
@@ -28,7 +36,7 @@ def log(run: Run) -> Iterator[Result]:
 
 def merge(run: Run) -> Iterator[Result]:
     """Yield the tables of the merged table."""
-    names = (BOTH_BY_HAND, TYPED, JSON, MERGE_BY_HAND)
+    names = (BOTH_BY_HAND, SAFE_BY_HAND, TYPED, JSON, MERGE_BY_HAND)
     yield from _compared(run, "merged table", names, TYPED, 1.0)
 
 
