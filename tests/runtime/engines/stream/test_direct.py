@@ -19,6 +19,7 @@ from changewire.engines.decode import Decoder
 from changewire.engines.spark import reports
 from changewire.engines.spark.reports import TaskReports
 from changewire.engines.spark.stream import batch as batches
+from changewire.engines.spark.stream.direct import append_directly
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,10 +51,10 @@ def test_both_ways_write_the_same(spark: SparkSession, tmp_path: Path, sink: str
 
 def test_what_is_too_large_to_report_is_decoded_again(spark: SparkSession, tmp_path: Path) -> None:
     """Such a batch lands once, and the next one is kept at once."""
-    made, written = stream(tmp_path, 2, "delta"), batches.append_directly
+    made = stream(tmp_path, 2, "delta")
     with (
         patch.object(reports, "MOST_OF_BATCH", 0),
-        patch.object(batches, "append_directly", side_effect=written) as direct,
+        patch.object(batches, "append_directly", side_effect=append_directly) as direct,
     ):
         made.land(spark)
     assert direct.call_count == 1
