@@ -19,6 +19,7 @@ from pyspark.sql.types import (
 )
 
 import changewire.spark as cws
+from benchmarks.by_hand import safe
 from benchmarks.by_hand import streams as by_hand
 from benchmarks.by_hand import tables as tables_by_hand
 from benchmarks.streams.history import TABLE, table_names
@@ -41,6 +42,7 @@ LOG, LOG_BY_HAND = "changewire", "by hand"
 TYPED, JSON = "changewire, typed columns", "changewire, JSON text"
 MERGE_BY_HAND, BOTH_BY_HAND = "by hand, table alone", "by hand, change log and table"
 TABLES, TABLES_BY_HAND = "changewire, any tables", "by hand, change log and any tables"
+SAFE_BY_HAND = "by hand, change log and table, deleted rows kept"
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -171,6 +173,12 @@ def _tables_by_hand(job: Job) -> StreamingQuery:
     )
 
 
+def _safe_by_hand(job: Job) -> StreamingQuery:
+    places = {"table": job.table, "log": job.log, "checkpoint": job.checkpoint}
+    counts: list[dict[str, int]] = []
+    return safe.merge(messages(job), trigger=ONCE, told=counts.append, **places)
+
+
 JOBS: Final[Mapping[str, Callable[[Job], StreamingQuery]]] = {
     LOG: _log,
     LOG_BY_HAND: _log_by_hand,
@@ -180,5 +188,6 @@ JOBS: Final[Mapping[str, Callable[[Job], StreamingQuery]]] = {
     BOTH_BY_HAND: _both_by_hand,
     TABLES: _tables,
     TABLES_BY_HAND: _tables_by_hand,
+    SAFE_BY_HAND: _safe_by_hand,
 }
 """What starts each job."""

@@ -16,6 +16,7 @@ from benchmarks.streams.jobs import (
     LOG,
     LOG_BY_HAND,
     MERGE_BY_HAND,
+    SAFE_BY_HAND,
     TABLES,
     TABLES_BY_HAND,
     TYPED,
@@ -37,7 +38,7 @@ def log(run: Run) -> Iterator[Result]:
 
 def merge(run: Run) -> Iterator[Result]:
     """Yield the tables of the merged table."""
-    names = (BOTH_BY_HAND, TYPED, JSON, MERGE_BY_HAND)
+    names = (BOTH_BY_HAND, SAFE_BY_HAND, TYPED, JSON, MERGE_BY_HAND)
     yield from _compared(run, "merged table", names, TYPED, 1.0)
 
 

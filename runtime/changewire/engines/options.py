@@ -98,12 +98,15 @@ class StreamListener:
         notice: Gets a line to read.
         metrics: Gets a line of JSON.
         written: Gets the counts and rows of a batch that was written.
+        rejected: Gets the counts of such a batch and frames with its dead letters, which may lack
+            its changes.
         merged: Gets what became of a batch in tables.
     """
 
     notice: Listener | None = None
     metrics: Listener | None = None
     written: BatchListener | None = None
+    rejected: BatchListener | None = None
     merged: MergeListener | None = None
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal, TypeAlias, cast
+from itertools import chain
+from typing import ClassVar, Literal, NamedTuple, TypeAlias, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,6 +22,7 @@ from changewire.engines.layout import CHANGE, CONTROL, INPUT_COLUMNS, OUTPUTS
 from changewire.engines.spark import arrow_types
 from changewire.engines.spark.frames import Frames, counted, totals
 from changewire.engines.spark.observed import delivered
+from changewire.engines.spark.reports import TaskReports, reports_of
 from changewire.engines.spark.row_type import row_type
 from changewire.engines.spark.tally import KernelTally, tally_of
 from changewire.engines.spark.types import HEADERS, INPUT, ROWS, nullable, typed_schema
@@ -32,6 +34,23 @@ from changewire.engines.typed.types import columns_as_json, row_columns
 RowsAs: TypeAlias = Literal["json", "variant"] | StructType | ArrowSchema | RowSchema
 """How `key`, `before` and `after` are given: exact JSON text, VARIANT, or columns of a type, which
 or a schema of them."""
+
+
+class Reported(NamedTuple):
+    """Rows whose tasks report them.
+
+    Attributes:
+        rows: The rows.
+        reports: The reports.
+    """
+
+    rows: DataFrame
+    reports: TaskReports
+
+    def of(self, rows: DataFrame) -> TaskReports | None:
+        """Return the reports of some rows; None if these were made of others, or are others."""
+        return self.reports if rows is self.rows else None
+
 
 BatchFunction = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 """What `mapInArrow` takes."""
@@ -51,11 +70,14 @@ class DecodedFrames(Frames):
             when they are asked for.
         native: Sums what the native kernel does in the tasks that make the rows; None with Spark
             Connect.
+        reported: What the tasks that make the rows of a stream report of them; None if they do
+            not.
     """
 
     rows_as: RowsAs = "json"
     counted: Counts | None = None
     native: KernelTally | None = None
+    reported: Reported | None = None
 
     outputs: ClassVar[Mapping[str, str]] = OUTPUTS
 
@@ -128,16 +150,26 @@ def decoded_by(
     decode_options: DecodeOptions, messages: DataFrame, rows: RowsAs = "json"
 ) -> DecodedFrames:
     """Return the decoded messages of a DataFrame, as `decode` does."""
-    tally = tally_of(messages.sparkSession)
-    if isinstance(rows, str) and rows == "json":
-        found = mapped(messages, Decoder(decode_options), ROWS, tally)
-        return DecodedFrames(found, rows, native=tally)
     if isinstance(rows, str) and rows == "variant":
+        tally = tally_of(messages.sparkSession)
         found = mapped(messages, VariantDecoder(decode_options), ROWS, tally)
         return DecodedFrames(as_variant(found), rows, native=tally)
+    if isinstance(rows, str) and rows == "json":
+        return _decoded(messages, Decoder(decode_options), ROWS, rows)
     kind = struct_of(rows, decode_options)
     typed = TypedDecoder(decode_options, arrow_types.row_columns(kind))
-    return DecodedFrames(mapped(messages, typed, typed_schema(kind), tally), kind, native=tally)
+    return _decoded(messages, typed, typed_schema(kind), kind)
+
+
+def _decoded(
+    messages: DataFrame, decoder: Decoder, schema: StructType, rows_as: RowsAs
+) -> DecodedFrames:
+    """Return what a decoder makes of messages; the tasks of a stream report it."""
+    spark = messages.sparkSession
+    tally, reports = tally_of(spark), reports_of(spark) if messages.isStreaming else None
+    rows = mapped(messages, decoder, schema, tally, reports)
+    reported = None if reports is None else Reported(rows, reports)
+    return DecodedFrames(rows, rows_as, native=tally, reported=reported)
 
 
 def struct_of(
@@ -172,16 +204,30 @@ def struct_of(
 
 
 def mapped(
-    messages: DataFrame, decoder: Decoder, schema: StructType, tally: KernelTally | None = None
+    messages: DataFrame,
+    decoder: Decoder,
+    schema: StructType,
+    tally: KernelTally | None = None,
+    reports: TaskReports | None = None,
 ) -> DataFrame:
-    """Return what a decoder makes of the messages of a DataFrame; `tally` counts for its kernel."""
-    return delivered(input_of(messages)).mapInArrow(_mapper(decoder, tally), schema)
+    """Return what a decoder makes of the messages of a DataFrame.
+
+    Args:
+        messages: The messages.
+        decoder: What decodes them.
+        schema: Columns of the rows that it makes.
+        tally: Counts what its kernel does.
+        reports: Gets what its tasks report.
+    """
+    return delivered(input_of(messages)).mapInArrow(_mapper(decoder, tally, reports), schema)
 
 
-def _mapper(decoder: Decoder, tally: KernelTally | None) -> BatchFunction:
+def _mapper(
+    decoder: Decoder, tally: KernelTally | None, reports: TaskReports | None
+) -> BatchFunction:
     def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            yield from decoder(_with_null_headers(batch))
+        rows = chain.from_iterable(decoder(_with_null_headers(batch)) for batch in batches)
+        yield from rows if reports is None else reports.reported(rows)
         # Each task has a copy of the decoder, and so a kernel of its own.
         if tally is not None and decoder.kernel is not None:
             tally.add(decoder.kernel.counts)

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, TypeVar
 
-from pyspark.sql import Column, DataFrame, Row
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql.types import StructType
 
 from changewire.engines.counts import Counts
 from changewire.engines.layout import DEAD_LETTER
 from changewire.engines.outputs import table_of
+from changewire.engines.spark.jvm import same_session
 from changewire.version import VERSION
 
 C = TypeVar("C", bound=Counts)
@@ -49,6 +52,18 @@ class Frames(ABC):
             found = found.drop("key").withColumnRenamed("record_key", "key")
             found = found.withColumn("version", F.lit(VERSION))
         return found.select(*table_of(kind))
+
+
+def local_rows(spark: SparkSession, rows: pa.Table, kind: StructType) -> DataFrame:
+    """Return rows of the driver as a DataFrame, which is part of the plans that it is used in.
+
+    Args:
+        spark: The session; which one is the active one stays as it is.
+        rows: The rows.
+        kind: Their columns.
+    """
+    with same_session(spark):
+        return spark.createDataFrame(rows, kind)
 
 
 def totals() -> list[Column]:

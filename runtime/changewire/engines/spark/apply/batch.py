@@ -61,7 +61,7 @@ class TablesWriter(BatchWriter[DecodedFrames]):
             batch.number,
             self.apply_options,
             check=lambda landing: self._check(landing, batch),
-            land=lambda landing: self._land(landing, batch),
+            land=lambda landing: self._land(landing, batch, self.outputs),
             log=log_of(self.options),
         )
 

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that everybody k
 from pyspark.sql.types import StructType
 
 from changewire.engines.spark.arrow_types import arrow_type
-from changewire.engines.spark.jvm import same_session
+from changewire.engines.spark.frames import local_rows
 
 _EXISTS: Final = "TABLE_OR_VIEW_ALREADY_EXISTS"
 _PARTS: Final = re.compile(r"(?:`(?:[^`]|``)*`|[^.`])+")
@@ -50,13 +50,11 @@ def local_frame(
     """Return rows of the driver as a DataFrame, which is part of the plans that it is used in.
 
     Args:
-        spark: The session; which one is the active one stays as it is.
+        spark: The session, as `local_rows` takes it.
         rows: Columns by name; one that lacks is NULL, and a map is a list of pairs.
         kind: The columns.
     """
-    table = pa.Table.from_pylist([*rows], pa.schema([*arrow_type(kind)]))
-    with same_session(spark):
-        return spark.createDataFrame(table, kind)
+    return local_rows(spark, pa.Table.from_pylist([*rows], pa.schema([*arrow_type(kind)])), kind)
 
 
 def make_table(

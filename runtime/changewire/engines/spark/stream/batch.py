@@ -13,8 +13,11 @@ from changewire.engines.counts import Counts
 from changewire.engines.errors import TooManyDeadLettersError
 from changewire.engines.options import BatchId, Limit, MergeCounts, StreamOptions, allowed
 from changewire.engines.outcome import place_text
+from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.frames import Frames
+from changewire.engines.spark.reports import TaskReports
 from changewire.engines.spark.stream.batch_errors import java_cause_named, short_interruption
+from changewire.engines.spark.stream.direct import append_directly, can_be_direct
 from changewire.engines.spark.stream.letters import DeadLettersTopic
 from changewire.engines.spark.stream.output import APPENDS, Output, outputs_of
 from changewire.engines.spark.stream.progress import as_json, as_text
@@ -39,6 +42,7 @@ class BatchWriter(Generic[F]):
         frames: Returns what decoded rows are: changes or messages.
         topic: Gets the dead letters too.
         native: Sums what the native kernel does; None where that is not known.
+        reports: What the tasks that decode a batch report of it; None if they do not.
     """
 
     query: str
@@ -46,6 +50,7 @@ class BatchWriter(Generic[F]):
     frames: Callable[[DataFrame], F]
     topic: DeadLettersTopic | None
     native: KernelTally | None = field(default=None, kw_only=True)
+    reports: TaskReports | None = field(default=None, kw_only=True)
 
     @property
     def outputs(self) -> Sequence[Output]:
@@ -66,32 +71,50 @@ class BatchWriter(Generic[F]):
         started = time.perf_counter()
         batch = BatchId(self.query, number)
         decoded = self.frames(rows)
-        with java_cause_named(), short_interruption(), persisted(decoded) as kept:
-            counts, merged = self._write(kept, batch)
+        with java_cause_named(), short_interruption():
+            counts, merged = self._write_directly(decoded, batch), MergeCounts()
+            if counts is None:
+                with persisted(decoded) as kept:
+                    counts, merged = self._write(kept, batch)
         self._report(batch, counts, merged, time.perf_counter() - started)
+
+    def _write_directly(self, decoded: F, batch: BatchId) -> Counts | None:
+        """Write a batch whose rows need not be kept; return its counts, None for any other."""
+        reports, (first, *others) = self.reports, self.outputs
+        if reports is None or not isinstance(decoded, DecodedFrames):
+            return None
+        if not can_be_direct(self.options, reports):
+            return None
+        rest = append_directly(decoded, first, self.options.sink, batch, reports)
+        return None if rest is None else self._land(rest, batch, others)
 
     def _write(self, decoded: F, batch: BatchId) -> tuple[Counts, MergeCounts]:
         """Write a batch; return its counts, and what became of its changes in tables."""
         self._check(decoded, batch)
-        return self._land(decoded, batch), MergeCounts()
+        counts = self._land(decoded, batch, self.outputs)
+        if self.reports is not None:
+            self.reports.take(decoded.rows.rdd.getNumPartitions())
+        return counts, MergeCounts()
 
     def _check(self, decoded: F, batch: BatchId) -> None:
         """Check that a batch adds up, and has no more dead letters than it may have."""
         check_dead_letters(self.options.max_dead_letters, decoded, batch.number)
 
-    def _land(self, decoded: F, batch: BatchId) -> Counts:
-        """Write the outputs of a batch."""
+    def _land(self, decoded: Frames, batch: BatchId, outputs: Sequence[Output]) -> Counts:
+        """Write some outputs of a batch; return its counts."""
         counts = decoded.counts
         if self.native is not None:
             counts.native = self.native.take()
-        for output in self.outputs:
+        for output in outputs:
             # The first batch creates the tables, with or without rows.
             if counts.of_kind(output.kind) or batch.number == 0:
                 APPENDS[self.options.sink](output.rows(decoded), output, batch)
         if self.topic is not None and counts.dead_letters:
             self.topic.send(decoded, batch)
-        if self.options.listener.written is not None:
-            self.options.listener.written(batch, counts, decoded)
+        listener = self.options.listener
+        for listen in (listener.written, listener.rejected):
+            if listen is not None:
+                listen(batch, counts, decoded)
         return counts
 
     def _report(self, batch: BatchId, counts: Counts, merged: MergeCounts, seconds: float) -> None:

@@ -26,6 +26,7 @@ from changewire.engines.spark import observed
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.frames import Frames
 from changewire.engines.spark.messages import MessageFrames
+from changewire.engines.spark.reports import TaskReports
 from changewire.engines.spark.stream.batch import BatchWriter
 from changewire.engines.spark.stream.compatible import check_output
 from changewire.engines.spark.stream.identity import identity
@@ -121,12 +122,14 @@ def write_decoded(decoded: DecodedFrames | MessageFrames, options: StreamOptions
     topic = topic_of(decoded.rows.sparkSession, options)
     frames: Callable[[DataFrame], Frames] = MessageFrames
     tally: KernelTally | None = None
+    reports: TaskReports | None = None
     if isinstance(decoded, DecodedFrames):
         frames = partial(DecodedFrames, rows_as=decoded.rows_as)
-        tally = decoded.native
+        tally, reported = decoded.native, decoded.reported
+        reports = None if reported is None else reported.of(decoded.rows)
 
     def writer(query: str) -> BatchWriter[Frames]:
-        return BatchWriter(query, options, frames, topic, native=tally)
+        return BatchWriter(query, options, frames, topic, native=tally, reports=reports)
 
     return start(decoded, options, writer)
 

@@ -53,7 +53,7 @@ class CommittedBatches:
     @property
     def listener(self) -> StreamListener:
         """What the query calls for each batch that it writes."""
-        return StreamListener(written=self._keep_written, merged=self._keep_merged)
+        return StreamListener(rejected=self._keep_written, merged=self._keep_merged)
 
     def committed(self, progress: BatchProgress) -> None:
         """Add a batch that was committed, and report it."""
