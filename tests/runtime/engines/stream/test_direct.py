@@ -69,4 +69,4 @@ def test_a_task_that_loses_an_element_fails(spark: SparkSession) -> None:
     assert [*found.reported([rows])] == [rows]
     lossy = rows.filter(pc.equal(rows.column("element"), 0))
     with pytest.raises(ConservationError, match="15 elements, decoded were 13"):
-        [*found.reported([lossy])]
+        list(found.reported([lossy]))
