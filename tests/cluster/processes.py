@@ -88,5 +88,5 @@ def children(process: subprocess.Popen[bytes], word: str) -> list[psutil.Process
 
 
 def said(folder: Path) -> str:
-    """Return the end of what a program logged."""
-    return folder.joinpath(LOG).read_text(encoding="utf-8", errors="replace")[-4000:]
+    """Return what a program logged."""
+    return folder.joinpath(LOG).read_text(encoding="utf-8", errors="replace")

@@ -17,8 +17,12 @@ from tests.cluster.faults import FAULTS
 from tests.cluster.machines import Cluster
 from tests.cluster.processes import kill_all, running, said
 
+from changewire.engines.spark.cause import innermost
+
 BATCH: Final = re.compile(rb"BatchProgress\(batch=(\d+), rows=(\d+).* seconds=([\d.]+)")
 SECONDS: Final = 3600
+TOLD: Final = 4000
+"""Characters of what a failed driver logged last that are shown."""
 
 
 class Course(msgspec.Struct):
@@ -70,7 +74,9 @@ def follow(
                 say(f"  killed: {fault}")
             code = driver.wait()
         if code and not was_killed:
-            raise RuntimeError(f"the driver ended with {code}:\n{said(cluster.folder / 'driver')}")
+            text = said(cluster.folder / "driver")
+            cause = innermost(text).sentence(show_values=True)
+            raise RuntimeError(f"the driver ended with {code}: {cause}\n{text[-TOLD:]}")
     return course
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -11,6 +13,7 @@ import pytest
 from benchmarks.streams.history import history
 from benchmarks.streams.jobs import FORMAT, ROW
 from deltalake import DeltaTable
+from tests.runtime.engines.apply.faults import ending_at
 from tests.runtime.engines.apply.lake import Lake
 from tests.runtime.engines.apply.ways import DRIVER, SHARED, decided
 from tests.runtime.tables.histories import change, placed
@@ -124,3 +127,40 @@ def test_the_newest_change_of_a_key_decides_on_a_look(
     assert line["tables"] == {"applied": 5, "stale": 1}
     assert line["keys"] == {"beyond_mark": 3}
     assert lake.content(spark) == tables_of([*first, *second])
+
+
+def test_a_batch_is_written_again_if_its_executor_is_lost(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Rows that are kept on executors alone are gone, amid a merge, and then all that they hold."""
+    lake = Lake(tmp_path, log="parquet")
+    first = placed(*(change(key=key, sequence=10, a=1) for key in range(4)))
+    second = placed(
+        *(change(key=key, sequence=11, a=2) for key in (0, 1)),
+        change("delete", 2, 11),
+        change(key=3, sequence=9, a=3),
+        start=10,
+    )
+    lake.send(first)
+    lake.apply(spark)
+    lake.send(second)
+    steps = ["before tombstones", "before rows", "after rows"]
+    with decided(SHARED), ExitStack() as stack:
+        for step in steps:
+            stack.enter_context(ending_at(step, partial(lose_rows, spark, step, steps)))
+        lake.apply(spark)
+    assert not steps
+    assert lake.content(spark) == tables_of([*first, *second])
+    logged = spark.read.parquet(lake.outputs()["changes"])
+    assert logged.count() == len([*first, *second])
+
+
+def lose_rows(spark: SparkSession, step: str, left: list[str]) -> None:
+    """Remove the rows of all local checkpoints, once at a step, as an executor does that ends."""
+    if step not in left:
+        return
+    left.remove(step)
+    context: Any = spark.sparkContext
+    for kept in context._jsc.getPersistentRDDs().values():  # noqa: SLF001 - there is no other
+        if kept.rdd().isLocallyCheckpointed():
+            kept.unpersist()

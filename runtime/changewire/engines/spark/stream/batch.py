@@ -16,7 +16,11 @@ from changewire.engines.outcome import place_text
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.frames import Frames
 from changewire.engines.spark.reports import TaskReports
-from changewire.engines.spark.stream.batch_errors import java_cause_named, short_interruption
+from changewire.engines.spark.stream.batch_errors import (
+    java_cause_named,
+    repeated_if_lost,
+    short_interruption,
+)
 from changewire.engines.spark.stream.direct import append_directly, can_be_direct
 from changewire.engines.spark.stream.letters import DeadLettersTopic
 from changewire.engines.spark.stream.output import APPENDS, Output, outputs_of
@@ -72,11 +76,16 @@ class BatchWriter(Generic[F]):
         batch = BatchId(self.query, number)
         decoded = self.frames(rows)
         with java_cause_named(), short_interruption():
-            counts, merged = self._write_directly(decoded, batch), MergeCounts()
-            if counts is None:
-                with persisted(decoded) as kept:
-                    counts, merged = self._write(kept, batch)
+            counts, merged = repeated_if_lost(lambda: self._written(decoded, batch))
         self._report(batch, counts, merged, time.perf_counter() - started)
+
+    def _written(self, decoded: F, batch: BatchId) -> tuple[Counts, MergeCounts]:
+        """Write a batch in the way that fits it; return what `_write` returns."""
+        counts = self._write_directly(decoded, batch)
+        if counts is not None:
+            return counts, MergeCounts()
+        with persisted(decoded) as kept:
+            return self._write(kept, batch)
 
     def _write_directly(self, decoded: F, batch: BatchId) -> Counts | None:
         """Write a batch whose rows need not be kept; return its counts, None for any other."""

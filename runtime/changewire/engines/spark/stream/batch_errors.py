@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, TypeVar
 
-from changewire.engines.spark.cause import JavaCauseError, hidden_cause
+from changewire.engines.spark.cause import JavaCauseError, full_text, hidden_cause
+from changewire.engines.spark.raised import RAISED
 
 _INTERRUPTION: Final = re.compile(
     r"java\.(?:lang\.Interrupted|io\.InterruptedIO|nio\.channels\.ClosedByInterrupt)Exception"
 )
 _PY4J_TEXT: Final = "py4j.protocol.Py4JJavaError: An error occurred while calling a batch: {}"
 """What Spark looks for in the text of an exception (`StreamExecution.isInterruptionException`)."""
+
+_LOST: Final = "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND"
+"""Spark's error condition for rows of `DataFrame.localCheckpoint` whose executor is gone."""
+
+_TRIES: Final = 4
+"""How often a batch is tried, as Spark does with a task (``spark.task.maxFailures``)."""
+
+_Result = TypeVar("_Result")
 
 
 class InterruptedBatchError(Exception):
@@ -56,3 +65,21 @@ def java_cause_named() -> Generator[None, None, None]:
         if not cause:
             raise
         raise JavaCauseError(cause) from error
+
+
+def repeated_if_lost(write: Callable[[], _Result]) -> _Result:
+    """Write a batch, and write it again if an executor took rows with it that Spark kept there.
+
+    Spark computes all other rows of a lost executor again by itself, but not those of a local
+    checkpoint: https://spark.apache.org/docs/latest/api/python/reference/pyspark.sql/api/pyspark.sql.DataFrame.localCheckpoint.html
+
+    Args:
+        write: Writes the batch; a retry changes nothing.
+    """
+    for _ in range(_TRIES - 1):
+        try:
+            return write()
+        except RAISED as error:  # noqa: PERF203 - there are few tries
+            if _LOST not in full_text(error):
+                raise
+    return write()
