@@ -24,6 +24,7 @@ from tests.runtime.tables.model import tables_of
 import changewire.spark as cws
 from changewire.engines.spark.apply import batch as batches
 from changewire.engines.spark.apply import local, merge, states
+from changewire.engines.spark.apply.delta import Delta
 from changewire.engines.spark.apply.tables import held_rows
 from changewire.engines.spark.apply.writing import write_rows
 from changewire.tables import PositionedChange
@@ -203,8 +204,9 @@ def test_another_writer_comes_at_any_step(spark: SparkSession, tmp_path: Path) -
         other.send(others)
         restarted(lake)  # else it knows that another one comes, and looks at all rows
         with at_first_call(step, lambda: other.start(spark).awaitTermination()) as calls:
-            lake.apply(spark)
+            line, _ = applied(spark, lake)
         assert len(calls) > 1, step
+        assert line["tables"]["applied"] == 1, step
     assert lake.content(spark) == tables_of(sent)
 
 
@@ -227,6 +229,42 @@ def test_another_writer_comes_after_a_decision(spark: SparkSession, tmp_path: Pa
         lake.apply(spark)
     assert (len(tries), len(writes)) == (3, 2)  # one each is of the other writer
     assert lake.content(spark) == tables_of([*first, *ours, *others])
+
+
+def test_a_row_that_another_writer_has_written_is_not_counted(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """It comes between a decision and the MERGE, which leaves its newer row as it is."""
+    lake, other = two_writers(tmp_path)
+    first = placed(change(key=1, a=1))
+    ours = placed(change(key=1, sequence=5, a=5), start=10)
+    others = placed(change(key=1, sequence=6, a=6), start=10, partition=1)
+    lake.send(first)
+    lake.apply(spark)
+    lake.send(ours)
+    other.send(others)
+    with at_first_call("write_rows", lambda: other.start(spark).awaitTermination()):
+        line, _ = applied(spark, lake)
+    assert line["tables"] == {"stale": 1}
+    assert lake.content(spark) == tables_of([*first, *ours, *others])
+
+
+def test_another_writer_comes_after_the_rows(spark: SparkSession, tmp_path: Path) -> None:
+    """The next batch does not know what it wrote, and looks at its keys."""
+    lake, other = two_writers(tmp_path)
+    first = placed(change(key=1, a=1))
+    ours = placed(change(key=2, sequence=20, a=2), start=10)
+    others = placed(change("delete", 3, 50), start=10, partition=1)
+    late = placed(change(key=3, sequence=30, a=3), start=20)
+    lake.send(first)
+    lake.apply(spark)
+    lake.send(ours)
+    other.send(others)
+    with at_first_call("left", lambda: other.start(spark).awaitTermination(), Delta):
+        lake.apply(spark)
+    lake.send(late)
+    lake.apply(spark)
+    assert lake.content(spark) == tables_of([*first, *ours, *others, *late])
 
 
 def meeting(first: int) -> tuple[list[PositionedChange], list[PositionedChange]]:

@@ -120,7 +120,7 @@ class SparkMerge:
         with conflicts(tables):
             state = self._state()
             floor, is_new = max(state.truncated, self.truncate), self.truncate > OLDEST
-            mark = Mark(spark, tables, floor, state.mark, is_wanted=not is_new and state.is_alone)
+            mark = Mark(spark, tables, state.mark, is_wanted=not is_new and state.is_alone)
             made = self.effects.decisions(tables, floor, mark, is_new=is_new)
         return SparkDecisions(made, state.truncated, state.versions, mark.known)
 

@@ -87,14 +87,12 @@ class Mark:
     Attributes:
         spark: The session.
         tables: The table and its tombstones.
-        floor: Order of the newest truncate of the table.
         known: The sequence; None if it is not known yet.
         is_wanted: Whether it may be looked for.
     """
 
     spark: SparkSession
     tables: SparkTables
-    floor: Order
     known: Sequence | None = None
     is_wanted: bool = True
 
@@ -104,8 +102,7 @@ class Mark:
         if not self.is_wanted or not self.tables.format.counts_rows:
             return None
         if self.known is None:
-            found = _greatest_sequence(self.spark, self.tables)
-            self.known = None if found is None else max(found, self.floor.sequence)
+            self.known = _greatest_sequence(self.spark, self.tables)
         return self.known
 
 

@@ -173,7 +173,7 @@ def _in_driver(fitting: DataFrame, newest: DataFrame, tables: SparkTables) -> De
     found = fitting.join(keys, "key", "left_semi")
     # Arrow takes no NULL for a struct whose fields are never NULL.
     columns = (F.col(f.name).cast(f.dataType.simpleString()) for f in found.schema.fields)
-    nothing = Mark(spark, tables, OLDEST, is_wanted=False)
+    nothing = Mark(spark, tables, is_wanted=False)
     with static_plans(spark):
         rows = dictionaries(found.select(*columns).toArrow().to_batches())
         made = LocalEffects(spark, [*rows]).decisions(tables, OLDEST, nothing, is_new=False)
