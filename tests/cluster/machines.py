@@ -8,8 +8,10 @@ import time
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
 from typing import Final
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 from examples.broker import HOST, free_port, waited
@@ -64,8 +66,13 @@ class Cluster:
             time.sleep(0.2)
 
     def _alive(self) -> int:
-        with urlopen(f"{self.pages}/json/", timeout=SECONDS) as answer:  # noqa: S310 - our own
-            return int(json.load(answer)["aliveworkers"])
+        try:
+            with urlopen(f"{self.pages}/json/", timeout=SECONDS) as answer:  # noqa: S310 - our own
+                return int(json.load(answer)["aliveworkers"])
+        except HTTPError as error:
+            if error.code != HTTPStatus.NOT_FOUND:
+                raise
+            return 0  # the master listens before it has its pages
 
 
 def master(port: int, pages: int) -> str:

@@ -32,10 +32,10 @@ from tests.cluster.topic import fill
 
 CORES: Final = (1, 2)
 PARTITIONS: Final = (4, 16, 64)
-SIZES: Final = (1_000, 20_000)
-"""Messages of a small batch and of a large one."""
+SIZES: Final = (20_000, 100_000)
+"""Messages of a small batch and of a large one; both are decided on in tasks."""
 
-WARM, MEASURED = 2, 4
+WARM, MEASURED = 2, 2
 """Batches of each size that are left out, as the JVM is compiling, and those that follow."""
 
 RATES: Final = (1e6 / 60, 100e6 / 60)

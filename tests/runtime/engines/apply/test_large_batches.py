@@ -13,6 +13,7 @@ import pytest
 from benchmarks.streams.history import history
 from benchmarks.streams.jobs import FORMAT, ROW
 from deltalake import DeltaTable
+from pyspark.sql.types import LongType, StructField, StructType
 from tests.runtime.engines.apply.faults import ending_at
 from tests.runtime.engines.apply.lake import Lake
 from tests.runtime.engines.apply.ways import DRIVER, SHARED, decided
@@ -127,6 +128,20 @@ def test_the_newest_change_of_a_key_decides_on_a_look(
     assert line["tables"] == {"applied": 5, "stale": 1}
     assert line["keys"] == {"beyond_mark": 3}
     assert lake.content(spark) == tables_of([*first, *second])
+
+
+def test_columns_may_have_names_that_sql_must_quote(spark: SparkSession, tmp_path: Path) -> None:
+    """Also where the driver decides on the keys of a large batch that need a look."""
+    names = ("total-price", "a b", "x:int")
+    row = StructType([StructField(name, LongType()) for name in ("id", *names)])
+    lake = Lake(tmp_path, log="parquet", given=row)
+    lake.send(placed(*(change(key=key, sequence=10, **dict.fromkeys(names, 1)) for key in (1, 2))))
+    patched = change(key=1, sequence=11, image="changed", **{names[0]: 2})
+    lake.send(placed(patched, change(key=2, sequence=9, **{names[1]: 3}), start=10))
+    with decided(SHARED):
+        lake.apply(spark)
+    found = spark.read.format("delta").load(str(lake.folder / "t"))
+    assert sorted(tuple(one)[:4] for one in found.collect()) == [(1, 2, 1, 1), (2, 1, 1, 1)]
 
 
 def test_a_batch_is_written_again_if_its_executor_is_lost(

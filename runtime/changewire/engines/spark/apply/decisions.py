@@ -27,6 +27,7 @@ from changewire.engines.spark.apply.failures import FAILURE, ROW_ID, has_failed
 from changewire.engines.spark.apply.in_spark import OTHER
 from changewire.engines.spark.apply.shape import NAMED
 from changewire.engines.spark.apply.tables import SparkTables, held_rows, held_tombstones
+from changewire.engines.spark.types import nullable
 from changewire.tables.order import NO_SEQUENCE, Order, Sequence
 
 
@@ -106,18 +107,33 @@ def decided_in_python(
 ) -> DataFrame:
     """Return what rows become, decided by `Decide`."""
     keys = effects.where(~has_failed()).groupBy("key").agg(F.first(NAMED).alias(NAMED))
-    rows = held_rows(tables, keys, is_all=is_new)
+    together = with_known(effects, keys, tables, is_all=is_new)
+    # Spark would join small partitions, and Python take all of them one after the other.
+    number = int(effects.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
+    grouped = together.repartition(number, "key").sortWithinPartitions("key")
+    return grouped.mapInArrow(Decide(tables.shape, floor), output_type(tables.shape))
+
+
+def with_known(
+    effects: DataFrame, keys: DataFrame, tables: SparkTables, *, is_all: bool = False
+) -> DataFrame:
+    """Return effects and what the tables have of keys, with columns of `input_type`.
+
+    Args:
+        effects: Effects.
+        keys: As `held_rows` takes them, and so is `is_all`.
+        tables: The table and its tombstones.
+        is_all: Whether rows of other keys are returned too.
+    """
+    rows = held_rows(tables, keys, is_all=is_all)
     parts = [
         effects.withColumn("origin", F.lit(EFFECT_ROW)),
         held_tombstones(tables, keys).withColumn("origin", F.lit(TOMBSTONE_ROW)),
         *([] if rows is None else [rows.withColumn("origin", F.lit(TABLE_ROW))]),
     ]
-    columns = input_type(tables.shape)
-    together = reduce(DataFrame.unionByName, (filled(part, columns) for part in parts))
-    # Spark would join small partitions, and Python take all of them one after the other.
-    number = int(effects.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
-    grouped = together.repartition(number, "key").sortWithinPartitions("key")
-    return grouped.mapInArrow(Decide(tables.shape, floor), output_type(tables.shape))
+    # Arrow takes no NULL for a struct whose fields are never NULL.
+    columns = nullable(input_type(tables.shape))
+    return reduce(DataFrame.unionByName, (filled(part, columns) for part in parts))
 
 
 def filled(part: DataFrame, columns: StructType) -> DataFrame:

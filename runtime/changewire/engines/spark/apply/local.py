@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Sequence as List
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -157,14 +157,10 @@ class LocalEffects:
         beyond = self._beyond(mark)
         held = self._held(tables, beyond, is_all=is_new)
         effects = ({**one, "origin": EFFECT_ROW} for one in self.rows)
-        rows = sorted(chain(effects, held), key=itemgetter("key"))
-        counts: Counter[str] = Counter()
-        decide = Decide(tables.shape, floor)
-        found = chain.from_iterable(decide.decisions(rows, counts))
-        made = [{**one, BEYOND: one["key"] in beyond} for one in found]
+        made = decided_here(self.spark, tables.shape, chain(effects, held), floor, beyond)
         every = len({one["key"] for one in self.rows})
         keys = Counter(beyond_mark=len(beyond), looked_up=every - len(beyond))
-        return LocalDecisions(self.spark, tables.shape, made, +counts, +keys)
+        return replace(made, keys=+keys)
 
     def _beyond(self, mark: Mark) -> set[str]:
         """Return the keys that need no look."""
@@ -204,6 +200,28 @@ class LocalEffects:
                 rows.withColumn("origin", F.lit(TABLE_ROW)).select(*_HELD)
             )
         return ({**one, **_NO_FAILURE} for one in dictionaries([found.select(*_HELD).toArrow()]))
+
+
+def decided_here(
+    spark: SparkSession,
+    shape: Shape,
+    rows: Iterable[Row],
+    floor: Order,
+    beyond: Collection[str] = (),
+) -> LocalDecisions:
+    """Return what rows become, decided in this process.
+
+    Args:
+        spark: The session.
+        shape: How the table has its rows.
+        rows: Effects and what the tables have of their keys, as `input_type` has them.
+        floor: Order of the newest truncate of the table.
+        beyond: Keys that were not looked at.
+    """
+    counts: Counter[str] = Counter()
+    decisions = Decide(shape, floor).decisions(sorted(rows, key=itemgetter("key")), counts)
+    made = [{**one, BEYOND: one["key"] in beyond} for one in chain.from_iterable(decisions)]
+    return LocalDecisions(spark, shape, made, +counts, Counter())
 
 
 def local_effects(

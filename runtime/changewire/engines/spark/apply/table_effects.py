@@ -15,6 +15,7 @@ from changewire.engines.spark.apply.decisions import (
     counted,
     decided_in_python,
     failures_of,
+    with_known,
 )
 from changewire.engines.spark.apply.failures import ROW_ID, has_failed
 from changewire.engines.spark.apply.in_spark import (
@@ -25,8 +26,9 @@ from changewire.engines.spark.apply.in_spark import (
     is_beyond,
     newest_changes,
 )
-from changewire.engines.spark.apply.local import LocalEffects
+from changewire.engines.spark.apply.local import decided_here
 from changewire.engines.spark.apply.making import local_frame
+from changewire.engines.spark.apply.shape import NAMED
 from changewire.engines.spark.apply.states import Mark
 from changewire.engines.spark.apply.tables import SparkTables
 from changewire.engines.spark.session import static_plans
@@ -169,13 +171,10 @@ def _beyond(newest: DataFrame, sums: Row | None, tables: SparkTables) -> Decisio
 def _in_driver(fitting: DataFrame, newest: DataFrame, tables: SparkTables) -> Decisions:
     """Return what rows become, of few keys that are all looked at, decided in the driver."""
     spark, shape = fitting.sparkSession, tables.shape
-    keys = F.broadcast(newest.select("key"))
-    found = fitting.join(keys, "key", "left_semi")
-    # Arrow takes no NULL for a struct whose fields are never NULL.
-    columns = (F.col(f.name).cast(f.dataType.simpleString()) for f in found.schema.fields)
-    nothing = Mark(spark, tables, is_wanted=False)
+    keys = F.broadcast(newest.select("key", NAMED))
+    effects = fitting.join(keys.select("key"), "key", "left_semi")
     with static_plans(spark):
-        rows = dictionaries(found.select(*columns).toArrow().to_batches())
-        made = LocalEffects(spark, [*rows]).decisions(tables, OLDEST, nothing, is_new=False)
+        found = with_known(effects, keys, tables).toArrow()
+    made = decided_here(spark, shape, dictionaries(found.to_batches()), OLDEST)
     decided = local_frame(spark, made.made, output_type(shape))
     return Decisions(decided, made.tombstones, made.changed, made.counts, made.newest, made.failed)
