@@ -11,7 +11,6 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 from pyspark.sql import SparkSession
-from pyspark.sql.streaming.query import StreamingQuery
 from tests.support.session import settings
 
 import changewire.spark as cws
@@ -85,14 +84,16 @@ def _session(job: Job) -> SparkSession:
     return builder.getOrCreate()
 
 
-def _batches(query: StreamingQuery) -> list[dict[str, int]]:
+def _batches(query: Any) -> list[dict[str, int]]:
     """Return what Spark tells of each batch, and say it at once."""
     batches: dict[int, dict[str, int]] = {}
+    # PySpark's own `recentProgress` takes some seconds of CPU time after ten batches.
+    of_jvm = query._jsq  # noqa: SLF001
     ended = False
     while not ended:
         ended = bool(query.awaitTermination(_SECONDS))
-        for progress in query.recentProgress:
-            told: Any = progress
+        for progress in of_jvm.recentProgress():
+            told = msgspec.json.decode(progress.json())
             if told["numInputRows"] and told["batchId"] not in batches:
                 batches[told["batchId"]] = {"rows": told["numInputRows"], **told["durationMs"]}
                 say(Batch(sum(batch["rows"] for batch in batches.values())))

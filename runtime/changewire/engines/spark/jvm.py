@@ -82,6 +82,19 @@ def listing(spark: SparkSession, folder: str) -> frozenset[tuple[str, int]] | No
         return None
 
 
+def last_progress(query: Any) -> str | None:
+    """Return what Spark reported last of a query, as its JSON; None if there is nothing yet.
+
+    `StreamingQuery.lastProgress` reads the maps of a report by py4j, whose iterators end by an
+    error, and for each of these errors Java looks for some hundred classes in all jars.
+    """
+    of_jvm = getattr(query, "_jsq", None)
+    last = query.lastProgress if of_jvm is None else of_jvm.lastProgress()
+    if last is None:
+        return None
+    return str(last.json if of_jvm is None else last.json())
+
+
 @contextmanager
 def same_session(spark: SparkSession) -> Generator[None, None, None]:
     """Let the active session stay as it is: PySpark sets it where DataFrames are made of rows."""

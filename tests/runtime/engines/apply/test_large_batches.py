@@ -135,9 +135,11 @@ def test_columns_may_have_names_that_sql_must_quote(spark: SparkSession, tmp_pat
     names = ("total-price", "a b", "x:int")
     row = StructType([StructField(name, LongType()) for name in ("id", *names)])
     lake = Lake(tmp_path, log="parquet", given=row)
-    lake.send(placed(*(change(key=key, sequence=10, **dict.fromkeys(names, 1)) for key in (1, 2))))
-    patched = change(key=1, sequence=11, image="changed", **{names[0]: 2})
-    lake.send(placed(patched, change(key=2, sequence=9, **{names[1]: 3}), start=10))
+    ones: dict[str, Any] = dict.fromkeys(names, 1)
+    two: dict[str, Any] = {names[0]: 2}
+    lake.send(placed(*(change(key=key, sequence=10, **ones) for key in (1, 2))))
+    patched = change(key=1, sequence=11, image="changed", **two)
+    lake.send(placed(patched, change(key=2, sequence=9, **two), start=10))
     with decided(SHARED):
         lake.apply(spark)
     found = spark.read.format("delta").load(str(lake.folder / "t"))

@@ -17,7 +17,8 @@ from tests.support.topics import create
 import changewire.spark as cws
 from changewire.engines.counts import ConservationError, Counts
 from changewire.engines.options import BatchId
-from changewire.engines.spark.stream.committed import BatchProgress, read
+from changewire.engines.spark.jvm import last_progress
+from changewire.engines.spark.stream.committed import BatchProgress, batch_id, read
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,6 +47,17 @@ def told(source: dict[str, Any], **changes: Any) -> str:
         },
     }
     return json.dumps({**progress, **changes})
+
+
+def test_the_last_progress_is_that_of_pyspark(spark: SparkSession, tmp_path: Path) -> None:
+    """It is only read in another way; a query that has done nothing has none."""
+    query = stream(tmp_path, 1).land(spark)
+    progress = query.lastProgress
+    assert progress is not None
+    text = last_progress(query)
+    assert text is not None
+    assert json.loads(text) == json.loads(progress.json)
+    assert batch_id(text) == progress["batchId"]
 
 
 def test_a_batch_tells_rows_gaps_and_lag() -> None:

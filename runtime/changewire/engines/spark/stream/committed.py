@@ -9,6 +9,7 @@ import msgspec
 from pyspark.sql.streaming.query import StreamingQuery
 
 from changewire.engines.counts import ConservationError
+from changewire.engines.spark.jvm import last_progress
 from changewire.engines.spark.observed import DECODED, DELIVERED
 
 _MILLISECONDS: Final = 1000
@@ -81,17 +82,22 @@ def committed(query: StreamingQuery, after: int) -> list[BatchProgress]:
     Spark keeps the last 100 (``spark.sql.streaming.numRecentProgressUpdates``), so it must be
     asked regularly.
     """
-    last = query.lastProgress
+    last = last_progress(query)
     if last is None:
         return []
-    newest = read(last.json)
+    newest = read(last)
     # A trigger that found nothing has the number of the batch to come.
-    if last["batchId"] - (newest is None) <= after:
+    if batch_id(last) - (newest is None) <= after:
         return []
     if newest is not None and newest.batch == after + 1:
         return [newest]
     found = (read(progress.json) for progress in query.recentProgress)
     return [progress for progress in found if progress is not None and progress.batch > after]
+
+
+def batch_id(text: str) -> int:
+    """Return the number of the batch that Spark's own JSON is about."""
+    return msgspec.json.decode(text, type=_Progress).batch_id
 
 
 def read(text: str) -> BatchProgress | None:

@@ -19,7 +19,8 @@ from changewire.engines.errors import (
     TooManyDeadLettersError,
 )
 from changewire.engines.spark.cause import full_text, innermost
-from changewire.engines.spark.stream.committed import BatchProgress, check, committed
+from changewire.engines.spark.jvm import last_progress
+from changewire.engines.spark.stream.committed import BatchProgress, batch_id, check, committed
 
 ProgressListener = Callable[[BatchProgress], None]
 """Called with what is known of a committed batch."""
@@ -116,8 +117,8 @@ def _wait(query: StreamingQuery, received: list[signal.Signals], follower: _Foll
 
 
 def _last_batch(query: StreamingQuery) -> int | None:
-    progress = query.lastProgress
-    return None if progress is None else progress["batchId"]
+    progress = last_progress(query)
+    return None if progress is None else batch_id(progress)
 
 
 @contextmanager
