@@ -93,10 +93,10 @@ def _batches(query: Any) -> list[dict[str, int]]:
     while not ended:
         ended = bool(query.awaitTermination(_SECONDS))
         for progress in of_jvm.recentProgress():
-            told = msgspec.json.decode(progress.json())
-            if told["numInputRows"] and told["batchId"] not in batches:
-                batches[told["batchId"]] = {"rows": told["numInputRows"], **told["durationMs"]}
-                say(Batch(sum(batch["rows"] for batch in batches.values())))
+            batch = msgspec.json.decode(progress.json())
+            if batch["numInputRows"] and batch["batchId"] not in batches:
+                batches[batch["batchId"]] = {"rows": batch["numInputRows"], **batch["durationMs"]}
+                say(Batch(sum(one["rows"] for one in batches.values())))
     return [*batches.values()]
 
 

@@ -23,7 +23,7 @@ from tests.runtime.tables.model import tables_of
 
 import changewire.spark as cws
 from changewire.engines.spark.apply import batch as batches
-from changewire.engines.spark.apply import local, merge, states
+from changewire.engines.spark.apply import decisions, merge, states
 from changewire.engines.spark.apply.delta import Delta
 from changewire.engines.spark.apply.tables import held_rows
 from changewire.engines.spark.apply.writing import write_rows
@@ -99,7 +99,7 @@ def test_keys_beyond_the_mark_need_no_look(spark: SparkSession, tmp_path: Path) 
         change(key=50, sequence=9, a=1),
         start=10,
     )
-    with patch.object(local, "held_rows", heard):
+    with patch.object(decisions, "held_rows", heard):
         line, _ = applied(spark, lake)
         assert (line["tables"], line["keys"]) == ({"applied": 8}, {"beyond_mark": 8})
         assert asked == []

@@ -50,7 +50,7 @@ def told(source: dict[str, Any], **changes: Any) -> str:
 
 
 def test_the_last_progress_is_that_of_pyspark(spark: SparkSession, tmp_path: Path) -> None:
-    """It is only read in another way; a query that has done nothing has none."""
+    """It is only read in another way."""
     query = stream(tmp_path, 1).land(spark)
     progress = query.lastProgress
     assert progress is not None

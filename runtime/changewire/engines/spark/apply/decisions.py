@@ -115,21 +115,25 @@ def decided_in_python(
 
 
 def with_known(
-    effects: DataFrame, keys: DataFrame, tables: SparkTables, *, is_all: bool = False
+    effects: DataFrame | None, keys: DataFrame, tables: SparkTables, *, is_all: bool = False
 ) -> DataFrame:
     """Return effects and what the tables have of keys, with columns of `input_type`.
 
     Args:
-        effects: Effects.
+        effects: Effects, if they are in Spark.
         keys: As `held_rows` takes them, and so is `is_all`.
         tables: The table and its tombstones.
         is_all: Whether rows of other keys are returned too.
     """
     rows = held_rows(tables, keys, is_all=is_all)
     parts = [
-        effects.withColumn("origin", F.lit(EFFECT_ROW)),
-        held_tombstones(tables, keys).withColumn("origin", F.lit(TOMBSTONE_ROW)),
-        *([] if rows is None else [rows.withColumn("origin", F.lit(TABLE_ROW))]),
+        part.withColumn("origin", F.lit(origin))
+        for origin, part in (
+            (EFFECT_ROW, effects),
+            (TOMBSTONE_ROW, held_tombstones(tables, keys)),
+            (TABLE_ROW, rows),
+        )
+        if part is not None
     ]
     # Arrow takes no NULL for a struct whose fields are never NULL.
     columns = nullable(input_type(tables.shape))

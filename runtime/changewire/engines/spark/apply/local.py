@@ -21,18 +21,17 @@ from changewire.engines.spark.apply.decide import (
     EFFECT_ROW,
     FAILED,
     ROW,
-    TABLE_ROW,
     TOMBSTONE,
-    TOMBSTONE_ROW,
     Decide,
     dictionaries,
     output_type,
 )
+from changewire.engines.spark.apply.decisions import with_known
 from changewire.engines.spark.apply.failures import FAILURE, ROW_ID
 from changewire.engines.spark.apply.making import local_frame
 from changewire.engines.spark.apply.shape import CONTENT, NAMED
 from changewire.engines.spark.apply.states import Mark
-from changewire.engines.spark.apply.tables import SparkTables, held_rows, held_tombstones
+from changewire.engines.spark.apply.tables import SparkTables
 from changewire.engines.spark.apply.typed_shape import EFFECT_FIELDS, Shape
 from changewire.engines.spark.arrow_types import arrow_type
 from changewire.tables.batch import KeyedMutation, TableMutations
@@ -43,8 +42,6 @@ from changewire.tables.routing import Refusal
 Row = dict[str, Any]
 
 _EFFECTS: Final = StructType([*EFFECT_FIELDS, StructField("after", StringType())])
-_HELD: Final = ("origin", "key", NAMED, CONTENT, "metadata")
-_NO_FAILURE: Final[Row] = {ROW_ID: None, FAILURE: None}
 
 
 @dataclass(frozen=True)
@@ -187,19 +184,8 @@ class LocalEffects:
         kind = StructType([StructField("key", StringType()), StructField(NAMED, shape.named_type)])
         wanted = [{"key": key, NAMED: value} for key, value in named.items()]
         keys = F.broadcast(local_frame(self.spark, wanted, kind))
-        found = held_tombstones(tables, keys).withColumns(
-            {
-                "origin": F.lit(TOMBSTONE_ROW),
-                NAMED: F.lit(None).cast(shape.named_type),
-                CONTENT: F.lit(None).cast(shape.content_type),
-            }
-        )
-        rows = held_rows(tables, keys, is_all=is_all)
-        if rows is not None:
-            found = found.select(*_HELD).unionAll(
-                rows.withColumn("origin", F.lit(TABLE_ROW)).select(*_HELD)
-            )
-        return ({**one, **_NO_FAILURE} for one in dictionaries([found.select(*_HELD).toArrow()]))
+        found = with_known(None, keys, tables, is_all=is_all).toArrow()
+        return dictionaries(found.to_batches())
 
 
 def decided_here(
