@@ -74,9 +74,10 @@ class MergeCounts(NamedTuple):
 
     Attributes:
         tables: What became of the changes, as `changewire.tables.Result.counts`.
-        keys: How many keys were ``looked_up`` in their tables before it was decided on them, and
-            how many were ``beyond_mark``, so that they need not be. Empty for large batches into
-            tables whose greatest sequence is not known.
+        keys: How many keys were ``looked_up`` in their tables before it was decided on them, how
+            many were ``remembered`` from the batches before, and how many were ``beyond_mark``, so
+            that neither was needed. Empty for large batches into tables whose greatest sequence is
+            not known.
         history: How many versions of rows were ``begun``, ``ended``, ``split`` by a late change,
             or ``removed`` by one; empty without tables of versions.
     """

@@ -15,6 +15,7 @@ WRITES: Final = frozenset({"insert", "update", "upsert", "read"})
 """Operations that leave a row; they apply alike."""
 
 DELETE: Final = "delete"
+FULL: Final = "full"
 
 Kind = Literal["full", "patch", "delete"]
 
@@ -101,7 +102,7 @@ def _content(change: Change | ChangeRow, key: Mapping[str, Any]) -> tuple[Kind, 
         return "patch", {}
     after = {name: value for name, value in change.after.items() if name not in key}
     if image == "full":
-        return "full", after
+        return FULL, after
     # Not a set: the order of columns in the text of a row must be the same in every process.
     gone = [name for name in change.before or () if name not in key and name not in after]
     gone += [name for name, value in after.items() if value is None]

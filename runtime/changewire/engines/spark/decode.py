@@ -27,6 +27,7 @@ from changewire.engines.spark.row_type import row_type
 from changewire.engines.spark.tally import KernelTally, tally_of
 from changewire.engines.spark.types import HEADERS, INPUT, ROWS, nullable, typed_schema
 from changewire.engines.spark.variant import VariantDecoder, as_variant
+from changewire.engines.spark.worker import forget_archives
 from changewire.engines.typed.decode import TypedDecoder
 from changewire.engines.typed.schemas import ArrowSchema, RowSchema
 from changewire.engines.typed.types import columns_as_json, row_columns
@@ -231,6 +232,7 @@ def _mapper(
         # Each task has a copy of the decoder, and so a kernel of its own.
         if tally is not None and decoder.kernel is not None:
             tally.add(decoder.kernel.counts)
+        forget_archives()
 
     return each
 

@@ -8,7 +8,7 @@ nothing has to be kept for the other outputs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -33,10 +33,25 @@ class Report(NamedTuple):
     Attributes:
         counts: How much it is, checked.
         others: The rows that are no changes; None if they are too large to report.
+        effects: What its changes do to rows of tables, where that is reported: a stream of Arrow
+            for each task that has some; None if they are too large.
     """
 
     counts: Counts
     others: list[pa.RecordBatch] | None
+    effects: tuple[bytes, ...] | None = ()
+
+
+class TaskEffects(Protocol):
+    """What takes the effects from the rows of a task."""
+
+    def taken_from(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Take the effects from some rows; return the rows, without what is reported."""
+        ...
+
+    def streams(self) -> tuple[bytes, ...] | None:
+        """Return what was taken, as `Report.effects`."""
+        ...
 
 
 _Reports = Mapping[int, Report]
@@ -57,7 +72,7 @@ class TaskReports:
     """The reports of the tasks that decode a stream; tasks get a copy, which only adds.
 
     Attributes:
-        are_whole: Whether the others of the last batch were small enough to be reported.
+        are_whole: Whether what the last batch had to report was small enough.
     """
 
     def __init__(self, spark: SparkSession) -> None:
@@ -73,14 +88,20 @@ class TaskReports:
         """
         counts = Counts()
         others: list[pa.RecordBatch] | None = []
+        effects = self._task_effects()
         for batch in batches:
             count(batch, counts)
             others = _with_others(others, batch)
-            yield batch
-        report = Report(counts.checked(), others)
+            yield batch if effects is None else effects.taken_from(batch)
+        reported = () if effects is None else effects.streams()
+        report = Report(counts.checked(), others, reported)
         context = TaskContext.get()
         if context is not None:
             self._found.add({context.partitionId(): report})
+
+    def _task_effects(self) -> TaskEffects | None:
+        """Return what takes the effects from the rows of a task; None if they are not reported."""
+        return None
 
     def clear(self) -> None:
         """Forget what was reported."""
@@ -99,9 +120,14 @@ class TaskReports:
         counts = Counts()
         for report in found.values():
             counts.add_all(report.counts)
-        others = _joined([found[number].others for number in sorted(found)])
-        self.are_whole = others is not None
-        return Report(counts, others)
+        ordered = [found[number] for number in sorted(found)]
+        others = _joined([report.others for report in ordered])
+        effects: tuple[bytes, ...] | None = ()
+        for report in ordered:
+            both = effects is not None and report.effects is not None
+            effects = (*effects, *report.effects) if both else None
+        self.are_whole = others is not None and effects is not None
+        return Report(counts, others, effects)
 
 
 def reports_of(spark: SparkSession) -> TaskReports | None:

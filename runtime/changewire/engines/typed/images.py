@@ -10,17 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from changewire.engines.effects import EFFECTS
 from changewire.engines.elements import Elements
 from changewire.engines.native import Kernel, Made, kernel_of
 from changewire.engines.places import Places
 from changewire.engines.typed.effects import CheckedEffectsDecoder
-from changewire.tables.mutations import DELETE
+from changewire.engines.typed.fitted import Cells, fitted_texts, key_cells, row_cells
+from changewire.tables.mutations import DELETE, FULL
 
 IMAGE: Final = "typed_image"
 """Column of decoded rows beside `EFFECTS`: the row that the change writes or deletes; NULL if it is
@@ -31,7 +33,12 @@ _ESCAPED: Final = r'["\\]'
 
 
 class ImagesDecoder(CheckedEffectsDecoder):
-    """Adds the column `IMAGE`, which is NULL for all that is decoded without a kernel."""
+    """Adds the column `IMAGE`."""
+
+    @cached_property
+    def _fit(self) -> tuple[Cells, Cells]:
+        """What fits keys and rows into their columns."""
+        return key_cells(self._row), row_cells(self._row)
 
     @cached_property
     def _typed_kernel(self) -> Kernel | None:
@@ -52,7 +59,30 @@ class ImagesDecoder(CheckedEffectsDecoder):
         self, batch: pa.RecordBatch, elements: Elements, places: Places | None
     ) -> dict[str, pa.Array]:
         found = super()._columns(batch, elements, places)
-        return {**found, IMAGE: pa.nulls(len(elements), self._kind)}
+        columns = (found[name].to_pylist() for name in (EFFECTS, "before", "after"))
+        images = [_fitted_image(*row, *self._fit) for row in zip(*columns, strict=True)]
+        return {**found, IMAGE: pa.array(images, self._kind)}
+
+
+def _fitted_image(
+    effects: list[dict[str, Any]] | None,
+    before: str | None,
+    after: str | None,
+    of_key: Cells,
+    of_row: Cells,
+) -> dict[str, Any] | None:
+    """Return the column `IMAGE` of a change, made of its rows of JSON text; None if not known."""
+    if effects is None or len(effects) != 1 or effects[0]["kind"] not in {FULL, DELETE}:
+        return None
+    (effect,) = effects
+    image = after if effect["kind"] == FULL else before
+    if image is None or not (names := _names(effect["key"]).keys()) <= of_key.keys():
+        return None
+    fitted = fitted_texts(effect["key"], image, {n: of_key[n] for n in names}, of_row)
+    if fitted.failure is not None or fitted.key != effect["key"]:
+        return None
+    row, named = fitted.content or {}, fitted.named or {}
+    return row if all(row.get(name) == value for name, value in named.items()) else None
 
 
 def typed_images(made: Made, typed: Made, kind: pa.StructType) -> pa.Array:
@@ -68,18 +98,26 @@ def typed_images(made: Made, typed: Made, kind: pa.StructType) -> pa.Array:
         return nothing
     key, effect, _, before_key = made.effects
     images = pc.coalesce(typed.change["after"], typed.change["before"])
-    if (text := _key_text(key, images)) is None:
+    first = next((one for one in key if one.is_valid), None)
+    names = [] if first is None else sorted(_names(first.as_py()))
+    if (text := key_texts(names, images)) is None:
         return nothing
-    is_whole = pc.is_in(effect, pa.array(["full", DELETE]))
+    is_whole = pc.is_in(effect, pa.array([FULL, DELETE]))
     has_image = pc.and_(pc.is_valid(images), pc.is_null(before_key))
     is_known = pc.and_(pc.and_(is_whole, has_image), pc.equal(key, text))
     return pc.if_else(pc.fill_null(is_known, False), images, pa.scalar(None, kind))  # noqa: FBT003
 
 
-def _key_text(keys: pa.Array, images: pa.StructArray) -> pa.Array | None:
-    """Return the keys of rows as text; NULL where its columns do not say it at once."""
-    first = next((one for one in keys if one.is_valid), None)
-    names: Sequence[str] = sorted(_names(first.as_py())) if first is not None else ()
+def key_texts(names: Sequence[str], images: pa.StructArray) -> pa.Array | None:
+    """Return the keys of rows as `key_text` writes them.
+
+    Args:
+        names: Columns of the key, sorted.
+        images: The rows.
+
+    Returns:
+        The texts, NULL where its columns do not say it at once; None if they say none.
+    """
     if not names or not {*names} <= {*images.type.names}:
         return None
     columns = dict(zip(images.type.names, images.flatten(), strict=True))

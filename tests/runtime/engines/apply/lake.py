@@ -32,8 +32,9 @@ from changewire.engines.options import (
 )
 from changewire.engines.spark.apply.effects import with_effects
 from changewire.engines.spark.apply.options import ApplyOptions
+from changewire.engines.spark.apply.plain import EffectReports
 from changewire.engines.spark.apply.query import start_applying
-from changewire.engines.spark.decode import DecodedFrames, mapped
+from changewire.engines.spark.decode import DecodedFrames, Reported, mapped
 from changewire.engines.spark.types import ROWS
 from changewire.tables import PositionedChange, Routing, template_of
 from changewire.tables.history import History, history_of
@@ -141,7 +142,9 @@ class Lake:
         )
         how = how if self.given is None else replace(how, rows=self.given)
         decoder = ChangeDecoder(decode_options)
-        decoded = DecodedFrames(mapped(self.read(spark), decoder, with_effects(ROWS)))
+        reports = EffectReports(spark)
+        rows = mapped(self.read(spark), decoder, with_effects(ROWS), reports=reports)
+        decoded = DecodedFrames(rows, reported=Reported(rows, reports))
         outputs = StreamOutputs(**self.outputs())
         listener = StreamListener(**options)
         stream_options = StreamOptions(

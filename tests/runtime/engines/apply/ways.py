@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from unittest.mock import patch
 
 from changewire.engines.spark.apply import small_batch, table_effects
+from changewire.engines.spark.apply.direct_batch import EarlierTables
 
 DRIVER, TASKS, SPARK = "in the driver", "in tasks", "in Spark"
 """By the planner, of a small batch; by Python in tasks; by Spark's own functions where it can."""
@@ -14,13 +15,17 @@ DRIVER, TASKS, SPARK = "in the driver", "in tasks", "in Spark"
 SHARED = "in both"
 """By Spark's own functions, and in the driver what needs a look at the table."""
 
-WAYS = (DRIVER, TASKS, SPARK, SHARED)
+REPORTED = "by reports"
+"""In the driver, by what tasks report of plain changes; batches with others are counted first."""
+
+WAYS = (DRIVER, TASKS, SPARK, SHARED, REPORTED)
 
 _SIZES = {
     DRIVER: (small_batch.FEW, table_effects.MANY, 0),
     TASKS: (0, table_effects.MANY, 0),
     SPARK: (0, 0, 0),
     SHARED: (0, 0, table_effects.FEW_LOOKED_UP),
+    REPORTED: (small_batch.FEW, table_effects.MANY, 0),
 }
 """Rows up to which the driver decides, changes from which on Spark does, and effects of a large
 batch up to which the driver does."""
@@ -30,7 +35,9 @@ batch up to which the driver does."""
 def decided(way: str) -> Generator[None, None, None]:
     """Let batches of any size be decided on in one of these places."""
     few, many, looked_up = _SIZES[way]
+    are_ready = EarlierTables.are_ready if way == REPORTED else lambda *_: False
     with (
+        patch.object(EarlierTables, "are_ready", are_ready),
         patch.object(small_batch, "FEW", few),
         patch.object(table_effects, "MANY", many),
         patch.object(table_effects, "FEW_LOOKED_UP", looked_up),

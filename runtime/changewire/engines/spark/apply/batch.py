@@ -16,6 +16,12 @@ from changewire.engines.counts import Counts
 from changewire.engines.effects import check_keys
 from changewire.engines.kept import table_history
 from changewire.engines.options import BatchId, MergeCounts
+from changewire.engines.spark.apply.direct_batch import (
+    DecidedMerges,
+    EarlierTables,
+    append_plain,
+    merges_of,
+)
 from changewire.engines.spark.apply.failures import numbered
 from changewire.engines.spark.apply.history.stream import Log, history_actions, log_of
 from changewire.engines.spark.apply.known import SparkCheckpoint, kept_deletes, known_tables
@@ -33,6 +39,7 @@ from changewire.engines.spark.apply.table_effects import MANY
 from changewire.engines.spark.apply.tables import tables_of
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.stream.batch import BatchWriter
+from changewire.engines.spark.stream.direct import can_be_direct
 from changewire.tables import planner
 
 _SETTINGS: Final = {
@@ -50,9 +57,42 @@ class TablesWriter(BatchWriter[DecodedFrames]):
 
     Attributes:
         apply_options: How changes are applied.
+        earlier: The tables of earlier batches; None where tasks do not report.
     """
 
     apply_options: ApplyOptions
+    earlier: EarlierTables | None = None
+
+    def _write_directly(
+        self, decoded: DecodedFrames, batch: BatchId
+    ) -> tuple[Counts, MergeCounts] | None:
+        """Write and merge a batch of plain changes, of which nothing is kept; None for any other.
+
+        Whether an element becomes a dead letter is known once it is decoded.
+        """
+        earlier, spark = self.earlier, decoded.rows.sparkSession
+        if earlier is None or not self._can_be_direct(earlier) or not earlier.are_ready(spark):
+            return None
+        _configure(spark)
+        first, *others = self.outputs
+        sink, options = self.options.sink, self.apply_options
+        appended = append_plain(decoded, first, sink, batch, earlier=earlier, options=options)
+        if appended is None:
+            return None
+        merges = merges_of(spark, appended.effects, earlier)
+        _set_adaptive(spark, is_large=False)
+        decided = planner.decide(merges)
+        if any(found.made.failed for _, found in decided.merges):
+            earlier.postpone()
+            return None  # the changes are in the log, which the batch does not change again
+        counts = self._land(appended.rest, batch, others)
+        actions = [partial(merge.write, found) for merge, found in decided.merges]
+        tables = sum(_side_by_side(spark, actions), Counter[str]())
+        return counts, _merge_counts(tables, decided)
+
+    def _can_be_direct(self, earlier: EarlierTables) -> bool:
+        """Whether batches may be written before they are counted."""
+        return self.apply_options.history is None and can_be_direct(self.options, earlier.reports)
 
     def _write(self, decoded: DecodedFrames, batch: BatchId) -> tuple[Counts, MergeCounts]:
         """Write a batch, then merge it; a retry changes nothing."""
@@ -63,6 +103,7 @@ class TablesWriter(BatchWriter[DecodedFrames]):
             check=lambda landing: self._check(landing, batch),
             land=lambda landing: self._land(landing, batch, self.outputs),
             log=log_of(self.options),
+            earlier=self.earlier,
         )
 
 
@@ -85,6 +126,7 @@ def apply_batch(
     check: Callable[[DecodedFrames], None],
     land: Callable[[DecodedFrames], _Landed],
     log: Log,
+    earlier: EarlierTables | None = None,
 ) -> tuple[_Landed, MergeCounts]:
     """Decide on a batch, land it, then merge it; a retry changes nothing.
 
@@ -98,6 +140,7 @@ def apply_batch(
         check: Raises an error if the batch must not land.
         land: Writes the outputs of the batch.
         log: The change log, of which tables of versions are made that are not there.
+        earlier: Remembers the tables of the batch.
 
     Returns:
         What `land` returns, and what became of the changes in tables.
@@ -108,8 +151,7 @@ def apply_batch(
         ConflictError: Other writers did not let a merge be done.
     """
     spark = decoded.rows.sparkSession
-    for name, value in _SETTINGS.items():
-        spark.conf.set(name, value)
+    _configure(spark)
     planned, merges = _merges(numbered(decoded.rows), options)
     check(planned.batch.landed(decoded.rows_as))
     decided = planner.decide(merges)
@@ -125,9 +167,24 @@ def apply_batch(
         versions = sum(_side_by_side(spark, actions), versions)
     registry = SparkCheckpoint(spark, options.checkpoint, number)
     tables = planner.write(planned, decided, registry, run=partial(_side_by_side, spark))
+    if earlier is not None:
+        earlier.learn(planned, decided)
+    return landed, _merge_counts(tables, decided, versions)
+
+
+def _merge_counts(
+    tables: Counter[str], decided: DecidedMerges, versions: Counter[str] | None = None
+) -> MergeCounts:
+    """Return what a batch did in tables, in the order of names."""
     keys = sum((found.made.keys for _, found in decided.merges), Counter[str]())
-    counts = (dict(sorted(one.items())) for one in (tables, keys, versions))
-    return landed, MergeCounts(*counts)
+    counts = (dict(sorted(one.items())) for one in (tables, keys, versions or Counter[str]()))
+    return MergeCounts(*counts)
+
+
+def _configure(spark: SparkSession) -> None:
+    """Give a session the settings that batches have."""
+    for name, value in _SETTINGS.items():
+        spark.conf.set(name, value)
 
 
 _Batch = LargeBatch | SmallBatch

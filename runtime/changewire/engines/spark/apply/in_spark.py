@@ -31,7 +31,7 @@ from changewire.engines.spark.apply.typed_shape import Shape
 from changewire.engines.spark.arrow_types import arrow_type
 from changewire.engines.spark.decode import BatchFunction
 from changewire.tables.metadata import VERSION
-from changewire.tables.mutations import DELETE
+from changewire.tables.mutations import DELETE, FULL
 from changewire.tables.order import Sequence
 from changewire.tables.routing import apply_failed
 from changewire_messages.tables.spark import ORDER_FIELDS
@@ -40,7 +40,6 @@ from changewire_messages.tables.spark import ROW_METADATA as METADATA
 OTHER: Final = "other"
 """Action of a key that is not decided here; its row has nothing else."""
 
-_FULL: Final = "full"
 _POSITION: Final = ("topic", "partition", "offset", "element")
 _ORDER: Final = ("sequence", *_POSITION)
 _PARTS: Final = ("major", "minor")
@@ -116,7 +115,7 @@ def newest_changes(effects: DataFrame, compared: str) -> DataFrame:
         }
     )
     sequence, newest = F.col("sequence"), F.col("newest")
-    is_whole = F.col("kind").isin(_FULL, DELETE) & sequence.isNotNull()
+    is_whole = F.col("kind").isin(FULL, DELETE) & sequence.isNotNull()
     # Of two rows that differ in their text alone, only Python knows whether they are one.
     is_known = F.coalesce(sequence != newest, _TRUE()) | F.col("is_same")
     last = F.max_by(F.struct(*_ORDER, "kind", NAMED, CONTENT, ROW_ID), F.struct(*_ORDER))
@@ -147,7 +146,7 @@ def _decision() -> Column:
     # A row that something else wrote has no metadata: this is NULL, and `Decide` refuses it.
     is_simple = F.col("are_plain") & (~F.col("is_there") | is_row)
     newest = F.when(F.col("is_there"), held).otherwise(buried)
-    is_same = (newest == order) & (F.col("is_there") == (F.col("kind") == _FULL))
+    is_same = (newest == order) & (F.col("is_there") == (F.col("kind") == FULL))
     decision = (
         F.when(newest.isNull() | (sequence > newest["sequence"]), "applied")
         .when(is_same, "duplicate")

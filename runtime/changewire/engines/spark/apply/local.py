@@ -29,6 +29,7 @@ from changewire.engines.spark.apply.decide import (
 from changewire.engines.spark.apply.decisions import with_known
 from changewire.engines.spark.apply.failures import FAILURE, ROW_ID
 from changewire.engines.spark.apply.making import local_frame
+from changewire.engines.spark.apply.recent import KEPT
 from changewire.engines.spark.apply.shape import CONTENT, NAMED
 from changewire.engines.spark.apply.states import Mark
 from changewire.engines.spark.apply.tables import SparkTables
@@ -42,6 +43,11 @@ from changewire.tables.routing import Refusal
 Row = dict[str, Any]
 
 _EFFECTS: Final = StructType([*EFFECT_FIELDS, StructField("after", StringType())])
+
+
+BURIED: Final = ("key", "metadata")
+WRITTEN: Final = ("action", NAMED, CONTENT, "metadata", "expected", BEYOND)
+"""Columns of `output_type` of tombstones, and of rows that are written or removed."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,7 @@ class LocalDecisions:
     @property
     def tombstones(self) -> int:
         """How many tombstones they have."""
-        return sum(one["action"] == TOMBSTONE for one in self.made)
+        return len(self.tombstone_rows)
 
     @property
     def changed(self) -> int:
@@ -94,24 +100,43 @@ class LocalDecisions:
         """How many effects cannot be applied."""
         return sum(one["action"] == FAILED for one in self.made)
 
+    def written(self) -> pa.Table:
+        """Return the rows and tombstones that are written, as `RecentRows.add` takes them."""
+        rows = [one for one in self.made if one["action"] in {ROW, TOMBSTONE}]
+        return pa.Table.from_pylist(rows, pa.schema([*arrow_type(_kept(self.shape))]))
+
     def failures(self) -> dict[int, Refusal] | None:
         """Return why changes of the batch cannot be applied, by their numbers; None if all can."""
         failed = (one for one in self.made if one["action"] == FAILED and one[ROW_ID] is not None)
         return {one[ROW_ID]: Refusal(**one[FAILURE]) for one in failed} or None
 
+    @property
+    def tombstone_rows(self) -> list[Row]:
+        """The tombstones, with columns of `output_type`."""
+        return [one for one in self.made if one["action"] == TOMBSTONE]
+
+    @property
+    def changed_rows(self) -> list[Row]:
+        """The rows that are written or removed, with columns of `output_type`."""
+        return [one for one in self.made if _is_changed(one)]
+
     def buried(self) -> DataFrame:
         """Return ``key`` and ``metadata`` of the tombstones."""
-        rows = [one for one in self.made if one["action"] == TOMBSTONE]
-        return self._frame(rows, ("key", "metadata"))
+        return self._frame(self.tombstone_rows, BURIED)
 
     def rows(self) -> DataFrame:
         """Return the rows that are written or removed, with columns of `output_type`."""
-        names = ("action", NAMED, CONTENT, "metadata", "expected", BEYOND)
-        return self._frame([one for one in self.made if _is_changed(one)], names)
+        return self._frame(self.changed_rows, WRITTEN)
 
     def _frame(self, rows: list[Row], names: List[str]) -> DataFrame:
         kind = output_type(self.shape)
         return local_frame(self.spark, rows, StructType([kind[name] for name in names]))
+
+
+def _kept(shape: Shape) -> StructType:
+    """Return the columns that are remembered of what is written."""
+    kind = output_type(shape)
+    return StructType([kind[name] for name in KEPT])
 
 
 def _is_expected(decision: Row) -> bool:
@@ -152,11 +177,18 @@ class LocalEffects:
         nothing of what was there, is newer than anything that is there.
         """
         beyond = self._beyond(mark)
-        held = self._held(tables, beyond, is_all=is_new)
+        fitting = (one for one in self.rows if one[FAILURE] is None)
+        named = {one["key"]: one[NAMED] for one in fitting if one["key"] not in beyond}
+        recent = None if is_new else mark.recent
+        remembered = [] if recent is None else [*recent.held(named)]
+        for one in remembered:
+            del named[one["key"]]
+        held = chain(remembered, self._held(tables, named, is_all=is_new))
         effects = ({**one, "origin": EFFECT_ROW} for one in self.rows)
         made = decided_here(self.spark, tables.shape, chain(effects, held), floor, beyond)
         every = len({one["key"] for one in self.rows})
-        keys = Counter(beyond_mark=len(beyond), looked_up=every - len(beyond))
+        keys = Counter(beyond_mark=len(beyond), remembered=len(remembered))
+        keys["looked_up"] = every - keys.total()
         return replace(made, keys=+keys)
 
     def _beyond(self, mark: Mark) -> set[str]:
@@ -171,13 +203,16 @@ class LocalEffects:
                 pair = (sequence["major"], sequence["minor"])
                 newest[key] = max(newest.get(key, pair), pair)
         whole = {key: sequence for key, sequence in newest.items() if key not in without}
-        known = mark.get() if whole else None
-        return set() if known is None else {key for key, one in whole.items() if one > known}
+        recent = mark.recent_rows() if whole else None
+        if recent is None:
+            return set()
+        known, others = recent.sequences, recent.bound
+        return {key for key, one in whole.items() if one > known.get(key, others)}
 
-    def _held(self, tables: SparkTables, beyond: set[str], *, is_all: bool) -> Iterable[Row]:
-        """Yield what a table has of the keys that need a look; of all keys if that is asked for."""
-        fitting = (one for one in self.rows if one[FAILURE] is None)
-        named = {one["key"]: one[NAMED] for one in fitting if one["key"] not in beyond}
+    def _held(
+        self, tables: SparkTables, named: Mapping[str, Any], *, is_all: bool
+    ) -> Iterable[Row]:
+        """Yield what a table has of some keys; of all keys if that is asked for."""
         if not named and not is_all:
             return ()
         shape = tables.shape

@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from changewire.engines.errors import OutputError
 from changewire.engines.retries import WriteConflictError, Written, retried, write_until_final
 from changewire.engines.spark.apply.decisions import Decisions
 from changewire.engines.spark.apply.local import LocalDecisions, LocalEffects
 from changewire.engines.spark.apply.properties import keep_truncated, truncated
+from changewire.engines.spark.apply.recent import RecentRows
+from changewire.engines.spark.apply.reported import ReportedDecisions, ReportedEffects
 from changewire.engines.spark.apply.states import (
     Mark,
     TableState,
@@ -32,6 +34,10 @@ from changewire.tables.metadata import COLUMN
 from changewire.tables.order import NO_SEQUENCE, OLDEST, Order, Sequence
 
 
+AnyDecisions: TypeAlias = Decisions | LocalDecisions | ReportedDecisions
+"""What rows become, wherever that was decided."""
+
+
 @dataclass(frozen=True)
 class SparkDecisions:
     """What a table becomes.
@@ -41,12 +47,14 @@ class SparkDecisions:
         kept: Order of the newest truncate that the table had.
         since: `Delta.version` of each table before it was read.
         mark: Greatest sequence of the table before; None if it was not asked for.
+        recent: What was written to the table before; None if that is not known.
     """
 
-    made: Decisions | LocalDecisions
+    made: AnyDecisions
     kept: Order
     since: Mapping[str, Any]
     mark: Sequence | None
+    recent: RecentRows | None = None
 
     @property
     def counts(self) -> Counter[str]:
@@ -64,7 +72,7 @@ class SparkMerge:
         truncate: Order of the newest truncate that the batch has for the table.
     """
 
-    effects: SparkEffects | LocalEffects
+    effects: SparkEffects | LocalEffects | ReportedEffects
     tables: SparkTables
     truncate: Order = OLDEST
 
@@ -120,9 +128,10 @@ class SparkMerge:
         with conflicts(tables):
             state = self._state()
             floor, is_new = max(state.truncated, self.truncate), self.truncate > OLDEST
-            mark = Mark(spark, tables, state.mark, is_wanted=not is_new and state.is_alone)
+            is_wanted = not is_new and state.is_alone
+            mark = Mark(spark, tables, state.mark, is_wanted, state.recent if is_wanted else None)
             made = self.effects.decisions(tables, floor, mark, is_new=is_new)
-        return SparkDecisions(made, state.truncated, state.versions, mark.known)
+        return SparkDecisions(made, state.truncated, state.versions, mark.known, mark.recent)
 
     def _state(self) -> TableState:
         """Return what is known of the table as it is now; it is made if it is not there."""
@@ -173,9 +182,17 @@ class SparkMerge:
 
 def _keep(tables: SparkTables, decided: SparkDecisions, versions: Mapping[str, Any]) -> None:
     """Remember a table as it was left."""
-    mark = None if decided.mark is None else max(decided.mark, decided.made.newest)
-    state = TableState(versions, tables.columns, decided.kept, mark, history=tables.history)
-    keep_state(tables.id, state)
+    made, before = decided.made, decided.mark
+    mark = None if before is None else max(before, made.newest)
+    recent = None
+    if before is not None and mark is not None and not isinstance(made, Decisions):
+        recent = decided.recent or RecentRows(before)
+        recent.add(before, made.written(), mark)
+    history = tables.history
+    keep_state(
+        tables.id,
+        TableState(versions, tables.columns, decided.kept, mark, history=history, recent=recent),
+    )
 
 
 def _check_failures(first: SparkDecisions, again: SparkDecisions, tables: SparkTables) -> None:
@@ -200,7 +217,9 @@ def conflicts(tables: SparkTables) -> Generator[None, None, None]:
 
 
 def _write(
-    made: Decisions | LocalDecisions, tables: SparkTables, since: Mapping[str, Any]
+    made: Decisions | LocalDecisions | ReportedDecisions,
+    tables: SparkTables,
+    since: Mapping[str, Any],
 ) -> tuple[bool, dict[str, bool]]:
     """Write what was decided, tombstones first.
 

@@ -16,8 +16,10 @@ from changewire.engines.effects import EffectsDecoder
 from changewire.engines.options import TableOptions
 from changewire.engines.spark.apply.effects import with_effects, with_images
 from changewire.engines.spark.apply.formats import TableFormat, format_of
+from changewire.engines.spark.apply.plain import EffectReports
 from changewire.engines.spark.arrow_types import row_columns
-from changewire.engines.spark.decode import DecodedFrames, mapped, struct_of
+from changewire.engines.spark.decode import DecodedFrames, Reported, mapped, struct_of
+from changewire.engines.spark.session import is_remote
 from changewire.engines.spark.tally import tally_of
 from changewire.engines.spark.types import ROWS
 from changewire.engines.typed.evolve import SchemaEvolution, evolution_of
@@ -124,5 +126,9 @@ def with_effects_of(messages: DataFrame, options: ApplyOptions) -> DecodedFrames
     if isinstance(options.rows, StructType):
         columns = with_images(ROWS, options.rows)
         decoder = ImagesDecoder(options.decode_options, row_columns(options.rows))
-    tally = tally_of(messages.sparkSession)
-    return DecodedFrames(mapped(messages, decoder, columns, tally), native=tally)
+    spark = messages.sparkSession
+    tally = tally_of(spark)
+    reports = EffectReports(spark) if messages.isStreaming and not is_remote(spark) else None
+    rows = mapped(messages, decoder, columns, tally, reports)
+    reported = None if reports is None else Reported(rows, reports)
+    return DecodedFrames(rows, native=tally, reported=reported)

@@ -23,6 +23,7 @@ from changewire.engines.options import (
     TableOptions,
 )
 from changewire.engines.spark.apply.batch import TablesWriter
+from changewire.engines.spark.apply.direct_batch import EarlierTables
 from changewire.engines.spark.apply.options import ApplyOptions, apply_options_of, with_effects_of
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.stream.letters import topic_of
@@ -168,7 +169,13 @@ def start_applying(
     topic = topic_of(decoded.rows.sparkSession, stream_options)
     frames = partial(DecodedFrames, rows_as=decoded.rows_as)
 
+    reported = decoded.reported
+    # Rows that their own schemas give types are fitted to their tables after they are decoded.
+    is_plain = reported is not None and options.rows != "embedded"
+    earlier = EarlierTables(reported.reports) if is_plain else None
+
     def writer(query: str) -> TablesWriter:
-        return TablesWriter(query, stream_options, frames, topic, options, native=decoded.native)
+        native = decoded.native
+        return TablesWriter(query, stream_options, frames, topic, options, earlier, native=native)
 
     return start(decoded, stream_options, writer, others={"target": options.routing.template.text})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from threading import Lock
 from typing import Any, Final
@@ -17,12 +17,16 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 
 from changewire.engines.kept import TableHistory
+from changewire.engines.spark.apply.recent import RecentRows
 from changewire.engines.spark.apply.tables import SparkTables
 from changewire.tables.metadata import COLUMN, VERSION
 from changewire.tables.order import NO_SEQUENCE, Order, Sequence
 
 _MOST: Final = 1_000
 """Tables that are known at most; the one that was used longest ago is forgotten first."""
+
+_MOST_RECENT: Final = 8
+"""Tables of which more than the versions and the mark is known at most."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,7 @@ class TableState:
         is_alone: Whether no other writer was seen. Where one came another one may come again, so
             that it does not pay to look for the mark, which is lost then.
         history: Where the run that left it keeps the versions of its rows.
+        recent: What was written to it last; None if that is not known.
     """
 
     versions: Mapping[str, Any]
@@ -46,6 +51,7 @@ class TableState:
     mark: Sequence | None
     is_alone: bool = True
     history: TableHistory | None = None
+    recent: RecentRows | None = None
 
 
 _Key = tuple[str, str]
@@ -72,6 +78,9 @@ def keep_state(key: _Key, state: TableState) -> None:
         STATES.move_to_end(key)
         while len(STATES) > _MOST:
             STATES.popitem(last=False)
+        recent = [one for one, found in STATES.items() if found.recent is not None]
+        for one in recent[:-_MOST_RECENT]:
+            STATES[one] = replace(STATES[one], recent=None)
 
 
 def forget_state(key: _Key) -> None:
@@ -89,12 +98,14 @@ class Mark:
         tables: The table and its tombstones.
         known: The sequence; None if it is not known yet.
         is_wanted: Whether it may be looked for.
+        recent: What was written to the table last; None if that is not known.
     """
 
     spark: SparkSession
     tables: SparkTables
     known: Sequence | None = None
     is_wanted: bool = True
+    recent: RecentRows | None = None
 
     def get(self) -> Sequence | None:
         """Return the sequence, looked for if it is not known; None if all keys need a look."""
@@ -104,6 +115,16 @@ class Mark:
         if self.known is None:
             self.known = _greatest_sequence(self.spark, self.tables)
         return self.known
+
+    def recent_rows(self) -> RecentRows | None:
+        """Return what was written to the table last, or that nothing is known of that.
+
+        None if all keys need a look.
+        """
+        known = self.get()
+        if known is None:
+            return None
+        return RecentRows(known) if self.recent is None else self.recent
 
 
 def _greatest_sequence(spark: SparkSession, tables: SparkTables) -> Sequence | None:

@@ -81,21 +81,23 @@ class BatchWriter(Generic[F]):
 
     def _written(self, decoded: F, batch: BatchId) -> tuple[Counts, MergeCounts]:
         """Write a batch in the way that fits it; return what `_write` returns."""
-        counts = self._write_directly(decoded, batch)
-        if counts is not None:
-            return counts, MergeCounts()
+        written = self._write_directly(decoded, batch)
+        if written is not None:
+            return written
         with persisted(decoded) as kept:
             return self._write(kept, batch)
 
-    def _write_directly(self, decoded: F, batch: BatchId) -> Counts | None:
-        """Write a batch whose rows need not be kept; return its counts, None for any other."""
+    def _write_directly(self, decoded: F, batch: BatchId) -> tuple[Counts, MergeCounts] | None:
+        """Write a batch whose rows need not be kept, as `_write` does; None for any other."""
         reports, (first, *others) = self.reports, self.outputs
         if reports is None or not isinstance(decoded, DecodedFrames):
             return None
         if not can_be_direct(self.options, reports):
             return None
-        rest = append_directly(decoded, first, self.options.sink, batch, reports)
-        return None if rest is None else self._land(rest, batch, others)
+        appended = append_directly(decoded, first, self.options.sink, batch, reports)
+        if appended is None:
+            return None
+        return self._land(appended.rest, batch, others), MergeCounts()
 
     def _write(self, decoded: F, batch: BatchId) -> tuple[Counts, MergeCounts]:
         """Write a batch; return its counts, and what became of its changes in tables."""

@@ -8,6 +8,7 @@ the changes are there already gets nothing but the rest.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -21,6 +22,18 @@ from changewire.engines.spark.stream.output import APPENDS, Output
 from changewire.engines.spark.types import nullable
 
 
+class Appended(NamedTuple):
+    """What is left of a batch whose changes were appended.
+
+    Attributes:
+        rest: Its rows that are no changes, and its counts.
+        effects: As `Report.effects`.
+    """
+
+    rest: DecodedFrames
+    effects: tuple[bytes, ...]
+
+
 def can_be_direct(options: StreamOptions, reports: TaskReports) -> bool:
     """Whether nothing has to be known of a batch before its changes are written, nor kept after it.
 
@@ -32,7 +45,7 @@ def can_be_direct(options: StreamOptions, reports: TaskReports) -> bool:
 
 def append_directly(
     decoded: DecodedFrames, output: Output, sink: str, batch: BatchId, reports: TaskReports
-) -> DecodedFrames | None:
+) -> Appended | None:
     """Decode a batch and append its changes, by one job.
 
     Args:
@@ -43,17 +56,16 @@ def append_directly(
         reports: What its tasks report.
 
     Returns:
-        The counts of the batch, and its rows that are no changes; None if these are not known:
-        the sink had the batch already, they are large, or the sink ran other tasks than Spark
-        has partitions.
+        What is left to write; None if it is not known: the sink had the batch already, what tasks
+        had to report is large, or the sink ran other tasks than Spark has partitions.
     """
     reports.clear()
     APPENDS[sink](output.rows(decoded), output, batch)
     report = reports.take(decoded.rows.rdd.getNumPartitions())
-    if report is None or report.others is None:
+    if report is None or report.others is None or report.effects is None:
         return None
     rows = _frame(report.others, decoded.rows)
-    return replace(decoded, rows=rows, counted=report.counts)
+    return Appended(replace(decoded, rows=rows, counted=report.counts), report.effects)
 
 
 def _frame(batches: list[pa.RecordBatch], like: DataFrame) -> DataFrame:

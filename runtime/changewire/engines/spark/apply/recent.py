@@ -1,0 +1,116 @@
+"""What this process wrote last to a table, so that late changes to it need no look at the table."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from changewire.engines.spark.apply.decide import ROW, TABLE_ROW, TOMBSTONE_ROW
+from changewire.engines.spark.apply.failures import FAILURE, ROW_ID
+from changewire.engines.spark.apply.shape import CONTENT, NAMED
+from changewire.tables.order import NO_SEQUENCE, Sequence
+
+MOST_ROWS: Final = 2**17
+MOST_BYTES: Final = 2**25
+"""Rows and bytes that are remembered of a table at most; the last batch is, or nothing."""
+
+KEPT: Final = ("action", "key", NAMED, CONTENT, "metadata")
+"""Columns of `decide.output_type` that are remembered."""
+
+
+class _Batch:
+    """What a batch wrote.
+
+    Attributes:
+        mark: The greatest sequence that the table had before.
+        rows: Columns of `KEPT`: rows, and tombstones.
+        places: Where the row of each key is.
+        sequences: The sequence of each key.
+    """
+
+    def __init__(self, mark: Sequence, rows: pa.Table) -> None:
+        self.mark = mark
+        self.rows = rows
+        keys = rows["key"].to_pylist()
+        self.places = dict(zip(keys, range(len(keys)), strict=True))
+        self.sequences = dict(zip(keys, _sequences(rows), strict=True))
+
+
+class RecentRows:
+    """The rows and tombstones that this process wrote last to a table that it alone writes to.
+
+    Whatever the table has of another key has no sequence beyond that of `bound`.
+
+    Attributes:
+        sequences: The sequence of the row or the tombstone of each key that is remembered.
+    """
+
+    def __init__(self, mark: Sequence) -> None:
+        """Remember nothing.
+
+        Args:
+            mark: The greatest sequence that the table has; empty if it has none.
+        """
+        self._mark = mark
+        self._batches: deque[_Batch] = deque()
+        self.sequences: Mapping[str, Sequence] = {}
+
+    @property
+    def bound(self) -> Sequence:
+        """The greatest sequence that the table has of any key that is not remembered."""
+        return self._batches[0].mark if self._batches else self._mark
+
+    def add(self, mark: Sequence, rows: pa.Table, after: Sequence) -> None:
+        """Remember what a batch wrote, and forget earlier ones that are too much with it.
+
+        Args:
+            mark: The greatest sequence that the table had before.
+            rows: Columns of `KEPT`, each key once.
+            after: The greatest sequence that the table has now.
+        """
+        self._mark = after
+        self._batches.append(_Batch(mark, rows))
+        while self._are_too_many():
+            self._batches.popleft()
+        # A key of a newer batch takes the place of that of an older one.
+        pairs = chain.from_iterable(one.sequences.items() for one in self._batches)
+        is_one = len(self._batches) == 1
+        self.sequences = self._batches[0].sequences if is_one else dict(pairs)
+
+    def held(self, keys: Iterable[str]) -> Iterator[dict[str, Any]]:
+        """Yield what the table has of those keys that are remembered, as `held_rows` has it."""
+        left = {*keys}
+        for batch in reversed(self._batches):
+            found = left & batch.places.keys()
+            left -= found
+            places = pa.array([batch.places[key] for key in found], pa.int64())
+            yield from map(_held, batch.rows.take(places).to_pylist(maps_as_pydicts="strict"))
+
+    def _are_too_many(self) -> bool:
+        rows = sum(len(one.places) for one in self._batches)
+        size = sum(one.rows.nbytes for one in self._batches)
+        return bool(self._batches) and (rows > MOST_ROWS or size > MOST_BYTES)
+
+
+def _sequences(rows: pa.Table) -> Iterator[Sequence]:
+    sequences = pc.struct_field(rows["metadata"], "sequence")
+    parts = (pc.struct_field(sequences, name).to_pylist() for name in ("major", "minor"))
+    for major, minor in zip(*parts, strict=True):
+        yield NO_SEQUENCE if major is None else (major, minor)
+
+
+def _held(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row or a tombstone as columns of `decide.input_type`."""
+    is_row = row.pop("action") == ROW
+    content, named = row[CONTENT], row[NAMED]
+    if is_row and isinstance(content, dict):
+        # A table has the columns of the key from there.
+        content = {**content, **{name: named[name] for name in named if name in content}}
+    origin = TABLE_ROW if is_row else TOMBSTONE_ROW
+    nothing = {} if is_row else {NAMED: None, CONTENT: None}
+    return {**row, CONTENT: content, **nothing, "origin": origin, ROW_ID: None, FAILURE: None}
