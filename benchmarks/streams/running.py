@@ -49,8 +49,8 @@ class Run(msgspec.Struct, frozen=True):
     batch: int = 100_000
     warm_up: int = 20_000
     rounds: int = 1
-    changes: int = 100_000
-    sizes: tuple[int, ...] = (100_000, 1_000_000, 5_000_000)
+    changes: int = 1_000_000
+    sizes: tuple[int, ...] = (1_000_000, 5_000_000)
     batches: int = 15
 
     def fill(self, topic: str, records: Iterable[Sent]) -> int:

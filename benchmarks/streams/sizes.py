@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
-from statistics import median
 from typing import Final
 
 from benchmarks.streams.history import history
 from benchmarks.streams.job import Done
 from benchmarks.streams.jobs import BOTH_BY_HAND, TYPED
-from benchmarks.streams.rates import ratio
+from benchmarks.streams.rates import ratio, spread, warm_ratio
 from benchmarks.streams.running import Run, say
 from benchmarks.tables import Result
 
@@ -57,7 +56,8 @@ def tables(
                 name: [run.time(name, topic, seed=size, layout=layout) for _ in range(run.rounds)]
                 for name in NAMES
             }
-    yield merges(f"{run.changes} changes of {place} rows, merged into tables", found)
+    what = f"{run.batch} of {run.changes} changes of {place} rows a batch"
+    yield merges(f"{what}, merged into tables", found)
 
 
 def merges(title: str, found: Mapping[str, Mapping[str, Sequence[Done]]]) -> Result:
@@ -70,10 +70,11 @@ def merges(title: str, found: Mapping[str, Mapping[str, Sequence[Done]]]) -> Res
     rows = []
     for table, jobs in found.items():
         theirs, mine = (jobs[name] for name in NAMES)
-        cells = [f"{median(done.seconds for done in each):.1f}" for each in (theirs, mine)]
+        cells = (spread(theirs), spread(mine), f"{warm_ratio(theirs, mine):.2f}")
         ratios = [f"{ratio(theirs, mine, what):.2f}" for what in ("seconds", "cpu")]
         rows.append((table, *cells, *ratios))
-    head = ("", *(f"{name}, s" for name in NAMES), "rate to it", "the same by CPU time")
+    names = (f"{name}, s a warm batch" for name in NAMES)
+    head = ("", *names, "rate to it", "rate of all batches", "rate by CPU time")
     figures = {
         what: {
             f"{table}, {name}": [getattr(done, what) for done in rounds]

@@ -220,14 +220,20 @@ def test_memory_is_sampled() -> None:
 def done(seconds: float, cpu: float = 1.0) -> Done:
     """Return what a job did."""
     samples = [Sample(float(i), (100 + i) * 2**20, 0, 200 * 2**20) for i in range(11)]
-    return Done(seconds, cpu, [], samples)
+    times = (9000, 300 * seconds, 100 * seconds)
+    batches = [{"rows": 9, "triggerExecution": round(ms)} for ms in times]
+    return Done(seconds, cpu, [*batches, {"rows": 1, "triggerExecution": 9000}], samples)
 
 
 def test_a_rate_is_that_of_the_peer() -> None:
-    """The table shows rates, and whether ours is enough; memory shows by how much it grew."""
+    """The table shows rates, of full batches after the first half, and whether ours is enough.
+
+    Memory shows by how much it grew.
+    """
     found = {"by hand": [done(9.0)], "changewire": [done(10.0, 2.0)]}
     result = rates("T", found, 90, "changewire", 0.9)
-    assert result.rows[1] == ("changewire", "10.0", "9", "0.90", "2.0", "0.50")
+    warm = ("2.00 (1.00-3.00)", "0.90")
+    assert result.rows[1] == ("changewire", *warm, "10.0", "0.90", "2.0", "0.50")
     assert result.target.endswith("Found 0.90: reached.")
     assert rates("T", found, 90, "changewire", 0.95).target.endswith("Found 0.90: missed.")
     told = memory("T", found, "changewire")
@@ -238,7 +244,8 @@ def test_a_rate_is_that_of_the_peer() -> None:
 def test_merges_are_told_by_table() -> None:
     """A row has the times of both, and ours to theirs."""
     result = merges("T", {"9 rows, plain": {BOTH_BY_HAND: [done(2.0)], TYPED: [done(4.0)]}})
-    assert result.rows == [("9 rows, plain", "2.0", "4.0", "0.50", "1.00")]
+    times = ("0.40 (0.20-0.60)", "0.80 (0.40-1.20)")
+    assert result.rows == [("9 rows, plain", *times, "0.50", "0.50", "1.00")]
     assert result.data["seconds"] == {
         f"9 rows, plain, {BOTH_BY_HAND}": [2.0],
         f"9 rows, plain, {TYPED}": [4.0],

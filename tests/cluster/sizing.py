@@ -116,12 +116,12 @@ def _bytes_of_a_row(tables: Path) -> float:
     return sizes / rows
 
 
-def _costs(wheels: Path, folder: Path) -> Iterator[Cost]:
+def _costs(wheels: Path, folder: Path, cores: list[int], numbers: list[int]) -> Iterator[Cost]:
     pack(folder / "driver", wheels.glob("*.whl"))
     spark = install_spark(folder / "spark", Store(""), options="")
-    for number in CORES:
+    for number in cores:
         with broker(folder / "broker") as server, cluster(folder, spark, number) as ours:
-            for partitions in PARTITIONS:
+            for partitions in numbers:
                 yield measured(ours, server, partitions)
 
 
@@ -129,8 +129,13 @@ def main() -> None:
     """Measure as the arguments say."""
     parser = argparse.ArgumentParser(prog="python -m tests.cluster.sizing", description=__doc__)
     parser.add_argument("--wheels", type=Path, required=True, help="folder of our wheels")
+    parser.add_argument("--cores", type=int, nargs="+", default=CORES, help="of all executors")
+    parser.add_argument(
+        "--partitions", type=int, nargs="+", default=PARTITIONS, help="of the topic"
+    )
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        for cost in _costs(parser.parse_args().wheels, Path(folder)):
+        for cost in _costs(given.wheels, Path(folder), given.cores, given.partitions):
             say(msgspec.json.encode(cost).decode())
             for rate in RATES:
                 for length in LENGTHS:

@@ -74,7 +74,7 @@ def shipped_rows(spark: SparkSession, rows: pa.Table, kind: StructType) -> DataF
 
     The driver would convert them one by one, each time that they are part of a plan.
     """
-    was = spark.conf.get(_THRESHOLD)
+    was = str(spark.conf.get(_THRESHOLD))
     spark.conf.set(_THRESHOLD, "0")
     try:
         return local_rows(spark, rows, kind)

@@ -8,6 +8,7 @@ nothing has to be kept for the other outputs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Final, NamedTuple, Protocol
 
 import pyarrow as pa
@@ -122,12 +123,11 @@ class TaskReports:
             counts.add_all(report.counts)
         ordered = [found[number] for number in sorted(found)]
         others = _joined([report.others for report in ordered])
-        effects: tuple[bytes, ...] | None = ()
-        for report in ordered:
-            both = effects is not None and report.effects is not None
-            effects = (*effects, *report.effects) if both else None
-        self.are_whole = others is not None and effects is not None
-        return Report(counts, others, effects)
+        effects = [report.effects for report in ordered]
+        streams = [one for one in effects if one is not None]
+        every = None if len(streams) < len(effects) else tuple(chain.from_iterable(streams))
+        self.are_whole = others is not None and every is not None
+        return Report(counts, others, every)
 
 
 def reports_of(spark: SparkSession) -> TaskReports | None:

@@ -59,8 +59,9 @@ class ImagesDecoder(CheckedEffectsDecoder):
         self, batch: pa.RecordBatch, elements: Elements, places: Places | None
     ) -> dict[str, pa.Array]:
         found = super()._columns(batch, elements, places)
-        columns = (found[name].to_pylist() for name in (EFFECTS, "before", "after"))
-        images = [_fitted_image(*row, *self._fit) for row in zip(*columns, strict=True)]
+        effects, befores, afters = (found[n].to_pylist() for n in (EFFECTS, "before", "after"))
+        rows = zip(effects, befores, afters, strict=True)
+        images = [_fitted_image(*row, self._fit) for row in rows]
         return {**found, IMAGE: pa.array(images, self._kind)}
 
 
@@ -68,10 +69,10 @@ def _fitted_image(
     effects: list[dict[str, Any]] | None,
     before: str | None,
     after: str | None,
-    of_key: Cells,
-    of_row: Cells,
+    fit: tuple[Cells, Cells],
 ) -> dict[str, Any] | None:
     """Return the column `IMAGE` of a change, made of its rows of JSON text; None if not known."""
+    of_key, of_row = fit
     if effects is None or len(effects) != 1 or effects[0]["kind"] not in {FULL, DELETE}:
         return None
     (effect,) = effects

@@ -44,7 +44,7 @@ def drawn(number: int, *, seed: int) -> list[list[PositionedChange]]:
         key, table = random.randrange(KEYS), random.choice(["t", "u"])
         sequence = -1 if random.random() < 0.05 else i + random.randrange(-20, 20)
         op = "delete" if random.random() < 0.2 and sequence >= 0 else "upsert"
-        row = {} if op == "delete" else {"a": i}
+        row: dict[str, Any] = {} if op == "delete" else {"a": i}
         changes.append(change(op, key, sequence, table=table, **row))
         if random.random() < 0.1:
             changes.append(changes[-1])
@@ -92,7 +92,7 @@ def test_histories_come_to_the_same(
         patch.object(reported, "FEW", few),
         patch.object(reported, "FEW_LOOKED_UP", looked_up),
         patch.object(recent, "MOST_ROWS", remembered),
-        patch.object(batches, "merges_of", side_effect=batches.merges_of) as merges,
+        patch.object(batches, "merges_of", side_effect=direct_batch.merges_of) as merges,
     ):
         tables, keys = told(spark, direct)
     assert merges.call_count == len(made) - 1
@@ -146,7 +146,7 @@ def test_a_batch_with_any_other_change_is_counted_first(
     second = placed(change(key=0, sequence=15, a=2), OTHERS[what], start=10)
     for batch in (FIRST, second, LAST):
         lake.send(batch)
-    with patch.object(batches, "append_plain", side_effect=batches.append_plain) as tried:
+    with patch.object(batches, "append_plain", side_effect=direct_batch.append_plain) as tried:
         told(spark, lake)
     assert tried.call_count >= 1
     every = [*FIRST, *second, *LAST]
@@ -170,7 +170,7 @@ def test_changes_that_are_large_are_counted_first(spark: SparkSession, tmp_path:
         lake.send(batch)
     with (
         patch.object(direct_batch, "MOST_OF_BATCH", 0),
-        patch.object(batches, "append_plain", side_effect=batches.append_plain) as tried,
+        patch.object(batches, "append_plain", side_effect=direct_batch.append_plain) as tried,
     ):
         told(spark, lake)
     assert tried.call_count == 2
@@ -213,7 +213,7 @@ def test_a_crash_at_any_step_has_no_effect(spark: SparkSession, tmp_path: Path, 
     for batch in made:
         lake.send(batch)
     with (
-        patch.object(batches, "merges_of", side_effect=batches.merges_of) as merges,
+        patch.object(batches, "merges_of", side_effect=direct_batch.merges_of) as merges,
         ending_at(step, partial(crash_if, merges)),
         pytest.raises(StreamingQueryException, match="CrashError"),
     ):

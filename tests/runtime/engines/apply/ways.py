@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 from changewire.engines.spark.apply import small_batch, table_effects
 from changewire.engines.spark.apply.direct_batch import EarlierTables
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 DRIVER, TASKS, SPARK = "in the driver", "in tasks", "in Spark"
 """By the planner, of a small batch; by Python in tasks; by Spark's own functions where it can."""
@@ -35,11 +39,16 @@ batch up to which the driver does."""
 def decided(way: str) -> Generator[None, None, None]:
     """Let batches of any size be decided on in one of these places."""
     few, many, looked_up = _SIZES[way]
-    are_ready = EarlierTables.are_ready if way == REPORTED else lambda *_: False
+    is_ready = EarlierTables.are_ready if way == REPORTED else _never
     with (
-        patch.object(EarlierTables, "are_ready", are_ready),
+        patch.object(EarlierTables, "are_ready", is_ready),
         patch.object(small_batch, "FEW", few),
         patch.object(table_effects, "MANY", many),
         patch.object(table_effects, "FEW_LOOKED_UP", looked_up),
     ):
         yield
+
+
+def _never(earlier: EarlierTables, spark: SparkSession) -> bool:
+    del earlier, spark
+    return False

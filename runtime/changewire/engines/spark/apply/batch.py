@@ -86,7 +86,9 @@ class TablesWriter(BatchWriter[DecodedFrames]):
             earlier.postpone()
             return None  # the changes are in the log, which the batch does not change again
         counts = self._land(appended.rest, batch, others)
-        actions = [partial(merge.write, found) for merge, found in decided.merges]
+        actions: list[planner.Action] = [
+            partial(merge.write, found) for merge, found in decided.merges
+        ]
         tables = sum(_side_by_side(spark, actions), Counter[str]())
         return counts, _merge_counts(tables, decided)
 
@@ -168,7 +170,7 @@ def apply_batch(
     registry = SparkCheckpoint(spark, options.checkpoint, number)
     tables = planner.write(planned, decided, registry, run=partial(_side_by_side, spark))
     if earlier is not None:
-        earlier.learn(planned, decided)
+        earlier.learn(planned, merges, decided)
     return landed, _merge_counts(tables, decided, versions)
 
 

@@ -24,7 +24,6 @@ from changewire.engines.spark.apply.newest import in_position
 from changewire.engines.spark.apply.options import ApplyOptions
 from changewire.engines.spark.apply.plain import (
     WANTED,
-    EffectReports,
     NotPlainError,
     Wanted,
     effects_in,
@@ -36,6 +35,7 @@ from changewire.engines.spark.apply.tables import SparkTables
 from changewire.engines.spark.cause import full_text
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.raised import RAISED
+from changewire.engines.spark.reports import TaskReports
 from changewire.engines.spark.stream.direct import Appended, append_directly
 from changewire.engines.spark.stream.output import Output
 from changewire.tables import planner
@@ -67,7 +67,7 @@ class EarlierTables:
         delay: How many these were the last time.
     """
 
-    reports: EffectReports
+    reports: TaskReports
     tables: dict[Target, SparkTables] = field(default_factory=dict)
     routes: dict[RouteKey, Target] = field(default_factory=dict)
     left: int = 0
@@ -76,16 +76,23 @@ class EarlierTables:
     def learn(
         self,
         planned: planner.BatchPlan[LargeBatch | SmallBatch],
+        merges: Iterable[SparkMerge],
         decided: DecidedMerges,
     ) -> None:
-        """Remember the tables of a batch that was counted first; none if it has other changes."""
+        """Remember the tables of a batch that was counted first; none if it has other changes.
+
+        Args:
+            planned: The batch.
+            merges: What it does to each table.
+            decided: What was decided on that.
+        """
         self.left = max(0, self.left - 1)
         self.reports.are_whole = True  # `postpone` says when reports are tried again
         if not _is_plain(planned, decided):
             self.tables.clear()
             self.routes.clear()
             return
-        made = {merge.tables.target: merge.tables for merge, _ in decided.merges}
+        made = {merge.tables.target: merge.tables for merge in merges}
         for target, routes in planned.routes.targets.items():
             tables = made[target.name]
             if tables.table is not None:

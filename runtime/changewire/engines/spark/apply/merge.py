@@ -33,7 +33,6 @@ from changewire.engines.spark.raised import RAISED
 from changewire.tables.metadata import COLUMN
 from changewire.tables.order import NO_SEQUENCE, OLDEST, Order, Sequence
 
-
 AnyDecisions: TypeAlias = Decisions | LocalDecisions | ReportedDecisions
 """What rows become, wherever that was decided."""
 

@@ -171,8 +171,8 @@ def start_applying(
 
     reported = decoded.reported
     # Rows that their own schemas give types are fitted to their tables after they are decoded.
-    is_plain = reported is not None and options.rows != "embedded"
-    earlier = EarlierTables(reported.reports) if is_plain else None
+    is_fitted = options.rows != "embedded"
+    earlier = EarlierTables(reported.reports) if reported is not None and is_fitted else None
 
     def writer(query: str) -> TablesWriter:
         native = decoded.native

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
-from changewire.engines.json_rows import KEY
+from changewire.engines.json_rows import KEY, packed, unpacked
 from changewire.engines.spark.apply.decide import BEYOND, FAILED, ROW, TOMBSTONE, output_type
 from changewire.engines.spark.apply.decisions import Decisions
 from changewire.engines.spark.apply.failures import FAILURE, ROW_ID
@@ -215,7 +215,7 @@ def decided_beyond(newest: pa.Table, shape: Shape) -> pa.Table:
     action = pc.if_else(is_delete, TOMBSTONE, ROW)
     content = columns[CONTENT]
     if not shape.is_typed:
-        content = _packed(newest["key"], content, shape)
+        content = _packed(newest["key"], content)
         action = pc.if_else(pc.or_(is_delete, pc.is_valid(content)), action, FAILED)
     order = {name: columns[name] for name in ("sequence", *_POSITION)}
     metadata = {**order, "version": pa.array([VERSION] * size)}
@@ -232,21 +232,20 @@ def decided_beyond(newest: pa.Table, shape: Shape) -> pa.Table:
     return pa.table(arrays, schema.names).cast(schema)
 
 
-def _packed(keys: pa.ChunkedArray, rows: pa.Array, shape: Shape) -> pa.Array:
+def _packed(keys: pa.ChunkedArray, rows: pa.Array) -> pa.Array:
     """Return rows as a table of JSON text has them; NULL for those that cannot be made."""
     pairs = zip(keys.to_pylist(), rows.to_pylist(), strict=True)
-    return pa.array([_packed_row(key, row, shape) for key, row in pairs], pa.string())
+    return pa.array([_packed_row(key, row) for key, row in pairs], pa.string())
 
 
-def _packed_row(key: str, row: str | None, shape: Shape) -> str | None:
+def _packed_row(key: str, row: str | None) -> str | None:
     begin = key[:-1]
     if row is None or (row.startswith(begin) and row[len(begin)] in ",}"):
         return row  # the columns of the key are first already
     try:
-        found: str = shape.pack(key, shape.unpack(row))
+        return packed(key, unpacked(row))
     except Exception:  # noqa: BLE001 - the batch is counted first, and this row alone rejected
         return None
-    return found
 
 
 def _columns(rows: pa.Table, shape: Shape) -> dict[str, Any]:
