@@ -48,7 +48,7 @@ DecidedMerges: TypeAlias = "planner.DecidedMerges[SparkDecisions, Any]"
 MOST_OF_BATCH: Final = 2**26
 """Bytes of effects that the driver takes at most."""
 
-_MOST_ROUTES: Final = 1_000
+_MOST_ROUTES: Final = 200
 """Sources that are sent to each task at most."""
 
 _LONGEST_DELAY: Final = 64
