@@ -21,9 +21,6 @@ from changewire.version import VERSION
 
 C = TypeVar("C", bound=Counts)
 
-_THRESHOLD = "spark.sql.execution.arrow.localRelationThreshold"
-"""Setting: bytes of rows of the driver that are part of a plan at most."""
-
 
 @dataclass(frozen=True)
 class Frames(ABC):
@@ -67,19 +64,6 @@ def local_rows(spark: SparkSession, rows: pa.Table, kind: StructType) -> DataFra
     """
     with same_session(spark):
         return spark.createDataFrame(rows, kind)
-
-
-def shipped_rows(spark: SparkSession, rows: pa.Table, kind: StructType) -> DataFrame:
-    """Return rows of the driver as a DataFrame whose tasks read them, for more than some thousand.
-
-    The driver would convert them one by one, each time that they are part of a plan.
-    """
-    was = str(spark.conf.get(_THRESHOLD))
-    spark.conf.set(_THRESHOLD, "0")
-    try:
-        return local_rows(spark, rows, kind)
-    finally:
-        spark.conf.set(_THRESHOLD, was)
 
 
 def totals() -> list[Column]:

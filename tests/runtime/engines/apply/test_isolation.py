@@ -19,7 +19,7 @@ import changewire as cw
 import changewire.spark as cws
 from changewire.engines.spark.apply import plan
 from changewire.engines.spark.apply.shape import JsonShape
-from changewire.tables import routing
+from changewire.tables import merge, routing
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -223,3 +223,28 @@ def test_what_is_raised_for_one_source_is_a_dead_letter(
     )
     assert (replayed.letters, replayed.marked) == (2, 2)
     assert rows(spark, lake, "u") == rows(spark, lake, "v") == [{"id": 2, "val": None}]
+
+
+def test_a_change_that_failed_after_it_had_landed_is_replayed(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """It is in the change log once, and its dead letter is marked once the table has it."""
+    lake = Lake(tmp_path)
+    first = [message("INSERT", 10, TYPES, id=i, val=i) for i in (1, 2)]
+    second = [
+        message("UPDATE_AFTER", number, TYPES, id=i, val=7) for i, number in ((1, 9), (2, 11))
+    ]
+    options: dict[str, Any] = {"format": "dataworks-json", "rows": "json"}
+    outputs: dict[str, Any] = lake.outputs()
+    places = {"target": lake.template, "checkpoint": str(lake.root / "checkpoint")}
+    # The first one needs a look at what is there, and is decided on once it is in the log.
+    with failing_at(merge, "reduced", "State("):
+        landed(spark, lake, first, second, **options)
+        assert [code for _, code, _ in letters(spark, lake)] == ["apply-failed"]
+        replayed = cws.replay(spark, **places, **outputs, **options)
+        assert (replayed.letters, replayed.marked) == (1, 0)
+    replayed = cws.replay(spark, **places, **outputs, **options)
+    assert (replayed.letters, replayed.marked, replayed.tables) == (1, 1, {"stale": 1})
+    logged = spark.read.format("delta").load(outputs["changes"])
+    assert logged.count() == len([*first, *second])
+    assert cws.replay(spark, **places, **outputs, **options).letters == 0

@@ -23,7 +23,10 @@ def effects(*sent: Sent) -> pa.Table:
             "key": key,
             "major": sequence,
             "minor": 0,
-            "topic": "t", "partition": 0, "offset": offset, "element": 0,
+            "topic": "t",
+            "partition": 0,
+            "offset": offset,
+            "element": 0,
             "is_delete": row is None,
             "content": row,
         }
@@ -82,7 +85,7 @@ def test_the_newest_change_decides(
 def test_rows_that_were_written_last_are_remembered() -> None:
     """Keys among them have marks of their own; all others have that of the table before them."""
     rows = RecentRows((10, 0))
-    rows.add((10, 0), written(("a", 30, "x"), ("b", 40, None)), (40, 0))
+    rows = rows.with_batch((10, 0), written(("a", 30, "x"), ("b", 40, None)), (40, 0))
     sent = effects(("a", 30, "x"), ("b", 41, "y"), ("c", 11, "z"), ("d", 10, "z"))
     found = newest_of(sent, rows)
     assert (sorted(found.beyond), found.others) == ([1, 2], [0, 3])
@@ -96,13 +99,13 @@ def test_rows_that_were_written_last_are_remembered() -> None:
 def test_a_later_batch_takes_the_place_of_an_earlier_one(monkeypatch: Any) -> None:
     """Of a key in both its row is remembered, and the earlier ones are forgotten if it is much."""
     rows = RecentRows(())
-    rows.add((), written(("a", 1, "x"), ("b", 2, "x")), (2, 0))
-    rows.add((2, 0), written(("a", 3, "y")), (3, 0))
+    rows = rows.with_batch((), written(("a", 1, "x"), ("b", 2, "x")), (2, 0))
+    rows = rows.with_batch((2, 0), written(("a", 3, "y")), (3, 0))
     assert rows.sequences == {"a": (3, 0), "b": (2, 0)}
     assert [row["content"] for row in rows.held(["a"])] == ["y"]
     monkeypatch.setattr(recent, "MOST_ROWS", 2)
-    rows.add((3, 0), written(("c", 5, "z"), ("d", 4, "z")), (5, 0))
+    rows = rows.with_batch((3, 0), written(("c", 5, "z"), ("d", 4, "z")), (5, 0))
     assert (rows.sequences, rows.bound) == ({"c": (5, 0), "d": (4, 0)}, (3, 0))
     monkeypatch.setattr(recent, "MOST_ROWS", 0)
-    rows.add((5, 0), written(("e", 6, "z")), (6, 0))
+    rows = rows.with_batch((5, 0), written(("e", 6, "z")), (6, 0))
     assert (rows.sequences, rows.bound, [*rows.held("e")]) == ({}, (6, 0), [])

@@ -47,6 +47,8 @@ _SETTINGS: Final = {
     "spark.sql.variable.substitute": "false",
     # What is merged was computed, and is kept, before it is merged.
     "spark.databricks.delta.merge.materializeSource": "none",
+    # Tasks read more rows of the driver than these; as a part of a plan, it would convert each.
+    "spark.sql.execution.arrow.localRelationThreshold": "1MB",
 }
 """Settings of the session that a stream has for its batches."""
 
@@ -78,12 +80,13 @@ class TablesWriter(BatchWriter[DecodedFrames]):
         sink, options = self.options.sink, self.apply_options
         appended = append_plain(decoded, first, sink, batch, earlier=earlier, options=options)
         if appended is None:
+            self._forget_counts(earlier)
             return None
         merges = merges_of(spark, appended.effects, earlier)
         _set_adaptive(spark, is_large=False)
         decided = planner.decide(merges)
         if any(found.made.failed for _, found in decided.merges):
-            earlier.postpone()
+            self._forget_counts(earlier)
             return None  # the changes are in the log, which the batch does not change again
         counts = self._land(appended.rest, batch, others)
         actions: list[planner.Action] = [
@@ -91,6 +94,12 @@ class TablesWriter(BatchWriter[DecodedFrames]):
         ]
         tables = sum(_side_by_side(spark, actions), Counter[str]())
         return counts, _merge_counts(tables, decided)
+
+    def _forget_counts(self, earlier: EarlierTables) -> None:
+        """Count the batch and some after it first; forget what its tasks counted until now."""
+        earlier.postpone()
+        if self.native is not None:
+            self.native.take()
 
     def _can_be_direct(self, earlier: EarlierTables) -> bool:
         """Whether batches may be written before they are counted."""

@@ -1,7 +1,7 @@
 """Batches of plain changes: appended by the job that decodes them, and merged by the driver.
 
-Nothing of such a batch is kept in Spark, and nothing of it is counted first: the tables that its
-changes go to are those of earlier batches, which are as these left them. If a task finds a change
+Nothing of such a batch is kept in Spark, and nothing of it is counted first. Its changes go to
+tables that an earlier batch fed, and that nothing else has written since. If a task finds a change
 that is not plain, nothing is written, and the batch is counted first, as all others are.
 """
 
@@ -24,6 +24,7 @@ from changewire.engines.spark.apply.newest import in_position
 from changewire.engines.spark.apply.options import ApplyOptions
 from changewire.engines.spark.apply.plain import (
     WANTED,
+    EffectReports,
     NotPlainError,
     Wanted,
     effects_in,
@@ -35,12 +36,12 @@ from changewire.engines.spark.apply.tables import SparkTables
 from changewire.engines.spark.cause import full_text
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.raised import RAISED
-from changewire.engines.spark.reports import TaskReports
 from changewire.engines.spark.stream.direct import Appended, append_directly
 from changewire.engines.spark.stream.output import Output
 from changewire.tables import planner
+from changewire.tables.mutations import DELETE
 from changewire.tables.names import Target
-from changewire.tables.routing import RouteKey, goes_to_all
+from changewire.tables.routing import WRITE, RouteKey
 
 DecidedMerges: TypeAlias = "planner.DecidedMerges[SparkDecisions, Any]"
 """What a batch does to its tables, and what was decided."""
@@ -63,14 +64,14 @@ class EarlierTables:
         reports: What tasks report.
         tables: The tables, by their targets.
         routes: The target of each source.
-        left: Batches that are counted first, before the next one is tried.
+        to_wait: Batches that are counted first, before the next one is tried.
         delay: How many these were the last time.
     """
 
-    reports: TaskReports
+    reports: EffectReports
     tables: dict[Target, SparkTables] = field(default_factory=dict)
     routes: dict[RouteKey, Target] = field(default_factory=dict)
-    left: int = 0
+    to_wait: int = 0
     delay: int = 0
 
     def learn(
@@ -79,14 +80,16 @@ class EarlierTables:
         merges: Iterable[SparkMerge],
         decided: DecidedMerges,
     ) -> None:
-        """Remember the tables of a batch that was counted first; none if it has other changes.
+        """Remember the tables of a batch that was counted first.
+
+        If it has changes that are not plain, forget all tables.
 
         Args:
             planned: The batch.
             merges: What it does to each table.
             decided: What was decided on that.
         """
-        self.left = max(0, self.left - 1)
+        self.to_wait = max(0, self.to_wait - 1)
         self.reports.are_whole = True  # `postpone` says when reports are tried again
         if not _is_plain(planned, decided):
             self.tables.clear()
@@ -97,20 +100,29 @@ class EarlierTables:
             tables = made[target.name]
             if tables.table is not None:
                 self.tables[target] = replace(tables, has_changed=False)
-                self.routes.update(
-                    (one, target) for one in routes if not goes_to_all(one[1], one[0])
-                )
+                sources = [source for source, _ in routes if source.table is not None]
+                both = ((source, op) for source in sources for op in (WRITE, DELETE))
+                self.routes.update(dict.fromkeys(both, target))
 
     def postpone(self) -> None:
-        """Count this batch first, and as many after it as the last time, twice."""
+        """Count this batch first, and then twice as many as the last time."""
+        self.reports.clear()
         self.delay = min(_LONGEST_DELAY, max(1, 2 * self.delay))
-        self.left = self.delay + 1
+        self.to_wait = self.delay + 1
 
     def are_ready(self, spark: SparkSession) -> bool:
-        """Whether the next batch may be merged without a count: the tables are as it left them."""
-        if self.left or not self.routes or len(self.routes) > _MOST_ROUTES:
+        """Whether the next batch may be merged without a count.
+
+        Tables that are not as this process left them are forgotten.
+        """
+        if self.to_wait or not self.routes or len(self.routes) > _MOST_ROUTES:
             return False
-        return all(_is_unchanged(spark, tables) for tables in self.tables.values())
+        for target in [
+            one for one, found in self.tables.items() if not _is_unchanged(spark, found)
+        ]:
+            del self.tables[target]
+        self.routes = {one: target for one, target in self.routes.items() if target in self.tables}
+        return bool(self.routes)
 
     def wanted(self, options: ApplyOptions, partitions: int) -> Wanted:
         """Return what tasks report."""
@@ -119,7 +131,7 @@ class EarlierTables:
             for target in self.routes.values()
         ]
         most = MOST_OF_BATCH // max(1, partitions)
-        return Wanted([*self.routes], keys, options.apply_as_truncates, most)
+        return Wanted(self.reports.id, [*self.routes], keys, options.apply_as_truncates, most)
 
 
 def _is_plain(planned: planner.BatchPlan[LargeBatch | SmallBatch], decided: DecidedMerges) -> bool:
@@ -182,9 +194,7 @@ def append_plain(
         if NotPlainError.__name__ not in full_text(error):
             raise
         found = None
-    if found is None:
-        earlier.postpone()
-    else:
+    if found is not None:
         earlier.delay = 0
     return found
 

@@ -46,8 +46,10 @@ _EFFECTS: Final = StructType([*EFFECT_FIELDS, StructField("after", StringType())
 
 
 BURIED: Final = ("key", "metadata")
+"""Columns of `output_type` of tombstones."""
+
 WRITTEN: Final = ("action", NAMED, CONTENT, "metadata", "expected", BEYOND)
-"""Columns of `output_type` of tombstones, and of rows that are written or removed."""
+"""Columns of `output_type` of rows that are written or removed."""
 
 
 @dataclass(frozen=True)

@@ -185,8 +185,7 @@ def _keep(tables: SparkTables, decided: SparkDecisions, versions: Mapping[str, A
     mark = None if before is None else max(before, made.newest)
     recent = None
     if before is not None and mark is not None and not isinstance(made, Decisions):
-        recent = decided.recent or RecentRows(before)
-        recent.add(before, made.written(), mark)
+        recent = (decided.recent or RecentRows(before)).with_batch(before, made.written(), mark)
     history = tables.history
     keep_state(
         tables.id,

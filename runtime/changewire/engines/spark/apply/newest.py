@@ -46,7 +46,7 @@ class _Changes:
         applied: How many were newer than all before them.
         duplicate: How many are the same as the one before them.
         stale: How many were older than one before them.
-        is_plain: Whether the rule decides on them without a look at the table.
+        is_simple: Whether the rule decides on them without a look at the table.
         has_loads: Whether one is of an initial load.
     """
 
@@ -56,7 +56,7 @@ class _Changes:
     applied: int = 1
     duplicate: int = 0
     stale: int = 0
-    is_plain: bool = True
+    is_simple: bool = True
 
     def add(self, row: int, sequences: list[Sequence]) -> bool:
         """Add a change; return whether it has the sequence of the one before, the newest so far."""
@@ -71,7 +71,7 @@ class _Changes:
             self.duplicate += 1
             self.newest = row
         else:
-            self.is_plain = False
+            self.is_simple = False
         self.has_loads = self.has_loads or sequence[0] < 0
         self.last = row
         return is_same
@@ -80,7 +80,7 @@ class _Changes:
     def is_decided(self) -> bool:
         """Whether the newest change decides, if nothing in the table is newer."""
         # Stale rows of an initial load are counted by themselves.
-        return self.is_plain and not (self.has_loads and self.stale)
+        return self.is_simple and not (self.has_loads and self.stale)
 
 
 def in_position(effects: pa.Table) -> pa.Table:
@@ -115,7 +115,7 @@ def newest_of(effects: pa.Table, recent: RecentRows) -> NewestChanges:
 
 
 def _by_number(keys: pa.Array) -> tuple[list[int], list[int]]:
-    """Return the rows whose keys stand in no other row, and the others."""
+    """Return the rows whose key occurs once, and the others."""
     codes = keys.dictionary_encode().indices
     numbers = pc.value_counts(codes)  # in the order of the codes
     is_alone = pc.equal(numbers.field("counts"), 1).take(codes)
@@ -139,7 +139,7 @@ def _of_several(
         if changes.add(row, sequences):
             pairs.append((row, before))
     for row in _different(effects, pairs):
-        found[keys[row]].is_plain = False
+        found[keys[row]].is_simple = False
     return found
 
 
@@ -158,7 +158,7 @@ def _texts(changes: pa.Table) -> list[str]:
 
 
 def compared_texts(effects: pa.Table) -> list[str]:
-    """Return texts of effects, of which those of one key and sequence are equal if they are."""
+    """Return texts of effects: two of one key and sequence have one text if they are the same."""
     names = ("key", "major", "minor")
     places = [*zip(*(effects[name].to_pylist() for name in names), strict=True)]
     number = Counter(places)

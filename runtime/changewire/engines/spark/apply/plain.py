@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
+from uuid import uuid4
 
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 from pyspark import TaskContext
+from pyspark.sql import SparkSession
 
 from changewire.engines.effects import EFFECTS
+from changewire.engines.json_rows import packed, unpacked
 from changewire.engines.layout import CHANGE, CONTROL, POSITION
 from changewire.engines.spark.reports import TaskReports
 from changewire.engines.typed.images import IMAGE, key_texts
@@ -27,7 +30,9 @@ from changewire_messages.change import Source
 WANTED: Final = "changewire.effects"
 """Local property of the jobs whose tasks report effects: `Wanted` as JSON text."""
 
-_READ_BY_DRIVER: Final = ("value", EFFECTS, IMAGE)
+_NO_ROW: Final = pa.scalar(None, pa.string())
+
+_NOT_WRITTEN: Final = ("value", EFFECTS, IMAGE)
 """Columns of decoded rows that no output of changes has."""
 
 
@@ -35,12 +40,14 @@ class Wanted(Struct, frozen=True):
     """Which effects tasks report.
 
     Attributes:
+        reports: `EffectReports.id` of the stream whose tasks report them.
         routes: Where changes may come from.
         keys: Columns of the key of the table that each goes to; empty for rows of JSON text.
         with_truncates: Whether truncates are applied, so that a batch with one is not reported.
         most: Bytes that a task reports at most.
     """
 
+    reports: str
     routes: list[tuple[Source, str]]
     keys: list[list[str]]
     with_truncates: bool
@@ -52,7 +59,16 @@ class NotPlainError(Exception):
 
 
 class EffectReports(TaskReports):
-    """The reports of tasks that decode a stream: of jobs that want effects, with these."""
+    """The reports of tasks that decode a stream: of jobs that want effects, with these.
+
+    Attributes:
+        id: What tells these reports from those of other streams.
+    """
+
+    def __init__(self, spark: SparkSession) -> None:
+        """Begin at nothing, in a session whose driver is this process."""
+        super().__init__(spark)
+        self.id = uuid4().hex
 
     def reported(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the decoded rows of a task; report them at the end if the job wants effects.
@@ -61,16 +77,18 @@ class EffectReports(TaskReports):
             ConservationError: They do not add up.
             NotPlainError: A change is not plain.
         """
-        return super().reported(batches) if _wanted() else iter(batches)
+        return iter(batches) if self._wanted() is None else super().reported(batches)
 
-    def _task_effects(self) -> PlainEffects:
-        return PlainEffects(msgspec.json.decode(_wanted(), type=Wanted))
+    def _task_effects(self) -> PlainEffects | None:
+        wanted = self._wanted()
+        return None if wanted is None else PlainEffects(wanted)
 
-
-def _wanted() -> str:
-    """Return `WANTED` of the job of this task; empty if it has none."""
-    context = TaskContext.get()
-    return "" if context is None else context.getLocalProperty(WANTED) or ""
+    def _wanted(self) -> Wanted | None:
+        """Return what the job of this task wants of this stream; None if it wants nothing."""
+        context = TaskContext.get()
+        text = None if context is None else context.getLocalProperty(WANTED)
+        wanted = msgspec.json.decode(text, type=Wanted) if text else None
+        return wanted if wanted is not None and wanted.reports == self.id else None
 
 
 class PlainEffects:
@@ -117,7 +135,7 @@ class PlainEffects:
             NotPlainError: A change is not plain.
         """
         effects = changes.column(EFFECTS)
-        _check(pc.equal(pc.list_value_length(effects), 1), "it has not one effect")
+        _check(pc.equal(pc.list_value_length(effects), 1), "it does not have exactly one effect")
         effect = pc.list_flatten(effects)
         key, kind, sequence = (pc.struct_field(effect, n) for n in ("key", "kind", "sequence"))
         _check(pc.is_in(kind, pa.array([FULL, DELETE])), "it writes no whole row")
@@ -158,7 +176,7 @@ class PlainEffects:
         names = _by_keys(self._wanted.keys)
         if not any(names):
             _check(pc.or_(is_delete, pc.is_valid(changes.column("after"))), "it has no row")
-            return pc.if_else(is_delete, pa.scalar(None, pa.string()), changes.column("after"))
+            return _packed(key, pc.if_else(is_delete, _NO_ROW, changes.column("after")))
         if IMAGE not in changes.schema.names:
             raise NotPlainError("a change is not plain: its row is not fitted to its table")
         images = changes.column(IMAGE)
@@ -167,8 +185,28 @@ class PlainEffects:
             is_of = pc.is_in(route, pa.array(routes, pa.int32()))
             texts = key_texts(columns, images)
             is_same = pc.equal(key, texts) if texts is not None else pa.scalar(False)  # noqa: FBT003
-            _check(pc.or_(pc.invert(is_of), is_same), "its key is not that of its table")
+            _check(pc.or_kleene(pc.invert(is_of), is_same), "its key is not that of its table")
         return images
+
+
+def _packed(keys: pa.Array, rows: pa.Array) -> pa.Array:
+    """Return rows as tables of JSON text have them.
+
+    Raises:
+        NotPlainError: One cannot be made.
+    """
+    pairs = zip(keys.to_pylist(), rows.to_pylist(), strict=True)
+    return pa.array([_packed_row(key, row) for key, row in pairs], pa.string())
+
+
+def _packed_row(key: str, row: str | None) -> str | None:
+    begin = key[:-1]
+    if row is None or (row.startswith(begin) and row[len(begin)] in ",}"):
+        return row  # the columns of the key are first already
+    try:
+        return packed(key, unpacked(row))
+    except Exception as error:  # noqa: BLE001 - the batch is counted first, and the row rejected
+        raise NotPlainError(f"a change is not plain: {type(error).__name__}") from None
 
 
 def _check(holds: pa.Array, why: str) -> None:
@@ -183,7 +221,7 @@ def _check(holds: pa.Array, why: str) -> None:
 
 def _without(rows: pa.RecordBatch, is_change: pa.Array) -> pa.RecordBatch:
     """Return rows without what no output of changes has, so that it need not be sent."""
-    for name in _READ_BY_DRIVER:
+    for name in _NOT_WRITTEN:
         if name in rows.schema.names:
             column = rows.column(name)
             nothing = pa.nulls(len(rows), column.type)

@@ -25,6 +25,7 @@ from changewire.engines.options import (
 from changewire.engines.spark.apply.batch import TablesWriter
 from changewire.engines.spark.apply.direct_batch import EarlierTables
 from changewire.engines.spark.apply.options import ApplyOptions, apply_options_of, with_effects_of
+from changewire.engines.spark.apply.plain import EffectReports
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.stream.letters import topic_of
 from changewire.engines.spark.stream.query import start
@@ -169,10 +170,10 @@ def start_applying(
     topic = topic_of(decoded.rows.sparkSession, stream_options)
     frames = partial(DecodedFrames, rows_as=decoded.rows_as)
 
-    reported = decoded.reported
+    reports = None if decoded.reported is None else decoded.reported.reports
     # Rows that their own schemas give types are fitted to their tables after they are decoded.
-    is_fitted = options.rows != "embedded"
-    earlier = EarlierTables(reported.reports) if reported is not None and is_fitted else None
+    are_fitted = options.rows != "embedded"
+    earlier = EarlierTables(reports) if isinstance(reports, EffectReports) and are_fitted else None
 
     def writer(query: str) -> TablesWriter:
         native = decoded.native

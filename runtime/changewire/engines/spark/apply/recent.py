@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, Final
 
@@ -17,7 +16,7 @@ from changewire.tables.order import NO_SEQUENCE, Sequence
 
 MOST_ROWS: Final = 2**17
 MOST_BYTES: Final = 2**25
-"""Rows and bytes that are remembered of a table at most; the last batch is, or nothing."""
+"""Rows and bytes that are remembered of a table at most; the oldest batches are forgotten first."""
 
 KEPT: Final = ("action", "key", NAMED, CONTENT, "metadata")
 """Columns of `decide.output_type` that are remembered."""
@@ -50,51 +49,57 @@ class RecentRows:
         sequences: The sequence of the row or the tombstone of each key that is remembered.
     """
 
-    def __init__(self, mark: Sequence) -> None:
-        """Remember nothing.
+    def __init__(self, mark: Sequence, batches: Iterable[_Batch] = ()) -> None:
+        """Remember what some batches wrote, the oldest first.
 
         Args:
             mark: The greatest sequence that the table has; empty if it has none.
+            batches: The batches.
         """
         self._mark = mark
-        self._batches: deque[_Batch] = deque()
-        self.sequences: Mapping[str, Sequence] = {}
+        self._batches = _without_oldest([*batches])
+        # A key of a newer batch takes the place of that of an older one.
+        pairs = chain.from_iterable(one.sequences.items() for one in self._batches)
+        is_one = len(self._batches) == 1
+        self.sequences = self._batches[0].sequences if is_one else dict(pairs)
 
     @property
     def bound(self) -> Sequence:
         """The greatest sequence that the table has of any key that is not remembered."""
         return self._batches[0].mark if self._batches else self._mark
 
-    def add(self, mark: Sequence, rows: pa.Table, after: Sequence) -> None:
-        """Remember what a batch wrote, and forget earlier ones that are too much with it.
+    def with_batch(self, mark: Sequence, rows: pa.Table, after: Sequence) -> RecentRows:
+        """Return what is remembered once another batch is written.
 
         Args:
             mark: The greatest sequence that the table had before.
             rows: Columns of `KEPT`, each key once.
             after: The greatest sequence that the table has now.
         """
-        self._mark = after
-        self._batches.append(_Batch(mark, rows))
-        while self._are_too_many():
-            self._batches.popleft()
-        # A key of a newer batch takes the place of that of an older one.
-        pairs = chain.from_iterable(one.sequences.items() for one in self._batches)
-        is_one = len(self._batches) == 1
-        self.sequences = self._batches[0].sequences if is_one else dict(pairs)
+        if not len(rows):
+            return self
+        return RecentRows(after, [*self._batches, _Batch(mark, rows)])
 
     def held(self, keys: Iterable[str]) -> Iterator[dict[str, Any]]:
         """Yield what the table has of those keys that are remembered, as `held_rows` has it."""
         left = {*keys}
         for batch in reversed(self._batches):
+            if not left:
+                return
             found = left & batch.places.keys()
             left -= found
             places = pa.array([batch.places[key] for key in found], pa.int64())
             yield from map(_held, batch.rows.take(places).to_pylist(maps_as_pydicts="strict"))
 
-    def _are_too_many(self) -> bool:
-        rows = sum(len(one.places) for one in self._batches)
-        size = sum(one.rows.nbytes for one in self._batches)
-        return bool(self._batches) and (rows > MOST_ROWS or size > MOST_BYTES)
+
+def _without_oldest(batches: list[_Batch]) -> list[_Batch]:
+    """Return the newest batches, as many as are remembered."""
+    rows = size = 0
+    for number, batch in enumerate(reversed(batches)):
+        rows, size = rows + len(batch.places), size + batch.rows.nbytes
+        if rows > MOST_ROWS or size > MOST_BYTES:
+            return batches[len(batches) - number :]
+    return batches
 
 
 def _sequences(rows: pa.Table) -> Iterator[Sequence]:

@@ -15,7 +15,7 @@ from pyspark.sql.types import StructField, StructType, TimestampType
 from changewire.changes import Digests, Image, NullValue
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.errors import HistoryMissingError
-from changewire.engines.layout import RECORD_PLACE
+from changewire.engines.layout import DEAD_LETTER, RECORD_PLACE
 from changewire.engines.options import (
     MergeCounts,
     StreamOptions,
@@ -43,6 +43,7 @@ REPLAYED: Final = "replayed"
 """Column of dead letters: when what they hold was applied."""
 
 _PLACE: Final = (*RECORD_PLACE, "element")
+_ELEMENT: Final = "_element"
 
 
 class Replayed(NamedTuple):
@@ -157,13 +158,18 @@ def replay_letters(
     letters = _letters(spark, letters_output, options.tables, where)
     number = letters.count()
     decoded = with_effects_of(letters.dropDuplicates([*RECORD_PLACE]), options)
-    wanted = _wanted(decoded.rows, letters, _landed(spark, outputs, sink))
-    # Persisted rows would be computed anew, and be none, as soon as they have landed.
-    kept = DecodedFrames(wanted.localCheckpoint())
+    # Persisted rows would be computed anew as soon as some have landed.
+    landed = _landed(spark, outputs, sink).localCheckpoint()
+    kept = DecodedFrames(_wanted(decoded.rows, letters, landed).localCheckpoint())
+    accepted: list[DataFrame] = []
 
     def land(decoded: DecodedFrames) -> None:
+        """Append what is not there yet; tables take a change that they have as a duplicate."""
+        rows = decoded.rows.withColumn(_ELEMENT, F.struct(*_PLACE))
+        accepted.append(rows.where(F.col("kind") != DEAD_LETTER).select(*_PLACE).localCheckpoint())
+        new = rows.join(landed, _ELEMENT, "left_anti")
         for output in outputs:
-            writer = output.rows(decoded).write.format(sink).mode("append")
+            writer = output.rows(replace(decoded, rows=new)).write.format(sink).mode("append")
             output.save(writer.option("mergeSchema", "true"))
 
     def check(decoded: DecodedFrames) -> None:
@@ -182,8 +188,8 @@ def replay_letters(
         there = error.kept  # nothing was written yet
         history = template_of(there.history)
         merged = apply(replace(options, history=history, history_names=there.names))
-    landed = _landed(spark, outputs, sink)
-    return Replayed(number, _mark(spark, letters_output, landed, options.tables), merged.tables)
+    marked = _mark(spark, letters_output, accepted[-1], options.tables)
+    return Replayed(number, marked, merged.tables)
 
 
 def _letters(
@@ -200,28 +206,31 @@ def _letters(
 
 
 def _landed(spark: SparkSession, outputs: Sequence[Output], sink: str) -> DataFrame:
-    """Return the places of the elements that have landed."""
-    return reduce(DataFrame.union, (one.read(spark, sink).select(*_PLACE) for one in outputs))
+    """Return the places of the elements that have landed, as `_ELEMENT`, each once."""
+    place = F.struct(*_PLACE).alias(_ELEMENT)
+    found = (one.read(spark, sink).select(place) for one in outputs)
+    return reduce(DataFrame.union, found).distinct()
 
 
 def _wanted(rows: DataFrame, letters: DataFrame, landed: DataFrame) -> DataFrame:
-    """Return the elements that are dead letters and have not landed.
+    """Return the elements that are dead letters.
 
     A message that could not be read has one dead letter, of its first element, and none of its
-    elements has landed.
+    elements has landed. A change that could not be applied after it had landed is a dead letter
+    too.
     """
-    record, place = F.struct(*RECORD_PLACE).alias("_record"), F.struct(*_PLACE).alias("_place")
+    record, place = F.struct(*RECORD_PLACE).alias("_record"), F.struct(*_PLACE).alias(_ELEMENT)
     asked = letters.groupBy(record).agg(F.collect_set("element").alias("_asked"))
     found = rows.select("*", record, place)
-    found = found.join(landed.select(place).distinct(), "_place", "left_anti")
-    found = found.join(asked, "_record")
-    is_first_alone = F.col("_asked") == F.array(F.lit(0))
+    has_landed = landed.withColumn("_has_landed", F.lit(True))  # noqa: FBT003 - a value of SQL
+    found = found.join(has_landed, _ELEMENT, "left").join(asked, "_record")
+    is_unread = (F.col("_asked") == F.array(F.lit(0))) & F.col("_has_landed").isNull()
     is_asked = F.array_contains("_asked", F.col("element"))
-    return found.where(is_asked | is_first_alone).select(*rows.columns)
+    return found.where(is_asked | is_unread).select(*rows.columns)
 
 
 def _mark(spark: SparkSession, output: Output, landed: DataFrame, format: TableFormat) -> int:
-    """Mark the dead letters whose elements have landed; return how many."""
+    """Mark the dead letters of elements that have landed and were applied; return how many."""
     table = format.identifier(output.target)
     marked = spark.table(table).where(F.col(REPLAYED).isNotNull())
     before = marked.count()

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
-from changewire.engines.json_rows import KEY, packed, unpacked
-from changewire.engines.spark.apply.decide import BEYOND, FAILED, ROW, TOMBSTONE, output_type
+from changewire.engines.json_rows import KEY
+from changewire.engines.spark.apply.decide import BEYOND, ROW, TOMBSTONE, output_type
 from changewire.engines.spark.apply.decisions import Decisions
 from changewire.engines.spark.apply.failures import FAILURE, ROW_ID
 from changewire.engines.spark.apply.local import BURIED, WRITTEN, LocalDecisions, LocalEffects
@@ -25,7 +25,7 @@ from changewire.engines.spark.apply.table_effects import SparkEffects
 from changewire.engines.spark.apply.tables import SparkTables
 from changewire.engines.spark.apply.typed_shape import EFFECT_FIELDS, Shape
 from changewire.engines.spark.arrow_types import arrow_type
-from changewire.engines.spark.frames import local_rows, shipped_rows
+from changewire.engines.spark.frames import local_rows
 from changewire.tables.metadata import VERSION
 from changewire.tables.mutations import DELETE, FULL
 from changewire.tables.order import OLDEST, Order, Sequence
@@ -92,8 +92,7 @@ class ReportedDecisions:
     @property
     def failed(self) -> int:
         """How many effects cannot be applied."""
-        failed = pc.sum(pc.equal(self.beyond["action"], FAILED), min_count=0).as_py()
-        return int(failed) + self.looked_up.failed
+        return self.looked_up.failed
 
     def written(self) -> pa.Table:
         """Return the rows and tombstones that are written, as `RecentRows.add` takes them."""
@@ -121,8 +120,7 @@ class ReportedDecisions:
         columns = pa.schema([*arrow_type(chosen)])
         looked_up = pa.Table.from_pylist(others, columns)
         every = pa.concat_tables([beyond.select(names).cast(columns), looked_up])
-        make = local_rows if len(every) <= FEW else shipped_rows
-        return make(self.spark, every.combine_chunks(), chosen)
+        return local_rows(self.spark, every.combine_chunks(), chosen)
 
 
 @dataclass(frozen=True)
@@ -155,7 +153,7 @@ class ReportedEffects:
         beyond = decided_beyond(self.rows.take(pa.array(found.beyond, pa.int64())), tables.shape)
         others = self.rows.take(pa.array(found.others, pa.int64()))
         keys = Counter(beyond_mark=len(beyond))
-        # None of the others is beyond it.
+        # No other key is beyond the mark.
         unknown = replace(mark, is_wanted=False)
         if len(others) > FEW_LOOKED_UP:
             rest = self._in_tasks(others, tables).decisions(tables, floor, unknown, is_new=is_new)
@@ -212,18 +210,13 @@ def decided_beyond(newest: pa.Table, shape: Shape) -> pa.Table:
     """Return decisions on keys that need no look, by their newest changes."""
     columns = _columns(newest, shape)
     is_delete, size = newest["is_delete"], len(newest)
-    action = pc.if_else(is_delete, TOMBSTONE, ROW)
-    content = columns[CONTENT]
-    if not shape.is_typed:
-        content = _packed(newest["key"], content)
-        action = pc.if_else(pc.or_(is_delete, pc.is_valid(content)), action, FAILED)
     order = {name: columns[name] for name in ("sequence", *_POSITION)}
     metadata = {**order, "version": pa.array([VERSION] * size)}
     made = {
-        "action": action,
+        "action": pc.if_else(is_delete, TOMBSTONE, ROW),
         "key": newest["key"],
         NAMED: columns[NAMED],
-        CONTENT: content,
+        CONTENT: columns[CONTENT],
         "metadata": _struct(metadata, arrow_type(METADATA), size),
         BEYOND: pa.array([True] * size, pa.bool_()),
     }
@@ -232,24 +225,8 @@ def decided_beyond(newest: pa.Table, shape: Shape) -> pa.Table:
     return pa.table(arrays, schema.names).cast(schema)
 
 
-def _packed(keys: pa.ChunkedArray, rows: pa.Array) -> pa.Array:
-    """Return rows as a table of JSON text has them; NULL for those that cannot be made."""
-    pairs = zip(keys.to_pylist(), rows.to_pylist(), strict=True)
-    return pa.array([_packed_row(key, row) for key, row in pairs], pa.string())
-
-
-def _packed_row(key: str, row: str | None) -> str | None:
-    begin = key[:-1]
-    if row is None or (row.startswith(begin) and row[len(begin)] in ",}"):
-        return row  # the columns of the key are first already
-    try:
-        return packed(key, unpacked(row))
-    except Exception:  # noqa: BLE001 - the batch is counted first, and this row alone rejected
-        return None
-
-
 def _columns(rows: pa.Table, shape: Shape) -> dict[str, Any]:
-    """Return the columns of effects that are the same in all places that decide on them."""
+    """Return the columns that effects and decisions share."""
     content, named = _content(rows, shape)
     is_there = pc.invert(rows["is_delete"])
     parts = {name: rows[name].combine_chunks() for name in ("major", "minor")}

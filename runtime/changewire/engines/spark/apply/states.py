@@ -117,10 +117,7 @@ class Mark:
         return self.known
 
     def recent_rows(self) -> RecentRows | None:
-        """Return what was written to the table last, or that nothing is known of that.
-
-        None if all keys need a look.
-        """
+        """Return what was written to the table last; None if all keys need a look."""
         known = self.get()
         if known is None:
             return None
