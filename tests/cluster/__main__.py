@@ -1,8 +1,8 @@
 """Run a stream on a cluster of processes, and kill them; then look what is lost or double.
 
 ``python -m tests.cluster --wheels FOLDER`` takes the wheel of changewire from a folder, and that of
-its kernel if there is one. It exits with 1 if an output does not have each element once, or a table
-is not that of the model.
+its kernel if there is one. It exits with 1 if an output does not have each element once, a table is
+not that of the model, or a run with kills killed no executor, no worker or no driver.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from examples.broker import broker
 from tests.chaos.checks import Outcome, outcome
 from tests.chaos.plan import Job
 from tests.cluster.archive import install_spark, pack
-from tests.cluster.faults import FAULTS
+from tests.cluster.faults import FAULTS, missing_kills
 from tests.cluster.machines import cluster
 from tests.cluster.processes import environment
 from tests.cluster.store import Store, store
@@ -67,7 +67,10 @@ def main() -> None:
     seconds = round(time.monotonic() - started)
     summary = {"course": course, "seconds": seconds, "found": found}
     say(msgspec.json.format(msgspec.json.encode(summary), indent=2).decode())
-    sys.exit(bool(found.lost or found.double or found.wrong_rows))
+    missing = missing_kills(course.kills) if given.kill else []
+    if missing:
+        say(f"never killed: {', '.join(missing)}; take more --batches")
+    sys.exit(bool(found.lost or found.double or found.wrong_rows or missing))
 
 
 def _found(lake: Store, plan: Job, sent: list[Record], folder: Path) -> Outcome:

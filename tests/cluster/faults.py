@@ -63,6 +63,15 @@ FAULTS: Final[Mapping[str, Kill]] = {
 }
 
 
+NEEDED: Final = ("executor", "worker", "driver")
+"""What a run with kills must have killed to say anything."""
+
+
+def missing_kills(kills: Mapping[str, int]) -> list[str]:
+    """Return what of `NEEDED` was not killed, by how many processes each fault killed."""
+    return [fault for fault in NEEDED if kills.get(fault, 0) == 0]
+
+
 def _of(cluster: Cluster, word: str) -> list[psutil.Process]:
     return [found for worker in cluster.workers for found in children(worker, word)]
 

@@ -2,6 +2,7 @@
 
 ``python -m tests.cluster.sizing --wheels FOLDER`` prints a line of JSON for each number of cores
 and partitions, and the cores that the formula of docs/operations.md then gives for some rates.
+Batches of a third size check the formula: what it predicts for them stands beside what they took.
 Nothing else may run on the machine.
 """
 
@@ -35,6 +36,9 @@ PARTITIONS: Final = (4, 16, 64)
 SIZES: Final = (20_000, 100_000)
 """Messages of a small batch and of a large one; both are decided on in tasks."""
 
+HELD_OUT: Final = 60_000
+"""Messages of the batches that the formula must predict: the fit does not see them."""
+
 WARM, MEASURED = 2, 2
 """Batches of each size that are left out, as the JVM is compiling, and those that follow."""
 
@@ -53,6 +57,8 @@ class Cost(msgspec.Struct):
         floor: What a batch takes without any message, in seconds.
         message: What a message adds, in seconds of a core.
         row: What a row of a table takes in its store, in bytes.
+        predicted: What the formula says of a batch of `HELD_OUT` messages, in seconds.
+        measured: Median of such batches, in seconds.
     """
 
     cores: int
@@ -62,6 +68,8 @@ class Cost(msgspec.Struct):
     floor: float
     message: float
     row: float
+    predicted: float
+    measured: float
 
 
 def cores(rate: float, length: float, cost: Cost) -> float:
@@ -78,10 +86,11 @@ def cores(rate: float, length: float, cost: Cost) -> float:
 
 
 def measured(ours: Cluster, server: str, partitions: int) -> Cost:
-    """Run a stream in small batches, and one in large ones."""
+    """Run a stream in small batches, and one in large ones; check by one of a size between them."""
     number = len(ours.workers)
     small, large = (_followed(ours, server, partitions, size) for size in SIZES)
     fitted = linear_regression(small.rows + large.rows, small.seconds + large.seconds)
+    between = _followed(ours, server, partitions, HELD_OUT)
     return Cost(
         cores=number,
         partitions=partitions,
@@ -90,6 +99,8 @@ def measured(ours: Cluster, server: str, partitions: int) -> Cost:
         floor=fitted.intercept,
         message=fitted.slope * number,
         row=_bytes_of_a_row(_lake(ours, partitions, SIZES[-1]) / "tables"),
+        predicted=fitted.intercept + fitted.slope * median(between.rows),
+        measured=median(between.seconds),
     )
 
 

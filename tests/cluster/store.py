@@ -78,8 +78,12 @@ def store(kind: str, folder: Path) -> Generator[Store]:
             raise RuntimeError(f"the store does not listen on {server}:\n{ended}")
         create = Request(f"http://{server}/{BUCKET}", method="PUT")
         urlopen(create, timeout=SECONDS).close()  # noqa: S310 - our own
-        settings = {**SETTINGS, "spark.hadoop.fs.s3a.endpoint": f"http://{server}"}
-        yield Store(f"s3a://{BUCKET}", settings, tuple(_jars()))
+        yield Store(f"s3a://{BUCKET}", settings_of(f"http://{server}"), tuple(_jars()))
+
+
+def settings_of(address: str) -> dict[str, str]:
+    """Return the settings of Spark for a store that speaks S3 at an address."""
+    return {**SETTINGS, "spark.hadoop.fs.s3a.endpoint": address}
 
 
 def _jars() -> Iterator[Path]:

@@ -100,8 +100,10 @@ def _submitting(cluster: Cluster, block: int, places: dict[str, str]) -> str:
         "artitions=8": f"artitions={cores}",
         **places,
     }
-    # All executors are there before the first task, so that each has some.
-    registered = (
-        f"--conf spark.scheduler.minRegisteredResourcesRatio=1 --conf spark.cores.max={cores}"
-    )
-    return PACKAGES.sub(f"{registered} --jars {jars}", commands(block, ours))
+    return PACKAGES.sub(f"{_registered(cores)} --jars {jars}", commands(block, ours))
+
+
+def _registered(cores: int) -> str:
+    """Return options by which all executors are there before the first task, so each has some."""
+    options = {"spark.scheduler.minRegisteredResourcesRatio": 1, "spark.cores.max": cores}
+    return " ".join(f"--conf {name}={value}" for name, value in options.items())

@@ -49,6 +49,7 @@ RUN_BY: Final[Mapping[tuple[str, str], str]] = {
     },
     **{("docs/tutorial/first-table.md", kind): TASKS for kind in ("console", "python", "sh")},
     ("docs/how-to/history.md", "python"): "tests/docs/test_history_page.py",
+    ("docs/how-to/regenerate.md", "python"): "tests/docs/test_contributing.py",
     ("docs/how-to/validate-in-a-producer.md", "python"): "tests/docs/test_producers_page.py",
     ("docs/kafka-source.md", "python"): "tests/docs/test_kafka_source_page.py",
     ("docs/kafka-source.md", "sh"): "tests/docs/test_kafka_source_page.py",

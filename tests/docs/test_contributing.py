@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.docs.pages import all_blocks, blocks
 from typer.testing import CliRunner
 
 from changewire.cli.app import app
@@ -224,6 +225,26 @@ def test_a_message_changes_by_the_steps_of_the_page(
     for step, (do, named) in zip(steps("A message has changed"), STEPS.items(), strict=True):
         assert commands(step) == named
         do(copy)
+
+
+GUIDE = "docs/how-to/regenerate.md"
+
+
+def test_the_new_property_of_the_guide_is_a_column_with_its_value(copy: Copy) -> None:
+    """Who adds the guide's property reads its value in a typed column, as the guide prints it."""
+    ((name, added),) = json.loads(blocks(GUIDE, "json")[0]).items()
+
+    def edit(schema: Any) -> None:
+        schema["properties"][name] = added
+        schema["examples"].append({**schema["examples"][0], name: 1465491411815000})
+
+    copy.change(f"schemas/{FAMILY}/insert.json", edit)
+    copy.python("-m", "changewire_codegen")
+    lines = [json.dumps(one) for one in (message(ts_us=1465491411815000), message())]
+    copy.folder.joinpath("topic.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+    printed = [block.code for block in all_blocks(GUIDE) if block.language == "text"]
+    for code, text in zip(blocks(GUIDE), printed, strict=True):
+        assert copy.python("-c", code) == text
 
 
 DOOR = {

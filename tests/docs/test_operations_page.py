@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,10 @@ import pytest
 import typer
 from tests.chaos.plan import Job
 from tests.cluster.machines import Cluster, master, worker
-from tests.cluster.recipe import ARCHIVE, commands, job
+from tests.cluster.recipe import ARCHIVE, SERVER, SUBMIT, commands, job
+from tests.cluster.store import settings_of
 from tests.cluster.submit import submission
-from tests.docs.pages import ROOT, blocks
+from tests.docs.pages import ROOT, all_blocks, blocks
 from tests.samples import examples
 from tests.support.topics import create, produce
 
@@ -80,6 +82,61 @@ def test_the_recipe_of_the_page_is_what_the_cluster_runs(tmp_path: Path) -> None
     assert [command for command in ran if re.search(r"HOST|:7077|/shared|/scratch", command)] == []
     assert ran[-1].rstrip().endswith("job.py /lake 127.0.0.1:19092 topic 5")
     assert tmp_path.joinpath("driver", "job.py").read_text(encoding="utf-8") == job()
+
+
+def settings(command: str) -> set[str]:
+    """Return the names of the settings that a command gives to Spark."""
+    return set(re.findall(r"--conf ([\w.]+)=", command))
+
+
+def test_settings_that_the_session_adds_are_named(tmp_path: Path) -> None:
+    """`nox -s cluster` submits with the page's settings, and those that a sentence names."""
+    tmp_path.joinpath("driver").mkdir()
+    ours = Cluster(tmp_path, tmp_path, "spark://127.0.0.1:17077", "")
+    plan = Job("/lake", "127.0.0.1:19092", "topic", "delta", 5)
+    added: set[str] = set()
+    for block, connect in ((SUBMIT, False), (SERVER, True)):
+        submitted = settings(submission(ours, plan, connect=connect))
+        added |= submitted - settings(commands(block, {}))
+    sentence = TEXT.partition("To the commands that submit a job it adds")[2].partition("\n\n")[0]
+    assert added == set(re.findall(r"`(spark\.[\w.]+)", sentence))
+
+
+def test_settings_of_a_store_are_those_of_the_page() -> None:
+    """`nox -s cluster -- --store s3` takes the page's settings, and those that a sentence names."""
+    (block,) = (one.code for one in all_blocks(PAGE) if "checkpointFileManagerClass" in one.code)
+    given = dict(re.findall(r"--conf ([\w.]+)=(\S+)", block))
+    sentence = TEXT.partition("To the settings above it adds")[2].partition("\n\n")[0]
+    named = set(re.findall(r"`(spark\.[\w.]+)`", sentence))
+    used = settings_of(given["spark.hadoop.fs.s3a.endpoint"])
+    assert {name: value for name, value in used.items() if name not in named} == given
+    assert named <= {*used}
+
+
+def numbers(row: str) -> list[float]:
+    """Return the numbers of the row of a table that begins with a text."""
+    (line,) = (line for line in TEXT.splitlines() if line.startswith(f"| {row} |"))
+    cells = line.split("|")[2:-1]
+    return [float(re.sub(r"[^\d.]", "", cell)) for cell in cells]
+
+
+@pytest.mark.parametrize(
+    ("row", "copied"),
+    [
+        ("cores, if a batch copies no row", 0),
+        ("cores, if it copies 1 billion rows", 1e9),
+        ("cores, if it copies 10 billion rows", 1e10),
+    ],
+)
+def test_examples_of_sizing_follow_the_formula(row: str, copied: float) -> None:
+    """The cores of the examples are what the formula says with the constants of the page."""
+    cost, floor, partition, copying = 0.3e-3, 20, 0.5, 6e-6
+    for constant in ("| 0.3 ms of a core", "| 20 s for", "and 0.5 s for", "| 6 µs of a core"):
+        assert constant in TEXT
+    rates, lengths = numbers("messages a second"), numbers("length of a batch, s")
+    for rate, length, cores in zip(rates, lengths, numbers(row), strict=True):
+        needed = rate * cost + copied * copying / length
+        assert cores == ceil(needed / (1 - (floor + partition) / length))
 
 
 def test_the_command_of_the_page_is_known() -> None:

@@ -42,6 +42,55 @@ def content_rows(family: Family) -> list[list[str]]:
     return [head, ["---"] * len(head), *rows]
 
 
+def variant_rows(family: Family) -> dict[str, list[list[str]]]:
+    """Return such a table for each variant, by its name in the column ``variant``.
+
+    A format that does not distinguish variants has none.
+    """
+    message = StructColumn((family.roles["message"],))
+    head = ["column", "type", "meaning"]
+    return {
+        name: [head, ["---"] * len(head), *map(list, _held(message, message, arms, "", family))]
+        for name, arms in _variants(message, family).items()
+    }
+
+
+def _variants(message: StructColumn, family: Family) -> dict[str, tuple[str, ...]]:
+    """Return the definitions of each variant: schemas of their own that a message is or wraps."""
+    inner = (_struct(field.column) for field in fields_of(message, family))
+    reached = [*_arms(message, family)]
+    reached += [arm for struct in inner if struct is not None for arm in _arms(struct, family)]
+    titles = set(family.variants.values()) - set(family.roles.values())
+    arms_of = {title: _arms(StructColumn((title,)), family) for title in titles}
+    found = {title: arms for title, arms in arms_of.items() if {*arms} <= {*reached}}
+    return dict(sorted(found.items(), key=lambda item: reached.index(item[1][0])))
+
+
+def _held(
+    struct: StructColumn, own: StructColumn, arms: tuple[str, ...], path: str, family: Family
+) -> Iterator[tuple[str, str, str]]:
+    """Yield path, type and meaning of the columns of a struct that a variant may fill.
+
+    Args:
+        struct: What the column is, for all variants.
+        own: What it holds in this variant, or in some more if it is not narrowed yet.
+        arms: Definitions of the variant.
+        path: Prefix of the paths.
+        family: Has the definitions.
+    """
+    chosen = tuple(arm for arm in _arms(own, family) if arm in arms)
+    narrowed = StructColumn(chosen) if chosen else own
+    fields = {field.name: field for field in fields_of(narrowed, family)}
+    for field in fields_of(struct, family):
+        if field.name not in fields:
+            continue
+        place = f"{path}{field.name}"
+        yield f"`{place}`", _words(field.column), fields[field.name].description
+        below, owned = _struct(field.column), _struct(fields[field.name].column)
+        if below is not None and owned is not None:
+            yield from _held(below, owned, arms, f"{place}.", family)
+
+
 def _rows(
     struct: StructColumn, path: str, variants: str, family: Family
 ) -> Iterator[tuple[str, str, str]]:

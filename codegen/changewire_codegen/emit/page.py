@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from changewire_codegen.emit.content import content_rows
+from changewire_codegen.emit.content import content_rows, variant_rows
 from changewire_codegen.emit.lenient import named_leniencies
 from changewire_codegen.emit.row_validators import nested_length, row_arms
 from changewire_codegen.emit.scalars import type_words
@@ -58,7 +58,11 @@ def _content(family: Family) -> list[str]:
         "What `messages` of `changewire.spark` and `changewire.arrow` gives a message, below "
         "`content`. Where variants differ in the type of a property, its column is JSON text."
     )
-    return ["## Columns", "", text, "", *_table(content_rows(family))]
+    lines = ["## Columns", "", text, "", *_table(content_rows(family))]
+    for variant, rows in variant_rows(family).items():
+        note = f"Where the column `variant` is `{variant}`, all other columns are NULL."
+        lines += [f"### Columns of {variant}", "", note, "", *_table(rows)]
+    return lines
 
 
 def _leniencies(family: Family) -> list[str]:

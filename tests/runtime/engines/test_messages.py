@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pickle
+import re
 from collections import Counter
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -26,7 +28,7 @@ from changewire.engines.messages import MessageDecoder
 from changewire_messages import FORMATS as PACKAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from pyspark.sql import SparkSession
 
@@ -151,6 +153,38 @@ def test_elements_are_counted(read: tuple[str, Read]) -> None:
     used = Counter(one for row in found.messages.values() for one in row["leniencies"])
     assert used == counts["leniencies"]
     assert not {"changes", "controls", "by_operation"} & counts.keys()
+
+
+def tables_of_page(name: str) -> dict[str, set[str]]:
+    """Return the columns of each variant, as the page of a format lists them."""
+    page = Path(__file__).parents[3] / "docs" / "formats" / f"{name.replace('-', '_')}.md"
+    _, *sections = page.read_text(encoding="utf-8").split("\n### Columns of ")
+    return {
+        section.partition("\n")[0]: set(re.findall(r"^\| `(.+?)` \|", section, re.MULTILINE))
+        for section in sections
+    }
+
+
+def filled(value: Any, path: str) -> Iterator[str]:
+    """Yield the paths of the columns that are not NULL."""
+    if isinstance(value, list):
+        for item in value:
+            yield from filled(item, path)
+    elif value is not None:
+        yield path
+        if isinstance(value, dict):
+            for name, inner in value.items():
+                yield from filled(inner, f"{path}.{name}".lstrip("."))
+
+
+def test_columns_of_a_variant_are_those_of_its_table(read: tuple[str, Read]) -> None:
+    """The page of a format has a table for each variant, with all columns that it ever fills."""
+    name, found = read
+    tables = tables_of_page(name)
+    rows = [row for row in found.messages.values() if row["content"] is not None]
+    assert {row["variant"] for row in rows} <= tables.keys()
+    for row in rows:
+        assert {*filled(row["content"], "")} - {""} <= tables[row["variant"]]
 
 
 @formats

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 import pytest
@@ -25,9 +25,21 @@ def places_of(table: pa.Table) -> Counter[tuple[int, int]]:
     return Counter((row["offset"], row["element"]) for row in table.to_pylist())
 
 
-def test_a_stream_lands_each_message_once(spark: SparkSession, tmp_path: Path) -> None:
+CONTENT = ("offset", "element", "variant", "content")
+
+
+def contents_of(table: pa.Table) -> dict[tuple[int, int], tuple[str | None, Any]]:
+    """Return variant and content of rows, by offset and element."""
+    rows = table.select(CONTENT).to_pylist()
+    return {(row["offset"], row["element"]): (row["variant"], row["content"]) for row in rows}
+
+
+@pytest.mark.parametrize("sink", ["parquet", "delta"])
+def test_a_stream_lands_each_message_once(
+    spark: SparkSession, tmp_path: Path, sink: Literal["delta", "parquet"]
+) -> None:
     """A batch that fails after it was written is retried, and changes no output a second time."""
-    made = stream(tmp_path, 1)
+    made = stream(tmp_path, 1, sink)
     places = {name: str(tmp_path / name) for name in ("bronze", "letters", "checkpoint")}
     batches: list[Any] = []
 
@@ -43,7 +55,7 @@ def test_a_stream_lands_each_message_once(spark: SparkSession, tmp_path: Path) -
             messages=places["bronze"],
             dead_letters=places["letters"],
             checkpoint=places["checkpoint"],
-            sink="parquet",
+            sink=sink,
             trigger={"availableNow": True},
             written=once,
         )
@@ -57,9 +69,12 @@ def test_a_stream_lands_each_message_once(spark: SparkSession, tmp_path: Path) -
     assert progress.dead_letters == counts.dead_letters == 3
     assert progress.elements == MIXED_COUNTS["elements"]
     table = pa.table({"value": pa.array(made.sent, pa.binary()), "offset": range(len(made.sent))})
-    for name, rows in zip(places, cwa.messages(table, format=FORMAT).tables()[:2], strict=False):
-        landed = spark.read.parquet(places[name]).select("offset", "element").toArrow()
-        assert places_of(landed) == places_of(rows), name
+    expected = cwa.messages(table, format=FORMAT).tables()
+    for name, rows in zip(places, expected[:2], strict=False):
+        landed = spark.read.format(sink).load(places[name])
+        assert places_of(landed.select("offset", "element").toArrow()) == places_of(rows), name
+    bronze = spark.read.format(sink).load(places["bronze"]).select(*CONTENT)
+    assert contents_of(bronze.toArrow()) == contents_of(expected[0])
 
 
 def test_outputs_are_those_of_what_is_written(spark: SparkSession, tmp_path: Path) -> None:
