@@ -56,13 +56,13 @@ class Chaos(msgspec.Struct):
     kills: int = 0
 
 
-def chaos(faults: Iterable[str], folder: Path, sink: str, seed: int) -> Chaos:
+def chaos(faults: Iterable[str], folder: Path, sink: str, seed: int, *, histories: bool) -> Chaos:
     """Start a query again and again, each time with another fault; then let it end."""
     history, random = History(seed), Random(seed)  # noqa: S311 - no secrets
     with ExitStack() as running:
         server = running.enter_context(broker(folder / "broker"))
         create(server, TOPIC, partitions=PARTITIONS)
-        job = Job(str(folder / "lake"), server, TOPIC, sink, BATCH)
+        job = Job(str(folder / "lake"), server, TOPIC, sink, BATCH, histories=histories)
         done = Chaos(job, [], Counter())
         for number, fault in enumerate(faults, 1):
             done.sent += produce(server, history.records(MESSAGES, TOPIC))
@@ -134,10 +134,15 @@ def main() -> None:
     parser.add_argument("runs", type=int, nargs="?", default=len(FAULTS))
     parser.add_argument("--sink", choices=("delta", "iceberg"), default="delta")
     parser.add_argument("--seed", type=int, default=1)
+    keeps = "keep versions of the rows; without them, most batches are not counted first"
+    parser.add_argument(
+        "--histories", action=argparse.BooleanOptionalAction, default=True, help=keeps
+    )
     given = parser.parse_args()
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        done = chaos(islice(cycle(FAULTS), given.runs), Path(folder), given.sink, given.seed)
+        faults = islice(cycle(FAULTS), given.runs)
+        done = chaos(faults, Path(folder), given.sink, given.seed, histories=given.histories)
         spark = cws.session(settings(Path(done.job.folder, "warehouse")))
         found = outcome(spark, done.job, done.sent)
     seconds = round(time.monotonic() - started)
