@@ -236,7 +236,10 @@ def test_a_change_that_failed_after_it_had_landed_is_replayed(
     ]
     options: dict[str, Any] = {"format": "dataworks-json", "rows": "json"}
     outputs: dict[str, Any] = lake.outputs()
-    places = {"target": lake.template, "checkpoint": str(lake.root / "checkpoint")}
+    places: dict[str, Any] = {
+        "target": lake.template,
+        "checkpoint": str(lake.root / "checkpoint"),
+    }
     # The first one needs a look at what is there, and is decided on once it is in the log.
     with failing_at(merge, "reduced", "State("):
         landed(spark, lake, first, second, **options)
