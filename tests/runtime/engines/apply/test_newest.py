@@ -23,7 +23,10 @@ def effects(*sent: Sent) -> pa.Table:
             "key": key,
             "major": sequence,
             "minor": 0,
-            "topic": "t", "partition": 0, "offset": offset, "element": 0,
+            "topic": "t",
+            "partition": 0,
+            "offset": offset,
+            "element": 0,
             "is_delete": row is None,
             "content": row,
         }
