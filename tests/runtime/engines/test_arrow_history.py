@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from deltalake import write_deltalake
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.runtime.changes import lindorm
 from tests.runtime.engines.version_rows import declared, log_of, typed_versions_in, versions_in
 from tests.runtime.tables.histories import (
     applied,
@@ -267,6 +269,29 @@ def test_schemas_of_rows() -> None:
         cwa.history(changes, table="d.t", rows=schema, families=["f"])
     with pytest.raises(ValueError, match="families does not apply to dataworks-json"):
         cwa.history(changes, table="d.t", rows=schema, format="dataworks-json", families=["f"])
+
+
+def test_the_schema_of_an_hbase_table() -> None:
+    """Its columns are bytes, under the names that their families give them."""
+    schema = lindorm.declared(ROW="string", f_a="string")
+    messages = [
+        {
+            "payload": {
+                "op": "c",
+                "ts_ms": 1,
+                "after": {"ROW": "cm93", "f_a": value},
+                "source": {"namespace": "n", "table": "t", "ts_ms": at},
+            }
+        }
+        for at, value in [(1, "QUJD"), (2, "REVG")]
+    ]
+    options: dict[str, Any] = {"format": "lindorm-json", "families": ["f"]}
+    decoded = cwa.decode([json.dumps(one).encode() for one in messages], **options)
+    found = cwa.history(decoded.changes, table="n.t", rows=schema, **options)
+    assert found.select(["ROW", "f:a", "is_current"]).to_pylist() == [
+        {"ROW": b"row", "f:a": b"ABC", "is_current": False},
+        {"ROW": b"row", "f:a": b"DEF", "is_current": True},
+    ]
 
 
 def test_rows_that_versions_cannot_have() -> None:
