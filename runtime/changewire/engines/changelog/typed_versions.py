@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
-from msgspec.structs import replace
 
 from changewire.engines.changelog.logged import (
     LoggedChange,
@@ -22,9 +21,8 @@ from changewire.engines.changelog.versions import (
 )
 from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import unpacked
-from changewire.engines.typed.mutations import FittedMutations, TypedColumns, without_key
+from changewire.engines.typed.mutations import FittedMutations, TypedColumns, mutation_without_key
 from changewire.engines.typed.types import without_metadata
-from changewire.tables.mutations import RowMutation
 from changewire.tables.routing import Refusal
 from changewire.tables.version_changes import version_changes
 from changewire.tables.version_rows import VersionNames
@@ -89,15 +87,10 @@ def _rows(
     for key, of_key in sorted(found.mutations.items()):
         columns = unpacked(key)
         noted = (
-            (_without(one.mutation, columns), changes[one.number].note)
+            (mutation_without_key(columns, one.mutation), changes[one.number].note)
             for one in of_key
             if one.number is not None
         )
         for write in version_changes(noted, truncates=ends).writes:
             row = {**(write.values or {}), **found.named[key]}
             yield {**row, **version_columns(write.metadata, names)}
-
-
-def _without(mutation: RowMutation, key: Collection[str]) -> RowMutation:
-    """Return a mutation whose columns are those of the row but its key's."""
-    return replace(mutation, values=without_key(key, mutation.values))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from changewire.engines.changelog.logged import LoggedChange, keyed_mutations, paired, truncates_of
 from changewire.engines.changelog.versions import ENDS, plain_rows, version_columns
@@ -22,10 +21,15 @@ from changewire.engines.delta.writing import HELD, ROWS, merge_rows
 from changewire.engines.json_rows import KEY, unpacked
 from changewire.engines.kept import TableHistory
 from changewire.engines.retries import Written, write_until_final
-from changewire.engines.typed.mutations import FittedMutations, Row, without_key
+from changewire.engines.typed.mutations import (
+    FittedMutations,
+    Row,
+    mutation_without_key,
+    without_key,
+)
 from changewire.tables.batch import KeyedMutation
 from changewire.tables.metadata import COLUMN, fields_of
-from changewire.tables.mutations import DELETE, RowMutation
+from changewire.tables.mutations import DELETE
 from changewire.tables.routing import TRUNCATE
 from changewire.tables.version_changes import (
     Metadata,
@@ -121,7 +125,7 @@ class DeltaHistory(Struct, frozen=True):
     def _changes(self, key: str, known: _Known, truncates: list[NotedOrder]) -> VersionChanges:
         names = unpacked(key)
         batch = (
-            (_without(one.mutation, names), self._note(one.number))
+            (mutation_without_key(names, one.mutation), self._note(one.number))
             for one in self.found.mutations.get(key, ())
         )
         return version_changes(batch, known.versions, known.ends, truncates)
@@ -178,11 +182,6 @@ def delta_history(
     fitted = (shape or JSON).fitted(found, [one.after for one in read])
     truncates = [*truncates_of(every)]
     return DeltaHistory(fitted, [one.note for one in read], truncates, place, shape)
-
-
-def _without(mutation: RowMutation, key: Collection[str]) -> RowMutation:
-    """Return a mutation whose columns are those of the row but its key's."""
-    return replace(mutation, values=without_key(key, mutation.values))
 
 
 def _plain(table: DeltaTable, query: str, **others: DeltaTable) -> Iterator[dict[str, Any]]:

@@ -96,6 +96,11 @@ def without_key(key: Collection[str], values: Mapping[str, Any]) -> Row:
     return {name: value for name, value in values.items() if name not in key}
 
 
+def mutation_without_key(key: Collection[str], mutation: RowMutation) -> RowMutation:
+    """Return a mutation whose columns are those of the row but its key's."""
+    return replace(mutation, values=without_key(key, mutation.values))
+
+
 def _after(one: KeyedMutation, afters: Sequence[str | None]) -> str | None:
     is_delete = one.number is None or one.mutation.kind == DELETE
     return None if is_delete else afters[one.number or 0]
