@@ -38,3 +38,9 @@ def versions(log: cwa.ChangeLog) -> object:
     """Return every version of the rows of a table, by a change log."""
     made = cwa.history  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]: no stubs
     return made(log, table="shop.users", names="auto_cdc")  # pyright: ignore[reportUnknownVariableType]
+
+
+def typed_versions(log: cwa.ChangeLog, schema: str) -> object:
+    """Return the same with the columns that a schema from the messages declares."""
+    made = cwa.history  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]: no stubs
+    return made(log, table="shop.users", rows=schema, keys=["id"], format="dataworks-json")  # pyright: ignore[reportUnknownVariableType]

@@ -111,3 +111,8 @@ def merged(messages: DataFrame, lake: Path, since: datetime) -> int:
 def current(log: DataFrame) -> DataFrame:
     """Return the rows of a table as they are now, by every version of each."""
     return cws.history(log, table="shop.users", rows="variant").where("is_current")
+
+
+def declared(log: DataFrame, schema: str) -> DataFrame:
+    """Return versions with the columns that a schema from the messages declares."""
+    return cws.history(log, table="hbase.t", rows=schema, format="lindorm-json", families=["f"])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +14,14 @@ import pytest
 from deltalake import write_deltalake
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.runtime.engines.version_rows import log_of, versions_in
+from tests.runtime.changes import lindorm
+from tests.runtime.engines.version_rows import declared, log_of, typed_versions_in, versions_in
 from tests.runtime.tables.histories import (
+    applied,
     change,
+    content,
     deliveries,
+    eventful,
     halves,
     histories,
     placed,
@@ -22,6 +29,7 @@ from tests.runtime.tables.histories import (
     truncate,
     truncates,
 )
+from tests.runtime.tables.histories import rows as rows_of
 from tests.runtime.tables.model import versions_of
 
 import changewire.arrow as cwa
@@ -31,6 +39,8 @@ from changewire.engines.errors import OutputError
 from changewire.tables.history import history_of
 
 IMAGES = ("full", "full", "patch", "keys")
+SPANS = ("valid_from", "valid_to", "is_current", "op", "_changewire")
+TYPED = pa.schema([("id", pa.int64()), ("a", pa.decimal128(38, 6)), ("b", pa.decimal128(38, 6))])
 LINES = [
     b'{"msg": "write", "key": ["shop", "users", "YWJjZGVmZ2hpamtsbW5vcHFyc3Q=", "u-17"],'
     b' "gen": %d, "exp": 0, "lut": %d, "bins": [{"name": "age", "type": "int", "value": %d}]}'
@@ -48,6 +58,63 @@ def test_versions_are_those_of_the_model(data: st.DataObject) -> None:
     changes, controls = log_of(order)
     found = cwa.history(changes, table="d.t", controls=controls)
     assert versions_in(found.to_pylist(maps_as_pydicts="strict")) == versions_of(history)
+
+
+@steady
+@given(st.data())
+def test_versions_of_a_type_are_those_of_the_model(data: st.DataObject) -> None:
+    """What the type lacks begins no version, and text is the decimal that it says."""
+    history = [*data.draw(histories(IMAGES)), *data.draw(truncates()), *data.draw(halves())]
+    order = [one for batch in data.draw(deliveries(history)) for one in batch]
+    changes, controls = log_of(order)
+    found = cwa.history(changes, table="d.t", controls=controls, rows=TYPED, keys=["id"])
+    assert found.schema.names == ["id", "a", "b", *SPANS]
+    rows = typed_versions_in(found.to_pylist(maps_as_pydicts="strict"))
+    assert rows == versions_of(declared(history, ["a", "b"]))
+
+
+def naive(changes: pa.Table) -> int:
+    """Return how many rows of a table are current by what readers write first, in SQLite."""
+    rows = [
+        (row["key"], row["sequence"]["major"], row["sequence"]["minor"])
+        for row in changes.to_pylist()
+        if row["source"]["table"] == "t"
+    ]
+    with closing(sqlite3.connect(":memory:")) as sql:
+        sql.execute("create table log (key, major, minor)")
+        sql.executemany("insert into log values (?, ?, ?)", rows)
+        following = "lead(major) over (partition by key order by major, minor)"
+        query = f"select count(*) from (select {following} as ended from log) where ended is null"  # noqa: S608
+        (found,) = sql.execute(query).fetchone()
+    return int(found)
+
+
+@steady
+@given(st.data())
+def test_current_versions_are_the_merged_table(data: st.DataObject) -> None:
+    """A `lead()` over the log never has fewer rows: it takes deletes and old keys for rows."""
+    history = data.draw(histories(IMAGES))
+    batches = data.draw(deliveries(history))
+    changes, _ = log_of([one for batch in batches for one in batch])
+    versions = versions_in(cwa.history(changes, table="d.t").to_pylist(maps_as_pydicts="strict"))
+    current = {
+        key: one.row for key, of_key in versions.items() for one in of_key if one.ended is None
+    }
+    tables, _ = applied(*batches)
+    assert current == content(tables).get("t", {})
+    assert naive(changes) >= len(current)
+
+
+def test_lead_has_rows_that_are_gone() -> None:
+    """With a delete, a moved row, a late change and a double it has four rows of two."""
+    first, second, late = eventful()
+    log = [*first, *second, *late, *second]
+    changes, _ = log_of(log)
+    found = cwa.history(changes, table="d.t").to_pylist()
+    tables, _ = applied(first, second, [*late, *second])
+    assert [row["key"] for row in found if row["is_current"]] == ['{"id":3}', '{"id":4}']
+    assert [row["id"] for row in rows_of(tables)] == [3, 4]
+    assert naive(changes) == 4
 
 
 @steady
@@ -155,6 +222,89 @@ def test_text_of_other_libraries() -> None:
     found = cwa.history(changes.cast(pa.schema(fields)), table="d.t")
     assert found.equals(cwa.history(changes, table="d.t"))
     assert len(found) == 2
+
+
+PRICES: list[Any] = [
+    change(a="9.90", c="x"),
+    change(sequence=12, a="9.95"),
+    change("delete", sequence=20),
+    change(sequence=11, a="9.90", c="declared nowhere"),
+    change(sequence=30, a=None, b=2),
+]
+
+
+def test_columns_of_a_type() -> None:
+    """Columns of the key that the type lacks are text; a large string is a string."""
+    changes, _ = log_of(placed(*PRICES))
+    kind = pa.schema([("a", pa.decimal128(10, 2)), ("c", pa.large_string())])
+    found = cwa.history(changes, table="d.t", rows=kind, names="auto_cdc")
+    assert found.schema.names == ["a", "c", "id", "__START_AT", "__END_AT", "_changewire"]
+    assert found.schema.field("c").type == pa.string()
+    rows = [(one["id"], one["a"] and str(one["a"]), one["c"]) for one in found.to_pylist()]
+    assert rows == [
+        ("1", "9.90", "x"),
+        ("1", "9.90", "declared nowhere"),
+        ("1", "9.95", None),
+        ("1", None, None),
+    ]
+
+
+def test_a_change_that_does_not_fit_is_named() -> None:
+    """By its place and its column, and without its value."""
+    changes, _ = log_of(placed(*PRICES, change(key=2, a="secret")))
+    with pytest.raises(OutputError, match="the change at topic/0/5: /after/a: ") as raised:
+        cwa.history(changes, table="d.t", rows=TYPED)
+    assert "secret" not in str(raised.value)
+
+
+def test_schemas_of_rows() -> None:
+    """The schema of a message needs the name of its format, and gives the columns that it names."""
+    changes, _ = log_of(placed(*PRICES))
+    schema = '{"dataColumn": [{"name": "id", "type": "LONG"}, {"name": "a", "type": "DOUBLE"}]}'
+    found = cwa.history(changes, table="d.t", rows=schema, format="dataworks-json")
+    assert [(one["id"], one["a"]) for one in found.to_pylist()] == [(1, 9.9), (1, 9.95), (1, None)]
+    with pytest.raises(ValueError, match="needs `format`"):
+        cwa.history(changes, table="d.t", rows=schema)
+    with pytest.raises(ValueError, match="needs `format`"):
+        cwa.history(changes, table="d.t", rows=schema, families=["f"])
+    with pytest.raises(ValueError, match="families does not apply to dataworks-json"):
+        cwa.history(changes, table="d.t", rows=schema, format="dataworks-json", families=["f"])
+
+
+def test_the_schema_of_an_hbase_table() -> None:
+    """Its columns are bytes, under the names that their families give them."""
+    schema = lindorm.declared(ROW="string", f_a="string")
+    messages = [
+        {
+            "payload": {
+                "op": "c",
+                "ts_ms": 1,
+                "after": {"ROW": "cm93", "f_a": value},
+                "source": {"namespace": "n", "table": "t", "ts_ms": at},
+            }
+        }
+        for at, value in [(1, "QUJD"), (2, "REVG")]
+    ]
+    options: dict[str, Any] = {"format": "lindorm-json", "families": ["f"]}
+    decoded = cwa.decode([json.dumps(one).encode() for one in messages], **options)
+    found = cwa.history(decoded.changes, table="n.t", rows=schema, **options)
+    assert found.select(["ROW", "f:a", "is_current"]).to_pylist() == [
+        {"ROW": b"row", "f:a": b"ABC", "is_current": False},
+        {"ROW": b"row", "f:a": b"DEF", "is_current": True},
+    ]
+
+
+def test_rows_that_versions_cannot_have() -> None:
+    """The error says what they are, or which columns versions have too."""
+    changes, _ = log_of(placed(change(Op="x")))
+    with pytest.raises(OutputError, match="the names Op"):
+        cwa.history(changes, table="d.t", rows=pa.schema([("Op", pa.string())]))
+    with pytest.raises(OutputError, match="no change of the table has a key"):
+        cwa.history(changes, table="d.other", rows=TYPED)
+    with pytest.raises(ValueError, match="'variant' is for Spark"):
+        cwa.history(changes, table="d.t", rows="variant")
+    with pytest.raises(ValueError, match="'embedded' is no"):
+        cwa.history(changes, table="d.t", rows="embedded")
 
 
 def test_what_is_no_change_log() -> None:

@@ -30,6 +30,7 @@ TYPED = (
 ARROW = pa.schema(
     [("id", pa.int64()), ("price", pa.decimal128(10, 2)), ("name", pa.large_string())]
 )
+ANY_JSON = {"contentMediaType": "application/json"}
 PRICES: list[Any] = [
     change(price="9.90", name="a"),
     change(sequence=12, price="9.95", name="a"),
@@ -69,6 +70,43 @@ def test_versions_are_those_of_arrow_and_of_the_model(spark: SparkSession, tmp_p
     )
 
 
+DRAWN = {
+    "with the key": pa.schema(
+        [("id", pa.string()), ("a", pa.decimal128(38, 6)), ("b", pa.decimal128(38, 6))]
+    ),
+    "without it": pa.schema([("a", pa.float64()), pa.field("c", pa.string(), metadata=ANY_JSON)]),
+}
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_versions_of_a_type_are_those_of_arrow(
+    spark: SparkSession, tmp_path: Path, kind: str
+) -> None:
+    """The same rows and places, of drawn changes and a truncate."""
+    history = [
+        *(one for one in deliveries_of(HISTORIES) if kind == "with the key" or fits(one)),
+        *placed(truncate(20), partition=HISTORIES),
+    ]
+    changes, controls = frames(spark, tmp_path, history)
+    rows: Any = DRAWN[kind]
+    found = cws.history(changes, table="d.t", controls=controls, rows=rows).toArrow()
+    folders = (tmp_path / name for name in ("changes", "controls"))
+    arrow = cwa.history(next(folders), table="d.t", controls=next(folders), rows=rows)
+    assert len(arrow) > HISTORIES
+    assert found.schema.names == arrow.schema.names
+    assert plain(found.cast(arrow.schema)) == plain(arrow)
+
+
+def fits(placed: PositionedChange) -> bool:
+    """Whether the column ``a`` of a change is no text, which fits no double."""
+    return not isinstance((placed.change.after or {}).get("a"), str)
+
+
+def plain(table: pa.Table) -> list[str]:
+    """Return the rows of a table in an order of their own."""
+    return sorted(map(repr, table.to_pylist(maps_as_pydicts="strict")))
+
+
 @pytest.mark.parametrize("kind", [TYPED, ARROW], ids=["Spark", "Arrow"])
 def test_columns_of_a_type(
     spark: SparkSession, tmp_path: Path, kind: StructType | pa.Schema
@@ -97,6 +135,20 @@ def test_a_change_that_does_not_fit_is_named(spark: SparkSession, tmp_path: Path
     with pytest.raises(PythonException, match="the change at topic/0/5: /after/price: ") as raised:
         found.collect()
     assert "secret" not in str(raised.value)
+    with pytest.raises(cws.OutputError) as in_arrow:
+        cwa.history(tmp_path / "changes", table="d.t", rows=TYPED)
+    assert str(in_arrow.value) in str(raised.value)
+
+
+def test_the_schema_of_a_message(spark: SparkSession, tmp_path: Path) -> None:
+    """It needs the name of its format, which no change log says."""
+    changes, _ = frames(spark, tmp_path, placed(*PRICES))
+    schema = '{"dataColumn": [{"name": "id", "type": "LONG"}, {"name": "price", "type": "DOUBLE"}]}'
+    found = cws.history(changes, table="d.t", rows=schema, format="dataworks-json")
+    rows = found.orderBy("_changewire.sequence").select("id", "price", "is_current").collect()
+    assert [tuple(row) for row in rows] == [(1, 9.9, False), (1, 9.95, False), (1, None, True)]
+    with pytest.raises(ValueError, match="needs `format`"):
+        cws.history(changes, table="d.t", rows=schema)
 
 
 def test_variant(spark: SparkSession, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Typed rows need no PySpark: in Arrow, in the Python engine, and in tables of delta-rs."""
+"""Typed rows need no PySpark: in Arrow, the Python engine, tables of delta-rs, and versions."""
 
 from __future__ import annotations
 
@@ -55,6 +55,7 @@ def test_rows_have_types_where_pyspark_is_not(tmp_path: Path) -> None:
     ]
     refused = ["/after/price", "/after/price"]
     assert found["arrow"] == found["python"] == found["tables"] == [exact, refused]
+    assert found["versions"] == exact
     floats = [
         {"id": 1, "price": 9.9, "at": AT_TEXT},
         {"id": 2, "price": None, "at": None},
@@ -62,6 +63,7 @@ def test_rows_have_types_where_pyspark_is_not(tmp_path: Path) -> None:
     ]
     assert found["schema"] == found["embedded"] == [floats, ["/after/price"]]
     assert found["tables of schemas"] == found["schema"]
+    assert found["versions by schema"] == floats[:2]
     texts = [row["price"] for row in found["json schema"][0]]
     assert texts == ["9.90", None, "1.239", "1E+400"]
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from decimal import Decimal
+from typing import Any, Final
 
 import msgspec
 import pyarrow as pa
+from msgspec.structs import replace
 from tests.runtime.engines.delta.lake import ChangeDecoder, records
 from tests.runtime.tables.model import Key, Version, key_of
 
@@ -14,6 +16,10 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.layout import CHANGE, CONTROL
 from changewire.engines.outputs import output_of
 from changewire.tables import PositionedChange
+from changewire_messages.change import Change
+
+SPANS: Final = frozenset({"valid_from", "valid_to", "is_current", "op", "_changewire"})
+"""Columns of versions beside those of their rows."""
 
 
 def log_of(batch: Sequence[PositionedChange]) -> tuple[pa.Table, pa.Table]:
@@ -30,13 +36,47 @@ def log_of(batch: Sequence[PositionedChange]) -> tuple[pa.Table, pa.Table]:
 
 def versions_in(rows: Iterable[dict[str, Any]]) -> dict[Key, list[Version]]:
     """Return the rows of a table of versions as `model.versions_of` has them."""
+    parsed = ((*map(msgspec.json.decode, (row["key"], row["row"])), row) for row in rows)
+    return _by_key(parsed)
+
+
+def typed_versions_in(rows: Iterable[dict[str, Any]]) -> dict[Key, list[Version]]:
+    """Return the same of rows that are columns of a type; columns that are NULL are not there."""
+    return _by_key(({"id": row["id"]}, _columns(row), row) for row in rows)
+
+
+def declared(history: Iterable[PositionedChange], names: Sequence[str]) -> list[PositionedChange]:
+    """Return changes as a type sees them that has these columns, whose values are decimals.
+
+    In a whole row it cannot tell NULL from a column that is not there.
+    """
+    return [replace(one, change=_declared(one.change, names)) for one in history]
+
+
+def _declared(change: Change, names: Sequence[str]) -> Change:
+    is_whole = change.attributes.get("image", "full") == "full"
+
+    def own(row: dict[str, Any] | None) -> Any:
+        return row and {
+            name: Decimal(value) if isinstance(value, str) and name != "id" else value
+            for name, value in row.items()
+            if (name in names and not (is_whole and value is None)) or name == "id"
+        }
+
+    return replace(change, before=own(change.before), after=own(change.after))
+
+
+def _columns(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: one for name, one in row.items() if one is not None and name not in SPANS}
+
+
+def _by_key(rows: Iterable[tuple[Any, Any, dict[str, Any]]]) -> dict[Key, list[Version]]:
+    """Return versions by key, of keys, rows and the rows of the table."""
     found: dict[Key, list[Version]] = {}
-    for row in rows:
-        metadata, key = row["_changewire"], msgspec.json.decode(row["key"])
+    for key, values, row in rows:
+        metadata = row["_changewire"]
         end = metadata["ended"]
-        version = Version(
-            msgspec.json.decode(row["row"]), _order(metadata), None if end is None else _order(end)
-        )
+        version = Version(values, _order(metadata), None if end is None else _order(end))
         assert row["is_current"] == (end is None)
         assert row["op"] == metadata["op"]
         found.setdefault(key_of(key), []).append(version)

@@ -45,6 +45,10 @@ def typed(folder: str, schema: str) -> str:
         (table,) = (path for path in Path(folder, name).iterdir() if "__" not in path.name)
         kept = rows_of(table)
         found[name] = [kept, [one["pointer"] for one in outcome.first_dead_letters]]
+    log = f"{folder}/out of tables/changes"
+    for name, rows in {"versions": columns, "versions by schema": schema}.items():
+        versions = cwa.history(log, table="shop.users", rows=rows, format=FORMAT)
+        found[name] = versions.select(columns.names).to_pylist()
     return json.dumps(found, default=str)
 
 

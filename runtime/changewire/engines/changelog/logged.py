@@ -15,6 +15,7 @@ from changewire.engines.changelog.keys import parsed
 from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import unpacked
 from changewire.engines.layout import RECORD_COLUMNS, RECORD_PLACE
+from changewire.tables.batch import KeyedMutation, TableMutations
 from changewire.tables.keys import key_text
 from changewire.tables.mutations import DELETE, RowMutation, mutations
 from changewire.tables.names import NO_TABLE
@@ -175,6 +176,16 @@ def table_changes(
     for one in paired(changes):
         for mutation in mutations(one.change, one.position):
             found.mutations[key_text(mutation.key)].append((mutation, one.note))
+    return found
+
+
+def keyed_mutations(changes: Iterable[LoggedChange]) -> TableMutations:
+    """Return what changes do to rows, by the keys as `key_text`, with the changes' numbers."""
+    found: TableMutations = {}
+    for number, one in enumerate(changes):
+        for mutation in mutations(one.change, one.position):
+            key = key_text(mutation.key)
+            found.setdefault(key, []).append(KeyedMutation(key, mutation, number))
     return found
 
 

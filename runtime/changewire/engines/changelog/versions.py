@@ -67,14 +67,21 @@ def columns_fault(rows: Iterable[str], names: VersionNames) -> str | None:
 
 def versions_type(names: VersionNames) -> pa.Schema:
     """Return the columns of versions whose rows are JSON text."""
-    columns = {KEY: pa.string(), ROW: pa.string(), **SPAN_TYPES[names], COLUMN: VERSION_METADATA}
-    return pa.schema([*columns.items()])
+    return pa.schema([(KEY, pa.string()), (ROW, pa.string()), *span_fields(names)])
+
+
+def span_fields(names: VersionNames) -> list[tuple[str, pa.DataType]]:
+    """Return the columns of versions beside those of their rows."""
+    return [*SPAN_TYPES[names].items(), (COLUMN, VERSION_METADATA)]
 
 
 def version_table(changes: TableChanges, names: VersionNames) -> pa.Table:
     """Return the versions of all rows of a table, those of a row together, oldest first."""
-    rows = _rows(changes, names)
-    schema = versions_type(names)
+    return tabled(_rows(changes, names), versions_type(names))
+
+
+def tabled(rows: Iterator[dict[str, Any]], schema: pa.Schema) -> pa.Table:
+    """Return rows as a table."""
     batches: list[pa.RecordBatch] = []
     while some := [*islice(rows, _BATCH)]:
         batches.append(pa.RecordBatch.from_pylist(some, schema))

@@ -14,9 +14,10 @@ import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
 
 from changewire.engines.delta.queries import read
-from changewire.engines.delta.shapes import Row, Shape
+from changewire.engines.delta.shapes import Shape
 from changewire.engines.delta.tables import DeltaTables
 from changewire.engines.json_rows import KEY
+from changewire.engines.typed.mutations import Row
 from changewire.engines.typed.types import without_metadata
 from changewire.tables.metadata import COLUMN
 

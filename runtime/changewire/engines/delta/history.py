@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
 from msgspec import Struct, field
-from msgspec.structs import replace
 
-from changewire.engines.changelog.logged import LoggedChange, paired, truncates_of
+from changewire.engines.changelog.logged import LoggedChange, keyed_mutations, paired, truncates_of
 from changewire.engines.changelog.versions import ENDS, plain_rows, version_columns
 from changewire.engines.delta.held import wanted_keys
 from changewire.engines.delta.history_tables import VersionTables, version_tables
 from changewire.engines.delta.queries import read_batches
-from changewire.engines.delta.shapes import JSON, FittedMutations, Row, Shape
+from changewire.engines.delta.shapes import JSON, Shape
 from changewire.engines.delta.tables import reported
 from changewire.engines.delta.writing import HELD, ROWS, merge_rows
 from changewire.engines.json_rows import KEY, unpacked
 from changewire.engines.kept import TableHistory
 from changewire.engines.retries import Written, write_until_final
-from changewire.tables.batch import KeyedMutation, TableMutations
-from changewire.tables.keys import key_text
+from changewire.engines.typed.mutations import (
+    FittedMutations,
+    Row,
+    mutation_without_key,
+    without_key,
+)
+from changewire.tables.batch import KeyedMutation
 from changewire.tables.metadata import COLUMN, fields_of
-from changewire.tables.mutations import DELETE, RowMutation, mutations
+from changewire.tables.mutations import DELETE
 from changewire.tables.routing import TRUNCATE
 from changewire.tables.version_changes import (
     Metadata,
@@ -121,7 +125,7 @@ class DeltaHistory(Struct, frozen=True):
     def _changes(self, key: str, known: _Known, truncates: list[NotedOrder]) -> VersionChanges:
         names = unpacked(key)
         batch = (
-            (_without(one.mutation, names), self._note(one.number))
+            (mutation_without_key(names, one.mutation), self._note(one.number))
             for one in self.found.mutations.get(key, ())
         )
         return version_changes(batch, known.versions, known.ends, truncates)
@@ -151,7 +155,7 @@ class DeltaHistory(Struct, frozen=True):
                 columns = {name: row[name] for name in shape.keys}
                 key = shape.key_text(columns)
                 named.setdefault(key, columns)
-                version = row[COLUMN], _but(unpacked(key), shape.values(row))
+                version = row[COLUMN], without_key(unpacked(key), shape.values(row))
                 found.setdefault(key, _Known()).versions.append(version)
         return found, truncates
 
@@ -172,25 +176,12 @@ def delta_history(
     """
     every = [*changes]
     read = [*paired(one for one in every if one.change.op != TRUNCATE)]
-    found: TableMutations = {}
-    for number, one in enumerate(read):
-        for mutation in mutations(one.change, one.position):
-            key = key_text(mutation.key)
-            found.setdefault(key, []).append(KeyedMutation(key, mutation, number))
+    found = keyed_mutations(read)
     for delete in earlier:
         found.setdefault(delete.key, []).append(delete)
     fitted = (shape or JSON).fitted(found, [one.after for one in read])
     truncates = [*truncates_of(every)]
     return DeltaHistory(fitted, [one.note for one in read], truncates, place, shape)
-
-
-def _without(mutation: RowMutation, key: Collection[str]) -> RowMutation:
-    """Return a mutation whose columns are those of the row but its key's."""
-    return replace(mutation, values=_but(key, mutation.values))
-
-
-def _but(key: Collection[str], values: Mapping[str, Any]) -> Row:
-    return {name: value for name, value in values.items() if name not in key}
 
 
 def _plain(table: DeltaTable, query: str, **others: DeltaTable) -> Iterator[dict[str, Any]]:

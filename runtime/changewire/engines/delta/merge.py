@@ -20,7 +20,7 @@ from changewire.engines.delta.held import (
     wanted_keys,
 )
 from changewire.engines.delta.queries import older_than
-from changewire.engines.delta.shapes import JSON, FittedMutations, Row, Shape
+from changewire.engines.delta.shapes import JSON, Shape
 from changewire.engines.delta.tables import (
     NEXT_VERSION,
     DeltaTables,
@@ -33,6 +33,7 @@ from changewire.engines.delta.writing import merge_rows
 from changewire.engines.json_rows import KEY
 from changewire.engines.kept import TRUNCATED, TableHistory, as_pairs, order_text, order_value
 from changewire.engines.retries import Written, retried, write_until_final
+from changewire.engines.typed.mutations import FittedMutations, Row
 from changewire.tables.batch import decide_rows, without_changes
 from changewire.tables.merge import Stored
 from changewire.tables.metadata import COLUMN, metadata_of, state_from

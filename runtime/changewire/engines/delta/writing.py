@@ -9,8 +9,8 @@ import pyarrow as pa
 from deltalake import DeltaTable
 
 from changewire.engines.delta.held import quoted, same_key, unused_name
-from changewire.engines.delta.shapes import Row
 from changewire.engines.delta.tables import NEXT_VERSION, reported
+from changewire.engines.typed.mutations import Row
 from changewire.engines.typed.types import without_metadata
 
 HELD: Final = "held"

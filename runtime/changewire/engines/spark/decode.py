@@ -29,7 +29,7 @@ from changewire.engines.spark.types import HEADERS, INPUT, ROWS, nullable, typed
 from changewire.engines.spark.variant import VariantDecoder, as_variant
 from changewire.engines.spark.worker import forget_archives
 from changewire.engines.typed.decode import TypedDecoder
-from changewire.engines.typed.schemas import ArrowSchema, RowSchema
+from changewire.engines.typed.schemas import ArrowSchema, RowSchema, schema_options
 from changewire.engines.typed.types import columns_as_json, row_columns
 
 RowsAs: TypeAlias = Literal["json", "variant"] | StructType | ArrowSchema | RowSchema
@@ -190,13 +190,8 @@ def struct_of(
         return cast("StructType", nullable(rows))
     if isinstance(rows, ArrowSchema):
         return StructType.fromJson(columns_as_json(row_columns(pa.schema(rows))))
-    of = decode_options
     try:
-        found = (
-            row_type(rows)
-            if of is None
-            else row_type(rows, format=of.format, keys=of.keys, families=of.families)
-        )
+        found = row_type(rows, **schema_options(decode_options))
     except OSError:
         raise ValueError(
             f"rows is 'json', 'variant', a StructType, a pyarrow.Schema or a schema, not {rows!r}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
+
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.decode import Decoder
 from changewire.engines.messages import MessageDecoder
@@ -27,6 +29,16 @@ def decoder_of(decode_options: DecodeOptions, rows: RowsAs = "json") -> Decoder:
         return MessageDecoder(decode_options)
     if is_json:
         return Decoder(decode_options)
+    return TypedDecoder(decode_options, typed_columns(rows, decode_options))
+
+
+def typed_columns(rows: RowsAs, decode_options: DecodeOptions | None) -> pa.Schema:
+    """Return the columns of typed rows in Arrow, as `given_columns`.
+
+    Raises:
+        ValueError: `rows` is nothing that rows can be, or a row has no column of such a type.
+        ImportError: `rows` is a JSON Schema, and the extra ``codegen`` is not installed.
+    """
     if isinstance(rows, str) and rows == "variant":
         raise ValueError("rows='variant' is for Spark: Arrow has no type that it would be")
-    return TypedDecoder(decode_options, given_columns(rows, decode_options))
+    return given_columns(rows, decode_options)

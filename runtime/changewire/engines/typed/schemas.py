@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Final, Protocol, TypeAlias, TypedDict, runtime_checkable
 
 import pyarrow as pa
 
@@ -26,6 +26,14 @@ class ArrowSchema(Protocol):
     def __arrow_c_schema__(self) -> Any:
         """Return the columns as an Arrow schema."""
         ...
+
+
+class SchemaOptions(TypedDict, total=False):
+    """What the type of rows depends on, beside a schema from a message."""
+
+    format: str | None
+    keys: Sequence[str] | None
+    families: Sequence[str] | None
 
 
 RowsAs: TypeAlias = str | bytes | PathLike[str] | Mapping[str, Any] | Any
@@ -62,8 +70,13 @@ def schema_columns(
     return _typed_by(columns, MESSAGE_SCHEMA)
 
 
-def given_columns(rows: Any, decode_options: DecodeOptions) -> pa.Schema:
+def given_columns(rows: Any, decode_options: DecodeOptions | None) -> pa.Schema:
     """Return the columns of rows that a type, of Arrow or of PySpark, or a schema says.
+
+    Args:
+        rows: The type or the schema.
+        decode_options: How messages are read, for schemas that stand in them; None: they are
+            refused.
 
     Raises:
         ValueError: It is neither, or a row has no column of such a type.
@@ -78,15 +91,32 @@ def given_columns(rows: Any, decode_options: DecodeOptions) -> pa.Schema:
     if not isinstance(rows, (str, bytes, PathLike, Mapping)):
         raise _not_given(rows)
     try:
-        found = schema_columns(
-            rows,
-            format=decode_options.format,
-            keys=decode_options.keys,
-            families=decode_options.families,
-        )
+        found = schema_columns(rows, **schema_options(decode_options))
     except OSError:
         raise _not_given(rows) from None
     return columns_of(found)
+
+
+def schema_options(decode_options: DecodeOptions | None) -> SchemaOptions:
+    """Return what `schema_columns` takes of the options by which messages are read."""
+    of = decode_options
+    return {} if of is None else {"format": of.format, "keys": of.keys, "families": of.families}
+
+
+def options_of_log(
+    format: str | None, keys: Sequence[str] | None, families: Sequence[str] | None
+) -> DecodeOptions | None:
+    """Return how the messages of a change log were read; None if their format is not given.
+
+    Raises:
+        ValueError: There is no such format, or an option does not fit it; or families are given
+            without it.
+    """
+    if format is not None:
+        return DecodeOptions(format, keys=keys, families=families)
+    if families is not None:
+        raise ValueError("`families` are for the schema of a message, which needs `format`")
+    return None
 
 
 def _not_given(rows: object) -> ValueError:

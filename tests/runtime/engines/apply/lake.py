@@ -190,8 +190,12 @@ class Lake:
 
     def versions(self, name: str) -> dict[Key, list[Version]]:
         """Return the versions of the rows of a Delta table."""
+        return versions_in(self.history_rows(name))
+
+    def history_rows(self, name: str) -> list[dict[str, Any]]:
+        """Return the rows of the table of versions beside a Delta table."""
         found = DeltaTable(str(self.folder / f"{name}__history")).to_pyarrow_table()
-        return versions_in(found.to_pylist(maps_as_pydicts="strict"))
+        return list(found.to_pylist(maps_as_pydicts="strict"))
 
     def content(self, spark: SparkSession) -> Content:
         """Return the rows of every table, as the model has them."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import shutil
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from itertools import chain, count
 from pathlib import Path
@@ -14,12 +15,12 @@ import msgspec
 import pytest
 from deltalake import DeltaTable
 from pyspark.errors import StreamingQueryException
-from pyspark.sql.types import LongType, StructField, StructType
+from pyspark.sql.types import DecimalType, LongType, StringType, StructField, StructType
 from tests.runtime.engines.apply.lake import Lake
 from tests.runtime.engines.apply.lake import lake_in as lake_of
 from tests.runtime.engines.apply.test_typed_tables import HOSTILE, landed, message
 from tests.runtime.engines.apply.ways import DRIVER, TASKS, decided
-from tests.runtime.engines.version_rows import versions_in
+from tests.runtime.engines.version_rows import declared, typed_versions_in, versions_in
 from tests.runtime.tables.histories import (
     change,
     drawn,
@@ -47,6 +48,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 HISTORIES, MANY_HISTORIES, BATCHES = 12, 300, 3
+IMAGES = ("full", "full", "patch", "keys")
+TYPED = (
+    StructType().add("id", StringType()).add("a", DecimalType(38, 6)).add("b", DecimalType(38, 6))
+)
 ONE_TABLE = {"u": "t"}
 """Table of drawn histories, by what theirs is called: a second one takes as long as the first."""
 
@@ -57,14 +62,21 @@ def lake_in(folder: Path, *, applies_truncates: bool = False) -> Lake:
     return Lake(folder, applies_truncates=applies_truncates, log="parquet", history=history)
 
 
-def cut(number: int, batches: int) -> list[list[PositionedChange]]:
+def cut(number: int, batches: int, images: Sequence[str] = IMAGES) -> list[list[PositionedChange]]:
     """Draw histories, each with keys and positions of its own, in so many batches."""
     found: list[list[PositionedChange]] = [[] for _ in range(batches)]
-    for which, delivery in enumerate(drawn(number)):
+    for which, delivery in enumerate(drawn(number, images)):
         for i, batch in enumerate(delivery):
             own = (of_history(which, placed) for placed in in_tables(batch, ONE_TABLE, which))
             found[i % batches] += own
     return found
+
+
+def with_truncates(batches: list[list[PositionedChange]], partition: int) -> None:
+    """Add a truncate to each batch, of which some come late."""
+    majors = random.sample(range(1, 30), len(batches))
+    for batch, major in zip(batches, majors, strict=True):
+        batch.extend(placed(truncate(major), start=major, partition=partition))
 
 
 class KilledError(Exception):
@@ -101,15 +113,17 @@ def killed(owner: Any, name: str, at: int = 1) -> Generator[None, None, None]:
 def test_batches_are_all_changes_at_once(
     spark: SparkSession, tmp_path: Path, histories: int
 ) -> None:
-    """Late, doubled and deleted changes, patches and moved keys; and so says the change log.
+    """Late, doubled and deleted changes, patches, moved keys and truncates; and so says the log.
 
     The process ends at the worst places, and batches are read again.
     """
-    lake = lake_in(tmp_path)
+    lake = lake_in(tmp_path, applies_truncates=True)
     batches = cut(histories, BATCHES)
+    with_truncates(batches, histories)
     before = change("update", "half", (50, 0), before={"id": "half"}, is_lone=True)
-    batches[0] += placed(change(key="half", a="1.10"), before, partition=HISTORIES)
-    batches[1] += placed(change("update", "half", 50, a="1.20"), start=9, partition=HISTORIES)
+    batches[0] += placed(change(key="half", a="1.10"), before, partition=histories + 1)
+    after = change("update", "half", 50, a="1.20")
+    batches[1] += placed(after, start=9, partition=histories + 1)
     for batch in batches:
         lake.send(batch)
     for way, owner, name, at in KILLS.values():
@@ -119,9 +133,26 @@ def test_batches_are_all_changes_at_once(
         lake.apply(spark)
     sent = [*chain.from_iterable(batches)]
     assert lake.versions("t") == versions_of(sent)
-    log = cwa.history(tmp_path / "changes", table="d.t")
+    log = cwa.history(tmp_path / "changes", table="d.t", controls=tmp_path / "controls")
     assert lake.versions("t") == versions_in(log.to_pylist(maps_as_pydicts="strict"))
-    assert lake.content(spark) == tables_of(sent)
+    assert lake.content(spark) == tables_of(sent, truncates=True)
+
+
+def test_batches_of_whole_rows_as_columns_of_a_type(spark: SparkSession, tmp_path: Path) -> None:
+    """Versions are those of all changes at once, as the type sees them; and so says the log."""
+    lake = lake_in(tmp_path, applies_truncates=True)
+    lake.given = TYPED
+    batches = cut(HISTORIES, 2, ("full",))
+    with_truncates(batches, HISTORIES)
+    for batch in batches:
+        lake.send(batch)
+    lake.apply(spark)
+    found = typed_versions_in(lake.history_rows("t"))
+    assert found == versions_of(declared(chain.from_iterable(batches), ["a", "b"]))
+    log = cwa.history(
+        tmp_path / "changes", table="d.t", controls=tmp_path / "controls", rows=TYPED, keys=["id"]
+    )
+    assert found == typed_versions_in(log.to_pylist(maps_as_pydicts="strict"))
 
 
 def test_a_row_with_more_versions_than_the_driver_holds(

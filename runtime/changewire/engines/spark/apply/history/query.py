@@ -10,6 +10,7 @@ import msgspec
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.changelog.keys import parsed
 from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import KEY, ROW
@@ -20,6 +21,7 @@ from changewire.engines.spark.apply.shape import JsonShape
 from changewire.engines.spark.apply.typed_shape import Shape, TypedShape
 from changewire.engines.spark.decode import RowsAs, struct_of
 from changewire.engines.spark.variant import numbers_as_text
+from changewire.engines.typed.schemas import options_of_log
 from changewire.tables.version_rows import VersionNames, check_names
 
 _LONG: Final = re.compile(r"\d{39}")
@@ -35,6 +37,8 @@ def history(
     controls: DataFrame | None = None,
     rows: RowsAs = "json",
     keys: Sequence[str] | None = None,
+    format: str | None = None,
+    families: Sequence[str] | None = None,
     names: VersionNames = "plain",
 ) -> DataFrame:
     """Return every version of the rows of a table, by the rules of docs/tables.md.
@@ -53,6 +57,9 @@ def history(
             columns of a type, as `decode` takes them. Columns that the type lacks are left out, and
             a change of these alone begins no version.
         keys: Columns of the key, for columns of a type; by default those of any change.
+        format: Public name of the format of the messages, if `rows` is a schema that stands in
+            them; the log does not say it.
+        families: Column families of an HBase table, as in `decode`, likewise.
         names: ``plain``: columns ``valid_from`` and ``valid_to``, the times of the changes that
             began and ended the version, ``is_current`` and ``op``. ``auto_cdc``: ``__START_AT`` and
             ``__END_AT``, the sequences of these changes.
@@ -62,15 +69,17 @@ def history(
         that began the version.
 
     Raises:
-        ValueError: There are no such names, or `rows` is something else.
+        ValueError: There are no such names, `rows` is something else, or it is the schema of a
+            message and `format` is not given.
         OutputError: It is no change log, rows have columns that versions have too, or, when the
             DataFrame is computed, a change does not fit the columns.
         ImportError: `rows` is a JSON Schema, and the extra ``codegen`` is not installed.
     """
     check_names(names)
+    decode_options = options_of_log(format, keys, families)
     log = of_table(changes, table)
     truncates = [] if controls is None else truncates_in(of_table(controls, table))
-    shape = _shape(log, rows, keys)
+    shape = _shape(log, rows, keys, decode_options)
     versions = versions_in(fitted(effects_in(log), shape), shape, truncates)
     found = with_columns(versions.where(F.col("action") == VERSION), shape, names)
     return _as_variant(found) if isinstance(shape, _VariantShape) else found
@@ -88,10 +97,15 @@ class _VariantShape(JsonShape):
         return _text(columns[ROW]).decode() if numbers_as_text(columns) else text
 
 
-def _shape(log: DataFrame, rows: RowsAs, keys: Sequence[str] | None) -> Shape:
+def _shape(
+    log: DataFrame,
+    rows: RowsAs,
+    keys: Sequence[str] | None,
+    decode_options: DecodeOptions | None,
+) -> Shape:
     if isinstance(rows, str) and rows in {"json", "variant"}:
         return JsonShape() if rows == "json" else _VariantShape()
-    return TypedShape(struct_of(rows), keys or _keys_of(log))
+    return TypedShape(struct_of(rows, decode_options), keys or _keys_of(log))
 
 
 def _keys_of(log: DataFrame) -> list[str]:
