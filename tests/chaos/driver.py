@@ -60,7 +60,7 @@ def run(job: Job) -> None:
             cws.read_kafka(spark, options),
             format="aerospike-json",
             target=job.target,
-            history=f"{job.target}__history",
+            history=f"{job.target}__history" if job.histories else None,
             sink=job.sink,
             checkpoint=f"{job.folder}/checkpoint",
             trigger={"availableNow": True},
