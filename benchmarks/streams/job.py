@@ -27,6 +27,9 @@ SETTINGS: Final = {
 TUNED: Final = ("spark.databricks.delta.snapshotPartitions",)
 """Settings of the tests that a session with defaults lacks."""
 
+_WARM_UP: Final = 20_000
+"""Messages of a batch of the topic that is read first, at least: small ones would be hundreds."""
+
 _SECONDS: Final = 1
 """How often the query is asked how far it is."""
 
@@ -58,7 +61,9 @@ def run(job: Job) -> Done:
     spark = _session(job)
     spark.sparkContext.setLogLevel("ERROR")
     if job.is_warm:
-        first = replace(job, topic=job.warm_up, folder=str(Path(job.folder, "warm_up")), seed=0)
+        folder = str(Path(job.folder, "warm_up"))
+        whole = max(job.batch, _WARM_UP)
+        first = replace(job, topic=job.warm_up, folder=folder, batch=whole, seed=0)
         JOBS[job.name](first).awaitTermination()
     if job.seed:
         seed(spark, job)
