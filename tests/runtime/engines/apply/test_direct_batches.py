@@ -55,6 +55,9 @@ def drawn(number: int, *, seed: int) -> list[list[PositionedChange]]:
     return [every[i : i + SIZE] for i in range(0, len(every), SIZE)]
 
 
+MADE = drawn(4, seed=7)
+
+
 def told(spark: SparkSession, lake: Lake) -> tuple[Counter[str], Counter[str]]:
     """Apply what was sent; return what became of the changes, and of keys."""
     lines: list[str] = []
@@ -65,28 +68,42 @@ def told(spark: SparkSession, lake: Lake) -> tuple[Counter[str], Counter[str]]:
     return tables, keys
 
 
+@pytest.fixture(scope="module")
+def counted(
+    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Lake, Counter[str]]:
+    """Return what batches come to that are counted first, and what became of their changes."""
+    lake = Lake(tmp_path_factory.mktemp("counted"), log="parquet")
+    for batch in MADE:
+        lake.send(batch)
+    with decided(DRIVER):
+        return lake, told(spark, lake)[0]
+
+
 @pytest.mark.parametrize(
-    ("few", "looked_up", "remembered"),
+    "sizes",
     [
-        pytest.param(reported.FEW, reported.FEW, recent.MOST_ROWS, id="row by row"),
-        pytest.param(0, reported.FEW, recent.MOST_ROWS, id="by columns"),
-        pytest.param(0, reported.FEW, 0, id="by columns, tables are looked at"),
-        pytest.param(0, 0, 0, id="in tasks, tables are looked at"),
+        pytest.param((reported.FEW, reported.FEW, recent.MOST_ROWS), id="row by row"),
+        pytest.param((0, reported.FEW, recent.MOST_ROWS), id="by columns"),
+        pytest.param((0, reported.FEW, 0), id="by columns, tables are looked at"),
+        pytest.param((0, 0, 0), id="in tasks, tables are looked at"),
     ],
 )
 def test_histories_come_to_the_same(
-    spark: SparkSession, tmp_path: Path, few: int, looked_up: int, remembered: int
+    spark: SparkSession,
+    tmp_path: Path,
+    counted: tuple[Lake, Counter[str]],
+    sizes: tuple[int, int, int],
 ) -> None:
     """Rows and counts are those of batches that are counted first, and rows are the model's.
 
-    So they are if nothing is remembered of earlier batches, and tables are looked at.
+    So they are if nothing is remembered of earlier batches, and tables are looked at. `sizes` are
+    the effects that are decided row by row, those that are looked up, and what is remembered.
     """
-    made = drawn(5, seed=few + looked_up + remembered)
-    lakes = [Lake(tmp_path / name, log="parquet") for name in ("direct", "counted")]
-    for lake in lakes:
-        for batch in made:
-            lake.send(batch)
-    direct, counted = lakes
+    few, looked_up, remembered = sizes
+    lake = Lake(tmp_path, log="parquet")
+    for batch in MADE:
+        lake.send(batch)
     with (
         decided(REPORTED),
         patch.object(reported, "FEW", few),
@@ -94,17 +111,17 @@ def test_histories_come_to_the_same(
         patch.object(recent, "MOST_ROWS", remembered),
         patch.object(batches, "merges_of", side_effect=direct_batch.merges_of) as merges,
     ):
-        tables, keys = told(spark, direct)
-    assert merges.call_count == len(made) - 1
-    with decided(DRIVER):
-        assert told(spark, counted)[0] == tables
+        tables, keys = told(spark, lake)
+    assert merges.call_count == len(MADE) - 1
+    expected, counts = counted
+    assert tables == counts
     assert keys["beyond_mark"] > 0
     assert (keys["remembered"] > keys["looked_up"]) == bool(remembered)
-    everything = [one for batch in made for one in batch]
-    assert direct.content(spark) == counted.content(spark) == tables_of(everything)
+    everything = [one for batch in MADE for one in batch]
+    assert lake.content(spark) == tables_of(everything)
     for name in ("t", "u"):
         for table in (name, f"{name}{SUFFIX}"):
-            assert rows(direct.folder / table) == rows(counted.folder / table)
+            assert rows(lake.folder / table) == rows(expected.folder / table)
 
 
 def test_typed_rows_come_to_the_same(spark: SparkSession, tmp_path: Path) -> None:

@@ -125,9 +125,9 @@ class Delta:
             return Left(is_alone=True, version=now)
         commits = _history(spark, table, _LOOKED_AT)
         oldest = int(commits[-1]["version"])
-        newer = (row for row in commits if row["version"] > since.number)
+        newer = (row for row in commits if since.number < row["version"] <= now.number)
         writes = sum(row["operation"] not in _MOVES for row in newer)
-        return Left(writes == wrote and oldest <= since.number + 1, _version(commits[0]))
+        return Left(writes == wrote and oldest <= since.number + 1, now)
 
     def merge(self, source: DataFrame, table: str, statement: str, since: Any) -> int:
         """Run a MERGE from ``{source}``; return how many rows it changed.
