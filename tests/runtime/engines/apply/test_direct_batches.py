@@ -58,7 +58,7 @@ def drawn(number: int, *, seed: int) -> list[list[PositionedChange]]:
 MADE = drawn(4, seed=7)
 
 
-def told(spark: SparkSession, lake: Lake) -> tuple[Counter[str], Counter[str]]:
+def counts_of(spark: SparkSession, lake: Lake) -> tuple[Counter[str], Counter[str]]:
     """Apply what was sent; return what became of the changes, and of keys."""
     lines: list[str] = []
     lake.apply(spark, metrics=lines.append)
@@ -77,7 +77,7 @@ def counted(
     for batch in MADE:
         lake.send(batch)
     with decided(DRIVER):
-        return lake, told(spark, lake)[0]
+        return lake, counts_of(spark, lake)[0]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_histories_come_to_the_same(
         patch.object(recent, "MOST_ROWS", remembered),
         patch.object(batches, "merges_of", side_effect=direct_batch.merges_of) as merges,
     ):
-        tables, keys = told(spark, lake)
+        tables, keys = counts_of(spark, lake)
     assert merges.call_count == len(MADE) - 1
     expected, counts = counted
     assert tables == counts
@@ -164,7 +164,7 @@ def test_a_batch_with_any_other_change_is_counted_first(
     for batch in (FIRST, second, LAST):
         lake.send(batch)
     with patch.object(batches, "append_plain", side_effect=direct_batch.append_plain) as tried:
-        told(spark, lake)
+        counts_of(spark, lake)
     assert tried.call_count >= 1
     every = [*FIRST, *second, *LAST]
     logged = spark.read.format("delta").load(lake.outputs()["changes"])
@@ -176,7 +176,7 @@ def test_a_batch_with_any_other_change_is_counted_first(
     for batch in (FIRST, second, LAST):
         counted.send(batch)
     with decided(DRIVER):
-        told(spark, counted)
+        counts_of(spark, counted)
     assert lake.content(spark) == counted.content(spark)
 
 
@@ -189,7 +189,7 @@ def test_changes_that_are_large_are_counted_first(spark: SparkSession, tmp_path:
         patch.object(direct_batch, "MOST_OF_BATCH", 0),
         patch.object(batches, "append_plain", side_effect=direct_batch.append_plain) as tried,
     ):
-        told(spark, lake)
+        counts_of(spark, lake)
     assert tried.call_count == 2
     everything = [one for batch in made for one in batch]
     logged = spark.read.format("delta").load(lake.outputs()["changes"])
@@ -204,7 +204,7 @@ def test_what_cannot_be_decided_is_a_dead_letter(spark: SparkSession, tmp_path: 
     for batch in (FIRST, second):
         lake.send(batch)
     with patch.object(merge_rule, "reduced", side_effect=failing(merge_rule.reduced)):
-        told(spark, lake)
+        counts_of(spark, lake)
     letters = spark.read.format("delta").load(lake.outputs()["dead_letters"])
     assert [(row["code"], row["offset"]) for row in letters.collect()] == [("apply-failed", 10)]
     expected = tables_of([*FIRST, second[1]])

@@ -62,7 +62,7 @@ class EffectReports(TaskReports):
     """The reports of tasks that decode a stream: of jobs that want effects, with these.
 
     Attributes:
-        id: What tells these reports from those of other streams.
+        id: Distinguishes these reports from those of other streams.
     """
 
     def __init__(self, spark: SparkSession) -> None:
