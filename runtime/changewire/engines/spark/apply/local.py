@@ -103,7 +103,7 @@ class LocalDecisions:
         return sum(one["action"] == FAILED for one in self.made)
 
     def written(self) -> pa.Table:
-        """Return the rows and tombstones that are written, as `RecentRows.add` takes them."""
+        """Return the rows and tombstones that are written; see `RecentRows.with_batch`."""
         rows = [one for one in self.made if one["action"] in {ROW, TOMBSTONE}]
         return pa.Table.from_pylist(rows, pa.schema([*arrow_type(_kept(self.shape))]))
 

@@ -215,9 +215,7 @@ def conflicts(tables: SparkTables) -> Generator[None, None, None]:
 
 
 def _write(
-    made: Decisions | LocalDecisions | ReportedDecisions,
-    tables: SparkTables,
-    since: Mapping[str, Any],
+    made: AnyDecisions, tables: SparkTables, since: Mapping[str, Any]
 ) -> tuple[bool, dict[str, bool]]:
     """Write what was decided, tombstones first.
 

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from changewire.engines.spark.apply.recent import RecentRows
-from changewire.tables.order import NO_SEQUENCE, Sequence
-
-_POSITION: Final = ("topic", "partition", "offset", "element")
+from changewire.tables.order import NO_SEQUENCE, ChangePosition, Sequence
 
 
 class NewestChanges(NamedTuple):
@@ -85,7 +83,7 @@ class _Changes:
 
 def in_position(effects: pa.Table) -> pa.Table:
     """Return effects in the order of their positions."""
-    return effects.sort_by([(name, "ascending") for name in _POSITION])
+    return effects.sort_by([(name, "ascending") for name in ChangePosition._fields])
 
 
 def newest_of(effects: pa.Table, recent: RecentRows) -> NewestChanges:

@@ -28,7 +28,7 @@ from changewire.engines.spark.arrow_types import arrow_type
 from changewire.engines.spark.frames import local_rows
 from changewire.tables.metadata import VERSION
 from changewire.tables.mutations import DELETE, FULL
-from changewire.tables.order import OLDEST, Order, Sequence
+from changewire.tables.order import OLDEST, ChangePosition, Order, Sequence
 from changewire_messages.tables.spark import ROW_METADATA as METADATA
 
 FEW: Final = 2_000
@@ -36,8 +36,6 @@ FEW: Final = 2_000
 
 FEW_LOOKED_UP: Final = 2_000
 """Effects on keys that need a look, of more effects, up to which the driver decides on them."""
-
-_POSITION: Final = ("topic", "partition", "offset", "element")
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,7 @@ class ReportedDecisions:
         return self.looked_up.failed
 
     def written(self) -> pa.Table:
-        """Return the rows and tombstones that are written, as `RecentRows.add` takes them."""
+        """Return the rows and tombstones that are written; see `RecentRows.with_batch`."""
         looked_up = self.looked_up.written()
         beyond = self.beyond.select(KEPT).cast(looked_up.schema)
         return pa.concat_tables([beyond, looked_up]).combine_chunks()
@@ -210,7 +208,7 @@ def decided_beyond(newest: pa.Table, shape: Shape) -> pa.Table:
     """Return decisions on keys that need no look, by their newest changes."""
     columns = _columns(newest, shape)
     is_delete, size = newest["is_delete"], len(newest)
-    order = {name: columns[name] for name in ("sequence", *_POSITION)}
+    order = {name: columns[name] for name in ("sequence", *ChangePosition._fields)}
     metadata = {**order, "version": pa.array([VERSION] * size)}
     made = {
         "action": pc.if_else(is_delete, TOMBSTONE, ROW),
@@ -233,7 +231,7 @@ def _columns(rows: pa.Table, shape: Shape) -> dict[str, Any]:
     return {
         "key": rows["key"],
         "sequence": pa.StructArray.from_arrays([*parts.values()], [*parts]),
-        **{name: rows[name] for name in _POSITION},
+        **{name: rows[name] for name in ChangePosition._fields},
         NAMED: named,
         CONTENT: pc.if_else(is_there, content, pa.scalar(None, content.type)),
     }
