@@ -60,7 +60,7 @@ def _content(family: Family) -> list[str]:
     )
     lines = ["## Columns", "", text, "", *_table(content_rows(family))]
     for variant, rows in variant_rows(family).items():
-        note = f"Where the column `variant` is `{variant}`, all other columns are NULL."
+        note = f"If `variant` is `{variant}`, only these columns can have values."
         lines += [f"### Columns of {variant}", "", note, "", *_table(rows)]
     return lines
 

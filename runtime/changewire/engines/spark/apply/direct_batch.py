@@ -117,10 +117,8 @@ class EarlierTables:
         """
         if self.to_wait or not self.routes or len(self.routes) > _MOST_ROUTES:
             return False
-        for target in [
-            one for one, found in self.tables.items() if not _is_unchanged(spark, found)
-        ]:
-            del self.tables[target]
+        tables = self.tables.items()
+        self.tables = {one: found for one, found in tables if _is_unchanged(spark, found)}
         self.routes = {one: target for one, target in self.routes.items() if target in self.tables}
         return bool(self.routes)
 

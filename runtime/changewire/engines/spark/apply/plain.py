@@ -274,6 +274,6 @@ def _stream(batches: list[pa.RecordBatch]) -> Iterable[bytes]:
 
 
 def effects_in(streams: Iterable[bytes]) -> pa.Table | None:
-    """Return the effects that tasks reported; None if there are none."""
+    """Return the effects that tasks reported; None if they reported nothing."""
     found = [pa.ipc.open_stream(stream).read_all() for stream in streams]
     return pa.concat_tables(found).combine_chunks() if found else None
