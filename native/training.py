@@ -29,7 +29,7 @@ OPTIONS = [
     DecodeOptions("lindorm-json", keys=["id"]),
 ]
 COLUMNS = pa.schema({"id": pa.int64(), "name": pa.string(), "amount": pa.float64()})
-ROW = RowType(COLUMNS, [""] * len(COLUMNS), is_only_checked=False)
+ROW = RowType(COLUMNS, [""] * len(COLUMNS), "columns")
 
 
 def batches(format: str) -> list[pa.RecordBatch]:

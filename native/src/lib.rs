@@ -27,7 +27,7 @@ use pyo3::prelude::*;
 use border::guarded;
 use formats::Options;
 use kernel::State;
-use typed::RowType;
+use typed::{Form, RowType};
 
 /// What `Kernel.decode` returns: columns, and how many rows each message has.
 type Decoded = (PyArrowType<RecordBatch>, PyArrowType<arrow_data::ArrayData>);
@@ -42,13 +42,14 @@ struct Kernel {
 impl Kernel {
     /// Read tables, as the generator wrote them, of the formats that messages may have, by name.
     ///
-    /// With `row`, `before` and `after` have columns of its types; `readings` says which schema gave
-    /// each its type. With `checked` as well, they are JSON text that fits them.
+    /// With `row`, rows must fit its types; `readings` says which schema gave each its type. `form` is
+    /// what is made of them: `columns` of these types, named `before` and `after`, the `text` that they
+    /// are, or `both`, and then the columns are named `typed_before` and `typed_after`.
     ///
     /// Raises ValueError: the kernel does not read a format, or not by its table, or has no rows of such
-    /// a type.
+    /// a type, or knows no such form.
     #[new]
-    #[pyo3(signature = (tables, *, image, keys=None, families=None, effects=false, row=None, readings=Vec::new(), checked=false))]
+    #[pyo3(signature = (tables, *, image, keys=None, families=None, effects=false, row=None, readings=Vec::new(), form="columns"))]
     #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // Python names and makes them
     fn new(
         tables: Vec<(String, String)>,
@@ -58,11 +59,17 @@ impl Kernel {
         effects: bool,
         row: Option<PyArrowType<Schema>>,
         readings: Vec<String>,
-        checked: bool,
+        form: &str,
     ) -> PyResult<Self> {
         let none = || PyValueError::new_err("no kernel for this table");
+        let form = match form {
+            "columns" => Form::Columns,
+            "text" => Form::Text,
+            "both" => Form::Both,
+            _ => return Err(PyValueError::new_err("expected columns, text or both")),
+        };
         let row = match row {
-            Some(row) => Some(RowType::new(&row.0, readings, checked).ok_or_else(none)?),
+            Some(row) => Some(RowType::new(&row.0, readings, form).ok_or_else(none)?),
             None => None,
         };
         let options = Options { image, keys, families, effects, row };

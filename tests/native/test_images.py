@@ -128,10 +128,10 @@ def test_a_key_that_is_written_otherwise_has_no_image() -> None:
     columns = [pa.array(keys), pa.array(["full"] * 3), pa.nulls(3, pa.list_(pa.string()))]
     effects = [*columns, pa.nulls(3, pa.string())]
     rows = pa.array([{"id": text} for text in (r"a\nb", "a", "a")])
-    change = {"after": rows, "before": pa.nulls(3, rows.type)}
+    images = [pa.nulls(3, rows.type), rows]
     nothing = pa.nulls(3, pa.list_(pa.string()))
-    made = Made(change, nothing, effects, None, pa.array([], pa.int64()), [(3, 0)])
-    found = typed_images(made, made, rows.type)
+    made = Made({}, nothing, effects, images, None, pa.array([], pa.int64()), [(3, 0)])
+    found = typed_images(made, rows.type)
     assert found.to_pylist() == [None, {"id": "a"}, None]
 
 

@@ -38,7 +38,7 @@ use formats::Options;
 use json::names::Names;
 use json::scan::{LEVELS, Scan};
 use kernel::State;
-use typed::RowType;
+use typed::{Form, RowType};
 
 /// Tables of the formats, as the generator wrote them, by the names of targets.
 const TABLES: [(&str, &str, &str); 4] = [
@@ -152,8 +152,8 @@ fn state(target: &str, options: u8) -> State {
     let is_set = |bit: u8| options >> bit & 1 == 1;
     let fields = fields();
     let readings = vec![["", "row-schema"][usize::from(is_set(3))].to_owned(); fields.len() + 1];
-    let row =
-        is_set(2).then(|| RowType::new(&Schema::new(fields), readings, is_set(4)).expect("a type of rows"));
+    let form = [Form::Columns, Form::Text, Form::Both, Form::Both][usize::from(options >> 4 & 3)];
+    let row = is_set(2).then(|| RowType::new(&Schema::new(fields), readings, form).expect("a type of rows"));
     let options = Options {
         image: if is_set(0) { "full" } else { "patch" }.to_owned(),
         keys: is_set(3).then(|| vec!["id".to_owned()]),

@@ -10,7 +10,7 @@ use arrow_schema::{ArrowError, Field, Schema};
 use crate::effects::Effect;
 use crate::formats::rows::Row;
 use crate::formats::writing::named;
-use crate::typed::{Images, RowType};
+use crate::typed::{Form, Images, RowType};
 use builders::{Lists, MOST_BYTES, Numbers, Texts, field, nulls, structs, times};
 
 /// Bytes that are reserved for a column at most, whatever rows needed before.
@@ -204,15 +204,17 @@ impl Columns {
     /// Return the columns, and how many rows each message has.
     pub fn finish(mut self) -> Result<(RecordBatch, Int32Array), ArrowError> {
         let sizes = Int32Array::from(std::mem::take(&mut self.sizes));
+        let form = self.images.as_ref().map_or(Form::Text, Images::form);
         let images = self.images.take().map(Images::finish).transpose()?.flatten();
         let [op, system, database, schema, table, key, before_key, before, after, ddl, mark, attributes] =
             self.texts.map(|text| Arc::new(text.finish()) as ArrayRef);
-        let [before, after] = images.unwrap_or([before, after]);
+        let (texts, images) = if form == Form::Columns { (images, None) } else { (None, images) };
+        let [before, after] = texts.unwrap_or([before, after]);
         let source = [("system", system), ("database", database), ("schema", schema), ("table", table)];
         let nulls = nulls(&mut self.major.valid);
         let integers = |values: Vec<i64>| Arc::new(Int64Array::new(values.into(), nulls.clone())) as ArrayRef;
         let order = [("major", integers(self.major.values)), ("minor", integers(self.minor.values))];
-        let columns = [
+        let mut columns = vec![
             ("op", op),
             ("source", structs(source, None)?),
             ("key", key),
@@ -230,6 +232,9 @@ impl Columns {
             ("effect_kind", Arc::new(self.effect_kinds.finish())),
             ("effect_names", self.effect_names.finish()?),
         ];
+        if let Some([before, after]) = images {
+            columns.extend([("typed_before", before), ("typed_after", after)]);
+        }
         let fields: Vec<Field> = columns.iter().map(|(name, array)| field(name, array.data_type())).collect();
         let arrays = columns.into_iter().map(|(_, array)| array).collect();
         Ok((RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)?, sizes))

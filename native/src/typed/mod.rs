@@ -25,13 +25,23 @@ const SIDES: [&str; 2] = ["before", "after"];
 /// Levels of a type at most; pyarrow takes some more.
 const LEVELS: usize = 32;
 
+/// What is made of rows that fit a type.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Form {
+    /// Columns of the type.
+    Columns,
+    /// The JSON text that they are.
+    Text,
+    /// The text, and columns of the type beside it.
+    Both,
+}
+
 /// The type that rows must fit.
 #[derive(Clone)]
 pub struct RowType {
     fields: Fields,
     kinds: Vec<Kind>,
-    /// Whether rows stay JSON text that fits the type.
-    is_only_checked: bool,
+    form: Form,
 }
 
 impl RowType {
@@ -40,7 +50,7 @@ impl RowType {
     ///
     /// None if a value may not be NULL, or a type is nested so deep that pyarrow does not take it. A column of a type that the kernel does not know is always
     /// NULL: rows with another value are declined.
-    pub fn new(schema: &Schema, readings: Vec<String>, is_only_checked: bool) -> Option<Self> {
+    pub fn new(schema: &Schema, readings: Vec<String>, form: Form) -> Option<Self> {
         let fields = schema.fields.clone();
         let is_usual = |field: &FieldRef| field.is_nullable() && depth(field.data_type()) <= LEVELS;
         if !fields.iter().all(is_usual) {
@@ -48,7 +58,7 @@ impl RowType {
         }
         let mut readings = readings.into_iter();
         let kinds = Kind::of_fields(&fields, &mut readings)?;
-        readings.next().is_none().then_some(RowType { fields, kinds, is_only_checked })
+        readings.next().is_none().then_some(RowType { fields, kinds, form })
     }
 
     /// Return the index of a column; rows often have them in the order of the type.
@@ -94,7 +104,7 @@ impl Images {
                 if text != b"null" {
                     fit(&kind.kinds[index], cell.means, text, &mut image.stores[index])?;
                 }
-            } else if !kind.is_only_checked {
+            } else if kind.form == Form::Columns {
                 if is_whole {
                     open(SIDES[side], undeclared);
                 }
@@ -112,9 +122,13 @@ impl Images {
         Some(())
     }
 
+    pub fn form(&self) -> Form {
+        self.row.form
+    }
+
     /// End a row.
     pub fn end(&mut self) {
-        let is_kept = !self.row.is_only_checked;
+        let is_kept = self.row.form != Form::Text;
         for image in &mut self.sides {
             image.stores.iter_mut().for_each(|store| store.end(is_kept));
             image.valid.append(std::mem::take(&mut image.is_there));
@@ -130,10 +144,10 @@ impl Images {
         }
     }
 
-    /// Return the columns before and after; none if rows stay JSON text.
+    /// Return the columns before and after; none if rows are JSON text alone.
     pub fn finish(self) -> Result<Option<[ArrayRef; 2]>, ArrowError> {
         let Images { row, sides: [before, after] } = self;
-        if row.is_only_checked {
+        if row.form == Form::Text {
             return Ok(None);
         }
         Ok(Some([before.finish(&row)?, after.finish(&row)?]))

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -46,6 +46,7 @@ _ENOUGH: Final = 10_000
 _LOG: Final = logging.getLogger("changewire.native")
 
 _EFFECTS: Final = ("effect_key", "effect_kind", "effect_names", "effect_before_key")
+_IMAGES: Final = ("typed_before", "typed_after")
 
 
 class Made(NamedTuple):
@@ -57,6 +58,7 @@ class Made(NamedTuple):
         effects: Key, kind and names of what each does to a row of a table, and the key that this
             row had before, if it had another one. The kind is NULL for what has no key, or if
             effects were not asked for; the key also for what does nothing to it.
+        images: Its rows before and after as columns of a type, if both forms were asked for.
         places: Which message each row is of; None if each message has one row.
         declined: Indexes of the messages that were declined.
         runs: The same as runs of rows: index of the first row, and how many they are. The last run
@@ -66,6 +68,7 @@ class Made(NamedTuple):
     change: Mapping[str, pa.Array]
     leniencies: pa.Array
     effects: Sequence[pa.Array]
+    images: Sequence[pa.Array]
     places: Places | None
     declined: pa.Array
     runs: Sequence[tuple[int, int]]
@@ -73,9 +76,12 @@ class Made(NamedTuple):
     def rows(self, start: int, count: int) -> Made:
         """Return some rows; the result says nothing of messages."""
         change = {name: column.slice(start, count) for name, column in self.change.items()}
-        effects = [column.slice(start, count) for column in self.effects]
+        effects, images = (
+            [column.slice(start, count) for column in columns]
+            for columns in (self.effects, self.images)
+        )
         leniencies = self.leniencies.slice(start, count)
-        return self._replace(change=change, leniencies=leniencies, effects=effects)
+        return self._replace(change=change, leniencies=leniencies, effects=effects, images=images)
 
 
 class RowType(NamedTuple):
@@ -85,12 +91,13 @@ class RowType(NamedTuple):
         columns: Their columns.
         readings: Which schema gave each column, and each field of a struct in it, its type: see
             `changewire.engines.typed.readings.reading_of`. A column comes before its fields.
-        is_only_checked: Whether rows stay JSON text that fits the type.
+        form: What is made of rows: ``columns`` of the type, the JSON ``text`` that they are, or
+            ``both``.
     """
 
     columns: pa.Schema
     readings: Sequence[str]
-    is_only_checked: bool
+    form: Literal["columns", "text", "both"]
 
 
 class KernelCounts(NamedTuple):
@@ -161,6 +168,7 @@ class Kernel:
             change,
             columns["leniencies"],
             [columns[name] for name in _EFFECTS],
+            [columns[name] for name in _IMAGES if name in columns],
             places,
             pc.indices_nonzero(is_declined),
             [*_runs(starts), (len(rows), 0)],
@@ -205,7 +213,7 @@ def kernel_of(
             effects=effects,
             row=None if row is None else row.columns,
             readings=[] if row is None else [*row.readings],
-            checked=row is not None and row.is_only_checked,
+            form="columns" if row is None else row.form,
         )
     except (TypeError, ValueError):  # it has no adapter for a format, or not for such a table
         return None

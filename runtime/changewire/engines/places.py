@@ -53,13 +53,22 @@ def records_of(
     found = dict(zip(batch.schema.names, batch.columns, strict=True))
     value = found.pop("value")
     if places is None:
-        value = pc.if_else(has_value, value, None)
+        value = only_where(has_value, value)
     else:
         value = value.take(pc.if_else(has_value, places.record, None))
         found = {name: column.take(places.record) for name, column in found.items()}
     missing = {name: kind for name, kind in INPUT_COLUMNS.items() if name not in found}
     nulls = {name: pa.nulls(rows, kind) for name, kind in missing.items()}
     return {**nulls, **found, "value": value}
+
+
+def only_where(mask: pa.Array, values: pa.Array) -> pa.Array:
+    """Return values where a mask is true, else NULL; the bytes of the others are left behind.
+
+    `pyarrow.compute.if_else` would keep them, hidden behind each NULL.
+    """
+    nothing = pa.nulls(len(values), values.type)
+    return pc.replace_with_mask(nothing, mask, values.filter(mask))
 
 
 def repeated_bytes(batch: pa.RecordBatch) -> list[int]:

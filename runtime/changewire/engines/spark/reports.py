@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
+from threading import Event
 from typing import Final, NamedTuple, Protocol
 
 import pyarrow as pa
@@ -26,6 +27,9 @@ MOST_OF_TASK: Final = 2**18
 
 MOST_OF_BATCH: Final = 2**24
 """Bytes of such rows which the driver takes at most."""
+
+_SECONDS: Final = 0.005
+"""How often it is looked whether all tasks have reported: the last one does when it ends."""
 
 
 class Report(NamedTuple):
@@ -107,6 +111,17 @@ class TaskReports:
     def clear(self) -> None:
         """Forget what was reported."""
         self._found.value = {}
+
+    def wait(self, partitions: int, is_over: Event) -> Report | None:
+        """Return what the tasks of a batch report as soon as all have ended, and forget it.
+
+        Args:
+            partitions: How many partitions the batch has.
+            is_over: Set when the job has ended; then it is None if a task did not report.
+        """
+        while len(self._found.value) != partitions and not is_over.wait(_SECONDS):
+            pass
+        return self.take(partitions)
 
     def take(self, partitions: int) -> Report | None:
         """Return what the tasks of a batch reported, and forget it; None if one did not.

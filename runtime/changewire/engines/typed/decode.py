@@ -63,7 +63,8 @@ class TypedDecoder(Decoder):
     def _kernel_row(self) -> RowType:
         """Return the type of rows as the kernel takes it."""
         readings = [*kernel_readings(self._row)]
-        return RowType(without_metadata(self._row), readings, self.is_only_checked)
+        form = "text" if self.is_only_checked else "columns"
+        return RowType(without_metadata(self._row), readings, form)
 
     @property
     def _kind(self) -> pa.StructType:

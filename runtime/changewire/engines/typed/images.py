@@ -41,19 +41,16 @@ class ImagesDecoder(CheckedEffectsDecoder):
         return key_cells(self._row), row_cells(self._row)
 
     @cached_property
-    def _typed_kernel(self) -> Kernel | None:
-        """What decodes the same messages into columns of the type: less work than to parse text."""
-        row = self._kernel_row()._replace(is_only_checked=False)
-        return kernel_of(self.decode_options, row=row)
+    def kernel(self) -> Kernel | None:
+        """What decodes most messages quickly; None if there is no such, or not for these rows."""
+        row = self._kernel_row()._replace(form="both")
+        return kernel_of(self.decode_options, effects=True, row=row)
 
     def _native_columns(
         self, batch: pa.RecordBatch, made: Made, places: Places | None
     ) -> dict[str, pa.Array]:
         found = super()._native_columns(batch, made, places)
-        kernel = self._typed_kernel
-        if kernel is None or places is not None:
-            return {**found, IMAGE: pa.nulls(len(made.leniencies), self._kind)}
-        return {**found, IMAGE: typed_images(made, kernel.decode(batch), self._kind)}
+        return {**found, IMAGE: typed_images(made, self._kind)}
 
     def _columns(
         self, batch: pa.RecordBatch, elements: Elements, places: Places | None
@@ -86,19 +83,17 @@ def _fitted_image(
     return row if all(row.get(name) == value for name, value in named.items()) else None
 
 
-def typed_images(made: Made, typed: Made, kind: pa.StructType) -> pa.Array:
-    """Return the column `IMAGE` of messages that a kernel decoded twice.
+def typed_images(made: Made, kind: pa.StructType) -> pa.Array:
+    """Return the column `IMAGE` of rows that a kernel made in both forms, with effects.
 
     Args:
-        made: Their rows of JSON text, with effects.
-        typed: Their rows in columns of the type.
+        made: The rows.
         kind: The type.
     """
     nothing = pa.nulls(len(made.leniencies), kind)
-    if made.places or typed.places:  # else each message has one row in both
-        return nothing
     key, effect, _, before_key = made.effects
-    images = pc.coalesce(typed.change["after"], typed.change["before"])
+    before, after = made.images
+    images = pc.coalesce(after, before)
     first = next((one for one in key if one.is_valid), None)
     names = [] if first is None else sorted(_names(first.as_py()))
     if (text := key_texts(names, images)) is None:

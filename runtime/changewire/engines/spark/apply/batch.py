@@ -76,24 +76,29 @@ class TablesWriter(BatchWriter[DecodedFrames]):
         if earlier is None or not self._can_be_direct(earlier) or not earlier.are_ready(spark):
             return None
         _configure(spark)
-        first, *others = self.outputs
-        sink, options = self.options.sink, self.apply_options
-        appended = append_plain(decoded, first, sink, batch, earlier=earlier, options=options)
-        if appended is None:
-            self._forget_counts(earlier)
-            return None
-        merges = merges_of(spark, appended.effects, earlier)
         _set_adaptive(spark, is_large=False)
-        decided = planner.decide(merges)
-        if any(found.made.failed for _, found in decided.merges):
+        first, *others = self.outputs
+        appended = append_plain(
+            decoded,
+            first,
+            self.options.sink,
+            batch,
+            earlier=earlier,
+            options=self.apply_options,
+            meanwhile=lambda effects: planner.decide(merges_of(spark, effects, earlier)),
+        )
+        if appended is None or any(found.made.failed for _, found in appended.made.merges):
             self._forget_counts(earlier)
-            return None  # the changes are in the log, which the batch does not change again
-        counts = self._land(appended.rest, batch, others)
+            return None  # the changes may be in the log, which the batch does not change again
+        decided = appended.made
         actions: list[planner.Action] = [
             partial(merge.write, found) for merge, found in decided.merges
         ]
-        tables = sum(_side_by_side(spark, actions), Counter[str]())
-        return counts, _merge_counts(tables, decided)
+        with ThreadPoolExecutor(1) as pool:
+            land = inheritable_thread_target(spark)(self._land)
+            landed = pool.submit(land, appended.rest, batch, others)
+            tables = sum(_side_by_side(spark, actions), Counter[str]())
+        return landed.result(), _merge_counts(tables, decided)
 
     def _forget_counts(self, earlier: EarlierTables) -> None:
         """Count the batch and some after it first; forget what its tasks counted until now."""

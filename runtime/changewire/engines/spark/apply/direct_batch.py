@@ -7,10 +7,10 @@ that is not plain, nothing is written, and the batch is counted first, as all ot
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 import pyarrow as pa
@@ -42,6 +42,8 @@ from changewire.tables import planner
 from changewire.tables.mutations import DELETE
 from changewire.tables.names import Target
 from changewire.tables.routing import WRITE, RouteKey
+
+T = TypeVar("T")
 
 DecidedMerges: TypeAlias = "planner.DecidedMerges[SparkDecisions, Any]"
 """What a batch does to its tables, and what was decided."""
@@ -172,7 +174,8 @@ def append_plain(
     *,
     earlier: EarlierTables,
     options: ApplyOptions,
-) -> Appended | None:
+    meanwhile: Callable[[tuple[bytes, ...]], T],
+) -> Appended[T] | None:
     """Append the changes of a batch if all are plain; None if it must be counted first.
 
     Args:
@@ -182,12 +185,15 @@ def append_plain(
         batch: Its id.
         earlier: The tables that changes may go to.
         options: How changes are applied.
+        meanwhile: As `append_directly` takes it.
     """
     spark = decoded.rows.sparkSession
     wanted = earlier.wanted(options, decoded.rows.rdd.getNumPartitions())
     try:
         with _wanted_by_tasks(spark, wanted):
-            found = append_directly(decoded, output, sink, batch, earlier.reports)
+            found = append_directly(
+                decoded, output, sink, batch, earlier.reports, meanwhile
+            )
     except RAISED as error:
         if NotPlainError.__name__ not in full_text(error):
             raise

@@ -21,6 +21,7 @@ from pyspark.sql import SparkSession
 from changewire.engines.effects import EFFECTS
 from changewire.engines.json_rows import packed, unpacked
 from changewire.engines.layout import CHANGE, CONTROL, POSITION
+from changewire.engines.places import only_where
 from changewire.engines.spark.reports import TaskReports
 from changewire.engines.typed.images import IMAGE, key_texts
 from changewire.tables.mutations import DELETE, FULL
@@ -226,7 +227,7 @@ def _without(rows: pa.RecordBatch, is_change: pa.Array) -> pa.RecordBatch:
             column = rows.column(name)
             nothing = pa.nulls(len(rows), column.type)
             if name == "value":
-                nothing = pc.if_else(is_change, pa.scalar(None, column.type), column)
+                nothing = only_where(pc.invert(is_change), column)
             rows = rows.set_column(rows.schema.get_field_index(name), name, nothing)
     return rows
 

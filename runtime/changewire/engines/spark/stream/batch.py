@@ -94,7 +94,8 @@ class BatchWriter(Generic[F]):
             return None
         if not can_be_direct(self.options, reports):
             return None
-        appended = append_directly(decoded, first, self.options.sink, batch, reports)
+        sink = self.options.sink
+        appended = append_directly(decoded, first, sink, batch, reports, lambda _: None)
         if appended is None:
             return None
         return self._land(appended.rest, batch, others), MergeCounts()

@@ -7,10 +7,14 @@ the changes are there already gets nothing but the rest.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import NamedTuple
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from threading import Event
+from typing import Generic, TypeVar
 
 import pyarrow as pa
+from pyspark import inheritable_thread_target
 from pyspark.sql import DataFrame
 
 from changewire.engines.options import BatchId, StreamOptions
@@ -22,16 +26,20 @@ from changewire.engines.spark.stream.output import APPENDS, Output
 from changewire.engines.spark.types import nullable
 
 
-class Appended(NamedTuple):
-    """What is left of a batch whose changes were appended.
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Appended(Generic[T]):
+    """A batch whose changes were appended.
 
     Attributes:
         rest: Its rows that are no changes, and its counts.
-        effects: As `Report.effects`.
+        made: What was made of the effects of its changes.
     """
 
     rest: DecodedFrames
-    effects: tuple[bytes, ...]
+    made: T
 
 
 def can_be_direct(options: StreamOptions, reports: TaskReports) -> bool:
@@ -44,8 +52,13 @@ def can_be_direct(options: StreamOptions, reports: TaskReports) -> bool:
 
 
 def append_directly(
-    decoded: DecodedFrames, output: Output, sink: str, batch: BatchId, reports: TaskReports
-) -> Appended | None:
+    decoded: DecodedFrames,
+    output: Output,
+    sink: str,
+    batch: BatchId,
+    reports: TaskReports,
+    meanwhile: Callable[[tuple[bytes, ...]], T],
+) -> Appended[T] | None:
     """Decode a batch and append its changes, by one job.
 
     Args:
@@ -54,18 +67,31 @@ def append_directly(
         sink: Format of the output.
         batch: Its id.
         reports: What its tasks report.
+        meanwhile: Called with `Report.effects` in a thread of its own, once all tasks have ended
+            and while the sink commits what they wrote. It must not write.
 
     Returns:
         What is left to write; None if it is not known: the sink had the batch already, what tasks
         had to report is large, or the sink ran other tasks than Spark has partitions.
     """
+    rows, spark = decoded.rows, decoded.rows.sparkSession
+    partitions, is_over = rows.rdd.getNumPartitions(), Event()
     reports.clear()
-    APPENDS[sink](output.rows(decoded), output, batch)
-    report = reports.take(decoded.rows.rdd.getNumPartitions())
-    if report is None or report.others is None or report.effects is None:
-        return None
-    rows = _frame(report.others, decoded.rows)
-    return Appended(replace(decoded, rows=rows, counted=report.counts), report.effects)
+
+    def early() -> Appended[T] | None:
+        report = reports.wait(partitions, is_over)
+        if report is None or report.others is None or report.effects is None:
+            return None
+        rest = replace(decoded, rows=_frame(report.others, rows), counted=report.counts)
+        return Appended(rest, meanwhile(report.effects))
+
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit(inheritable_thread_target(spark)(early))
+        try:
+            APPENDS[sink](output.rows(decoded), output, batch)
+        finally:
+            is_over.set()
+    return found.result()
 
 
 def _frame(batches: list[pa.RecordBatch], like: DataFrame) -> DataFrame:
