@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby, islice
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 
 from changewire.engines.cuts import combined
+
+_LONG: Final = 128
+"""Rows of a piece, on average, from which copying pieces is quicker than taking rows."""
 
 
 class _Piece(NamedTuple):
@@ -43,6 +46,8 @@ def interleaved(
 
 def _joined(pieces: Sequence[_Piece]) -> pa.RecordBatch:
     """Return the rows of pieces, which are of one batch of each side at most, in their order."""
+    if sum(p.stop - p.start for p in pieces) > _LONG * len(pieces):
+        return combined([p.batch.slice(p.start, p.stop - p.start) for p in pieces])
     batches: list[pa.RecordBatch] = []
     shift: dict[bool, int] = {}
     size = 0

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -84,6 +84,10 @@ class Made(NamedTuple):
         return self._replace(change=change, leniencies=leniencies, effects=effects, images=images)
 
 
+Form: TypeAlias = Literal["columns", "text", "both"]
+"""What is made of rows that fit a type."""
+
+
 class RowType(NamedTuple):
     """The type that rows must fit.
 
@@ -91,13 +95,13 @@ class RowType(NamedTuple):
         columns: Their columns.
         readings: Which schema gave each column, and each field of a struct in it, its type: see
             `changewire.engines.typed.readings.reading_of`. A column comes before its fields.
-        form: What is made of rows: ``columns`` of the type, the JSON ``text`` that they are, or
-            ``both``.
+        form: Whether columns of the type are made of rows, or they stay the JSON text that they
+            are, or both.
     """
 
     columns: pa.Schema
     readings: Sequence[str]
-    form: Literal["columns", "text", "both"]
+    form: Form
 
 
 class KernelCounts(NamedTuple):

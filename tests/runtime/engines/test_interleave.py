@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 import pytest
 
+from changewire.engines import interleave
 from changewire.engines.interleave import interleaved
 
 Row = tuple[int, int, int]
@@ -30,9 +31,13 @@ def batches(rows: Sequence[Row], cuts: random.Random) -> Iterator[pa.RecordBatch
 
 
 @pytest.mark.parametrize("share", [0.02, 0.3, 1.0])
+@pytest.mark.parametrize("long", [0, 1000])
 @pytest.mark.parametrize("seed", range(10))
-def test_rows_come_in_the_order_of_messages(seed: int, share: float) -> None:
+def test_rows_come_in_the_order_of_messages(
+    monkeypatch: pytest.MonkeyPatch, seed: int, long: int, share: float
+) -> None:
     """A message that was declined has its decoded rows in place of the one that was made."""
+    monkeypatch.setattr(interleave, "_LONG", long)
     drawn = random.Random(seed)  # noqa: S311 - the same in each run
     made: list[Row] = []
     decoded: list[Row] = []

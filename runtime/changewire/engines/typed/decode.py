@@ -14,7 +14,7 @@ from changewire.codec import DecodeError, rejection
 from changewire.codec.wire import too_deep
 from changewire.engines.decode import Decoder
 from changewire.engines.elements import Elements
-from changewire.engines.native import Kernel, RowType, kernel_of
+from changewire.engines.native import Form, Kernel, RowType, kernel_of
 from changewire.engines.places import Places
 from changewire.engines.typed.cells import field_cell
 from changewire.engines.typed.readings import kernel_readings
@@ -63,7 +63,7 @@ class TypedDecoder(Decoder):
     def _kernel_row(self) -> RowType:
         """Return the type of rows as the kernel takes it."""
         readings = [*kernel_readings(self._row)]
-        form = "text" if self.is_only_checked else "columns"
+        form: Form = "text" if self.is_only_checked else "columns"
         return RowType(without_metadata(self._row), readings, form)
 
     @property

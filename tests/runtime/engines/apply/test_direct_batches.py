@@ -242,6 +242,27 @@ def test_a_crash_at_any_step_has_no_effect(spark: SparkSession, tmp_path: Path, 
     assert logged.count() == len(everything)
 
 
+def test_what_fails_while_the_log_is_committed_is_tried_again(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """The changes are in the log by then, once, and the retried batch merges them."""
+    made, lake = drawn(2, seed=3)[:2], Lake(tmp_path)
+    for batch in made:
+        lake.send(batch)
+    with (
+        patch.object(batches, "merges_of", side_effect=lambda *_: crash()),
+        pytest.raises(StreamingQueryException, match="CrashError"),
+    ):
+        lake.apply(spark)
+    everything = [one for batch in made for one in batch]
+    logged = spark.read.format("delta").load(lake.outputs()["changes"])
+    assert logged.count() == len(everything)
+    assert lake.content(spark) == tables_of(made[0])
+    lake.apply(spark)
+    assert lake.content(spark) == tables_of(everything)
+    assert logged.count() == len(everything)
+
+
 def crash_if(merges: Any) -> None:
     """End the query if a batch is merged by what tasks reported."""
     if merges.called:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
@@ -59,6 +61,26 @@ def test_what_is_too_large_to_report_is_decoded_again(spark: SparkSession, tmp_p
         made.land(spark)
     assert direct.call_count == 1
     assert made.landed(spark) == made.expected()
+
+
+def test_reports_are_waited_for_until_the_job_is_over(spark: SparkSession) -> None:
+    """They are there as soon as all tasks have ended; the sink may commit for longer."""
+    found, is_over = TaskReports(spark), Event()
+    messages = pa.array(mixed_messages(), pa.binary())
+
+    def decoded(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            rows = Decoder(DecodeOptions(FORMAT))(batch)
+            yield from (one.select(["kind"]) for one in found.reported(rows))
+
+    rows = spark.createDataFrame(pa.table({"value": messages})).repartition(2)
+    kept = rows.mapInArrow(decoded, "kind string").collect()
+    report = found.wait(2, is_over)
+    assert report is not None
+    assert report.counts.messages == len(messages)
+    assert report.counts.elements == len(kept)
+    is_over.set()
+    assert found.wait(2, is_over) is None
 
 
 def test_a_task_that_loses_an_element_fails(spark: SparkSession) -> None:

@@ -192,7 +192,7 @@ def append_plain(
     try:
         with _wanted_by_tasks(spark, wanted):
             found = append_directly(
-                decoded, output, sink, batch, earlier.reports, meanwhile
+                decoded, output, sink, batch, earlier.reports, meanwhile=meanwhile
             )
     except RAISED as error:
         if NotPlainError.__name__ not in full_text(error):

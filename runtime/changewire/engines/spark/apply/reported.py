@@ -10,6 +10,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.types import StringType, StructField, StructType
 
 from changewire.engines.json_rows import KEY
@@ -36,6 +37,10 @@ FEW: Final = 2_000
 
 FEW_LOOKED_UP: Final = 2_000
 """Effects on keys that need a look, of more effects, up to which the driver decides on them."""
+
+
+MOST_BROADCAST: Final = 2**25
+"""Bytes of rows up to which a MERGE sends them to all executors to find the files to rewrite."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +113,9 @@ class ReportedDecisions:
 
     def rows(self) -> DataFrame:
         """Return the rows that are written or removed."""
-        return self._frame(self.beyond, self.looked_up.changed_rows, WRITTEN)
+        rows = self._frame(self.beyond, self.looked_up.changed_rows, WRITTEN)
+        # Spark does not know the size of these rows, and would shuffle the keys of the whole table.
+        return F.broadcast(rows) if self.beyond.nbytes <= MOST_BROADCAST else rows
 
     def _frame(
         self, beyond: pa.Table, others: list[dict[str, Any]], names: tuple[str, ...]

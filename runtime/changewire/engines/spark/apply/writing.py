@@ -56,7 +56,13 @@ def _statement(table: str, shape: Shape) -> str:
     sequence = f"{COLUMN}.sequence < {_SOURCE}.{_ROW}.{COLUMN}.sequence"
     is_older = f"{COLUMN} IS NOT NULL AND coalesce({sequence}, true)"
     is_expected = f"to_json({COLUMN}) <=> {_SOURCE}.expected"
-    is_unchanged = f"if({_SOURCE}.{BEYOND}, {is_older}, {is_expected})"
+    # Delta computes conditions for all rows of the files that it rewrites. Those that match no row
+    # of the source have NULL in place of its columns, and need no text of their metadata.
+    cases = (
+        f"WHEN {_SOURCE}.{BEYOND} THEN {is_older}",
+        f"WHEN {_SOURCE}.remains IS NOT NULL THEN {is_expected}",
+    )
+    is_unchanged = f"CASE {' '.join(cases)} END"
     values = [f"{_SOURCE}.{_ROW}.{name}" for name in names]
     pairs = ", ".join(f"{name} = {value}" for name, value in zip(names, values, strict=True))
     clauses = (

@@ -95,7 +95,7 @@ class BatchWriter(Generic[F]):
         if not can_be_direct(self.options, reports):
             return None
         sink = self.options.sink
-        appended = append_directly(decoded, first, sink, batch, reports, lambda _: None)
+        appended = append_directly(decoded, first, sink, batch, reports, meanwhile=lambda _: None)
         if appended is None:
             return None
         return self._land(appended.rest, batch, others), MergeCounts()

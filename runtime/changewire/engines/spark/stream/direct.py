@@ -8,7 +8,7 @@ the changes are there already gets nothing but the rest.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from threading import Event
 from typing import Generic, TypeVar
@@ -24,7 +24,6 @@ from changewire.engines.spark.frames import local_rows
 from changewire.engines.spark.reports import TaskReports
 from changewire.engines.spark.stream.output import APPENDS, Output
 from changewire.engines.spark.types import nullable
-
 
 T = TypeVar("T")
 
@@ -57,6 +56,7 @@ def append_directly(
     sink: str,
     batch: BatchId,
     reports: TaskReports,
+    *,
     meanwhile: Callable[[tuple[bytes, ...]], T],
 ) -> Appended[T] | None:
     """Decode a batch and append its changes, by one job.
@@ -86,7 +86,7 @@ def append_directly(
         return Appended(rest, meanwhile(report.effects))
 
     with ThreadPoolExecutor(1) as pool:
-        found = pool.submit(inheritable_thread_target(spark)(early))
+        found: Future[Appended[T] | None] = pool.submit(inheritable_thread_target(spark)(early))
         try:
             APPENDS[sink](output.rows(decoded), output, batch)
         finally:
