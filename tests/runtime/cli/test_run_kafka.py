@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from examples.broker import HOST, free_port
@@ -18,6 +19,7 @@ from tests.runtime.cli.conftest import Ended, json_lines
 from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
 from tests.support.topics import create, produce
 
+import changewire.arrow as cwa
 from changewire.engines.spark.kafka.read import no_connector
 from changewire.framing import Position, Record
 from changewire.job import JobError
@@ -64,6 +66,20 @@ def test_topics_become_tables_with_a_report(
     assert report["input"] == [f"kafka://{kafka}/{topic}"]
     offsets = pq.read_table(output / "dead_letters")["offset"].to_pylist()
     assert sorted(offsets) == [7, 10, 11, 12]
+
+
+def test_topics_of_messages_keep_them_as_they_are(
+    spark: SparkSession, cli: Cli, kafka: str, topic: str, tmp_path: Path
+) -> None:
+    """With --as messages they have the columns of their variants, and their offsets."""
+    assert spark is not None
+    source = ("--kafka", kafka, "--subscribe", topic, "--as", "messages")
+    assert cli("run", "-f", FORMAT, *source, "-o", tmp_path).exit_code == 1
+    rows = pq.read_table(tmp_path / "messages").sort_by([("offset", "ascending")])
+    sent = pa.table({"value": mixed_messages(), "offset": range(len(mixed_messages()))})
+    expected = cwa.messages(sent, format=FORMAT).messages.read_all()
+    columns = ["offset", "element", "variant", "content"]
+    assert rows.select(columns).to_pylist() == expected.select(columns).to_pylist()
 
 
 def test_options_of_the_source_pass_through(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from decimal import Decimal
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -39,23 +40,29 @@ Content = dict[str, Rows]
 
 def captured(format: str) -> list[bytes]:
     """Return the corpus of a format, good and bad messages, and some of each file of examples."""
-    corpus = [
+    some = (values[:: max(1, len(values) // _FEW)] for values in _examples(format))
+    return [*_corpus(format), *chain.from_iterable(some)]
+
+
+def every_message(format: str) -> list[bytes]:
+    """Return the corpus of a format, good and bad messages, and all examples."""
+    return [*_corpus(format), *chain.from_iterable(_examples(format))]
+
+
+def _corpus(format: str) -> list[bytes]:
+    return [
         wire_of(path)
         for kind in ("valid", "invalid")
         for path in FORMATS[format].golden(kind)
         if role_of(path) in {"message", "batch"}
     ]
-    return [*corpus, *(value for file in _files(format) for value in _some(file))]
 
 
-def _files(format: str) -> list[Path]:
-    return sorted((EXAMPLES / format.replace("-", "_")).iterdir())
-
-
-def _some(file: Path) -> list[bytes]:
-    read, _ = opener(str(file), "auto")
-    values = [value for batch in read() for value in batch.column("value").to_pylist() if value]
-    return values[:: max(1, len(values) // _FEW)]
+def _examples(format: str) -> Iterator[list[bytes]]:
+    """Yield the messages of each file of examples."""
+    for file in sorted((EXAMPLES / format.replace("-", "_")).iterdir()):
+        read, _ = opener(str(file), "auto")
+        yield [value for batch in read() for value in batch.column("value").to_pylist() if value]
 
 
 def mutated(format: str, number: int, seed: int = 1) -> list[bytes]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.runtime.engines.apply import test_typed_tables as typed_tables
@@ -16,12 +17,14 @@ from tests.runtime.engines.apply.lake import Lake
 from tests.runtime.engines.apply.test_topic import MIXED, check_tables, records, without_engine
 from tests.runtime.engines.apply.ways import DRIVER
 from tests.runtime.engines.stream.streams import stream
+from tests.runtime.engines.stream.test_messages import contents_of, places_of
 from tests.runtime.tables.histories import drawn, of_history
 from tests.runtime.tables.model import tables_of
 from tests.samples import FORMAT
 from tests.support.connect import connect_server
 from tests.support.topics import create, produce
 
+import changewire.arrow as cwa
 import changewire.spark as cws
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.errors import StreamError
@@ -80,6 +83,31 @@ def test_a_batch_is_decoded_and_written(remote: SparkSession, tmp_path: Path) ->
         "dead_letters": counts.dead_letters,
     }
     assert {name: pq.read_table(tmp_path / "out" / name).num_rows for name in expected} == expected
+
+
+def test_messages_become_typed_columns(remote: SparkSession, tmp_path: Path) -> None:
+    """Messages, of a table and of a stream, have the columns that they have in Arrow."""
+    made = stream(tmp_path, 2)
+    table = pa.table({"value": pa.array(made.sent, pa.binary()), "offset": range(len(made.sent))})
+    rows, letters, _ = cwa.messages(table, format=FORMAT).tables()
+    expected = [contents_of(rows), places_of(letters)]
+    messages = remote.read.parquet(str(tmp_path / "messages"))
+    found = cws.messages(messages, format=FORMAT)
+    assert [contents_of(found.messages.toArrow()), places_of(found.dead_letters.toArrow())] == (
+        expected
+    )
+    places = {name: str(tmp_path / name) for name in ("bronze", "letters", "checkpoint")}
+    query = cws.write_stream(
+        cws.messages(made.read(remote), format=FORMAT),
+        messages=places["bronze"],
+        dead_letters=places["letters"],
+        checkpoint=places["checkpoint"],
+        sink="delta",
+        trigger={"availableNow": True},
+    )
+    cws.await_end(query)
+    bronze, dead = (remote.read.format("delta").load(places[n]) for n in ("bronze", "letters"))
+    assert [contents_of(bronze.toArrow()), places_of(dead.toArrow())] == expected
 
 
 @pytest.mark.parametrize("sink", ["parquet", "delta"])

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql.pandas.types import from_arrow_schema
 from tests.runtime.codec.formats import FORMATS
-from tests.runtime.engines.any_messages import captured, mutated
+from tests.runtime.engines.any_messages import every_message, mutated
 from tests.runtime.engines.same import SAYS, check_struct
 from tests.samples import FORMAT, mixed_messages
 
@@ -40,8 +40,8 @@ MUTANTS = 300
 
 
 def records(name: str) -> pa.Table:
-    """Return messages of a format, good, bad and hostile ones, and a record without value."""
-    values = [*captured(name), *mutated(name, MUTANTS), b"", b"\xc1", b"[" * 100_000, None]
+    """Return every golden message and example of a format, hostile ones, and an empty record."""
+    values = [*every_message(name), *mutated(name, MUTANTS), b"", b"\xc1", b"[" * 100_000, None]
     number = len(values)
     headers = [[{"key": "h", "value": b"v"}]] * number
     return pa.table(
