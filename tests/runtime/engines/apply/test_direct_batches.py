@@ -18,7 +18,7 @@ from tests.runtime.engines.apply.lake import Lake
 from tests.runtime.engines.apply.test_large_batches import landed, rows, sent
 from tests.runtime.engines.apply.test_small_batches import another_process
 from tests.runtime.engines.apply.ways import DRIVER, REPORTED, decided
-from tests.runtime.engines.ends import crash
+from tests.runtime.engines.ends import CrashError, crash
 from tests.runtime.tables.histories import change, placed
 from tests.runtime.tables.model import tables_of
 
@@ -250,7 +250,7 @@ def test_what_fails_while_the_log_is_committed_is_tried_again(
     for batch in made:
         lake.send(batch)
     with (
-        patch.object(batches, "merges_of", side_effect=lambda *_: crash()),
+        patch.object(batches, "merges_of", side_effect=CrashError),
         pytest.raises(StreamingQueryException, match="CrashError"),
     ):
         lake.apply(spark)
