@@ -1,7 +1,8 @@
 """Kill the driver, restart the broker, take the tables away; then look what is lost or double.
 
-``python -m tests.chaos 50`` does it 50 times, ``--sink iceberg`` with tables of Iceberg. It exits
-with 1 if the outputs do not have each element once, or a table is not that of the model.
+``python -m tests.chaos 50`` does it 50 times, ``--sink iceberg`` with tables of Iceberg,
+``--writers 2`` with two queries that write to the same tables at once. It exits with 1 if the
+outputs do not have each element once, or a table is not that of the model.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import cycle, islice
@@ -44,40 +46,45 @@ class Chaos(msgspec.Struct):
     """What was done.
 
     Attributes:
-        job: The query.
-        sent: The messages of its topic.
+        sent: The messages of each query, in its topic.
         faults: How often each fault was tried.
         kills: How many drivers were killed.
     """
 
-    job: Job
-    sent: list[Record]
+    sent: dict[Job, list[Record]]
     faults: Counter[str]
     kills: int = 0
 
 
-def chaos(faults: Iterable[str], folder: Path, sink: str, seed: int, *, histories: bool) -> Chaos:
-    """Start a query again and again, each time with another fault; then let it end."""
-    history, random = History(seed), Random(seed)  # noqa: S311 - no secrets
-    with ExitStack() as running:
+def chaos(faults: Iterable[str], folder: Path, given: argparse.Namespace) -> Chaos:
+    """Start queries again and again, each time one with another fault; then let them end."""
+    history, random = History(given.seed), Random(given.seed)  # noqa: S311 - no secrets
+    with ExitStack() as running, ThreadPoolExecutor(given.writers) as pool:
         server = running.enter_context(broker(folder / "broker"))
-        create(server, TOPIC, partitions=PARTITIONS)
-        job = Job(str(folder / "lake"), server, TOPIC, sink, BATCH, histories=histories)
-        done = Chaos(job, [], Counter())
-        for number, fault in enumerate(faults, 1):
-            done.sent += produce(server, history.records(MESSAGES, TOPIC))
+        lake, numbers = str(folder / "lake"), range(1, given.writers + 1)
+        plan = Job(lake, server, TOPIC, given.sink, BATCH, histories=given.histories)
+        jobs = [replace(plan, topic=f"{TOPIC}-{number}", writer=number) for number in numbers]
+        create(server, *(job.topic for job in jobs), partitions=PARTITIONS)
+        done = Chaos({job: [] for job in jobs}, Counter())
+        for (number, fault), victim in zip(enumerate(faults, 1), cycle(jobs)):
+            for job, sent in done.sent.items():
+                sent.extend(produce(server, history.records(MESSAGES, job.topic)))
             with ExitStack() as after:
                 during = {
                     "broker restarted": partial(restart, running, folder / "broker"),
-                    "tables unwritable": partial(after.enter_context, without(job.tables)),
+                    "tables unwritable": partial(after.enter_context, without(victim.tables)),
                 }
+                others = [pool.submit(start, job) for job in jobs if job is not victim]
                 step = fault if fault in STEPS else None
-                code = start(replace(job, step=step, times=random.randint(1, 2)), during.get(fault))
+                job = replace(victim, step=step, times=random.randint(1, 2))
+                code = start(job, during.get(fault))
+                ends = [other.result() for other in others]
             done.faults[fault] += 1
             done.kills += code < 0
-            say(f"{number:4} {fault}: {'killed' if code < 0 else f'ended with {code}'}")
-        if start(job):
-            raise SystemExit("the query does not end without a fault")
+            beside = f", beside it {ends}" if ends else ""
+            say(f"{number:4} {fault}: {'killed' if code < 0 else f'ended with {code}'}{beside}")
+        if any(start(job) for job in jobs):
+            raise SystemExit("a query does not end without a fault")
     return done
 
 
@@ -138,13 +145,14 @@ def main() -> None:
     parser.add_argument(
         "--histories", action=argparse.BooleanOptionalAction, default=True, help=keeps
     )
+    parser.add_argument("--writers", type=int, default=1, help="queries that write at once")
     given = parser.parse_args()
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         faults = islice(cycle(FAULTS), given.runs)
-        done = chaos(faults, Path(folder), given.sink, given.seed, histories=given.histories)
-        spark = cws.session(settings(Path(done.job.folder, "warehouse")))
-        found = outcome(spark, done.job, done.sent)
+        done = chaos(faults, Path(folder), given)
+        spark = cws.session(settings(Path(folder, "lake", "warehouse")))
+        found = outcome(spark, done.sent)
     seconds = round(time.monotonic() - started)
     summary = {"faults": done.faults, "kills": done.kills, "seconds": seconds, "found": found}
     say(msgspec.json.format(msgspec.json.encode(summary), indent=2).decode())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -27,35 +27,50 @@ class Outcome(msgspec.Struct):
 
     Attributes:
         rows: Elements in change log and dead letters.
-        lost: Elements that are in neither.
+        lost: Elements that are in neither, or in the wrong one.
         double: Elements that are there more than once.
         wrong_rows: Rows of tables that differ from the model, or are missing, or too many.
         wrong_histories: Rows of which the versions differ from the model.
     """
 
-    rows: int
-    lost: int
-    double: int
-    wrong_rows: int
-    wrong_histories: int
+    rows: int = 0
+    lost: int = 0
+    double: int = 0
+    wrong_rows: int = 0
+    wrong_histories: int = 0
 
 
-def outcome(spark: SparkSession, job: Job, sent: Iterable[Record]) -> Outcome:
-    """Compare what is there with what was sent."""
-    changes, refused = expected(sent)
-    double = lost = rows = 0
-    logged = {place for place, _ in changes}
-    for name, wanted in (("changes", logged), ("dead_letters", refused)):
-        found = Counter(
+def outcome(spark: SparkSession, sent: Mapping[Job, Iterable[Record]]) -> Outcome:
+    """Compare what is there with what was sent.
+
+    Args:
+        spark: The session.
+        sent: The messages of each query; all queries write to the same tables.
+    """
+    found, every = Outcome(), list[PositionedChange]()
+    for job, records in sent.items():
+        changes, refused = expected(records)
+        logged = {place for place, _ in changes}
+        _count(found, spark, job, {"changes": logged, "dead_letters": refused})
+        every += [placed for _, placed in changes]
+    first = next(iter(sent))
+    found.wrong_rows = _wrong(spark, first, every)
+    found.wrong_histories = _wrong_histories(spark, first, every) if first.histories else 0
+    return found
+
+
+def _count(
+    found: Outcome, spark: SparkSession, job: Job, wanted: Mapping[str, set[Element]]
+) -> None:
+    """Count the rows of the outputs of a query, and which of them are missing or double."""
+    for name, places in wanted.items():
+        there = Counter(
             (row["partition"], row["offset"])
             for row in _rows(spark, job, job.outputs[name]).collect()
         )
-        rows += found.total()
-        double += found.total() - len(found)
-        lost += len(wanted - found.keys()) + len(found.keys() - wanted)
-    every = [placed for _, placed in changes]
-    wrong_histories = _wrong_histories(spark, job, every) if job.histories else 0
-    return Outcome(rows, lost, double, _wrong(spark, job, every), wrong_histories)
+        found.rows += there.total()
+        found.double += there.total() - len(there)
+        found.lost += len(places ^ there.keys())
 
 
 def expected(sent: Iterable[Record]) -> tuple[list[tuple[Element, PositionedChange]], set[Element]]:

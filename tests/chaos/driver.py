@@ -62,7 +62,7 @@ def run(job: Job) -> None:
             target=job.target,
             history=f"{job.target}__history" if job.histories else None,
             sink=job.sink,
-            checkpoint=f"{job.folder}/checkpoint",
+            checkpoint=job.checkpoint,
             trigger={"availableNow": True},
             metrics=lambda line: print(line, flush=True),  # noqa: T201 - the other end reads it
             **outputs,

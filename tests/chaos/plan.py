@@ -21,6 +21,7 @@ class Job(msgspec.Struct, frozen=True):
         step: Step of a batch at which the driver is killed; None lets it live.
         times: How often that step is reached before.
         histories: Whether it keeps versions of the rows.
+        writer: Number of the query, of those that write to the same tables.
     """
 
     folder: str
@@ -31,6 +32,12 @@ class Job(msgspec.Struct, frozen=True):
     step: str | None = None
     times: int = 1
     histories: bool = True
+    writer: int = 1
+
+    @property
+    def checkpoint(self) -> str:
+        """The folder of its checkpoint."""
+        return f"{self.folder}/checkpoint{self._suffix}"
 
     @property
     def tables(self) -> Path:
@@ -47,5 +54,10 @@ class Job(msgspec.Struct, frozen=True):
     @property
     def outputs(self) -> dict[str, str]:
         """Where the outputs are."""
-        start = "ice.log." if self.sink == "iceberg" else f"{self.folder}/log/"
+        log = f"log{self._suffix}"
+        start = f"ice.{log}." if self.sink == "iceberg" else f"{self.folder}/{log}/"
         return {name: f"{start}{name}" for name in NAMES}
+
+    @property
+    def _suffix(self) -> str:
+        return "" if self.writer == 1 else f"_{self.writer}"

@@ -79,7 +79,7 @@ def _found(lake: Store, plan: Job, sent: list[Record], folder: Path) -> Outcome:
     jars = ",".join([own["spark.jars"], *map(str, lake.jars)])
     session = cws.session({**own, **lake.settings, "spark.jars": jars})
     try:
-        return outcome(session, plan, sent)
+        return outcome(session, {plan: sent})
     finally:
         session.stop()
 

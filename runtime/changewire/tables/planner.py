@@ -27,6 +27,7 @@ BatchT_contra = TypeVar("BatchT_contra", bound="ChangeBatch", contravariant=True
 MergeT = TypeVar("MergeT")
 DecisionsT = TypeVar("DecisionsT")
 FailuresT = TypeVar("FailuresT")
+ResultT = TypeVar("ResultT")
 
 Action = Callable[[], Counter[str]]
 """Writes what was decided on a table, and returns what became of the changes."""
@@ -141,13 +142,23 @@ def plan(
     return BatchPlan(routed, routes, counts)
 
 
+def one_by_one(actions: Iterable[Callable[[], ResultT]]) -> Iterator[ResultT]:
+    """Yield what functions return, called one after the other."""
+    return (action() for action in actions)
+
+
 def decide(
     merges: Iterable[TableMerge[DecisionsT, FailuresT]],
+    run: Callable[[list[Callable[[], DecisionsT]]], Iterable[DecisionsT]] = one_by_one,
 ) -> DecidedMerges[DecisionsT, FailuresT]:
     """Decide what a batch does to its tables, without the changes that cannot be applied.
 
     A change that fails in one table has no part in the others, so that it is applied as a whole
     when it is replayed.
+
+    Args:
+        merges: What it does to each table.
+        run: Decides on tables, in any order, and returns what the functions return.
 
     Raises:
         ConflictError: Other writers did not let it be done.
@@ -156,7 +167,7 @@ def decide(
     left = [*merges]
     failures: list[FailuresT] = []
     while True:
-        pairs = [(merge, merge.decide()) for merge in left]
+        pairs = [*zip(left, run([merge.decide for merge in left]), strict=True)]
         found = (merge.failures(decisions) for merge, decisions in pairs)
         new = [one for one in found if one is not None]
         if not new:
@@ -164,11 +175,6 @@ def decide(
         failures += new
         for one in new:
             left = [merge.without(one) for merge in left]
-
-
-def one_by_one(actions: Iterable[Action]) -> Iterator[Counter[str]]:
-    """Yield what functions return, called one after the other."""
-    return (action() for action in actions)
 
 
 def write(

@@ -25,6 +25,7 @@ _PATH: Final = re.compile("delta[.]`(.*)`", re.DOTALL)
 # Whole names of classes: asked for one part after another, Java looks for each in all jars.
 _DELTA_LOG: Final = "org.apache.spark.sql.delta.DeltaLog"
 _DELTA_TABLE: Final = "io.delta.tables.DeltaTable"
+_ICEBERG: Final = "org.apache.iceberg.spark.Spark3Util"
 _HADOOP_PATH: Final = "org.apache.hadoop.fs.Path"
 _SESSION: Final = "org.apache.spark.sql.SparkSession"
 
@@ -48,20 +49,80 @@ class LogVersion(NamedTuple):
 
 def log_version(spark: SparkSession, table: str) -> LogVersion | None:
     """Return the version that a Delta table has now; None if that cannot be known here."""
-    path = _PATH.fullmatch(table)
     if is_remote(spark):
         return None
     try:
-        jvm, session = _jvm_of(spark)
-        if path is None:
-            log = getattr(jvm, _DELTA_TABLE).forName(session, table).deltaLog()
-        else:  # a quarter of the time
-            log = getattr(jvm, _DELTA_LOG).forTable(session, path[1].replace("``", "`"))
+        log = _log(spark, table)
         defaults = [getattr(log, f"update$default${number}")() for number in _ARGUMENTS]
         snapshot = log.update(*defaults)
         number = int(snapshot.version())
         return None if number < 0 else LogVersion(number, str(snapshot.metadata().id()))
     except _UNKNOWN:  # another release of Delta, or a table that is not there
+        return None
+
+
+def log_size(spark: SparkSession, table: str) -> int | None:
+    """Return the bytes of the files of a Delta table, as this process knows it; 0 without it.
+
+    None if that cannot be known without a job.
+    """
+    if is_remote(spark):
+        return None
+    try:
+        snapshot = _log(spark, table).unsafeVolatileSnapshot()
+        if int(snapshot.version()) < 0:
+            return 0
+        checksum = snapshot.checksumOpt()
+        return int(checksum.get().tableSizeBytes()) if checksum.isDefined() else None
+    except _UNKNOWN:  # another release of Delta
+        return None
+
+
+def _log(spark: SparkSession, table: str) -> Any:
+    """Return Delta's object for the log of a table."""
+    path = _PATH.fullmatch(table)
+    jvm, session = _jvm_of(spark)
+    if path is None:
+        return getattr(jvm, _DELTA_TABLE).forName(session, table).deltaLog()
+    # A quarter of the time.
+    return getattr(jvm, _DELTA_LOG).forTable(session, path[1].replace("``", "`"))
+
+
+class MetadataVersion(NamedTuple):
+    """The version of an Iceberg table: every commit, also one of properties, writes such a file.
+
+    Attributes:
+        file: The table's metadata file.
+        before: The one that it took the place of; None for the first one.
+        snapshot: The snapshot that the table has; None if it has none yet.
+        size: Bytes of its files; None if that is not known.
+    """
+
+    file: str
+    before: str | None
+    snapshot: int | None
+    size: int | None
+
+
+def metadata_version(spark: SparkSession, table: str) -> MetadataVersion | None:
+    """Return the version that an Iceberg table has now; None if that cannot be known here."""
+    if is_remote(spark):
+        return None
+    try:
+        jvm, session = _jvm_of(spark)
+        found = getattr(jvm, _ICEBERG).loadIcebergTable(session, table)
+        found.refresh()
+        metadata = found.operations().current()
+        earlier, snapshot = metadata.previousFiles(), metadata.currentSnapshot()
+        before = earlier.get(earlier.size() - 1).file() if earlier.size() else None
+        if snapshot is None:
+            return MetadataVersion(metadata.metadataFileLocation(), before, None, 0)
+        size = snapshot.summary().get("total-files-size")
+        size = None if size is None else int(size)
+        return MetadataVersion(
+            metadata.metadataFileLocation(), before, int(snapshot.snapshotId()), size
+        )
+    except _UNKNOWN:  # another release of Iceberg, or a table that is not there
         return None
 
 

@@ -75,6 +75,7 @@ class Lake:
         log: Format of the outputs of `apply`; empty for that of the tables, as users have it. A
             batch in Parquet takes a third of the time.
         history: How tables of versions are named; empty without any.
+        decoder: Makes rows of the messages.
     """
 
     root: Path
@@ -86,6 +87,7 @@ class Lake:
     log: str = ""
     given: StructType | None = None
     history: str = ""
+    decoder: type[ChangeDecoder] = ChangeDecoder
 
     def __post_init__(self) -> None:
         """Skip the test where the table format was not run with this Spark."""
@@ -141,7 +143,7 @@ class Lake:
             history=template_of(self.history) if self.history else None,
         )
         how = how if self.given is None else replace(how, rows=self.given)
-        decoder = ChangeDecoder(decode_options)
+        decoder = self.decoder(decode_options)
         reports = EffectReports(spark)
         rows = mapped(self.read(spark), decoder, with_effects(ROWS), reports=reports)
         decoded = DecodedFrames(rows, reported=Reported(rows, reports))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -10,18 +11,24 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from deltalake import DeltaTable
 from pyspark.errors import StreamingQueryException
+from pyspark.sql.types import StringType, StructField, StructType
 from tests.runtime.engines.apply.faults import STEPS, ending_at
-from tests.runtime.engines.apply.lake import Lake
+from tests.runtime.engines.apply.lake import ChangeDecoder, Lake
 from tests.runtime.engines.apply.test_large_batches import landed, rows, sent
 from tests.runtime.engines.apply.test_small_batches import another_process
-from tests.runtime.engines.apply.ways import DRIVER, REPORTED, decided
+from tests.runtime.engines.apply.test_typed_tables import landed as landed_messages
+from tests.runtime.engines.apply.test_typed_tables import message
+from tests.runtime.engines.apply.ways import DRIVER, REPORTED, TASKS, decided
 from tests.runtime.engines.ends import CrashError, crash
-from tests.runtime.tables.histories import change, placed
+from tests.runtime.tables.histories import change, placed, truncate
 from tests.runtime.tables.model import tables_of
 
+from changewire.engines.counts import ConservationError
 from changewire.engines.kept import SUFFIX
 from changewire.engines.spark.apply import batch as batches
 from changewire.engines.spark.apply import direct_batch, recent, reported
@@ -64,7 +71,7 @@ def counts_of(spark: SparkSession, lake: Lake) -> tuple[Counter[str], Counter[st
     lake.apply(spark, metrics=lines.append)
     found = [msgspec.json.decode(line) for line in lines]
     names = ("tables", "keys")
-    tables, keys = (sum((Counter(one[name]) for one in found), Counter()) for name in names)
+    tables, keys = (sum((Counter(one.get(name, {})) for one in found), Counter()) for name in names)
     return tables, keys
 
 
@@ -124,20 +131,72 @@ def test_histories_come_to_the_same(
             assert rows(lake.folder / table) == rows(expected.folder / table)
 
 
-def test_typed_rows_come_to_the_same(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("few", [0, reported.FEW], ids=["by columns", "row by row"])
+def test_typed_rows_come_to_the_same(spark: SparkSession, tmp_path: Path, few: int) -> None:
     """So do real messages with broken ones among them, into columns of a type.
 
-    A batch that moves a row to another key is counted first, and so is the next one.
+    A batch that moves a row to another key is counted first.
     """
     small, direct = (Lake(tmp_path / name) for name in ("small", "direct"))
-    with patch.object(reported, "FEW", 0):
-        for batch in sent():
-            expected, _ = landed(spark, small, batch, DRIVER)
-            line, _ = landed(spark, direct, batch, REPORTED)
-            for name in ("tables", "changes", "dead_letters", "by_error_code"):
-                assert line.get(name) == expected.get(name), name
+    batches_sent = sent(moving=[3])
+    expected, _ = landed(spark, small, DRIVER, *batches_sent)
+    with (
+        patch.object(reported, "FEW", few),
+        patch.object(batches, "append_plain", Tried()) as tried,
+    ):
+        lines, _ = landed(spark, direct, REPORTED, *batches_sent)
+    assert tried.were_plain == [True, True, False]
+    for line, counted in zip(lines, expected, strict=True):
+        for name in ("tables", "changes", "dead_letters", "by_error_code"):
+            assert line.get(name) == counted.get(name), name
     for name in ("customers", f"customers{SUFFIX}"):
         assert rows(direct.folder / name) == rows(small.folder / name)
+
+
+class Tried:
+    """Stands for `append_plain`, and remembers what came of it."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.were_plain: list[bool] = []
+
+    def __call__(self, *given: Any, **options: Any) -> Any:
+        """Append as `append_plain` does."""
+        found = direct_batch.append_plain(*given, **options)
+        self.were_plain.append(found is not None)
+        return found
+
+
+TYPES = {"id": "STRING", "name": "STRING"}
+NAMED = StructType([StructField(name, StringType()) for name in TYPES])
+
+UNFITTED = {
+    "its row is not fitted": [message("INSERT", 21, TYPES, id='a"b', name="c")],
+    "a key of other columns": [
+        message("INSERT", 21, TYPES, id="d", name="e").replace(b'["id"]', b'["name"]')
+    ],
+}
+"""Messages whose changes are plain, but for the table."""
+
+
+@pytest.mark.parametrize("what", UNFITTED)
+def test_a_row_that_needs_another_look_is_counted_first(
+    spark: SparkSession, tmp_path: Path, what: str
+) -> None:
+    """Rows and dead letters are those of batches that are counted first."""
+    plain = message("INSERT", 20, TYPES, id="a", name="b")
+    made = [[plain], [message("UPDATE_AFTER", 22, TYPES, id="a", name="c")], UNFITTED[what]]
+    found: dict[str, Any] = {}
+    options: dict[str, Any] = {"format": "dataworks-json", "rows": NAMED}
+    for way in (DRIVER, REPORTED):
+        lake, tried = Lake(tmp_path / way), Tried()
+        with decided(way), patch.object(batches, "append_plain", tried):
+            landed_messages(spark, lake, *made, **options)
+        assert tried.were_plain == ([] if way == DRIVER else [True, False])
+        letters = spark.read.format("delta").load(lake.outputs()["dead_letters"])
+        refused = [(row["offset"], row["code"]) for row in letters.collect()]
+        found[way] = rows(lake.folder / "t"), refused
+    assert found[REPORTED] == found[DRIVER]
 
 
 FIRST = placed(*(change(key=key, sequence=10, a=1) for key in range(4)))
@@ -145,13 +204,36 @@ LAST = placed(change(key=0, sequence=30, a=3), change("delete", 1, 31), start=90
 
 OTHERS = {
     "a new table": change(key=9, sequence=20, table="u", a=1),
-    "a patch": change(key=0, sequence=20, image="patch", b=1),
+    "a patch": change(key=2, sequence=20, image="patch", b=1),
     "no sequence": change(key=0, sequence=None, a=2),
     "a moved row": change("update", 2, 20, old=50, a=2),
     "no table": change("delete", 3, 20, table=None),
     "no key": change(key=None, sequence=20, a=2),
 }
 """Changes that are not plain."""
+
+
+def test_a_truncate_bounds_what_is_reported(spark: SparkSession, tmp_path: Path) -> None:
+    """What is older than the truncate of an earlier batch stays away."""
+    lake = Lake(tmp_path, log="parquet", applies_truncates=True)
+    late = placed(change(key=0, sequence=40, a=4), change(key=1, sequence=60, a=6), start=40)
+    made = [
+        FIRST,
+        placed(truncate(50), start=20),
+        placed(change(key=2, sequence=55, a=5), start=30),
+        late,
+    ]
+    for batch in made:
+        lake.send(batch)
+    with (
+        patch.object(reported, "FEW", 0),
+        patch.object(batches, "append_plain", Tried()) as tried,
+    ):
+        tables, _ = counts_of(spark, lake)
+    assert tried.were_plain == [False, True]
+    assert tables["stale"] == 1
+    expected = tables_of([one for batch in made for one in batch], truncates=True)
+    assert lake.content(spark) == expected
 
 
 @pytest.mark.parametrize("what", OTHERS)
@@ -163,9 +245,9 @@ def test_a_batch_with_any_other_change_is_counted_first(
     second = placed(change(key=0, sequence=15, a=2), OTHERS[what], start=10)
     for batch in (FIRST, second, LAST):
         lake.send(batch)
-    with patch.object(batches, "append_plain", side_effect=direct_batch.append_plain) as tried:
+    with patch.object(batches, "append_plain", Tried()) as tried:
         counts_of(spark, lake)
-    assert tried.call_count >= 1
+    assert tried.were_plain[0] is False
     every = [*FIRST, *second, *LAST]
     logged = spark.read.format("delta").load(lake.outputs()["changes"])
     offsets = sorted(row["offset"] for row in logged.select("offset").collect())
@@ -178,6 +260,38 @@ def test_a_batch_with_any_other_change_is_counted_first(
     with decided(DRIVER):
         counts_of(spark, counted)
     assert lake.content(spark) == counted.content(spark)
+
+
+class LossyDecoder(ChangeDecoder):
+    """Says of messages of later batches that they have an element more than there are rows."""
+
+    def __call__(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a batch of messages."""
+        for part in super().__call__(batch):
+            elements = part.column("elements")
+            is_late = pc.greater_equal(part.column("offset"), 10)
+            found = pc.if_else(is_late, pc.add(elements, 1), elements).cast(elements.type)
+            yield part.set_column(part.schema.get_field_index("elements"), "elements", found)
+
+
+@pytest.mark.parametrize("way", [DRIVER, TASKS, REPORTED])
+def test_nothing_of_a_batch_is_written_that_does_not_add_up(
+    spark: SparkSession, tmp_path: Path, way: str
+) -> None:
+    """Wherever it is decided on, its elements are counted before."""
+    lake = Lake(tmp_path, decoder=LossyDecoder)
+    for batch in (FIRST, LAST):
+        lake.send(batch)
+    with (
+        decided(way),
+        patch.object(batches, "append_plain", side_effect=direct_batch.append_plain) as tried,
+        pytest.raises(ConservationError, match="have 4 elements, decoded were 2"),
+    ):
+        lake.apply(spark)
+    assert tried.called == (way == REPORTED)
+    logged = spark.read.format("delta").load(lake.outputs()["changes"])
+    assert logged.count() == len(FIRST)
+    assert lake.content(spark) == tables_of(FIRST)
 
 
 def test_changes_that_are_large_are_counted_first(spark: SparkSession, tmp_path: Path) -> None:

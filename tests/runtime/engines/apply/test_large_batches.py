@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -31,15 +32,19 @@ MOST_JOBS = 28
 """Of a batch of which some keys need a look; it was 37 to 56."""
 
 
-def sent() -> list[list[tuple[Any, ...]]]:
-    """Return batches of records: deletes, doubled and broken messages, late and moved rows."""
+def sent(moving: Collection[int] = range(BATCHES)) -> list[list[tuple[Any, ...]]]:
+    """Return batches of records: deletes, doubled and broken messages, and late ones.
+
+    Args:
+        moving: Batches of which some changes give their row another key.
+    """
     random = Random(3)  # noqa: S311 - the same in each run
     found = [*history(BATCHES * SIZE, lambda draw: draw.randrange(KEYS))]
     for first in range(SIZE, BATCHES * SIZE, SIZE):
         for i, late in enumerate(random.sample(range(first - SIZE, first), 9)):
             found[late], found[first + i] = found[first + i], found[late]
     records = [
-        (moved(value, i) if i % 20 == 0 else value, "t", partition, i)
+        (moved(value, i) if i % 20 == 0 and i // SIZE in moving else value, "t", partition, i)
         for i, (partition, _, value) in enumerate(found)
     ]
     return [records[first : first + SIZE] for first in range(0, len(records), SIZE)]
@@ -53,10 +58,11 @@ def moved(value: bytes, number: int) -> bytes:
 
 
 def landed(
-    spark: SparkSession, lake: Lake, batch: list[tuple[Any, ...]], way: str
-) -> tuple[dict[str, Any], int]:
-    """Apply a batch into typed columns; return its line, and how many jobs Spark had."""
-    lake.send_records(batch)
+    spark: SparkSession, lake: Lake, way: str, *batches: list[tuple[Any, ...]]
+) -> tuple[list[dict[str, Any]], int]:
+    """Apply batches into typed columns; return their lines, and how many jobs Spark had."""
+    for batch in batches:
+        lake.send_records(batch)
     lines: list[str] = []
     places: dict[str, Any] = lake.outputs()
     with decided(way):
@@ -72,8 +78,7 @@ def landed(
         )
         cws.await_end(query)
     jobs = spark.sparkContext.statusTracker().getJobIdsForGroup(str(query.runId))
-    (line,) = map(msgspec.json.decode, lines)
-    return line, len(jobs)
+    return [msgspec.json.decode(line) for line in lines], len(jobs)
 
 
 def rows(folder: Path) -> list[str]:
@@ -90,8 +95,8 @@ def test_large_batches_do_what_small_ones_do(spark: SparkSession, tmp_path: Path
     small, large = (Lake(tmp_path / name) for name in ("small", "large"))
     jobs, line = list[int](), dict[str, Any]()
     for batch in sent():
-        expected, _ = landed(spark, small, batch, DRIVER)
-        line, number = landed(spark, large, batch, SHARED)
+        (expected,), _ = landed(spark, small, DRIVER, batch)
+        (line,), number = landed(spark, large, SHARED, batch)
         for name in ("tables", "changes", "dead_letters", "by_error_code"):
             assert line.get(name) == expected.get(name), name
         jobs.append(number)

@@ -96,6 +96,15 @@ def test_rows_that_were_written_last_are_remembered() -> None:
     assert (tombstone["content"], tombstone["named"], tombstone["origin"]) == (None, None, 2)
 
 
+def test_what_is_remembered_is_not_changed_in_place() -> None:
+    """What was decided on must not change while the next batch is written."""
+    rows = RecentRows(()).with_batch((), written(("a", 1, "x")), (1, 0))
+    later = rows.with_batch((1, 0), written(("a", 2, "y"), ("b", 3, "y")), (3, 0))
+    assert (later.sequences, later.bound) == ({"a": (2, 0), "b": (3, 0)}, ())
+    assert (rows.sequences, rows.bound) == ({"a": (1, 0)}, ())
+    assert [row["content"] for row in rows.held(["a", "b"])] == ["x"]
+
+
 def test_a_later_batch_takes_the_place_of_an_earlier_one(monkeypatch: Any) -> None:
     """Of a key in both its row is remembered, and the earlier ones are forgotten if it is much."""
     rows = RecentRows(())

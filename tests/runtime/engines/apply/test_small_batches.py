@@ -10,7 +10,10 @@ from unittest.mock import patch
 
 import msgspec
 import pytest
-from tests.runtime.engines.apply.lake import Lake
+from pyspark.errors import PySparkException, StreamingQueryException
+from tests.runtime.engines.apply.faults import ending_at
+from tests.runtime.engines.apply.lake import Lake, lake_in
+from tests.runtime.engines.ends import crash
 from tests.runtime.tables.histories import (
     change,
     drawn,
@@ -22,13 +25,18 @@ from tests.runtime.tables.histories import (
 from tests.runtime.tables.model import tables_of
 
 import changewire.spark as cws
+from changewire.engines.kept import SUFFIX
+from changewire.engines.retries import WriteConflictError
 from changewire.engines.spark.apply import batch as batches
-from changewire.engines.spark.apply import decisions, merge, states
+from changewire.engines.spark.apply import decisions, merge, recent, states
 from changewire.engines.spark.apply.delta import Delta
-from changewire.engines.spark.apply.tables import held_rows
+from changewire.engines.spark.apply.iceberg import Iceberg
+from changewire.engines.spark.apply.shape import JsonShape
+from changewire.engines.spark.apply.tables import SparkTables, held_rows
 from changewire.engines.spark.apply.writing import write_rows
 from changewire.tables import PositionedChange
 from changewire.tables.names import safe_name
+from changewire.tables.order import OLDEST
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -160,11 +168,32 @@ def two_writers(root: Path) -> tuple[Lake, Lake]:
     return first, Lake(root / "b", lake=first.folder, log="parquet")
 
 
-@pytest.mark.parametrize("pairs", [SOME, pytest.param(ALL, marks=pytest.mark.long)])
+def two_writers_in(sink: str, spark: SparkSession, root: Path) -> tuple[Lake, Lake]:
+    """Return the same in a table format."""
+    first, other = (
+        lake_in(sink, spark, root / f"{root.name}_{name}", log="parquet") for name in "ab"
+    )
+    other.lake, other.namespace = first.folder, first.namespace
+    return first, other
+
+
+@pytest.mark.parametrize(
+    ("pairs", "remembered"),
+    [
+        (SOME, recent.MOST_ROWS),
+        pytest.param(SOME, 0, id="nothing is remembered"),
+        pytest.param(ALL, recent.MOST_ROWS, marks=pytest.mark.long),
+    ],
+)
 def test_what_is_late_stays_away(
-    spark: SparkSession, tmp_path: Path, pairs: list[tuple[str, str]]
+    spark: SparkSession,
+    tmp_path: Path,
+    pairs: list[tuple[str, str]],
+    remembered: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The mark has all that is in a table, whoever wrote it, and whatever it left there."""
+    monkeypatch.setattr(recent, "MOST_ROWS", remembered)
     lake, other = two_writers(tmp_path)
     lake.applies_truncates = other.applies_truncates = True
     rows = (change(key=2, sequence=1, a=1), change(key=3, sequence=2, a=1))
@@ -232,11 +261,12 @@ def test_another_writer_comes_after_a_decision(spark: SparkSession, tmp_path: Pa
     assert lake.content(spark) == tables_of([*first, *ours, *others])
 
 
+@pytest.mark.parametrize("sink", ["delta", "iceberg"])
 def test_a_row_that_another_writer_has_written_is_not_counted(
-    spark: SparkSession, tmp_path: Path
+    spark: SparkSession, tmp_path: Path, sink: str
 ) -> None:
     """It comes between a decision and the MERGE, which leaves its newer row as it is."""
-    lake, other = two_writers(tmp_path)
+    lake, other = two_writers_in(sink, spark, tmp_path)
     first = placed(change(key=1, a=1))
     ours = placed(change(key=1, sequence=5, a=5), start=10)
     others = placed(change(key=1, sequence=6, a=6), start=10, partition=1)
@@ -248,6 +278,78 @@ def test_a_row_that_another_writer_has_written_is_not_counted(
         line, _ = applied(spark, lake)
     assert line["tables"] == {"stale": 1}
     assert lake.content(spark) == tables_of([*first, *ours, *others])
+
+
+def test_a_row_that_was_looked_at_is_written_only_if_it_is_as_it_was(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Whoever changes it between the look and the MERGE, it is looked at again."""
+    lake = Lake(tmp_path, log="parquet")
+    lake.send(placed(change(key=1, a=1)))
+    lake.apply(spark)
+    lake.send(placed(change(key=1, sequence=20, image="patch", b=2), start=10))
+    table = f"delta.`{lake.folder}/t`"
+    newer = """UPDATE {} SET row = '{{"id":1,"a":9}}', _changewire.sequence.major = 60"""
+
+    def come() -> None:
+        spark.sql(newer.format(table))
+
+    with at_first_call("write_rows", come):
+        line, _ = applied(spark, lake)
+    assert line["tables"] == {"stale": 1}
+    assert lake.rows(spark, "t") == [{"id": 1, "a": 9}]
+
+
+def test_tombstones_are_written_before_rows(spark: SparkSession, tmp_path: Path) -> None:
+    """So a row is gone only if its tombstone is there, whenever a process ends."""
+    lake = Lake(tmp_path, log="parquet")
+    lake.send(placed(change(key=1, a=1), change(key=2, a=1)))
+    lake.apply(spark)
+    lake.send(placed(change("delete", 1, 5), start=10))
+    with (
+        ending_at("before rows", crash),
+        pytest.raises(StreamingQueryException, match="CrashError"),
+    ):
+        lake.apply(spark)
+    graves = spark.read.format("delta").load(f"{lake.folder}/t{SUFFIX}").collect()
+    assert [row["key"] for row in graves] == ['{"id":1}']
+    assert sorted(row["id"] for row in lake.rows(spark, "t")) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        (Delta(), "[DELTA_CONCURRENT_APPEND.WITHOUT_HINT] files were added"),
+        (Delta(), "io.delta.exceptions.ConcurrentDeleteReadException: it was removed"),
+        (Delta(), "DELTA_METADATA_CHANGED"),
+        (Delta(), "ProtocolChangedException"),
+        (Iceberg(), "org.apache.iceberg.exceptions.CommitFailedException: version 4 exists"),
+        (Iceberg(), "CommitStateUnknownException"),
+        (Iceberg(), "Found conflicting files that can contain records"),
+        (Iceberg(), "Cannot commit, missing data files"),
+    ],
+)
+def test_errors_that_say_that_another_writer_came(format: Any, text: str) -> None:
+    """These are tried again; any other error is raised as it is."""
+    tables = SparkTables("t", "t", "g", format, JsonShape())
+    with pytest.raises(WriteConflictError), merge.conflicts(tables):
+        raise PySparkException(text)
+    with pytest.raises(PySparkException, match="no space"), merge.conflicts(tables):
+        raise PySparkException("no space left on the device")
+
+
+def test_only_some_tables_are_remembered_row_by_row() -> None:
+    """Of the others the mark alone is kept."""
+    with another_process():
+        for number in range(states.MOST_RECENT + 1):
+            key = ("delta", f"t{number}")
+            kept = recent.RecentRows((number, 0))
+            states.keep_state(key, states.TableState({}, "", OLDEST, (number, 0), recent=kept))
+        first, second = (states.known_state(("delta", f"t{number}")) for number in range(2))
+    assert first is not None
+    assert (first.mark, first.recent) == ((0, 0), None)
+    assert second is not None
+    assert second.recent is not None
 
 
 def test_another_writer_comes_after_the_rows(spark: SparkSession, tmp_path: Path) -> None:

@@ -147,8 +147,7 @@ MEANWHILE: Mapping[str, tuple[list[Any], list[Any]]] = {
 
 SEEN: Mapping[str, tuple[list[str], dict[str, int]]] = {
     "delta": ([*MEANWHILE], {"stale": 4, "applied": 1}),
-    # A delete of no row is seen there only when the row was written.
-    "iceberg": (["rows", "a delete of no row"], {"stale": 2, "applied": 1}),
+    "iceberg": (["rows", "a delete of no row"], {"stale": 3}),
 }
 """For each table format what happens, and what becomes of the changes of the query."""
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final, TypeVar
 
 from pyspark import inheritable_thread_target
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from changewire.engines.counts import Counts
 from changewire.engines.effects import check_keys
@@ -35,22 +35,18 @@ from changewire.engines.spark.apply.small_batch import (
     collected,
     small_batch,
 )
-from changewire.engines.spark.apply.table_effects import MANY
 from changewire.engines.spark.apply.tables import tables_of
+from changewire.engines.spark.apply.tuning import (
+    configure,
+    limit_partitions,
+    own_partitions,
+    set_adaptive,
+    side_by_side,
+)
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.stream.batch import BatchWriter
 from changewire.engines.spark.stream.direct import can_be_direct
 from changewire.tables import planner
-
-_SETTINGS: Final = {
-    # Names of columns stand in SQL text, where they are quoted and mean nothing else.
-    "spark.sql.variable.substitute": "false",
-    # What is merged was computed, and is kept, before it is merged.
-    "spark.databricks.delta.merge.materializeSource": "none",
-    # Tasks read more rows of the driver than these; as a part of a plan, it would convert each.
-    "spark.sql.execution.arrow.localRelationThreshold": "1MB",
-}
-"""Settings of the session that a stream has for its batches."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +61,11 @@ class TablesWriter(BatchWriter[DecodedFrames]):
     apply_options: ApplyOptions
     earlier: EarlierTables | None = None
 
+    def _written(self, decoded: DecodedFrames, batch: BatchId) -> tuple[Counts, MergeCounts]:
+        """Write a batch in the way that fits it; return what `_write` returns."""
+        with own_partitions(decoded.rows.sparkSession):
+            return super()._written(decoded, batch)
+
     def _write_directly(
         self, decoded: DecodedFrames, batch: BatchId
     ) -> tuple[Counts, MergeCounts] | None:
@@ -75,8 +76,9 @@ class TablesWriter(BatchWriter[DecodedFrames]):
         earlier, spark = self.earlier, decoded.rows.sparkSession
         if earlier is None or not self._can_be_direct(earlier) or not earlier.are_ready(spark):
             return None
-        _configure(spark)
-        _set_adaptive(spark, is_large=False)
+        configure(spark)
+        set_adaptive(spark, 0)
+        limit_partitions(spark, 0, earlier.tables.values())
         first, *others = self.outputs
         appended = append_plain(
             decoded,
@@ -85,7 +87,9 @@ class TablesWriter(BatchWriter[DecodedFrames]):
             batch,
             earlier=earlier,
             options=self.apply_options,
-            meanwhile=lambda effects: planner.decide(merges_of(spark, effects, earlier)),
+            meanwhile=lambda effects: planner.decide(
+                merges_of(spark, effects, earlier), partial(side_by_side, spark)
+            ),
         )
         if appended is None or any(found.made.failed for _, found in appended.made.merges):
             self._forget_counts(earlier)
@@ -97,7 +101,7 @@ class TablesWriter(BatchWriter[DecodedFrames]):
         with ThreadPoolExecutor(1) as pool:
             land = inheritable_thread_target(spark)(self._land)
             landed = pool.submit(land, appended.rest, batch, others)
-            tables = sum(_side_by_side(spark, actions), Counter[str]())
+            tables = sum(side_by_side(spark, actions), Counter[str]())
         return landed.result(), _merge_counts(tables, decided)
 
     def _forget_counts(self, earlier: EarlierTables) -> None:
@@ -167,10 +171,13 @@ def apply_batch(
         ConflictError: Other writers did not let a merge be done.
     """
     spark = decoded.rows.sparkSession
-    _configure(spark)
+    side = partial(side_by_side, spark)
+    configure(spark)
     planned, merges = _merges(numbered(decoded.rows), options)
     check(planned.batch.landed(decoded.rows_as))
-    decided = planner.decide(merges)
+    # What is decided on in tasks uses all of a machine, and changes settings of the session.
+    is_small = isinstance(planned.batch, SmallBatch)
+    decided = planner.decide(merges, side if is_small else planner.one_by_one)
     if decided.failures:
         planned = replace(planned, batch=planned.batch.without(decided.failures))
         check(planned.batch.landed(decoded.rows_as))
@@ -180,9 +187,9 @@ def apply_batch(
     if options.history is not None:
         # Before the tables: a batch that is retried finds new tables new again.
         actions = history_actions(rows, planned, options, log)
-        versions = sum(_side_by_side(spark, actions), versions)
+        versions = sum(side_by_side(spark, actions), versions)
     registry = SparkCheckpoint(spark, options.checkpoint, number)
-    tables = planner.write(planned, decided, registry, run=partial(_side_by_side, spark))
+    tables = planner.write(planned, decided, registry, run=side)
     if earlier is not None:
         earlier.learn(planned, merges, decided)
     return landed, _merge_counts(tables, decided, versions)
@@ -197,12 +204,6 @@ def _merge_counts(
     return MergeCounts(*counts)
 
 
-def _configure(spark: SparkSession) -> None:
-    """Give a session the settings that batches have."""
-    for name, value in _SETTINGS.items():
-        spark.conf.set(name, value)
-
-
 _Batch = LargeBatch | SmallBatch
 _Planned = planner.BatchPlan[_Batch]
 
@@ -213,37 +214,34 @@ def _merges(rows: DataFrame, options: ApplyOptions) -> tuple[_Planned, list[Spar
     The rows have effects and `ROW_ID`.
     """
     if options.checkpoint not in _were_large:
-        _set_adaptive(rows.sparkSession, is_large=False)
+        set_adaptive(rows.sparkSession, 0)
         found = collected(rows, with_messages=options.rows == "embedded")
         if found is not None:
             try:
-                planned = _planned(small_batch(rows, found, options))
-                return planned, [*_table_merges(planned)]
+                return _planned(small_batch(rows, found, options))
             except NotSmallError:
                 pass
     batch = large_batch(rows, options)
     (_were_large.add if batch.sources.changes > FEW else _were_large.discard)(options.checkpoint)
-    planned = _planned(batch)
-    return planned, [*_table_merges(planned)]
+    return _planned(batch)
 
 
-def _planned(batch: _Batch) -> _Planned:
-    """Return where the changes of a batch go."""
+def _planned(batch: _Batch) -> tuple[_Planned, list[SparkMerge]]:
+    """Return where the changes of a batch go, and what they do to each table.
+
+    Raises:
+        NotSmallError: The batch is no small one.
+    """
     options, sources = batch.options, batch.sources
     spark = batch.landing.sparkSession
     known = known_tables(spark, options.checkpoint)
-    _set_adaptive(spark, is_large=sources.changes >= MANY)
+    set_adaptive(spark, sources.changes)
     check_keys(sources, known)
-    return planner.plan(batch, sources, options.routing, known)
-
-
-def _set_adaptive(spark: SparkSession, *, is_large: bool) -> None:
-    """Let Spark plan as it runs, or not.
-
-    A stream has it off for the sake of its state, of which a batch here has none; plans of small
-    batches take longer with it.
-    """
-    spark.conf.set("spark.sql.adaptive.enabled", str(is_large).lower())
+    planned = planner.plan(batch, sources, options.routing, known)
+    merges = [*_table_merges(planned)]
+    if options.history is None:  # the versions of a table's rows are more than the rows
+        limit_partitions(spark, sources.changes, [merge.tables for merge in merges])
+    return planned, merges
 
 
 def _table_merges(planned: _Planned) -> Iterator[SparkMerge]:
@@ -267,16 +265,3 @@ def _table_merges(planned: _Planned) -> Iterator[SparkMerge]:
         )
         effects = batch.effects(keys, tables.shape, earlier)
         yield SparkMerge(effects, tables, batch.newest_truncate(keys))
-
-
-def _side_by_side(spark: SparkSession, actions: list[planner.Action]) -> list[Counter[str]]:
-    """Return what functions return that write tables; several run at a time.
-
-    What one raises is raised once all are done.
-    """
-    if len(actions) < _SOME:
-        return [action() for action in actions]
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        # Each gets properties of its own, in which Spark notes what a thread does.
-        found = [pool.submit(inheritable_thread_target(spark)(action)) for action in actions]
-    return [one.result() for one in found]

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import DataType, StructType
 
 from changewire.engines.spark.apply.making import Left, make_table, no_rows
-from changewire.engines.spark.jvm import LogVersion, log_version
+from changewire.engines.spark.jvm import LogVersion, log_size, log_version
 from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.stream.output import Output
 from changewire.engines.typed.json_types import has_unsafe_names
@@ -35,16 +35,11 @@ class Delta:
     Attributes:
         name: The format as Spark names it.
         takes_paths: Whether a table may be a path, without a catalog that names it.
-        counts_rows: Whether a MERGE returns how many rows it changed.
-        has_all_in_version: Whether the version of a table says too which columns and properties it
-            has.
         conflict: What the text of an error has if another writer came first.
     """
 
     name = "delta"
     takes_paths = True
-    counts_rows = True
-    has_all_in_version = True
     conflict = re.compile(
         r"DELTA_CONCURRENT_|Concurrent(Append|DeleteRead|DeleteDelete|Transaction|Write)Exception"
         r"|DELTA_(METADATA|PROTOCOL)_CHANGED|(Metadata|Protocol)ChangedException"
@@ -102,8 +97,15 @@ class Delta:
         """Let the next query read what other sessions have written: every query does."""
 
     def version(self, spark: SparkSession, table: str) -> LogVersion:
-        """Return the version of a table, which shows later whether it is still as it was."""
+        """Return the version of a table, which its columns and properties are part of.
+
+        It shows later whether the table is still as it was.
+        """
         return log_version(spark, table) or _version(_history(spark, table, 1)[0])
+
+    def size(self, spark: SparkSession, table: str) -> int | None:
+        """Return how many bytes the files of a table have, 0 without it; None if not known."""
+        return log_size(spark, table)
 
     def is_first(self, version: LogVersion, commits: int) -> bool:
         """Whether a table has had no more than some commits since it was made."""

@@ -146,7 +146,7 @@ def _is_plain(planned: planner.BatchPlan[LargeBatch | SmallBatch], decided: Deci
 
 def _is_unchanged(spark: SparkSession, tables: SparkTables) -> bool:
     """Whether a table is as this process left it."""
-    known = known_state(tables.id) if tables.format.has_all_in_version else None
+    known = known_state(tables.id)
     if known is None or known.columns != tables.columns or tables.table is None:
         return False
     try:

@@ -20,6 +20,7 @@ from pyspark.sql.types import (
 
 from changewire.engines.retries import WriteConflictError
 from changewire.engines.spark.apply.making import Left, make_table, no_rows
+from changewire.engines.spark.jvm import MetadataVersion, metadata_version
 from changewire.engines.spark.types import inside, nullable
 
 _ANY_SCHEMA: Final = "write.spark.accept-any-schema"
@@ -34,8 +35,6 @@ class Iceberg:
 
     name = "iceberg"
     takes_paths = False
-    counts_rows = False
-    has_all_in_version = False
     conflict = re.compile(
         r"CommitFailedException|CommitStateUnknownException|Found (new )?conflicting"
         r"|Cannot commit, missing data files"
@@ -89,37 +88,48 @@ class Iceberg:
         """Forget the snapshot that the session's catalog keeps for a while."""
         spark.catalog.refreshTable(table)
 
-    def version(self, spark: SparkSession, table: str) -> int | None:
-        """Return the snapshot that the table has now."""
-        return _snapshot(spark, table)
+    def version(self, spark: SparkSession, table: str) -> MetadataVersion:
+        """Return the version that the table has now, which its properties are part of."""
+        return metadata_version(spark, table) or _version(spark, table)
 
-    def is_first(self, version: int | None, commits: int) -> bool:  # noqa: ARG002 - not counted
+    def size(self, spark: SparkSession, table: str) -> int | None:
+        """Return how many bytes the files of a table have; None if that is not known."""
+        found = metadata_version(spark, table)
+        return None if found is None else found.size
+
+    def is_first(self, version: MetadataVersion, commits: int) -> bool:  # noqa: ARG002 - not counted
         """Whether a table has had no snapshot since it was made."""
-        return version is None
+        return version.snapshot is None
 
-    def left(self, spark: SparkSession, table: str, since: int | None, *, wrote: bool) -> Left:
-        """Return whether no other writer wrote a table since a snapshot."""
+    def left(self, spark: SparkSession, table: str, since: MetadataVersion, *, wrote: bool) -> Left:
+        """Return whether no other writer wrote a table since a version."""
         self.refresh(spark, table)
-        now = _snapshot(spark, table)
-        if not wrote:
-            return Left(now == since, now)
-        snapshots = spark.sql(f"SELECT snapshot_id, parent_id FROM {table}.snapshots").collect()  # noqa: S608 - quoted
-        return Left((now, since) in {tuple(row) for row in snapshots}, now)
+        now = self.version(spark, table)
+        is_next = wrote and now.before == since.file
+        return Left(is_next or now == since, now)
 
-    def merge(self, source: DataFrame, table: str, statement: str, since: int | None) -> None:
+    def merge(self, source: DataFrame, table: str, statement: str, since: MetadataVersion) -> None:
         """Run a MERGE, which does not say how many rows it changed.
 
         Raises:
-            WriteConflictError: Its snapshot is not the next one after that which was decided on.
+            WriteConflictError: Its version is not the next one after that which was decided on.
         """
         source.sparkSession.sql(statement, source=source)
         if not self.left(source.sparkSession, table, since, wrote=True).is_alone:
             raise WriteConflictError
 
 
-def _snapshot(spark: SparkSession, table: str) -> int | None:
-    rows = spark.sql(f"SELECT snapshot_id FROM {table}.refs WHERE name = 'main'").collect()  # noqa: S608 - quoted
-    return rows[0]["snapshot_id"] if rows else None
+def _version(spark: SparkSession, table: str) -> MetadataVersion:
+    """Return the version of a table as its metadata tables have it.
+
+    https://iceberg.apache.org/docs/latest/spark-queries/#metadata-log-entries
+    """
+    entries = spark.sql(
+        f"SELECT file, latest_snapshot_id FROM {table}.metadata_log_entries"  # noqa: S608 - quoted
+    ).collect()
+    *earlier, now = entries
+    before = earlier[-1]["file"] if earlier else None
+    return MetadataVersion(now["file"], before, now["latest_snapshot_id"], None)
 
 
 def _paths(kind: DataType, above: str = "") -> Iterator[tuple[str, str]]:

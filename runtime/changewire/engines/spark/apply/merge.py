@@ -135,8 +135,7 @@ class SparkMerge:
     def _state(self) -> TableState:
         """Return what is known of the table as it is now; it is made if it is not there."""
         tables, spark = self.tables, self.effects.spark
-        # Where columns and properties have no part in the version they may be others by now.
-        known = known_state(tables.id) if tables.format.has_all_in_version else None
+        known = known_state(tables.id)
         if known is not None and (known.columns, known.history) == (tables.columns, tables.history):
             try:
                 if known.versions == versions(spark, tables):
@@ -169,9 +168,7 @@ class SparkMerge:
             table: tables.format.left(spark, table, version, wrote=wrote[table])
             for table, version in decided.since.items()
         }
-        is_alone = all(one.is_alone for one in left.values()) and (
-            tables.format.has_all_in_version or truncated(spark, tables.tombstones) == decided.kept
-        )
+        is_alone = all(one.is_alone for one in left.values())
         if made.perhaps and tables.table is not None and not left[tables.table].is_alone:
             is_whole = False  # a row that was there in place of one that was not
         if is_whole and is_alone:

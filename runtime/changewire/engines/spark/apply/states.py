@@ -25,7 +25,7 @@ from changewire.tables.order import NO_SEQUENCE, Order, Sequence
 _MOST: Final = 1_000
 """Tables that are known at most; the one that was used longest ago is forgotten first."""
 
-_MOST_RECENT: Final = 8
+MOST_RECENT: Final = 8
 """Tables of which more than the versions and the mark is known at most."""
 
 
@@ -79,7 +79,7 @@ def keep_state(key: _Key, state: TableState) -> None:
         while len(STATES) > _MOST:
             STATES.popitem(last=False)
         recent = [one for one, found in STATES.items() if found.recent is not None]
-        for one in recent[:-_MOST_RECENT]:
+        for one in recent[:-MOST_RECENT]:
             STATES[one] = replace(STATES[one], recent=None)
 
 
@@ -109,8 +109,7 @@ class Mark:
 
     def get(self) -> Sequence | None:
         """Return the sequence, looked for if it is not known; None if all keys need a look."""
-        # Without the number of rows that a MERGE changed nothing shows that it met no newer row.
-        if not self.is_wanted or not self.tables.format.counts_rows:
+        if not self.is_wanted:
             return None
         if self.known is None:
             self.known = _greatest_sequence(self.spark, self.tables)

@@ -28,7 +28,7 @@ from changewire.engines.spark.stream.compatible import schema_of
 from changewire.engines.spark.stream.output import Output
 from changewire.engines.spark.types import differing
 from changewire.tables.metadata import COLUMN
-from changewire.tables.names import beside
+from changewire.tables.names import beside, is_path
 from changewire_messages.tables.spark import TOMBSTONE as TOMBSTONES
 
 _ROW: Final = "row"
@@ -75,6 +75,15 @@ class SparkTables:
         """
         commits = {self.table: 0, self.tombstones: 1 if self.history is None else 2}
         return all(self.format.is_first(one, commits[table]) for table, one in since.items())
+
+    def size(self, spark: SparkSession) -> int | None:
+        """Return how many bytes the files of the table have; None if that is not known."""
+        if self.table is None:
+            return 0
+        found = self.format.size(spark, self.table)
+        if found is None and not (is_path(self.target) or spark.catalog.tableExists(self.table)):
+            return 0
+        return found
 
     def both(self) -> list[str]:
         """Return the table, if there is one, and that of its tombstones."""

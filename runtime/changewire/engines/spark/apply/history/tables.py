@@ -114,7 +114,7 @@ class HistoryTables:
 
     def _is_as_left(self, spark: SparkSession) -> bool:
         """Whether nothing was written since this process left both tables complete."""
-        known = known_state(self.tables.id) if self.tables.format.has_all_in_version else None
+        known = known_state(self.tables.id)
         if known is None or known.columns != self._columns:
             return False
         try:

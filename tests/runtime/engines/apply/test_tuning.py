@@ -1,0 +1,106 @@
+"""Batches have no more partitions than they need, and the stream keeps those that it had."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from deltalake import DeltaTable
+from tests.runtime.engines.apply.lake import Lake, lake_in
+from tests.runtime.engines.apply.ways import DRIVER, REPORTED, TASKS, decided
+from tests.runtime.tables.histories import change, placed
+from tests.runtime.tables.model import tables_of
+
+from changewire.engines.spark.apply import reported, tuning
+from changewire.engines.spark.apply.formats import format_of
+from changewire.engines.spark.apply.shape import JsonShape
+from changewire.engines.spark.apply.tables import tables_of as spark_tables
+from changewire.engines.spark.apply.tuning import limit_partitions, own_partitions, side_by_side
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SHUFFLE = "spark.sql.shuffle.partitions"
+MANY = 60
+
+
+@pytest.fixture
+def session(spark: SparkSession) -> Generator[SparkSession, None, None]:
+    """Return the session while it has as many partitions as Spark has if nothing is said."""
+    was = str(spark.conf.get(SHUFFLE))
+    spark.conf.set(SHUFFLE, str(MANY))
+    yield spark
+    spark.conf.set(SHUFFLE, was)
+
+
+@pytest.mark.parametrize("way", [DRIVER, TASKS, REPORTED])
+def test_tables_have_few_files(
+    session: SparkSession, tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file for each partition of a shuffle would be as many for some rows."""
+    monkeypatch.setattr(reported, "FEW", 0)
+    lake = Lake(tmp_path, log="parquet")
+    keys = range(3 * MANY)
+    batches = [
+        placed(*(change(key=key, sequence=n, a=n) for key in keys), start=1000 * n)
+        for n in range(1, 4)
+    ]
+    for batch in batches:
+        lake.send(batch)
+    with decided(way):
+        lake.apply(session)
+    cores = session.sparkContext.defaultParallelism
+    assert len(DeltaTable(str(lake.folder / "t")).file_uris()) <= cores
+    assert lake.content(session) == tables_of([one for batch in batches for one in batch])
+    offsets = (lake.root / "checkpoint" / "offsets" / "2").read_text(encoding="utf-8")
+    assert json.loads(offsets.splitlines()[1])["conf"][SHUFFLE] == str(MANY)
+    assert session.conf.get(SHUFFLE) == str(MANY)
+
+
+@pytest.mark.parametrize("sink", ["delta", "iceberg"])
+def test_large_tables_have_more_partitions(
+    session: SparkSession, tmp_path: Path, sink: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They have one for so many bytes of the files, and no more than the session."""
+    lake = lake_in(sink, session, tmp_path, log="parquet")
+    lake.send(placed(change(key=1, a=1)))
+    name = lake.template.format(table="t")
+    tables = spark_tables(name, JsonShape(), format_of(sink), has_changed=False)
+    assert tables.size(session) == 0
+    lake.apply(session)
+    size = tables.size(session)
+    assert size is not None
+    assert size > 100
+    cores = session.sparkContext.defaultParallelism
+    for of_a_partition, expected in ((size, cores), (size // 9, size // (size // 9)), (1, MANY)):
+        monkeypatch.setattr(tuning, "_BYTES", of_a_partition)
+        with own_partitions(session):
+            limit_partitions(session, 0, [tables])
+            assert session.conf.get(SHUFFLE) == str(expected)
+        assert session.conf.get(SHUFFLE) == str(MANY)
+
+
+def test_a_table_of_unknown_size_leaves_them_as_they_are(session: SparkSession) -> None:
+    """So does a table that Spark knows, and whose log has no checksum."""
+
+    class Unknown:
+        def size(self, spark: SparkSession) -> int | None:
+            del spark
+            return None
+
+    tables: Any = Unknown()
+    with own_partitions(session):
+        limit_partitions(session, 0, [tables])
+        assert session.conf.get(SHUFFLE) == str(MANY)
+
+
+def test_what_one_table_raises_is_raised_once_all_are_done(spark: SparkSession) -> None:
+    """So no table is written to once its batch has ended."""
+    done: list[int] = []
+    actions = [lambda: 1 // 0, lambda: done.append(1), lambda: done.append(2)]
+    with pytest.raises(ZeroDivisionError):
+        side_by_side(spark, actions)
+    assert sorted(done) == [1, 2]
