@@ -16,6 +16,7 @@ import changewire.spark as cws
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.decode import Decoder
 from changewire.engines.python.batches import to_batch
+from changewire.engines.spark.kafka.options import checked
 from changewire.framing import Position, Record
 
 if TYPE_CHECKING:
@@ -155,3 +156,18 @@ def test_other_options_pass_through(spark: SparkSession, kafka: str) -> None:
     messages = cws.read_kafka(spark, options, streaming=False)
     assert [bytes(row["value"]) for row in messages.collect()] == [b"1", b"2"]
     assert "headers" not in messages.columns
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, {"includeHeaders": "true", "kafka.fetch.max.wait.ms": "10"}),
+        ({"KAFKA.fetch.max.wait.ms": 500}, {"includeHeaders": "true"}),
+        ({"includeheaders": False}, {"kafka.fetch.max.wait.ms": "10"}),
+    ],
+)
+def test_some_options_have_other_defaults(given: dict[str, Any], expected: dict[str, str]) -> None:
+    """What is given, in whatever case, stays as it is."""
+    named = {"kafka.bootstrap.servers": "localhost:9092", "subscribe": "t"}
+    texts = {name: str(value).lower() for name, value in given.items()}
+    assert checked({**named, **given}) == {**named, **texts, **expected}

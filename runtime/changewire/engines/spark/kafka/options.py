@@ -17,9 +17,18 @@ SERVERS: Final = "kafka.bootstrap.servers"
 TOPICS: Final = ("subscribe", "subscribePattern", "assign")
 """Options of which one says what to read."""
 
+_DEFAULTS: Final[Mapping[str, str]] = {
+    "includeHeaders": "true",
+    # Spark asks only for records that are there. When a task has read the last one, the client has
+    # asked for the next already, and all else waits until the broker has answered that: by the
+    # client's own default half a second for each partition, in each batch.
+    "kafka.fetch.max.wait.ms": "10",
+}
+"""Options that have other defaults than Spark's."""
+
 
 def checked(options: KafkaOptions) -> dict[str, str]:
-    """Return options as text, headers included unless they say otherwise.
+    """Return options as text, with `_DEFAULTS` where they say nothing else.
 
     Raises:
         KafkaOptionsError: Not exactly one of `TOPICS`, or no server, or one that is no address.
@@ -34,7 +43,11 @@ def checked(options: KafkaOptions) -> dict[str, str]:
     if not option(texts, SERVERS):
         raise KafkaOptionsError(f"name the brokers by the option {SERVERS}, as HOST:PORT,HOST:PORT")
     addresses(texts)
-    return texts if option(texts, "includeHeaders") else {**texts, "includeHeaders": "true"}
+    given = {name.lower() for name, text in texts.items() if text.strip()}
+    return {
+        **texts,
+        **{name: text for name, text in _DEFAULTS.items() if name.lower() not in given},
+    }
 
 
 def option(options: Mapping[str, str], name: str) -> str:

@@ -30,7 +30,8 @@ def read_kafka(spark: SparkSession, options: KafkaOptions, *, streaming: bool = 
             <https://spark.apache.org/docs/latest/structured-streaming-kafka-integration.html>`_:
             ``kafka.bootstrap.servers``, one of ``subscribe``, ``subscribePattern`` and ``assign``,
             ``startingOffsets``, ``maxOffsetsPerTrigger``, any ``kafka.*`` of the client. Headers
-            are included unless ``includeHeaders`` says otherwise.
+            are included unless ``includeHeaders`` says otherwise, and a broker waits 10 ms for
+            records that are not there, unless ``kafka.fetch.max.wait.ms`` does.
         streaming: False reads what is there, by default from the earliest offset to the latest.
 
     Returns:
