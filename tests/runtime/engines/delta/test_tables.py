@@ -53,6 +53,18 @@ def test_a_crash_at_any_step_has_no_effect(step: str, tmp_path: Path) -> None:
     assert [row["offset"] for row in lake.output("changes")] == [20, 21]
 
 
+def test_tombstones_are_written_before_rows(tmp_path: Path) -> None:
+    """So a row is gone only if its tombstone is there, whenever a run ends."""
+    lake = Lake(tmp_path)
+    lake.apply(placed(change(key=1, a=1)))
+    module, name, is_before = STEPS["before rows"]
+    with ending(module, name, crash, is_before=is_before), pytest.raises(CrashError):
+        lake.apply(placed(change("delete", 1, 5), start=10))
+    graves = DeltaTable(str(lake.folder / f"t{SUFFIX}")).to_pyarrow_table()
+    assert graves["key"].to_pylist() == ['{"id":1}']
+    assert lake.rows("t") == [{"id": 1, "a": 1}]
+
+
 def test_many_tables(tmp_path: Path) -> None:
     """Names go where they belong; what has no table, or another's but for its case, is refused."""
     lake = Lake(tmp_path)
