@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,22 +18,21 @@ from changewire.engines.spark.apply import reported, tuning
 from changewire.engines.spark.apply.formats import format_of
 from changewire.engines.spark.apply.shape import JsonShape
 from changewire.engines.spark.apply.tables import tables_of as spark_tables
-from changewire.engines.spark.apply.tuning import limit_partitions, own_partitions, side_by_side
+from changewire.engines.spark.apply.tuning import batch_settings, limit_partitions, side_by_side
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SHUFFLE = "spark.sql.shuffle.partitions"
 MANY = 60
 
 
 @pytest.fixture
 def session(spark: SparkSession) -> Generator[SparkSession, None, None]:
     """Return the session while it has as many partitions as Spark has if nothing is said."""
-    was = str(spark.conf.get(SHUFFLE))
-    spark.conf.set(SHUFFLE, str(MANY))
+    was = str(spark.conf.get(tuning.SHUFFLE))
+    spark.conf.set(tuning.SHUFFLE, str(MANY))
     yield spark
-    spark.conf.set(SHUFFLE, was)
+    spark.conf.set(tuning.SHUFFLE, was)
 
 
 @pytest.mark.parametrize("way", [DRIVER, TASKS, REPORTED])
@@ -56,8 +55,8 @@ def test_tables_have_few_files(
     assert len(DeltaTable(str(lake.folder / "t")).file_uris()) <= cores
     assert lake.content(session) == tables_of([one for batch in batches for one in batch])
     offsets = (lake.root / "checkpoint" / "offsets" / "2").read_text(encoding="utf-8")
-    assert json.loads(offsets.splitlines()[1])["conf"][SHUFFLE] == str(MANY)
-    assert session.conf.get(SHUFFLE) == str(MANY)
+    assert json.loads(offsets.splitlines()[1])["conf"][tuning.SHUFFLE] == str(MANY)
+    assert session.conf.get(tuning.SHUFFLE) == str(MANY)
 
 
 @pytest.mark.parametrize("sink", ["delta", "iceberg"])
@@ -77,10 +76,10 @@ def test_large_tables_have_more_partitions(
     cores = session.sparkContext.defaultParallelism
     for of_a_partition, expected in ((size, cores), (size // 9, size // (size // 9)), (1, MANY)):
         monkeypatch.setattr(tuning, "_BYTES", of_a_partition)
-        with own_partitions(session):
+        with batch_settings(session):
             limit_partitions(session, 0, [tables])
-            assert session.conf.get(SHUFFLE) == str(expected)
-        assert session.conf.get(SHUFFLE) == str(MANY)
+            assert session.conf.get(tuning.SHUFFLE) == str(expected)
+        assert session.conf.get(tuning.SHUFFLE) == str(MANY)
 
 
 def test_a_table_of_unknown_size_leaves_them_as_they_are(session: SparkSession) -> None:
@@ -92,15 +91,35 @@ def test_a_table_of_unknown_size_leaves_them_as_they_are(session: SparkSession) 
             return None
 
     tables: Any = Unknown()
-    with own_partitions(session):
+    with batch_settings(session):
         limit_partitions(session, 0, [tables])
-        assert session.conf.get(SHUFFLE) == str(MANY)
+        assert session.conf.get(tuning.SHUFFLE) == str(MANY)
+
+
+def test_a_session_gets_its_settings_back(session: SparkSession) -> None:
+    """A replay uses that of the user; a setting that was not set is not set again."""
+    names = [*tuning.SETTINGS, tuning.SNAPSHOT, tuning.ADAPTIVE, tuning.SHUFFLE]
+    before = {name: session.conf.get(name, None) for name in names}
+    session.conf.unset(tuning.SNAPSHOT)
+    with batch_settings(session):
+        tuning.set_adaptive(session, 1_000_000)
+        limit_partitions(session, 0, [])
+        assert session.conf.get(tuning.SNAPSHOT) == "8"
+        assert session.conf.get("spark.databricks.delta.merge.materializeSource") == "none"
+        assert session.conf.get(tuning.SHUFFLE) != str(MANY)
+    assert session.conf.get(tuning.SNAPSHOT, None) is None
+    session.conf.set(tuning.SNAPSHOT, str(before[tuning.SNAPSHOT]))
+    assert {name: session.conf.get(name, None) for name in names} == before
 
 
 def test_what_one_table_raises_is_raised_once_all_are_done(spark: SparkSession) -> None:
     """So no table is written to once its batch has ended."""
     done: list[int] = []
-    actions = [lambda: 1 // 0, lambda: done.append(1), lambda: done.append(2)]
+    actions: list[Callable[[], object]] = [
+        lambda: 1 // 0,
+        lambda: done.append(1),
+        lambda: done.append(2),
+    ]
     with pytest.raises(ZeroDivisionError):
         side_by_side(spark, actions)
     assert sorted(done) == [1, 2]

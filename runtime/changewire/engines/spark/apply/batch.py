@@ -37,9 +37,8 @@ from changewire.engines.spark.apply.small_batch import (
 )
 from changewire.engines.spark.apply.tables import tables_of
 from changewire.engines.spark.apply.tuning import (
-    configure,
+    batch_settings,
     limit_partitions,
-    own_partitions,
     set_adaptive,
     side_by_side,
 )
@@ -63,7 +62,7 @@ class TablesWriter(BatchWriter[DecodedFrames]):
 
     def _written(self, decoded: DecodedFrames, batch: BatchId) -> tuple[Counts, MergeCounts]:
         """Write a batch in the way that fits it; return what `_write` returns."""
-        with own_partitions(decoded.rows.sparkSession):
+        with batch_settings(decoded.rows.sparkSession):
             return super()._written(decoded, batch)
 
     def _write_directly(
@@ -76,7 +75,6 @@ class TablesWriter(BatchWriter[DecodedFrames]):
         earlier, spark = self.earlier, decoded.rows.sparkSession
         if earlier is None or not self._can_be_direct(earlier) or not earlier.are_ready(spark):
             return None
-        configure(spark)
         set_adaptive(spark, 0)
         limit_partitions(spark, 0, earlier.tables.values())
         first, *others = self.outputs
@@ -151,7 +149,7 @@ def apply_batch(
     """Decide on a batch, land it, then merge it; a retry changes nothing.
 
     Everything is decided first. A change that cannot be applied, for whatever reason of its own, is
-    a dead letter when the batch lands.
+    a dead letter when the batch lands. For use within `batch_settings`.
 
     Args:
         decoded: Decoded rows with effects; they are kept.
@@ -172,7 +170,6 @@ def apply_batch(
     """
     spark = decoded.rows.sparkSession
     side = partial(side_by_side, spark)
-    configure(spark)
     planned, merges = _merges(numbered(decoded.rows), options)
     check(planned.batch.landed(decoded.rows_as))
     # What is decided on in tasks uses all of a machine, and changes settings of the session.

@@ -31,6 +31,7 @@ from changewire.engines.spark.apply.options import (
     apply_options_of,
     with_effects_of,
 )
+from changewire.engines.spark.apply.tuning import batch_settings
 from changewire.engines.spark.apply.writing import as_is
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.stream.output import Output
@@ -178,7 +179,8 @@ def replay_letters(
     def apply(options: ApplyOptions) -> MergeCounts:
         # Numbers of batches start at 0, so no batch of the query has this one.
         number, log = time.time_ns(), log_of(stream_options)
-        return apply_batch(kept, number, options, check=check, land=land, log=log)[1]
+        with batch_settings(spark):
+            return apply_batch(kept, number, options, check=check, land=land, log=log)[1]
 
     try:
         merged = apply(options)

@@ -14,9 +14,10 @@ from changewire.engines.spark.apply.table_effects import MANY
 from changewire.engines.spark.apply.tables import SparkTables
 from changewire.engines.spark.session import is_remote
 
-_SHUFFLE: Final = "spark.sql.shuffle.partitions"
-_SNAPSHOT: Final = "spark.databricks.delta.snapshotPartitions"
-_SETTINGS: Final = {
+SHUFFLE: Final = "spark.sql.shuffle.partitions"
+ADAPTIVE: Final = "spark.sql.adaptive.enabled"
+SNAPSHOT: Final = "spark.databricks.delta.snapshotPartitions"
+SETTINGS: Final = {
     # Names of columns stand in SQL text, where they are quoted and mean nothing else.
     "spark.sql.variable.substitute": "false",
     # What is merged was computed, and is kept, before it is merged.
@@ -40,42 +41,40 @@ _AT_ONCE: Final = 4
 T = TypeVar("T")
 
 
-def configure(spark: SparkSession) -> None:
-    """Give a session the settings that all batches have."""
-    for name, value in _SETTINGS.items():
-        spark.conf.set(name, value)
-    if not is_remote(spark) and spark.conf.get(_SNAPSHOT, None) is None:
-        tasks = min(_MOST, max(_FEWEST, spark.sparkContext.defaultParallelism))
-        spark.conf.set(_SNAPSHOT, str(tasks))
+@contextmanager
+def batch_settings(spark: SparkSession) -> Generator[None, None, None]:
+    """Give a session the settings that batches have, and then those that it had.
+
+    Spark keeps the partitions of the shuffles of a stream in its checkpoint.
+    """
+    names = (*SETTINGS, SNAPSHOT, ADAPTIVE, SHUFFLE)
+    was = {name: spark.conf.get(name, None) for name in names}
+    try:
+        for name, value in SETTINGS.items():
+            spark.conf.set(name, value)
+        if not is_remote(spark) and was[SNAPSHOT] is None:
+            tasks = min(_MOST, max(_FEWEST, spark.sparkContext.defaultParallelism))
+            spark.conf.set(SNAPSHOT, str(tasks))
+        yield
+    finally:
+        for name, value in was.items():
+            spark.conf.unset(name) if value is None else spark.conf.set(name, value)
 
 
 def set_adaptive(spark: SparkSession, changes: int) -> None:
     """Let Spark plan as it runs if a batch has many changes.
 
     A stream has it off for the sake of its state, of which a batch here has none; plans of small
-    batches take longer with it.
+    batches take longer with it. For use within `batch_settings`.
     """
-    spark.conf.set("spark.sql.adaptive.enabled", str(changes >= MANY).lower())
-
-
-@contextmanager
-def own_partitions(spark: SparkSession) -> Generator[None, None, None]:
-    """Let a batch set the partitions of its shuffles; those of the stream come back after it.
-
-    Spark keeps these in the checkpoint.
-    """
-    was = str(spark.conf.get(_SHUFFLE))
-    try:
-        yield
-    finally:
-        spark.conf.set(_SHUFFLE, was)
+    spark.conf.set(ADAPTIVE, str(changes >= MANY).lower())
 
 
 def limit_partitions(spark: SparkSession, changes: int, tables: Iterable[SparkTables]) -> None:
     """Let shuffles have no more partitions than a batch needs.
 
-    Each partition is a task, and a file of the table if it is merged into. Within
-    `own_partitions`; the partitions stay as they are if the size of a table is not known.
+    Each partition is a task, and a file of the table if it is merged into. They stay as they are if
+    the size of a table is not known. For use within `batch_settings`.
 
     Args:
         spark: The session.
@@ -90,7 +89,7 @@ def limit_partitions(spark: SparkSession, changes: int, tables: Iterable[SparkTa
         return
     needed = max(changes // _CHANGES, max(known, default=0) // _BYTES)
     fewest = max(needed, spark.sparkContext.defaultParallelism)
-    spark.conf.set(_SHUFFLE, str(min(fewest, int(str(spark.conf.get(_SHUFFLE))))))
+    spark.conf.set(SHUFFLE, str(min(fewest, int(str(spark.conf.get(SHUFFLE))))))
 
 
 def side_by_side(spark: SparkSession, actions: list[Callable[[], T]]) -> list[T]:
