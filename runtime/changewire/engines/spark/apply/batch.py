@@ -60,11 +60,6 @@ class TablesWriter(BatchWriter[DecodedFrames]):
     apply_options: ApplyOptions
     earlier: EarlierTables | None = None
 
-    def _written(self, decoded: DecodedFrames, batch: BatchId) -> tuple[Counts, MergeCounts]:
-        """Write a batch in the way that fits it; return what `_write` returns."""
-        with batch_settings(decoded.rows.sparkSession):
-            return super()._written(decoded, batch)
-
     def _write_directly(
         self, decoded: DecodedFrames, batch: BatchId
     ) -> tuple[Counts, MergeCounts] | None:
@@ -75,6 +70,14 @@ class TablesWriter(BatchWriter[DecodedFrames]):
         earlier, spark = self.earlier, decoded.rows.sparkSession
         if earlier is None or not self._can_be_direct(earlier) or not earlier.are_ready(spark):
             return None
+        with batch_settings(spark):
+            return self._merged_directly(decoded, batch, earlier)
+
+    def _merged_directly(
+        self, decoded: DecodedFrames, batch: BatchId, earlier: EarlierTables
+    ) -> tuple[Counts, MergeCounts] | None:
+        """Write and merge a batch if its changes are plain, as `_write_directly` does."""
+        spark = decoded.rows.sparkSession
         set_adaptive(spark, 0)
         limit_partitions(spark, 0, earlier.tables.values())
         first, *others = self.outputs
@@ -114,15 +117,16 @@ class TablesWriter(BatchWriter[DecodedFrames]):
 
     def _write(self, decoded: DecodedFrames, batch: BatchId) -> tuple[Counts, MergeCounts]:
         """Write a batch, then merge it; a retry changes nothing."""
-        return apply_batch(
-            decoded,
-            batch.number,
-            self.apply_options,
-            check=lambda landing: self._check(landing, batch),
-            land=lambda landing: self._land(landing, batch, self.outputs),
-            log=log_of(self.options),
-            earlier=self.earlier,
-        )
+        with batch_settings(decoded.rows.sparkSession):
+            return apply_batch(
+                decoded,
+                batch.number,
+                self.apply_options,
+                check=lambda landing: self._check(landing, batch),
+                land=lambda landing: self._land(landing, batch, self.outputs),
+                log=log_of(self.options),
+                earlier=self.earlier,
+            )
 
 
 _Landed = TypeVar("_Landed")
