@@ -57,8 +57,11 @@ def batch_settings(spark: SparkSession) -> Generator[None, None, None]:
             spark.conf.set(SNAPSHOT, str(tasks))
         yield
     finally:
-        for name, value in was.items():
-            spark.conf.unset(name) if value is None else spark.conf.set(name, value)
+        for name, earlier in was.items():
+            if earlier is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, earlier)
 
 
 def set_adaptive(spark: SparkSession, changes: int) -> None:
