@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from changewire.engines.cuts import BATCH_BYTES
 
-_ADAPTIVE: Final = "spark.sql.adaptive.enabled"
+ADAPTIVE: Final = "spark.sql.adaptive.enabled"
 
 
 def session(settings: Mapping[str, str] | None = None) -> SparkSession:
@@ -65,9 +65,9 @@ def is_remote(spark: SparkSession) -> bool:
 @contextmanager
 def static_plans(spark: SparkSession) -> Generator[None, None, None]:
     """Let Spark not plan as it runs: plans of little data take longer with it."""
-    was = spark.conf.get(_ADAPTIVE) or "true"
-    spark.conf.set(_ADAPTIVE, "false")
+    was = spark.conf.get(ADAPTIVE) or "true"
+    spark.conf.set(ADAPTIVE, "false")
     try:
         yield
     finally:
-        spark.conf.set(_ADAPTIVE, was)
+        spark.conf.set(ADAPTIVE, was)

@@ -16,13 +16,10 @@ import pyarrow.compute as pc
 import pytest
 from deltalake import DeltaTable
 from pyspark.errors import StreamingQueryException
-from pyspark.sql.types import StringType, StructField, StructType
 from tests.runtime.engines.apply.faults import STEPS, ending_at
 from tests.runtime.engines.apply.lake import ChangeDecoder, Lake
-from tests.runtime.engines.apply.test_large_batches import landed, rows, sent
+from tests.runtime.engines.apply.test_large_batches import rows
 from tests.runtime.engines.apply.test_small_batches import another_process
-from tests.runtime.engines.apply.test_typed_tables import landed as landed_messages
-from tests.runtime.engines.apply.test_typed_tables import message
 from tests.runtime.engines.apply.ways import DRIVER, REPORTED, TASKS, decided
 from tests.runtime.engines.ends import CrashError, crash
 from tests.runtime.tables.histories import change, placed, truncate
@@ -131,28 +128,6 @@ def test_histories_come_to_the_same(
             assert rows(lake.folder / table) == rows(expected.folder / table)
 
 
-@pytest.mark.parametrize("few", [0, reported.FEW], ids=["by columns", "row by row"])
-def test_typed_rows_come_to_the_same(spark: SparkSession, tmp_path: Path, few: int) -> None:
-    """So do real messages with broken ones among them, into columns of a type.
-
-    A batch that moves a row to another key is counted first.
-    """
-    small, direct = (Lake(tmp_path / name) for name in ("small", "direct"))
-    batches_sent = sent(moving=[3])
-    expected, _ = landed(spark, small, DRIVER, *batches_sent)
-    with (
-        patch.object(reported, "FEW", few),
-        patch.object(batches, "append_plain", Tried()) as tried,
-    ):
-        lines, _ = landed(spark, direct, REPORTED, *batches_sent)
-    assert tried.were_plain == [True, True, False]
-    for line, counted in zip(lines, expected, strict=True):
-        for name in ("tables", "changes", "dead_letters", "by_error_code"):
-            assert line.get(name) == counted.get(name), name
-    for name in ("customers", f"customers{SUFFIX}"):
-        assert rows(direct.folder / name) == rows(small.folder / name)
-
-
 class Tried:
     """Stands for `append_plain`, and remembers what came of it."""
 
@@ -165,38 +140,6 @@ class Tried:
         found = direct_batch.append_plain(*given, **options)
         self.were_plain.append(found is not None)
         return found
-
-
-TYPES = {"id": "STRING", "name": "STRING"}
-NAMED = StructType([StructField(name, StringType()) for name in TYPES])
-
-UNFITTED = {
-    "its row is not fitted": [message("INSERT", 21, TYPES, id='a"b', name="c")],
-    "a key of other columns": [
-        message("INSERT", 21, TYPES, id="d", name="e").replace(b'["id"]', b'["name"]')
-    ],
-}
-"""Messages whose changes are plain, but for the table."""
-
-
-@pytest.mark.parametrize("what", UNFITTED)
-def test_a_row_that_needs_another_look_is_counted_first(
-    spark: SparkSession, tmp_path: Path, what: str
-) -> None:
-    """Rows and dead letters are those of batches that are counted first."""
-    plain = message("INSERT", 20, TYPES, id="a", name="b")
-    made = [[plain], [message("UPDATE_AFTER", 22, TYPES, id="a", name="c")], UNFITTED[what]]
-    found: dict[str, Any] = {}
-    options: dict[str, Any] = {"format": "dataworks-json", "rows": NAMED}
-    for way in (DRIVER, REPORTED):
-        lake, tried = Lake(tmp_path / way), Tried()
-        with decided(way), patch.object(batches, "append_plain", tried):
-            landed_messages(spark, lake, *made, **options)
-        assert tried.were_plain == ([] if way == DRIVER else [True, False])
-        letters = spark.read.format("delta").load(lake.outputs()["dead_letters"])
-        refused = [(row["offset"], row["code"]) for row in letters.collect()]
-        found[way] = rows(lake.folder / "t"), refused
-    assert found[REPORTED] == found[DRIVER]
 
 
 FIRST = placed(*(change(key=key, sequence=10, a=1) for key in range(4)))

@@ -19,6 +19,7 @@ from changewire.engines.spark.apply.formats import format_of
 from changewire.engines.spark.apply.shape import JsonShape
 from changewire.engines.spark.apply.tables import tables_of as spark_tables
 from changewire.engines.spark.apply.tuning import batch_settings, limit_partitions, side_by_side
+from changewire.engines.spark.session import ADAPTIVE
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -98,7 +99,7 @@ def test_a_table_of_unknown_size_leaves_them_as_they_are(session: SparkSession) 
 
 def test_a_session_gets_its_settings_back(session: SparkSession) -> None:
     """A replay uses that of the user; a setting that was not set is not set again."""
-    names = [*tuning.SETTINGS, tuning.SNAPSHOT, tuning.ADAPTIVE, tuning.SHUFFLE]
+    names = [*tuning.SETTINGS, tuning.SNAPSHOT, ADAPTIVE, tuning.SHUFFLE]
     before = {name: session.conf.get(name, None) for name in names}
     session.conf.unset(tuning.SNAPSHOT)
     with batch_settings(session):

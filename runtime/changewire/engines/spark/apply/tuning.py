@@ -12,10 +12,9 @@ from pyspark.sql import SparkSession
 
 from changewire.engines.spark.apply.table_effects import MANY
 from changewire.engines.spark.apply.tables import SparkTables
-from changewire.engines.spark.session import is_remote
+from changewire.engines.spark.session import ADAPTIVE, is_remote
 
 SHUFFLE: Final = "spark.sql.shuffle.partitions"
-ADAPTIVE: Final = "spark.sql.adaptive.enabled"
 SNAPSHOT: Final = "spark.databricks.delta.snapshotPartitions"
 SETTINGS: Final = {
     # Names of columns stand in SQL text, where they are quoted and mean nothing else.
@@ -91,8 +90,8 @@ def limit_partitions(spark: SparkSession, changes: int, tables: Iterable[SparkTa
     if len(known) < len(sizes):
         return
     needed = max(changes // _CHANGES, max(known, default=0) // _BYTES)
-    fewest = max(needed, spark.sparkContext.defaultParallelism)
-    spark.conf.set(SHUFFLE, str(min(fewest, int(str(spark.conf.get(SHUFFLE))))))
+    enough = max(needed, spark.sparkContext.defaultParallelism)
+    spark.conf.set(SHUFFLE, str(min(enough, int(str(spark.conf.get(SHUFFLE))))))
 
 
 def side_by_side(spark: SparkSession, actions: list[Callable[[], T]]) -> list[T]:
