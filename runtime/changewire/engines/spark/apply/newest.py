@@ -100,11 +100,17 @@ def newest_of(effects: pa.Table, recent: RecentRows) -> NewestChanges:
     several = _of_several(effects, together, keys, sequences)
     known, bound = recent.sequences, recent.bound
     beyond = [row for row in alone if sequences[row] > known.get(keys[row], bound)]
-    counts = Counter(applied=len(beyond))
-    for key, found in several.items():
-        if found.is_decided and sequences[found.newest] > known.get(key, bound):
-            beyond.append(found.newest)
-            counts.update(applied=found.applied, duplicate=found.duplicate, stale=found.stale)
+    decides = [
+        found
+        for key, found in several.items()
+        if found.is_decided and sequences[found.newest] > known.get(key, bound)
+    ]
+    counts = Counter(
+        applied=len(beyond) + sum(found.applied for found in decides),
+        duplicate=sum(found.duplicate for found in decides),
+        stale=sum(found.stale for found in decides),
+    )
+    beyond += [found.newest for found in decides]
     newest = max((sequences[row] for row in beyond), default=NO_SEQUENCE)
     decided = {keys[row] for row in beyond}
     looked_up = len(alone) + len(several) - len(beyond)
