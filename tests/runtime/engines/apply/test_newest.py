@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from changewire.engines.spark.apply import recent
+from changewire.engines.spark.apply import recent, states
 from changewire.engines.spark.apply.newest import in_position, newest_of
 from changewire.engines.spark.apply.recent import RecentRows
+from changewire.tables.order import OLDEST
 
 Sent = tuple[str, int, Any]
 """Key, sequence and row of a change; None for a delete."""
@@ -118,3 +119,20 @@ def test_a_later_batch_takes_the_place_of_an_earlier_one(monkeypatch: Any) -> No
     monkeypatch.setattr(recent, "MOST_ROWS", 0)
     rows = rows.with_batch((5, 0), written(("e", 6, "z")), (6, 0))
     assert (rows.sequences, rows.bound, [*rows.held("e")]) == ({}, (6, 0), [])
+
+
+@pytest.mark.parametrize("limit", ["MOST_ROWS", "MOST_BYTES"])
+def test_only_so_much_is_remembered_of_all_tables(
+    monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    """The rows of the tables that were used longest ago are forgotten; their mark is kept."""
+    rows = RecentRows(()).with_batch((), written(("a", 1, "x"), ("b", 2, "x")), (2, 0))
+    most = {"MOST_ROWS": 3 * rows.rows, "MOST_BYTES": 3 * rows.bytes}
+    monkeypatch.setattr(states, limit, most[limit])
+    monkeypatch.setattr(states, "STATES", OrderedDict())
+    keys = [("delta", f"t{number}") for number in range(4)]
+    for key in keys:
+        states.keep_state(key, states.TableState({}, "", OLDEST, (2, 0), recent=rows))
+    found = [states.STATES[key] for key in keys]
+    assert [one.mark for one in found] == [(2, 0)] * 4
+    assert [one.recent for one in found] == [None, rows, rows, rows]

@@ -26,12 +26,11 @@ from tests.runtime.tables.model import tables_of
 import changewire.spark as cws
 from changewire.engines.kept import SUFFIX
 from changewire.engines.spark.apply import batch as batches
-from changewire.engines.spark.apply import decisions, merge, recent, states
+from changewire.engines.spark.apply import decisions, merge, states
 from changewire.engines.spark.apply.tables import held_rows
 from changewire.engines.spark.apply.writing import write_rows
 from changewire.tables import PositionedChange
 from changewire.tables.names import safe_name
-from changewire.tables.order import OLDEST
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -145,20 +144,6 @@ def test_tombstones_are_written_before_rows(spark: SparkSession, tmp_path: Path)
     graves = spark.read.format("delta").load(f"{lake.folder}/t{SUFFIX}").collect()
     assert [row["key"] for row in graves] == ['{"id":1}']
     assert sorted(row["id"] for row in lake.rows(spark, "t")) == [1, 2]
-
-
-def test_only_some_tables_are_remembered_row_by_row() -> None:
-    """Of the others the mark alone is kept."""
-    with another_process():
-        for number in range(states.MOST_RECENT + 1):
-            key = ("delta", f"t{number}")
-            kept = recent.RecentRows((number, 0))
-            states.keep_state(key, states.TableState({}, "", OLDEST, (number, 0), recent=kept))
-        first, second = (states.known_state(("delta", f"t{number}")) for number in range(2))
-    assert first is not None
-    assert (first.mark, first.recent) == ((0, 0), None)
-    assert second is not None
-    assert second.recent is not None
 
 
 def test_restarted_processes_come_to_the_same(spark: SparkSession, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ class _Batch:
     Attributes:
         mark: The greatest sequence that the table had before.
         rows: Columns of `KEPT`: rows, and tombstones.
+        bytes: Their size.
         places: Where the row of each key is.
         sequences: The sequence of each key.
     """
@@ -35,6 +36,7 @@ class _Batch:
     def __init__(self, mark: Sequence, rows: pa.Table) -> None:
         self.mark = mark
         self.rows = rows
+        self.bytes = rows.nbytes
         keys = rows["key"].to_pylist()
         self.places = dict(zip(keys, range(len(keys)), strict=True))
         self.sequences = dict(zip(keys, _sequences(rows), strict=True))
@@ -47,6 +49,8 @@ class RecentRows:
 
     Attributes:
         sequences: The sequence of the row or the tombstone of each key that is remembered.
+        rows: How many rows and tombstones are remembered.
+        bytes: Their size.
     """
 
     def __init__(self, mark: Sequence, batches: Iterable[_Batch] = ()) -> None:
@@ -58,6 +62,8 @@ class RecentRows:
         """
         self._mark = mark
         self._batches = _without_oldest([*batches])
+        self.rows = sum(len(one.rows) for one in self._batches)
+        self.bytes = sum(one.bytes for one in self._batches)
         # A key of a newer batch takes the place of that of an older one.
         pairs = chain.from_iterable(one.sequences.items() for one in self._batches)
         is_one = len(self._batches) == 1
@@ -96,7 +102,7 @@ def _without_oldest(batches: list[_Batch]) -> list[_Batch]:
     """Return the newest batches, as many as are remembered."""
     rows = size = 0
     for number, batch in enumerate(reversed(batches)):
-        rows, size = rows + len(batch.places), size + batch.rows.nbytes
+        rows, size = rows + len(batch.places), size + batch.bytes
         if rows > MOST_ROWS or size > MOST_BYTES:
             return batches[len(batches) - number :]
     return batches

@@ -25,8 +25,9 @@ from changewire.tables.order import NO_SEQUENCE, Order, Sequence
 _MOST: Final = 1_000
 """Tables that are known at most; the one that was used longest ago is forgotten first."""
 
-MOST_RECENT: Final = 8
-"""Tables of which more than the versions and the mark is known at most."""
+MOST_ROWS: Final = 2**20
+MOST_BYTES: Final = 2**28
+"""Rows and bytes that are remembered of all tables at most: `TableState.recent`."""
 
 
 @dataclass(frozen=True)
@@ -78,9 +79,18 @@ def keep_state(key: _Key, state: TableState) -> None:
         STATES.move_to_end(key)
         while len(STATES) > _MOST:
             STATES.popitem(last=False)
-        recent = [one for one, found in STATES.items() if found.recent is not None]
-        for one in recent[:-MOST_RECENT]:
-            STATES[one] = replace(STATES[one], recent=None)
+        _forget_recent()
+
+
+def _forget_recent() -> None:
+    """Forget the rows of tables that were used longest ago, if more are remembered than may be."""
+    rows = size = 0
+    for key, state in reversed([*STATES.items()]):
+        if state.recent is None:
+            continue
+        rows, size = rows + state.recent.rows, size + state.recent.bytes
+        if rows > MOST_ROWS or size > MOST_BYTES:
+            STATES[key] = replace(state, recent=None)
 
 
 def forget_state(key: _Key) -> None:
