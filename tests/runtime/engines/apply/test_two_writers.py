@@ -20,6 +20,7 @@ from tests.runtime.tables.histories import (
 )
 from tests.runtime.tables.model import tables_of
 
+import changewire.spark as cws
 from changewire.engines.retries import WriteConflictError
 from changewire.engines.spark.apply import merge, recent
 from changewire.engines.spark.apply.delta import Delta
@@ -27,6 +28,7 @@ from changewire.engines.spark.apply.iceberg import Iceberg
 from changewire.engines.spark.apply.shape import JsonShape
 from changewire.engines.spark.apply.tables import SparkTables
 from changewire.tables import PositionedChange
+from changewire.tables import merge as merge_rule
 from changewire.tables.names import safe_name
 
 if TYPE_CHECKING:
@@ -234,6 +236,59 @@ def test_another_writer_comes_after_the_rows(spark: SparkSession, tmp_path: Path
     lake.send(late)
     lake.apply(spark)
     assert lake.content(spark) == tables_of([*first, *ours, *others, *late])
+
+
+@pytest.mark.parametrize("sink", ["delta", "iceberg"])
+def test_another_writer_comes_to_tables_that_were_just_made(
+    spark: SparkSession, tmp_path: Path, sink: str
+) -> None:
+    """They are not taken for empty then."""
+    lake, other = two_writers_in(sink, spark, tmp_path)
+    ours = placed(change(key=1, sequence=5, a=5), change(key=2, a=1))
+    others = placed(change("delete", 1, 6), partition=1)
+    lake.send(ours)
+    other.send(others)
+    with at_first_call("versions", lambda: other.start(spark).awaitTermination()):
+        line, _ = applied(spark, lake)
+    assert line["tables"] == {"stale": 1, "applied": 1}
+    assert lake.content(spark) == tables_of([*ours, *others])
+
+
+def test_a_change_that_fails_once_it_is_in_the_log_ends_the_query(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """What another writer did makes it fail; once that is mended, the batch is applied."""
+    lake, other = two_writers(tmp_path)
+    first = placed(change(key=1, a=1))
+    ours = placed(change(key=1, sequence=20, image="patch", b=2), start=10)
+    others = placed(change(key=1, sequence=30, a=3), start=10, partition=1)
+    lake.send(first)
+    lake.apply(spark)
+    lake.send(ours)
+    other.send(others)
+    with (
+        at_first_call("write_rows", lambda: other.start(spark).awaitTermination()),
+        failing_beside(30),
+        pytest.raises(cws.OutputError, match="1 changes that could be applied before cannot be"),
+    ):
+        lake.apply(spark)
+    assert lake.content(spark) == tables_of([*first, *others])
+    lake.apply(spark)
+    assert lake.content(spark) == tables_of([*first, *ours, *others])
+    logged = spark.read.parquet(lake.outputs()["changes"])
+    assert logged.count() == len([*first, *ours])
+
+
+def failing_beside(sequence: int) -> Any:
+    """Let it fail to decide on changes of a row that has a sequence."""
+    reduced = merge_rule.reduced
+
+    def some(batch: Any, held: Any, counts: Any) -> Any:
+        if held is not None and held.order.sequence[0] == sequence:
+            raise ZeroDivisionError
+        return reduced(batch, held, counts)
+
+    return patch.object(merge_rule, "reduced", some)
 
 
 def meeting(first: int) -> tuple[list[PositionedChange], list[PositionedChange]]:

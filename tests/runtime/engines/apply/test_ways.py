@@ -174,3 +174,27 @@ def test_python_decides_on_what_is_not_simple(spark: SparkSession, tmp_path: Pat
     with patch.object(table_effects, "decided_in_python", heard):
         told(spark, lake, SPARK)
     assert asked == [{f'{{"id":{key}}}' for key in (4, 5, 6, 7, 32, 33)}]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_older_than_a_delete_stays_away(
+    spark: SparkSession, tmp_path: Path, way: str
+) -> None:
+    """Also where a batch leaves nothing but a delete, of a key that needs a look or of another."""
+    lake = Lake(tmp_path, log="parquet")
+    first = placed(change(key=1, table="t", a=1), change(key=1, table="u", a=1))
+    deletes = placed(
+        change("update", 1, 20, table="t", image="patch", a=2),
+        change("delete", 1, 30, table="t"),
+        change("delete", 1, 30, table="u"),
+        start=10,
+    )
+    late = placed(
+        change(key=1, sequence=25, table="t", a=3),
+        change(key=1, sequence=25, table="u", a=3),
+        start=20,
+    )
+    for batch in (first, deletes, late):
+        lake.send(batch)
+    assert told(spark, lake, way) == [{"applied": 2}, {"applied": 3}, {"stale": 2}]
+    assert lake.content(spark) == {"t": {}, "u": {}}

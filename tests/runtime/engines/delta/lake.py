@@ -65,6 +65,7 @@ class Lake:
         lake: Folder of the tables, where it is not that of the root.
         given: Columns of rows; None for rows of JSON text.
         history: How tables of versions are named; empty without any.
+        decoder: Makes rows of the messages.
         counts: What became of changes in tables, in all runs.
         versions: What became of versions of rows, in the last run.
     """
@@ -74,6 +75,7 @@ class Lake:
     lake: Path | None = None
     given: pa.Schema | None = None
     history: str = ""
+    decoder: type[ChangeDecoder] = ChangeDecoder
     counts: Counter[str] = field(default_factory=Counter)
     versions: Counter[str] = field(default_factory=Counter)
 
@@ -88,7 +90,7 @@ class Lake:
         store = DeltaStore(
             routing, checkpoint, "dataworks-json", self.applies_truncates, typed, history
         )
-        decode = ChangeDecoder(decode_options)
+        decode = self.decoder(decode_options)
         read, _ = opener(records(batch), "auto")
         rows = grouped((rows for part in read() for rows in decode(part)), batch_size)
         merge_all(rows, store, str(self.root / "out"), RunReport())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import msgspec
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
-from tests.runtime.engines.delta.lake import Lake
+from tests.runtime.engines.delta.lake import ChangeDecoder, Lake
 from tests.runtime.engines.ends import CrashError, crash, ending
 from tests.runtime.engines.halves import UNUSED, halved
 from tests.runtime.tables.histories import applied, change, content, eventful, placed, truncate
@@ -21,6 +22,7 @@ from tests.runtime.tables.model import tables_of
 import changewire as cw
 import changewire.delta as cwd
 from changewire.engines import retries
+from changewire.engines.counts import ConservationError
 from changewire.engines.delta import merge
 from changewire.engines.delta.queries import older_than
 from changewire.engines.delta.store import DeltaCheckpoint
@@ -199,15 +201,7 @@ def test_two_writers_of_one_table(tmp_path: Path) -> None:
     lake.apply(first)
     mine = placed(change(key=1, sequence=2, a=2), change(key=2, sequence=2, a=2), start=10)
     theirs = placed(change(key=1, sequence=3, a=3), change("delete", 2, 3), start=20)
-    write, calls = merge.write_rows, list[Any]()
-
-    def after_the_other(*arguments: Any) -> None:
-        calls.append(arguments)
-        if len(calls) == 1:
-            other.apply(theirs)
-        write(*arguments)
-
-    with patch.object(merge, "write_rows", after_the_other):
+    with preceded("write_rows", lambda: other.apply(theirs)):
         assert lake.apply(mine) == {"stale": 2}
     assert lake.content() == tables_of([*first, *mine, *theirs])
 
@@ -223,17 +217,38 @@ def test_a_delete_and_an_older_write_that_do_not_see_each_other(
     write = placed(change(key=1, sequence=2, a=2), start=10)
     delete = placed(change("delete", 1, 3), start=20)
     first, second = (delete, write) if late_step == "write_tombstones" else (write, delete)
-    step, calls = getattr(merge, late_step), list[Any]()
+    with preceded(late_step, lambda: other.apply(second)):
+        lake.apply(first)
+    assert lake.rows("t") == [{"id": 9, "a": 1}]
+
+
+def test_rows_are_written_as_the_next_version_of_their_table(tmp_path: Path) -> None:
+    """A row that comes before them is seen, although its file is none that the MERGE reads."""
+    lake = Lake(tmp_path / "one")
+    other = Lake(tmp_path / "two", lake=lake.folder)
+    first = placed(change(key=9, a=1))
+    lake.apply(first)
+    mine = placed(change("delete", 1, 3), change(key=5, sequence=3, a=3), start=10)
+    late = placed(change(key=1, sequence=2, a=2), start=20)
+    with preceded("write_tombstones", lambda: other.apply(late)):
+        lake.apply(mine)
+    assert lake.content() == tables_of([*first, *mine, *late])
+
+
+@contextmanager
+def preceded(step: str, come: Callable[[], object]) -> Generator[None, None, None]:
+    """Let another run come before a step is taken for the first time."""
+    real: Callable[..., None] = getattr(merge, step)
+    calls = list[Any]()
 
     def after_the_other(*arguments: Any) -> None:
         calls.append(arguments)
         if len(calls) == 1:
-            other.apply(second)
-        step(*arguments)
+            come()
+        real(*arguments)
 
-    with patch.object(merge, late_step, after_the_other):
-        lake.apply(first)
-    assert lake.rows("t") == [{"id": 9, "a": 1}]
+    with patch.object(merge, step, after_the_other):
+        yield
 
 
 def test_other_writers_end_a_run_at_last(tmp_path: Path) -> None:
@@ -255,6 +270,30 @@ def test_other_writers_end_a_run_at_last(tmp_path: Path) -> None:
         lake.apply(placed(change(key=1, sequence=2, a=2), start=5))
     assert [call.args for call in waited.mock_calls] == [(1,), (2,), (4,), (8,), (16,)]
     assert lake.rows("t") == [{"id": 1, "a": 1}]
+
+
+class LossyDecoder(ChangeDecoder):
+    """Takes each message for two elements, and loses the last one."""
+
+    def _elements(self, value: bytes | None, key: bytes | None) -> list[Any]:
+        return 2 * super()._elements(value, key)
+
+    def __call__(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a batch of messages."""
+        for rows in super().__call__(batch):
+            yield rows.slice(0, len(rows) - 1)
+
+
+def test_outputs_stay_as_they_were_if_an_element_is_lost(tmp_path: Path) -> None:
+    """The run ends with an error, and leaves nothing beside them."""
+    lake = Lake(tmp_path)
+    lake.apply(placed(change(key=1, a=1)))
+    places = sorted((tmp_path / "out").iterdir())
+    lake.decoder = LossyDecoder
+    with pytest.raises(ConservationError, match="have 2 elements, decoded were 1: 1 changes"):
+        lake.apply(placed(change(key=1, sequence=2, a=2), start=10))
+    assert [row["offset"] for row in lake.output("changes")] == [0]
+    assert sorted((tmp_path / "out").iterdir()) == places
 
 
 def test_missing_keys_end_a_run(tmp_path: Path) -> None:
