@@ -8,6 +8,7 @@ outputs do not have each element once, or a table is not that of the model.
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -96,9 +97,12 @@ def start(job: Job, during: Callable[[], object] | None = None) -> int:
         during: Called when its first batch is written.
     """
     program = [sys.executable, "-m", "tests.chaos.driver", msgspec.json.encode(job).decode()]
+    # A driver that is killed leaves its files: 70 MB and more.
+    local = str(Path(job.folder, "local"))
     with subprocess.Popen(
         program,
         cwd=ROOT,
+        env={**os.environ, "SPARK_LOCAL_DIRS": local},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
