@@ -31,8 +31,6 @@ from changewire_messages.change import Source
 WANTED: Final = "changewire.effects"
 """Local property of the jobs whose tasks report effects: `Wanted` as JSON text."""
 
-_NO_ROW: Final = pa.scalar(None, pa.string())
-
 _NOT_WRITTEN: Final = ("value", EFFECTS, IMAGE)
 """Columns of decoded rows that no output of changes has."""
 
@@ -177,7 +175,8 @@ class PlainEffects:
         names = _by_keys(self._wanted.keys)
         if not any(names):
             _check(pc.or_(is_delete, pc.is_valid(changes.column("after"))), "it has no row")
-            return _packed(key, pc.if_else(is_delete, _NO_ROW, changes.column("after")))
+            no_row = pa.scalar(None, pa.string())
+            return _packed(key, pc.if_else(is_delete, no_row, changes.column("after")))
         if IMAGE not in changes.schema.names:
             raise NotPlainError("a change is not plain: its row is not fitted to its table")
         images = changes.column(IMAGE)
