@@ -6,12 +6,13 @@ It is asked for what costs a job otherwise, and whoever asks has another way if 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from threading import Lock
 from typing import Any, Final, NamedTuple
 
 from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
 
 from changewire.engines.spark.raised import RAISED
 from changewire.engines.spark.session import is_remote
@@ -76,6 +77,39 @@ def log_size(spark: SparkSession, table: str) -> int | None:
         return int(checksum.get().tableSizeBytes()) if checksum.isDefined() else None
     except _UNKNOWN:  # another release of Delta
         return None
+
+
+def create_delta(
+    spark: SparkSession, table: str, columns: StructType, properties: Mapping[str, str]
+) -> bool:
+    """Make a Delta table without a job; the metadata of its columns is kept, which SQL has not.
+
+    Args:
+        spark: The session.
+        table: The table, as SQL names it.
+        columns: Its columns.
+        properties: Its properties.
+
+    Returns:
+        Whether it was made; `False` if that cannot be done here.
+
+    Raises:
+        AnalysisException: The table is there, or Delta refuses to make it.
+    """
+    path = _PATH.fullmatch(table)
+    if is_remote(spark) or (path is not None and "`" in path[1]):  # Delta does not quote a path
+        return False
+    jvm, session = _jvm_of(spark)
+    try:
+        builder = getattr(jvm, _DELTA_TABLE).create(session)
+        builder = builder.tableName(table) if path is None else builder.location(path[1])
+        builder = builder.addColumns(session.parseDataType(columns.json()))
+        for name, text in properties.items():
+            builder = builder.property(name, text)
+    except _UNKNOWN:  # another release of Delta
+        return False
+    builder.execute()
+    return True
 
 
 def _log(spark: SparkSession, table: str) -> Any:

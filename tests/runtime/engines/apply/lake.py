@@ -35,6 +35,7 @@ from changewire.engines.spark.apply.options import ApplyOptions
 from changewire.engines.spark.apply.plain import EffectReports
 from changewire.engines.spark.apply.query import start_applying
 from changewire.engines.spark.decode import DecodedFrames, Reported, mapped
+from changewire.engines.spark.session import is_remote
 from changewire.engines.spark.types import ROWS
 from changewire.tables import PositionedChange, Routing, template_of
 from changewire.tables.history import History, history_of
@@ -144,9 +145,10 @@ class Lake:
         )
         how = how if self.given is None else replace(how, rows=self.given)
         decoder = self.decoder(decode_options)
-        reports = EffectReports(spark)
+        reports = None if is_remote(spark) else EffectReports(spark)
         rows = mapped(self.read(spark), decoder, with_effects(ROWS), reports=reports)
-        decoded = DecodedFrames(rows, reported=Reported(rows, reports))
+        reported = None if reports is None else Reported(rows, reports)
+        decoded = DecodedFrames(rows, reported=reported)
         outputs = StreamOutputs(**self.outputs())
         listener = StreamListener(**options)
         stream_options = StreamOptions(

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import pytest
 from deltalake import DeltaTable
@@ -13,27 +14,41 @@ from tests.runtime.engines.apply.lake import Lake, lake_in
 from tests.runtime.engines.apply.ways import DRIVER, REPORTED, TASKS, decided
 from tests.runtime.tables.histories import change, placed
 from tests.runtime.tables.model import tables_of
+from tests.support.session import INTERPRETED
 
-from changewire.engines.spark.apply import reported, tuning
+from changewire.engines.spark.apply import merge, reported, tuning
 from changewire.engines.spark.apply.formats import format_of
 from changewire.engines.spark.apply.shape import JsonShape
 from changewire.engines.spark.apply.tables import tables_of as spark_tables
-from changewire.engines.spark.apply.tuning import batch_settings, limit_partitions, side_by_side
+from changewire.engines.spark.apply.tuning import (
+    batch_settings,
+    interpreted,
+    limit_partitions,
+    side_by_side,
+)
+from changewire.engines.spark.apply.writing import write_rows
 from changewire.engines.spark.session import ADAPTIVE
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
+
+    from changewire.engines.spark.apply.tables import SparkTables
 
 MANY = 60
+COMPILED = "spark.sql.codegen.wholeStage"
 
 
 @pytest.fixture
 def session(spark: SparkSession) -> Generator[SparkSession, None, None]:
-    """Return the session while it has as many partitions as Spark has if nothing is said."""
+    """Return the session while it has many partitions, and compiles as Spark does."""
     was = str(spark.conf.get(tuning.SHUFFLE))
     spark.conf.set(tuning.SHUFFLE, str(MANY))
+    for name in INTERPRETED:
+        spark.conf.unset(name)
     yield spark
     spark.conf.set(tuning.SHUFFLE, was)
+    for name, value in INTERPRETED.items():
+        spark.conf.set(name, value)
 
 
 @pytest.mark.parametrize("way", [DRIVER, TASKS, REPORTED])
@@ -69,9 +84,10 @@ def test_large_tables_have_more_partitions(
     lake.send(placed(change(key=1, a=1)))
     name = lake.template.format(table="t")
     tables = spark_tables(name, JsonShape(), format_of(sink), has_changed=False)
-    assert tables.size(session) == 0
+    assert tables.sizes(session) == [0, 0]
     lake.apply(session)
-    size = tables.size(session)
+    size, tombstones = tables.sizes(session)
+    assert tombstones == 0
     assert size is not None
     assert size > 100
     cores = session.sparkContext.defaultParallelism
@@ -87,14 +103,42 @@ def test_a_table_of_unknown_size_leaves_them_as_they_are(session: SparkSession) 
     """So does a table that Spark knows, and whose log has no checksum."""
 
     class Unknown:
-        def size(self, spark: SparkSession) -> int | None:
+        def sizes(self, spark: SparkSession) -> list[int | None]:
             del spark
-            return None
+            return [0, None]
 
     tables: Any = Unknown()
     with batch_settings(session):
         limit_partitions(session, 0, [tables])
         assert session.conf.get(tuning.SHUFFLE) == str(MANY)
+        with interpreted(session, [tables]):
+            assert session.conf.get(COMPILED, None) is None
+
+
+@pytest.mark.parametrize(
+    ("way", "most", "expected"),
+    [(DRIVER, 2**18, "false"), (DRIVER, 100, None), (TASKS, 2**18, None)],
+)
+def test_few_changes_into_small_tables_are_interpreted(
+    session: SparkSession, tmp_path: Path, way: str, most: int, expected: str | None
+) -> None:
+    """Plans are compiled that read larger tables, or have more changes."""
+    lake, found = Lake(tmp_path, log="parquet"), []
+
+    def noted(changed: DataFrame, tables: SparkTables, **options: Any) -> int | None:
+        found.append(changed.sparkSession.conf.get(COMPILED, None))
+        return write_rows(changed, tables, **options)
+
+    lake.send(placed(change(key=1, a=1)))
+    lake.apply(session)
+    lake.send(placed(change(key=1, sequence=2, a=2), start=10))
+    with (
+        patch.object(tuning, "_FEW_BYTES", most),
+        patch.object(merge, "write_rows", noted),
+        decided(way),
+    ):
+        lake.apply(session)
+    assert found == [expected]
 
 
 def test_a_session_gets_its_settings_back(session: SparkSession) -> None:

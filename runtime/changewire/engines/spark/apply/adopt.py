@@ -70,7 +70,7 @@ def _keep_keys(
     Raises:
         OutputError: It has another one.
     """
-    tables.create(spark, tombstones, TOMBSTONES)
+    tables.create(spark, tombstones, TOMBSTONES, {})
     identifier = tables.identifier(tombstones)
     known = keys_of(spark, identifier)
     if known is None:

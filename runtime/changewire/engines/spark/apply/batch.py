@@ -38,6 +38,7 @@ from changewire.engines.spark.apply.small_batch import (
 from changewire.engines.spark.apply.tables import tables_of
 from changewire.engines.spark.apply.tuning import (
     batch_settings,
+    interpreted,
     limit_partitions,
     set_adaptive,
     side_by_side,
@@ -178,7 +179,9 @@ def apply_batch(
     check(planned.batch.landed(decoded.rows_as))
     # What is decided on in tasks uses all of a machine, and changes settings of the session.
     is_small = isinstance(planned.batch, SmallBatch)
-    decided = planner.decide(merges, side if is_small else planner.one_by_one)
+    few = [merge.tables for merge in merges] if is_small else None
+    with interpreted(spark, few):
+        decided = planner.decide(merges, side if is_small else planner.one_by_one)
     if decided.failures:
         planned = replace(planned, batch=planned.batch.without(decided.failures))
         check(planned.batch.landed(decoded.rows_as))
@@ -190,7 +193,8 @@ def apply_batch(
         actions = history_actions(rows, planned, options, log)
         versions = sum(side_by_side(spark, actions), versions)
     registry = SparkCheckpoint(spark, options.checkpoint, number)
-    tables = planner.write(planned, decided, registry, run=side)
+    with interpreted(spark, few):
+        tables = planner.write(planned, decided, registry, run=side)
     if earlier is not None:
         earlier.learn(planned, merges, decided)
     return landed, _merge_counts(tables, decided, versions)

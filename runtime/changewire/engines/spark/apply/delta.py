@@ -6,11 +6,18 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import DataType, StructType
 
-from changewire.engines.spark.apply.making import Left, make_table, no_rows
-from changewire.engines.spark.jvm import LogVersion, log_size, log_version
+from changewire.engines.spark.apply.making import (
+    EXISTS,
+    Left,
+    make_namespace,
+    make_table,
+    no_rows,
+)
+from changewire.engines.spark.jvm import LogVersion, create_delta, log_size, log_version
 from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.stream.output import Output
 from changewire.engines.typed.json_types import has_unsafe_names
@@ -61,21 +68,38 @@ class Delta:
         """Whether a column's type can become another one, which holds all of its values."""
         return True
 
-    def create(self, spark: SparkSession, name: str, columns: StructType) -> bool:
+    def create(
+        self, spark: SparkSession, name: str, columns: StructType, properties: Mapping[str, str]
+    ) -> bool:
         """Make a table if it is not there, and the namespace of its name.
+
+        Args:
+            spark: The session.
+            name: Path or name of the table.
+            columns: Its columns.
+            properties: Its properties; a table of a path may come to lack them.
 
         Returns:
             Whether it was made, so that it has no rows; `False` if that is not known.
         """
-        properties = _ANY_NAMES if has_unsafe_names(columns.jsonValue()) else {}
-        if not is_path(name):
-            return make_table(spark, name, columns, self.name, properties)
+        given = {**properties, **(_ANY_NAMES if has_unsafe_names(columns.jsonValue()) else {})}
         table = self.identifier(name)
-        before = log_version(spark, table)
+        if not is_path(name):
+            make_namespace(spark, name)
+        try:
+            if create_delta(spark, table, columns, given):
+                return True
+        except AnalysisException as error:
+            if error.getCondition() != EXISTS:
+                raise
+            if log_version(spark, table) is not None:
+                return False
+        if not is_path(name):
+            return make_table(spark, name, columns, self.name, given)
+        # Also where a folder holds files of a commit that did not come to its end.
         writer = no_rows(spark, columns).write.format(self.name).mode("ignore")
-        writer.options(**properties).save(name)
-        now = log_version(spark, table) if before is None else None
-        return now is not None and now.number == 0
+        writer.options(**given).save(name)
+        return False
 
     def evolve(self, spark: SparkSession, name: str, columns: StructType) -> None:
         """Add columns to a table, and widen its types.

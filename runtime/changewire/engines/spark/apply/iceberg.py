@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from operator import itemgetter
 from typing import Final, cast
 
@@ -19,7 +19,7 @@ from pyspark.sql.types import (
 )
 
 from changewire.engines.retries import WriteConflictError
-from changewire.engines.spark.apply.making import Left, make_table, no_rows
+from changewire.engines.spark.apply.making import Left, make_namespace, make_table, no_rows
 from changewire.engines.spark.jvm import MetadataVersion, metadata_version
 from changewire.engines.spark.types import inside, nullable
 
@@ -70,9 +70,12 @@ class Iceberg:
             return there.scale == wider.scale
         return True
 
-    def create(self, spark: SparkSession, name: str, columns: StructType) -> bool:
+    def create(
+        self, spark: SparkSession, name: str, columns: StructType, properties: Mapping[str, str]
+    ) -> bool:
         """Make a table if it is not there, and the namespace of its name; return if it was made."""
-        return make_table(spark, name, columns, self.name, {})
+        make_namespace(spark, name)
+        return make_table(spark, name, columns, self.name, properties)
 
     def evolve(self, spark: SparkSession, name: str, columns: StructType) -> None:
         """Add columns to a table, and widen its types."""

@@ -15,7 +15,9 @@ from pyspark.sql.types import StructType
 from changewire.engines.spark.arrow_types import arrow_type
 from changewire.engines.spark.frames import local_rows
 
-_EXISTS: Final = "TABLE_OR_VIEW_ALREADY_EXISTS"
+EXISTS: Final = "TABLE_OR_VIEW_ALREADY_EXISTS"
+"""Condition of the error of Spark if a table that is to be made is there."""
+
 _PARTS: Final = re.compile(r"(?:`(?:[^`]|``)*`|[^.`])+")
 """Parts of the name of a table, between dots that are not quoted."""
 
@@ -57,24 +59,28 @@ def local_frame(
     return local_rows(spark, pa.Table.from_pylist([*rows], pa.schema([*arrow_type(kind)])), kind)
 
 
+def make_namespace(spark: SparkSession, name: str) -> None:
+    """Make the namespace that the name of a table has, if it is not there."""
+    namespace = ".".join(_PARTS.findall(name)[:-1])
+    if namespace:
+        spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {namespace}")
+
+
 def make_table(
     spark: SparkSession, name: str, columns: StructType, format: str, properties: Mapping[str, str]
 ) -> bool:
-    """Make a table of a name, and the namespace that the name has, if they are not there.
+    """Make a table of a name if it is not there.
 
     Returns:
         Whether it was made.
     """
-    namespace = ".".join(_PARTS.findall(name)[:-1])
-    if namespace:
-        spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {namespace}")
     table = no_rows(spark, columns).writeTo(name).using(format)
     for key, value in properties.items():
         table = table.tableProperty(key, value)
     try:
         table.create()
     except AnalysisException as error:
-        if error.getCondition() != _EXISTS:
+        if error.getCondition() != EXISTS:
             raise
         return False
     return True

@@ -142,10 +142,10 @@ class SparkMerge:
                     return known
             except RAISED:  # such as a table that was dropped
                 forget_state(tables.id)
-        is_empty = make(spark, tables)
+        commits = make(spark, tables)
         since = versions(spark, tables)
         kept = truncated(spark, tables.tombstones)
-        is_empty = is_empty and known is None and tables.are_untouched(since)
+        is_empty = known is None and commits is not None and tables.are_untouched(since, commits)
         mark = NO_SEQUENCE if is_empty else None
         is_alone = known is None
         return TableState(since, tables.columns, kept, mark, is_alone, tables.history)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pyspark.sql import SparkSession
 
 from changewire.engines.kept import (
-    HISTORY,
     KEYS,
     TRUNCATED,
-    TableHistory,
-    history_value,
     order_text,
     order_value,
     property_text,
@@ -22,40 +19,38 @@ from changewire.tables.order import Order
 
 def keep_keys(spark: SparkSession, tombstones: str, keys: Sequence[str]) -> None:
     """Keep the columns of a table's key, in their order in its text, beside its tombstones."""
-    _set_property(spark, tombstones, KEYS, property_text([*keys]))
+    keep(spark, tombstones, {KEYS: keys_text(keys)})
+
+
+def keys_text(keys: Sequence[str]) -> str:
+    """Return what the property `KEYS` has."""
+    return property_text([*keys])
 
 
 def keep_truncated(spark: SparkSession, tombstones: str, order: Order) -> None:
     """Keep the order of a truncate, so that nothing older comes back; a newer one stays."""
     if order > truncated(spark, tombstones):
-        _set_property(spark, tombstones, TRUNCATED, order_text(order))
+        keep(spark, tombstones, {TRUNCATED: order_text(order)})
 
 
 def truncated(spark: SparkSession, tombstones: str) -> Order:
     """Return the order of the newest truncate of a table, which its tombstones keep."""
-    return order_value(_properties(spark, tombstones).get(TRUNCATED))
+    return order_value(kept(spark, tombstones).get(TRUNCATED))
 
 
 def keys_of(spark: SparkSession, tombstones: str) -> tuple[str, ...] | None:
     """Return the columns of a table's key, which its tombstones keep; None if they have none."""
-    found = property_value(_properties(spark, tombstones).get(KEYS))
+    found = property_value(kept(spark, tombstones).get(KEYS))
     return None if found is None else tuple(found)
 
 
-def history_of(spark: SparkSession, tombstones: str) -> TableHistory | None:
-    """Return where the versions of a table's rows are kept; None if they are not."""
-    return history_value(_properties(spark, tombstones).get(HISTORY))
-
-
-def keep_history(spark: SparkSession, tombstones: str, history: TableHistory) -> None:
-    """Keep where the versions of a table's rows are kept."""
-    _set_property(spark, tombstones, HISTORY, history.text)
-
-
-def _properties(spark: SparkSession, table: str) -> dict[str, str]:
-    rows = spark.sql(f"SHOW TBLPROPERTIES {table}").collect()
+def kept(spark: SparkSession, tombstones: str) -> dict[str, str]:
+    """Return all properties of a table of tombstones."""
+    rows = spark.sql(f"SHOW TBLPROPERTIES {tombstones}").collect()
     return {row["key"]: row["value"] for row in rows}
 
 
-def _set_property(spark: SparkSession, table: str, name: str, text: str) -> None:
-    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('{name}' = '{text}')")
+def keep(spark: SparkSession, tombstones: str, properties: Mapping[str, str]) -> None:
+    """Set properties of a table of tombstones, by one commit."""
+    pairs = ", ".join(f"'{name}' = '{text}'" for name, text in properties.items())
+    spark.sql(f"ALTER TABLE {tombstones} SET TBLPROPERTIES ({pairs})")

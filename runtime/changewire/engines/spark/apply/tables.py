@@ -14,14 +14,9 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that everybody k
 from pyspark.sql.types import StructType
 
 from changewire.engines.errors import HistoryMissingError, OutputError
-from changewire.engines.kept import SUFFIX, TableHistory
+from changewire.engines.kept import HISTORY, KEYS, SUFFIX, TableHistory, history_value
 from changewire.engines.spark.apply.formats import TableFormat, format_of
-from changewire.engines.spark.apply.properties import (
-    history_of,
-    keep_history,
-    keep_keys,
-    keys_of,
-)
+from changewire.engines.spark.apply.properties import keep, kept, keys_text
 from changewire.engines.spark.apply.shape import CONTENT, NAMED, JsonShape
 from changewire.engines.spark.apply.typed_shape import Shape
 from changewire.engines.spark.stream.compatible import schema_of
@@ -68,20 +63,22 @@ class SparkTables:
         """The table's columns and those of its key, as text."""
         return f"{self.shape.columns.simpleString()} {self.shape.keys}" if self.table else ""
 
-    def are_untouched(self, since: Mapping[str, Any]) -> bool:
-        """Whether versions are those of tables in which nothing was written since they were made.
+    def are_untouched(self, since: Mapping[str, Any], commits: Mapping[str, int]) -> bool:
+        """Whether versions are those of tables that nobody else wrote since they were made.
 
-        The key is kept beside the tombstones, and where versions are.
+        Args:
+            since: The versions.
+            commits: How often who made them wrote each afterwards.
         """
-        commits = {self.table: 0, self.tombstones: 1 if self.history is None else 2}
         return all(self.format.is_first(one, commits[table]) for table, one in since.items())
 
-    def size(self, spark: SparkSession) -> int | None:
-        """Return how many bytes the files of the table have; None if that is not known."""
-        if self.table is None:
-            return 0
-        found = self.format.size(spark, self.table)
-        if found is None and not (is_path(self.target) or spark.catalog.tableExists(self.table)):
+    def sizes(self, spark: SparkSession) -> list[int | None]:
+        """Return how many bytes the files of each have; None if that is not known."""
+        return [self._size(spark, table) for table in self.both()]
+
+    def _size(self, spark: SparkSession, table: str) -> int | None:
+        found = self.format.size(spark, table)
+        if found is None and not (is_path(self.target) or spark.catalog.tableExists(table)):
             return 0
         return found
 
@@ -144,45 +141,54 @@ def tables_of(
     return SparkTables(target, table, tombstones, format, how, has_changed, history)
 
 
-def make(spark: SparkSession, tables: SparkTables) -> bool:
+def make(spark: SparkSession, tables: SparkTables) -> Mapping[str, int] | None:
     """Make a table and that of its tombstones where they are not there, or give it new columns.
 
     Returns:
-        Whether both were made, so that they have no rows; `False` if that is not known.
+        How often each was written since it was made; None if it is not known that both were made,
+        and so have no rows.
 
     Raises:
         OutputError: They are there, and have other columns.
         HistoryMissingError: The versions of the table's rows are kept, and not by this run.
     """
-    names = {tables.tombstones: (beside(tables.target, SUFFIX), TOMBSTONES)}
+    needed = _needed(tables)
+    names = {tables.tombstones: (beside(tables.target, SUFFIX), TOMBSTONES, needed)}
     if tables.table is not None:
-        names[tables.table] = (tables.target, tables.shape.columns)
+        names[tables.table] = (tables.target, tables.shape.columns, {})
     if tables.has_changed:
         tables.format.evolve(spark, tables.target, tables.shape.columns)
-    made = [tables.format.create(spark, *one) for one in names.values()]
-    for identifier, (_, columns) in names.items():
+    made = {table: tables.format.create(spark, *one) for table, one in names.items()}
+    for identifier, (_, columns, _) in names.items():
         check_columns(spark.table(identifier).schema, columns, identifier)
-    if tables.table is not None and keys_of(spark, tables.tombstones) is None:
-        keep_keys(spark, tables.tombstones, tables.shape.keys)
-    _keep_history(spark, tables)
-    return all(made)
+    there = kept(spark, tables.tombstones)
+    _check_history(spark, tables, history_value(there.get(HISTORY)))
+    if KEYS in there and not made.get(tables.table or ""):
+        needed.pop(KEYS, None)  # the key of a table that is there
+    lacking = {name: text for name, text in needed.items() if there.get(name) != text}
+    commits = dict.fromkeys(made, 0)
+    if lacking:
+        keep(spark, tables.tombstones, lacking)
+        commits[tables.tombstones] = 1
+    return commits if all(made.values()) else None
 
 
-def _keep_history(spark: SparkSession, tables: SparkTables) -> None:
-    """Keep where the versions of a table's rows are kept.
+def _needed(tables: SparkTables) -> dict[str, str]:
+    """Return the properties that a table of tombstones needs."""
+    keys = {} if tables.table is None else {KEYS: keys_text(tables.shape.keys)}
+    return keys if tables.history is None else {**keys, HISTORY: tables.history.text}
+
+
+def _check_history(spark: SparkSession, tables: SparkTables, found: TableHistory | None) -> None:
+    """Check that the versions of a table's rows are not kept elsewhere, where they would end.
 
     Raises:
-        HistoryMissingError: They are kept elsewhere, and would lack what this run does.
+        HistoryMissingError: They are, and would lack what this run does.
     """
-    kept = history_of(spark, tables.tombstones)
-    if kept == tables.history:
+    if found is None or (tables.history and tables.history[1:] == found[1:]):
         return
-    if kept is not None and not (tables.history and tables.history[1:] == kept[1:]):
-        ends = Output("table", kept.ends)
-        if schema_of(spark, tables.format.name, ends) is not None:
-            raise HistoryMissingError(tables.target, kept, tables.history)
-    if tables.history is not None:
-        keep_history(spark, tables.tombstones, tables.history)
+    if schema_of(spark, tables.format.name, Output("table", found.ends)) is not None:
+        raise HistoryMissingError(tables.target, found, tables.history)
 
 
 def versions(spark: SparkSession, tables: SparkTables) -> dict[str, Any]:

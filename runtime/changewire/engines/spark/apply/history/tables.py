@@ -90,7 +90,7 @@ class HistoryTables:
         if tables.table is not None and self.columns is not None:
             needed[tables.table] = (tables.target, self.columns)
         for identifier, (name, columns) in needed.items():
-            is_new = tables.format.create(spark, name, columns)
+            is_new = tables.format.create(spark, name, columns, {})
             there = spark.table(identifier).schema
             if identifier == tables.table:
                 check_spans(there.names, self.names, identifier)
