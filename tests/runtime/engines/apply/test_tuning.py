@@ -21,8 +21,8 @@ from changewire.engines.spark.apply.formats import format_of
 from changewire.engines.spark.apply.shape import JsonShape
 from changewire.engines.spark.apply.tables import tables_of as spark_tables
 from changewire.engines.spark.apply.tuning import (
+    are_small,
     batch_settings,
-    interpreted,
     limit_partitions,
     side_by_side,
 )
@@ -111,8 +111,7 @@ def test_a_table_of_unknown_size_leaves_them_as_they_are(session: SparkSession) 
     with batch_settings(session):
         limit_partitions(session, 0, [tables])
         assert session.conf.get(tuning.SHUFFLE) == str(MANY)
-        with interpreted(session, [tables]):
-            assert session.conf.get(COMPILED, None) is None
+        assert not are_small(session, [tables])
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ from changewire.engines.spark.apply.small_batch import (
 )
 from changewire.engines.spark.apply.tables import tables_of
 from changewire.engines.spark.apply.tuning import (
+    are_small,
     batch_settings,
     interpreted,
     limit_partitions,
@@ -179,8 +180,8 @@ def apply_batch(
     check(planned.batch.landed(decoded.rows_as))
     # What is decided on in tasks uses all of a machine, and changes settings of the session.
     is_small = isinstance(planned.batch, SmallBatch)
-    few = [merge.tables for merge in merges] if is_small else None
-    with interpreted(spark, few):
+    are_few = is_small and are_small(spark, [merge.tables for merge in merges])
+    with interpreted(spark, when=are_few):
         decided = planner.decide(merges, side if is_small else planner.one_by_one)
     if decided.failures:
         planned = replace(planned, batch=planned.batch.without(decided.failures))
@@ -193,7 +194,7 @@ def apply_batch(
         actions = history_actions(rows, planned, options, log)
         versions = sum(side_by_side(spark, actions), versions)
     registry = SparkCheckpoint(spark, options.checkpoint, number)
-    with interpreted(spark, few):
+    with interpreted(spark, when=are_few):
         tables = planner.write(planned, decided, registry, run=side)
     if earlier is not None:
         earlier.learn(planned, merges, decided)

@@ -144,9 +144,9 @@ class SparkMerge:
                 forget_state(tables.id)
         commits = make(spark, tables)
         since = versions(spark, tables)
-        kept = truncated(spark, tables.tombstones)
-        is_empty = known is None and commits is not None and tables.are_untouched(since, commits)
-        mark = NO_SEQUENCE if is_empty else None
+        is_new = commits is not None and tables.are_untouched(since, commits)
+        kept = OLDEST if is_new else truncated(spark, tables.tombstones)
+        mark = NO_SEQUENCE if is_new and known is None else None
         is_alone = known is None
         return TableState(since, tables.columns, kept, mark, is_alone, tables.history)
 

@@ -160,8 +160,9 @@ def make(spark: SparkSession, tables: SparkTables) -> Mapping[str, int] | None:
         tables.format.evolve(spark, tables.target, tables.shape.columns)
     made = {table: tables.format.create(spark, *one) for table, one in names.items()}
     for identifier, (_, columns, _) in names.items():
-        check_columns(spark.table(identifier).schema, columns, identifier)
-    there = kept(spark, tables.tombstones)
+        if not made[identifier]:
+            check_columns(spark.table(identifier).schema, columns, identifier)
+    there = dict(needed) if made[tables.tombstones] else kept(spark, tables.tombstones)
     _check_history(spark, tables, history_value(there.get(HISTORY)))
     if KEYS in there and not made.get(tables.table or ""):
         needed.pop(KEYS, None)  # the key of a table that is there

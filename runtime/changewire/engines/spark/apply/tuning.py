@@ -114,21 +114,21 @@ def limit_partitions(spark: SparkSession, changes: int, tables: Iterable[SparkTa
 
 
 @contextmanager
-def interpreted(
-    spark: SparkSession, tables: Iterable[SparkTables] | None
-) -> Generator[None, None, None]:
-    """Let Spark compile no plans meanwhile if tables are small: that takes longer than to run them.
+def interpreted(spark: SparkSession, *, when: bool) -> Generator[None, None, None]:
+    """Let Spark compile no plans meanwhile, which takes longer than to run them if rows are few.
 
     Args:
         spark: The session.
-        tables: Tables that few changes are merged into; None if the changes are many.
+        when: Whether they are, see `are_small`; if not, nothing is changed.
     """
-    sizes = [None] if tables is None else [size for one in tables for size in one.sizes(spark)]
-    if any(size is None or size > _FEW_BYTES for size in sizes):
+    with changed(spark, _INTERPRETED if when else {}):
         yield
-        return
-    with changed(spark, _INTERPRETED):
-        yield
+
+
+def are_small(spark: SparkSession, tables: Iterable[SparkTables]) -> bool:
+    """Whether tables have so few rows that plans need not be compiled."""
+    sizes = [size for table in tables for size in table.sizes(spark)]
+    return all(size is not None and size <= _FEW_BYTES for size in sizes)
 
 
 def side_by_side(spark: SparkSession, actions: list[Callable[[], T]]) -> list[T]:
