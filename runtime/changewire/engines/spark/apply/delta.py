@@ -131,9 +131,9 @@ class Delta:
         """Return how many bytes the files of a table have, 0 without it; None if not known."""
         return log_size(spark, table)
 
-    def is_first(self, version: LogVersion, commits: int) -> bool:
-        """Whether a table has had no more than some commits since it was made."""
-        return version.number <= commits
+    def is_first(self, version: LogVersion) -> bool:
+        """Whether a table has had no commit since it was made."""
+        return version.number == 0
 
     def left(self, spark: SparkSession, table: str, since: LogVersion, *, wrote: bool) -> Left:
         """Return whether no other writer wrote a table since a version.

@@ -100,7 +100,7 @@ class Iceberg:
         found = metadata_version(spark, table)
         return None if found is None else found.size
 
-    def is_first(self, version: MetadataVersion, commits: int) -> bool:  # noqa: ARG002 - not counted
+    def is_first(self, version: MetadataVersion) -> bool:
         """Whether a table has had no snapshot since it was made."""
         return version.snapshot is None
 

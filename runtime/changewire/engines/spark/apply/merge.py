@@ -142,9 +142,9 @@ class SparkMerge:
                     return known
             except RAISED:  # such as a table that was dropped
                 forget_state(tables.id)
-        commits = make(spark, tables)
+        is_made = make(spark, tables)
         since = versions(spark, tables)
-        is_new = commits is not None and tables.are_untouched(since, commits)
+        is_new = is_made and tables.are_untouched(since)
         kept = OLDEST if is_new else truncated(spark, tables.tombstones)
         mark = NO_SEQUENCE if is_new and known is None else None
         is_alone = known is None

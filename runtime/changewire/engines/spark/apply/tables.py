@@ -63,14 +63,9 @@ class SparkTables:
         """The table's columns and those of its key, as text."""
         return f"{self.shape.columns.simpleString()} {self.shape.keys}" if self.table else ""
 
-    def are_untouched(self, since: Mapping[str, Any], commits: Mapping[str, int]) -> bool:
-        """Whether versions are those of tables that nobody else wrote since they were made.
-
-        Args:
-            since: The versions.
-            commits: How often who made them wrote each afterwards.
-        """
-        return all(self.format.is_first(one, commits[table]) for table, one in since.items())
+    def are_untouched(self, since: Mapping[str, Any]) -> bool:
+        """Whether versions are those of tables that nobody wrote since `make` made both."""
+        return all(self.format.is_first(one) for one in since.values())
 
     def sizes(self, spark: SparkSession) -> list[int | None]:
         """Return how many bytes the files of each have; None if that is not known."""
@@ -141,12 +136,12 @@ def tables_of(
     return SparkTables(target, table, tombstones, format, how, has_changed, history)
 
 
-def make(spark: SparkSession, tables: SparkTables) -> Mapping[str, int] | None:
+def make(spark: SparkSession, tables: SparkTables) -> bool:
     """Make a table and that of its tombstones where they are not there, or give it new columns.
 
     Returns:
-        How often each was written since it was made; None if it is not known that both were made,
-        and so have no rows.
+        Whether both were made, each by one commit, so that they have no rows; `False` if that is
+        not known.
 
     Raises:
         OutputError: They are there, and have other columns.
@@ -162,16 +157,33 @@ def make(spark: SparkSession, tables: SparkTables) -> Mapping[str, int] | None:
     for identifier, (_, columns, _) in names.items():
         if not made[identifier]:
             check_columns(spark.table(identifier).schema, columns, identifier)
-    there = dict(needed) if made[tables.tombstones] else kept(spark, tables.tombstones)
+    if not made[tables.tombstones]:
+        is_new = tables.table is not None and made[tables.table]
+        _keep_needed(spark, tables, needed, is_new=is_new)
+    return all(made.values())
+
+
+def _keep_needed(
+    spark: SparkSession, tables: SparkTables, needed: Mapping[str, str], *, is_new: bool
+) -> None:
+    """Give a table of tombstones that is there the properties that it lacks.
+
+    Args:
+        spark: The session.
+        tables: The table and its tombstones.
+        needed: The properties.
+        is_new: Whether the table was just made; else its key stays.
+
+    Raises:
+        HistoryMissingError: The versions of the table's rows are kept, and not by this run.
+    """
+    there = kept(spark, tables.tombstones)
     _check_history(spark, tables, history_value(there.get(HISTORY)))
-    if KEYS in there and not made.get(tables.table or ""):
-        needed.pop(KEYS, None)  # the key of a table that is there
     lacking = {name: text for name, text in needed.items() if there.get(name) != text}
-    commits = dict.fromkeys(made, 0)
+    if KEYS in there and not is_new:
+        lacking.pop(KEYS, None)
     if lacking:
         keep(spark, tables.tombstones, lacking)
-        commits[tables.tombstones] = 1
-    return commits if all(made.values()) else None
 
 
 def _needed(tables: SparkTables) -> dict[str, str]:
