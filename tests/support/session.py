@@ -35,12 +35,6 @@ QUICK: Final = {
     "spark.databricks.delta.snapshotPartitions": "1",  # a task of each look at a table's log
 }
 
-INTERPRETED = {
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-}
-"""Settings by which Spark interprets plans in place of compiling them."""
-
 
 @contextmanager
 def known_names() -> Generator[None, None, None]:

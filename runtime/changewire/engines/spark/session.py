@@ -63,11 +63,31 @@ def is_remote(spark: SparkSession) -> bool:
 
 
 @contextmanager
-def static_plans(spark: SparkSession) -> Generator[None, None, None]:
-    """Let Spark not plan as it runs: plans of little data take longer with it."""
-    was = spark.conf.get(ADAPTIVE) or "true"
-    spark.conf.set(ADAPTIVE, "false")
+def changed(
+    spark: SparkSession, values: Mapping[str, str], *others: str
+) -> Generator[None, None, None]:
+    """Set settings of a session meanwhile, then restore them and other settings.
+
+    Args:
+        spark: The session.
+        values: The settings.
+        others: Names of settings that are restored too.
+    """
+    was = {name: spark.conf.get(name, None) for name in (*values, *others)}
     try:
+        for name, value in values.items():
+            spark.conf.set(name, value)
         yield
     finally:
-        spark.conf.set(ADAPTIVE, was)
+        for name, earlier in was.items():
+            if earlier is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, earlier)
+
+
+@contextmanager
+def static_plans(spark: SparkSession) -> Generator[None, None, None]:
+    """Let Spark not plan as it runs: plans of little data take longer with it."""
+    with changed(spark, {ADAPTIVE: "false"}):
+        yield

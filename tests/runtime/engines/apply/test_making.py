@@ -12,7 +12,7 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from changewire.engines.kept import KEYS, TRUNCATED
 from changewire.engines.spark.apply.delta import Delta
-from changewire.engines.spark.apply.properties import keep, keys_of, keys_text
+from changewire.engines.spark.apply.properties import keys_of, keys_text, set_properties
 from changewire.engines.spark.apply.shape import JsonShape
 from changewire.engines.spark.apply.tables import SparkTables, make, tables_of, versions
 from changewire_messages.tables.spark import TOMBSTONE as TOMBSTONES
@@ -77,12 +77,14 @@ def _tables(folder: Path) -> SparkTables:
     return tables_of(f"{folder}/t", JsonShape(), Delta(), has_changed=False)
 
 
-def test_tables_are_untouched_until_somebody_writes(spark: SparkSession, tmp_path: Path) -> None:
+def test_tables_are_untouched_until_another_writer_commits(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     """A commit to either shows, as the key is kept by the one that makes tombstones."""
     tables = _tables(tmp_path)
     assert make(spark, tables)
     assert tables.are_untouched(versions(spark, tables))
-    keep(spark, tables.tombstones, {TRUNCATED: "by another writer"})
+    set_properties(spark, tables.tombstones, {TRUNCATED: "by another writer"})
     assert not tables.are_untouched(versions(spark, tables))
     assert not make(spark, tables)
 

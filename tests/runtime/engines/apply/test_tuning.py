@@ -14,13 +14,13 @@ from tests.runtime.engines.apply.lake import Lake, lake_in
 from tests.runtime.engines.apply.ways import DRIVER, REPORTED, TASKS, decided
 from tests.runtime.tables.histories import change, placed
 from tests.runtime.tables.model import tables_of
-from tests.support.session import INTERPRETED
 
 from changewire.engines.spark.apply import merge, reported, tuning
 from changewire.engines.spark.apply.formats import format_of
 from changewire.engines.spark.apply.shape import JsonShape
 from changewire.engines.spark.apply.tables import tables_of as spark_tables
 from changewire.engines.spark.apply.tuning import (
+    INTERPRETED,
     are_small,
     batch_settings,
     limit_partitions,

@@ -17,6 +17,7 @@ from changewire.engines.spark.apply.making import (
     make_table,
     no_rows,
 )
+from changewire.engines.spark.apply.properties import set_properties
 from changewire.engines.spark.jvm import LogVersion, create_delta, log_size, log_version
 from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.stream.output import Output
@@ -77,7 +78,8 @@ class Delta:
             spark: The session.
             name: Path or name of the table.
             columns: Its columns.
-            properties: Its properties; a table of a path may come to lack them.
+            properties: Its properties. A table of a path gets only those of Delta if Delta's
+                builder cannot make it.
 
         Returns:
             Whether it was made, so that it has no rows; `False` if that is not known.
@@ -112,8 +114,7 @@ class Delta:
             **(_WIDER if _is_wider(columns, spark.table(table).schema) else {}),
         }
         if needed:
-            pairs = ", ".join(f"'{key}' = '{value}'" for key, value in needed.items())
-            spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ({pairs})")
+            set_properties(spark, table, needed)
         writer = no_rows(spark, columns).write.format(self.name).mode("append")
         Output("table", name).save(writer.option("mergeSchema", "true"))
 

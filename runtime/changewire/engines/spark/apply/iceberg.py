@@ -20,6 +20,7 @@ from pyspark.sql.types import (
 
 from changewire.engines.retries import WriteConflictError
 from changewire.engines.spark.apply.making import Left, make_namespace, make_table, no_rows
+from changewire.engines.spark.apply.properties import set_properties
 from changewire.engines.spark.jvm import MetadataVersion, metadata_version
 from changewire.engines.spark.types import inside, nullable
 
@@ -80,7 +81,7 @@ class Iceberg:
     def evolve(self, spark: SparkSession, name: str, columns: StructType) -> None:
         """Add columns to a table, and widen its types."""
         # Only for this write: Spark does not align the columns of a MERGE while it is set.
-        spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('{_ANY_SCHEMA}' = 'true')")
+        set_properties(spark, name, {_ANY_SCHEMA: "true"})
         try:
             writer = no_rows(spark, columns).writeTo(name).option("mergeSchema", "true")
             writer.option("check-ordering", "false").append()

@@ -16,7 +16,7 @@ from pyspark.sql.types import StructType
 from changewire.engines.errors import HistoryMissingError, OutputError
 from changewire.engines.kept import HISTORY, KEYS, SUFFIX, TableHistory, history_value
 from changewire.engines.spark.apply.formats import TableFormat, format_of
-from changewire.engines.spark.apply.properties import keep, kept, keys_text
+from changewire.engines.spark.apply.properties import keys_text, properties_of, set_properties
 from changewire.engines.spark.apply.shape import CONTENT, NAMED, JsonShape
 from changewire.engines.spark.apply.typed_shape import Shape
 from changewire.engines.spark.stream.compatible import schema_of
@@ -64,7 +64,11 @@ class SparkTables:
         return f"{self.shape.columns.simpleString()} {self.shape.keys}" if self.table else ""
 
     def are_untouched(self, since: Mapping[str, Any]) -> bool:
-        """Whether versions are those of tables that nobody wrote since `make` made both."""
+        """Whether both tables have had no commit since `make` made them.
+
+        Args:
+            since: Their versions.
+        """
         return all(self.format.is_first(one) for one in since.values())
 
     def sizes(self, spark: SparkSession) -> list[int | None]:
@@ -177,13 +181,13 @@ def _keep_needed(
     Raises:
         HistoryMissingError: The versions of the table's rows are kept, and not by this run.
     """
-    there = kept(spark, tables.tombstones)
+    there = properties_of(spark, tables.tombstones)
     _check_history(spark, tables, history_value(there.get(HISTORY)))
     lacking = {name: text for name, text in needed.items() if there.get(name) != text}
     if KEYS in there and not is_new:
         lacking.pop(KEYS, None)
     if lacking:
-        keep(spark, tables.tombstones, lacking)
+        set_properties(spark, tables.tombstones, lacking)
 
 
 def _needed(tables: SparkTables) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Final, TypeVar
@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from changewire.engines.spark.apply.table_effects import MANY
 from changewire.engines.spark.apply.tables import SparkTables
-from changewire.engines.spark.session import ADAPTIVE, is_remote
+from changewire.engines.spark.session import ADAPTIVE, changed, is_remote
 
 SHUFFLE: Final = "spark.sql.shuffle.partitions"
 SNAPSHOT: Final = "spark.databricks.delta.snapshotPartitions"
@@ -35,10 +35,11 @@ _FEW_BYTES: Final = 2**18
 400,000 rows, in 12 MiB, take 5 s longer without.
 """
 
-_INTERPRETED: Final = {
+INTERPRETED: Final = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
+"""Settings by which Spark interprets plans in place of compiling them."""
 
 _FEWEST: Final = 8
 _MOST: Final = 50
@@ -62,24 +63,6 @@ def batch_settings(spark: SparkSession) -> Generator[None, None, None]:
             tasks = min(_MOST, max(_FEWEST, spark.sparkContext.defaultParallelism))
             spark.conf.set(SNAPSHOT, str(tasks))
         yield
-
-
-@contextmanager
-def changed(
-    spark: SparkSession, values: Mapping[str, str], *others: str
-) -> Generator[None, None, None]:
-    """Give settings of a session values, and later back those that they and others had."""
-    was = {name: spark.conf.get(name, None) for name in (*values, *others)}
-    try:
-        for name, value in values.items():
-            spark.conf.set(name, value)
-        yield
-    finally:
-        for name, earlier in was.items():
-            if earlier is None:
-                spark.conf.unset(name)
-            else:
-                spark.conf.set(name, earlier)
 
 
 def set_adaptive(spark: SparkSession, changes: int) -> None:
@@ -121,7 +104,7 @@ def interpreted(spark: SparkSession, *, when: bool) -> Generator[None, None, Non
         spark: The session.
         when: Whether they are, see `are_small`; if not, nothing is changed.
     """
-    with changed(spark, _INTERPRETED if when else {}):
+    with changed(spark, INTERPRETED if when else {}):
         yield
 
 
