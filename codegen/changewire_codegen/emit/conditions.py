@@ -6,43 +6,72 @@ compiled twice: over parsed JSON, and over the models built from it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn, Protocol
 
+from changewire_codegen.emit.boolean import (
+    ALWAYS,
+    NEVER,
+    Compare,
+    Test,
+    every,
+    known,
+    negated,
+    printed,
+    some,
+    where,
+)
 from changewire_codegen.errors import SchemaError
-from changewire_codegen.nodes import Alias, Family, Nullable, Object, RefTo, Row, Type
+from changewire_codegen.nodes import (
+    Alias,
+    Conditional,
+    Family,
+    Nullable,
+    Object,
+    Property,
+    RefTo,
+    Row,
+    Type,
+)
 
 Condition = Mapping[str, Any]
-
-_IS_THERE = re.compile(r"[\w.]+ is not UNSET")
-"""The test that a model has one property."""
 
 
 class View(Protocol):
     """How a condition reaches into a value."""
 
-    def is_type(self, name: str, value: str) -> str:
+    def is_type(self, name: str, value: str) -> Test:
         """Return the test that ``value`` is of a JSON type."""
         ...
 
-    def members(self, value: str, names: list[str]) -> list[tuple[str, str, View]]:
+    def members(self, value: str, names: list[str]) -> list[tuple[Test, str, View]]:
         """Return (test that it is there, expression, its view) of each property."""
         ...
 
-    def positions(self, value: str, count: int) -> list[tuple[str, str, View]]:
+    def positions(self, value: str, count: int) -> list[tuple[Test, str, View]]:
         """Return (test that it is there, expression, its view) of each position."""
         ...
 
 
-def compile_condition(condition: Condition, value: str, view: View) -> str:
-    """Return an expression that is true if ``value`` satisfies the condition."""
+def build_condition(condition: Condition, value: str, view: View) -> Test:
+    """Return the test that ``value`` satisfies the condition."""
     tests = [_KEYWORDS[keyword](argument, value, view) for keyword, argument in condition.items()]
     if condition.get("type") in {"integer", "number"}:
-        guard = f"type({value}) not in (int, float) or "
-        tests = [test.replace(guard, "") for test in tests]
-    return " and ".join(test for test in tests if test != "True") or "True"
+        tests = [known(_is_number(value), test) for test in tests]
+    return every(*tests)
+
+
+def build_rule(rule: Conditional, value: str, view: View) -> Test:
+    """Return the test that ``value`` keeps an if/then rule."""
+    condition = build_condition(rule.condition, value, view)
+    return where(condition, build_condition(rule.consequence, value, view))
+
+
+def build_breach(rule: Conditional, value: str, view: View) -> Test:
+    """Return the test that ``value`` breaks an if/then rule."""
+    condition = build_condition(rule.condition, value, view)
+    return every(condition, negated(build_condition(rule.consequence, value, view)))
 
 
 def exact(pattern: str) -> str:
@@ -50,83 +79,77 @@ def exact(pattern: str) -> str:
     return repr(f"{pattern[:-1]}\\Z")
 
 
-def _type(name: str, value: str, view: View) -> str:
+def is_exactly(value: str, *names: str) -> Test:
+    """Return the test that the type of a value is one of several, and no subclass of it."""
+    if len(names) == 1:
+        return Compare(f"type({value})", "is", names[0])
+    return Compare(f"type({value})", "in", f"({', '.join(names)})")
+
+
+def _is_number(value: str) -> Test:
+    return is_wire_type("number", value)
+
+
+def _type(name: str, value: str, view: View) -> Test:
     return view.is_type(name, value)
 
 
-def _const(constant: object, value: str, view: View) -> str:
+def _const(constant: object, value: str, view: View) -> Test:
     return _enum([constant], value, view)
 
 
-def _enum(constants: list[Any], value: str, _: View) -> str:
+def _enum(constants: list[Any], value: str, _: View) -> Test:
     if constants == [None]:
-        return f"{value} is None"
+        return Compare(value, "is", "None")
     kinds = sorted({type(constant).__name__ for constant in constants})
-    kind = f"is {kinds[0]}" if len(kinds) == 1 else f"in ({', '.join(kinds)})"
-    test = f"== {constants[0]!r}" if len(constants) == 1 else f"in {tuple(constants)!r}"
-    return f"(type({value}) {kind} and {value} {test})"
+    listed = Compare(value, "in", repr(tuple(constants)))
+    equal = Compare(value, "==", repr(constants[0]))
+    return every(is_exactly(value, *kinds), equal if len(constants) == 1 else listed)
 
 
-def _minimum(bound: float, value: str, _: View) -> str:
-    return f"(type({value}) not in (int, float) or {value} >= {bound!r})"
+def _minimum(bound: float, value: str, _: View) -> Test:
+    return where(_is_number(value), Compare(value, ">=", repr(bound)))
 
 
-def _maximum(bound: float, value: str, _: View) -> str:
-    return f"(type({value}) not in (int, float) or {value} <= {bound!r})"
+def _maximum(bound: float, value: str, _: View) -> Test:
+    return where(_is_number(value), Compare(value, "<=", repr(bound)))
 
 
-def _pattern(pattern: str, value: str, _: View) -> str:
-    return f"(type({value}) is not str or re.search({exact(pattern)}, {value}) is not None)"
+def _pattern(pattern: str, value: str, _: View) -> Test:
+    found = Compare(f"re.search({exact(pattern)}, {value})", "is not", "None")
+    return where(is_wire_type("string", value), found)
 
 
-def _not(condition: Condition, value: str, view: View) -> str:
-    if set(condition) == {"type"} or condition == {"const": None}:
-        test = compile_condition(condition, value, view)
-        for word, opposite in ((" is ", " is not "), (" in ", " not in ")):
-            if test.count(word) == 1:
-                return test.replace(word, opposite)
-    return _negated(compile_condition(condition, value, view))
+def _not(condition: Condition, value: str, view: View) -> Test:
+    return negated(build_condition(condition, value, view))
 
 
-def _negated(test: str) -> str:
-    return test.replace(" is not ", " is ") if _IS_THERE.fullmatch(test) else f"not ({test})"
+def _any_of(conditions: list[Condition], value: str, view: View) -> Test:
+    return some(*(build_condition(condition, value, view) for condition in conditions))
 
 
-def _any_of(conditions: list[Condition], value: str, view: View) -> str:
-    return "(" + " or ".join(f"({compile_condition(c, value, view)})" for c in conditions) + ")"
-
-
-def _required(names: list[str], value: str, view: View) -> str:
+def _required(names: list[str], value: str, view: View) -> Test:
     present = [there for there, _, _ in view.members(value, names)]
-    tests = " and ".join(test for test in present if test != "True") or "True"
-    return _where(view.is_type("object", value), tests)
+    return where(view.is_type("object", value), every(*present))
 
 
-def _properties(conditions: Mapping[str, Condition], value: str, view: View) -> str:
+def _properties(conditions: Mapping[str, Condition], value: str, view: View) -> Test:
     members = view.members(value, list(conditions))
-    tests = _each(members, list(conditions.values()))
-    return _where(view.is_type("object", value), tests)
+    return where(view.is_type("object", value), _each(members, list(conditions.values())))
 
 
-def _prefix_items(conditions: list[Condition], value: str, view: View) -> str:
-    tests = _each(view.positions(value, len(conditions)), conditions)
-    return _where(view.is_type("array", value), tests)
+def _prefix_items(conditions: list[Condition], value: str, view: View) -> Test:
+    positions = view.positions(value, len(conditions))
+    return where(view.is_type("array", value), _each(positions, conditions))
 
 
-def _where(guard: str, test: str) -> str:
-    """Return the test where the guard holds; a keyword says nothing about other values."""
-    if test == "True" or guard == "True":
-        return test
-    return f"({_negated(guard)} or ({test}))"
-
-
-def _each(members: list[tuple[str, str, View]], conditions: list[Condition]) -> str:
-    tests: list[str] = []
-    for (there, expression, view), condition in zip(members, conditions, strict=True):
-        if condition:
-            test = compile_condition(condition, expression, view)
-            tests.append(_where(there, test))
-    return " and ".join(tests) or "True"
+def _each(members: list[tuple[Test, str, View]], conditions: list[Condition]) -> Test:
+    return every(
+        *(
+            where(there, build_condition(condition, expression, view))
+            for (there, expression, view), condition in zip(members, conditions, strict=True)
+        )
+    )
 
 
 _KEYWORDS: Mapping[str, Any] = {
@@ -143,33 +166,41 @@ _KEYWORDS: Mapping[str, Any] = {
     "prefixItems": _prefix_items,
 }
 
-WIRE_TYPES: Mapping[str, str] = {
-    "null": "{} is None",
-    "boolean": "type({}) is bool",
-    "integer": "type({}) is int",
-    "number": "type({}) in (int, float)",
-    "string": "type({}) is str",
-    "binary": "type({}) is bytes",
-    "double": "type({}) is float",
-    "array": "type({}) is list",
-    "object": "type({}) is dict",
+_WIRE_TYPES: Mapping[str, tuple[str, ...]] = {
+    "boolean": ("bool",),
+    "integer": ("int",),
+    "number": ("int", "float"),
+    "string": ("str",),
+    "binary": ("bytes",),
+    "double": ("float",),
+    "array": ("list",),
+    "object": ("dict",),
 }
+
+
+def is_wire_type(name: str, value: str) -> Test:
+    """Return the test that a parsed value is of a type of JSON or MessagePack."""
+    if name == "null":
+        return Compare(value, "is", "None")
+    return is_exactly(value, *_WIRE_TYPES[name])
 
 
 class WireView:
     """Parsed JSON: dictionaries and lists."""
 
-    def is_type(self, name: str, value: str) -> str:
+    def is_type(self, name: str, value: str) -> Test:
         """Test the exact Python type."""
-        return WIRE_TYPES[name].format(value)
+        return is_wire_type(name, value)
 
-    def members(self, value: str, names: list[str]) -> list[tuple[str, str, View]]:
+    def members(self, value: str, names: list[str]) -> list[tuple[Test, str, View]]:
         """Look properties up by wire name."""
-        return [(f"{name!r} in {value}", f"{value}[{name!r}]", self) for name in names]
+        return [(Compare(repr(name), "in", value), f"{value}[{name!r}]", self) for name in names]
 
-    def positions(self, value: str, count: int) -> list[tuple[str, str, View]]:
+    def positions(self, value: str, count: int) -> list[tuple[Test, str, View]]:
         """Look positions up by index."""
-        return [(f"len({value}) > {i}", f"{value}[{i}]", self) for i in range(count)]
+        return [
+            (Compare(f"len({value})", ">", str(i)), f"{value}[{i}]", self) for i in range(count)
+        ]
 
 
 @dataclass(frozen=True)
@@ -184,19 +215,20 @@ class ModelView:
     family: Family
     place: tuple[str, str]
 
-    def is_type(self, name: str, value: str) -> str:
+    def is_type(self, name: str, value: str) -> Test:
         """Test the type that the JSON type has in a model."""
         definition = self._definition()
         if isinstance(definition, (Object, Row)):
             same = (name == "object") == isinstance(definition, Object)
             if name in {"object", "array"} and same:
-                return f"{value} is not None" if isinstance(self.type, Nullable) else "True"
-            return f"{value} is None" if name == "null" else "False"
+                nullable = isinstance(self.type, Nullable)
+                return Compare(value, "is not", "None") if nullable else ALWAYS
+            return Compare(value, "is", "None") if name == "null" else NEVER
         if name == "string" and self.family.encoding == "json":
-            return f"type({value}) in (str, bytes)"
-        return WIRE_TYPES[name].format(value)
+            return is_exactly(value, "str", "bytes")
+        return is_wire_type(name, value)
 
-    def members(self, value: str, names: list[str]) -> list[tuple[str, str, View]]:
+    def members(self, value: str, names: list[str]) -> list[tuple[Test, str, View]]:
         """Look properties up by attribute; an absent one is UNSET."""
         definition = self._definition()
         if not isinstance(definition, Object):
@@ -207,20 +239,20 @@ class ModelView:
             self._refuse(f"a condition names {unknown[0]!r}, which {definition.name} does not have")
         return [
             (
-                "True" if found[n].required else f"{value}.{found[n].attribute} is not UNSET",
+                is_set(found[n], value),
                 f"{value}.{found[n].name}",
                 replace(self, type=found[n].type),
             )
             for n in names
         ]
 
-    def positions(self, value: str, count: int) -> list[tuple[str, str, View]]:
+    def positions(self, value: str, count: int) -> list[tuple[Test, str, View]]:
         """Look positions up by attribute."""
         definition = self._definition()
         if not isinstance(definition, Row) or len(definition.positions) < count:
             self._refuse(f"a condition on {count} positions is about an array with so many")
         return [
-            ("True", f"{value}.{p.name}", replace(self, type=p.type))
+            (ALWAYS, f"{value}.{p.name}", replace(self, type=p.type))
             for p in definition.positions[:count]
         ]
 
@@ -241,6 +273,13 @@ class ModelView:
                 return kind
 
 
+def is_set(prop: Property, value: str) -> Test:
+    """Return the test that a model has a property."""
+    if prop.required:
+        return ALWAYS
+    return Compare(f"{value}.{prop.attribute}", "is not", "UNSET")
+
+
 def model_rules(definition: Object, family: Family) -> list[str]:
     """Return the ``__post_init__`` that holds the if/then rules of an object; empty without."""
     if not definition.rules:
@@ -248,8 +287,6 @@ def model_rules(definition: Object, family: Family) -> list[str]:
     view = ModelView(RefTo(definition.name), family, (definition.file, definition.pointer))
     lines = ["", "def __post_init__(self) -> None:", '    """Hold the rules between properties."""']
     for rule in definition.rules:
-        condition = compile_condition(rule.condition, "self", view)
-        consequence = compile_condition(rule.consequence, "self", view)
-        lines.append(f"    if ({condition}) and not ({consequence}):")
+        lines.append(f"    if {printed(build_breach(rule, 'self', view))}:")
         lines.append(f"        raise ValueError({'if/then of ' + definition.name!r})")
     return lines

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from changewire_codegen.emit.conditions import ModelView, compile_condition
+from changewire_codegen.emit.boolean import ALWAYS, Compare, Test, every, printed
+from changewire_codegen.emit.conditions import ModelView, build_condition, is_set
 from changewire_codegen.emit.lenient import called, children, chosen_arms, lenient_names
 from changewire_codegen.names import inner, snake
 from changewire_codegen.nodes import (
@@ -141,19 +142,15 @@ def _function(
             place = (definition.file, definition.pointer)
             view = ModelView(RefTo(model or definition.name), family, place)
             for name, condition in definition.leniencies.items():
-                _use(name, compile_condition(condition, "value", view), writer)
+                _use(name, build_condition(condition, "value", view), writer)
             if has_extra(definition, family):
-                _use(UNKNOWN_PROPERTY, "value.extra is not UNSET", writer)
+                _use(UNKNOWN_PROPERTY, Compare("value.extra", "is not", "UNSET"), writer)
         for prop in children(definition):
             expression = f"value.{prop.name}"
             view = ModelView(prop.type, family, (definition.file, prop.pointer))
             for name, condition in prop.leniencies.items():
-                asked = compile_condition(condition, expression, view)
-                _use(
-                    name,
-                    asked if prop.required else f"{expression} is not UNSET and ({asked})",
-                    writer,
-                )
+                asked = build_condition(condition, expression, view)
+                _use(name, every(is_set(prop, "value"), asked), writer)
             if prop.repeated and _is_below(held_type(prop), lenient):
                 _count_text(definition, prop, writer)
             else:
@@ -195,11 +192,11 @@ def _texts(definition: Definition, lenient: Mapping[str, Definition], writer: Wr
         writer(f"{name}: Callable[[msgspec.Raw], list[str]] = by_text({name}_in)")
 
 
-def _use(name: str, condition: str, writer: Writer) -> None:
-    if condition == "True":
+def _use(name: str, test: Test, writer: Writer) -> None:
+    if test == ALWAYS:
         writer(f"used.append({name!r})")
         return
-    with writer.block(f"if {condition}:"):
+    with writer.block(f"if {printed(test)}:"):
         writer(f"used.append({name!r})")
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from changewire_codegen.emit.conditions import WIRE_TYPES, exact
+from changewire_codegen.emit.boolean import Test, negated, printed
+from changewire_codegen.emit.conditions import exact, is_wire_type
 from changewire_codegen.nodes import (
     INT64,
     Alias,
@@ -44,7 +45,7 @@ _WORDS = {
 
 def type_test(scalar: Scalar, value: str) -> str:
     """Return the test that a parsed value has the JSON type of a scalar."""
-    return WIRE_TYPES[ON_THE_WIRE.get(scalar.kind, scalar.kind)].format(value)
+    return printed(_has_type(scalar, value))
 
 
 def scalar_words(kind: Scalar | Choice) -> str:
@@ -71,8 +72,11 @@ def type_words(kind: Type, family: Family) -> str:
 
 def not_type_test(scalar: Scalar, value: str) -> str:
     """Return the test that a parsed value has another JSON type than a scalar."""
-    test = type_test(scalar, value)
-    return test.replace(" is ", " is not ") if " is " in test else test.replace(" in ", " not in ")
+    return printed(negated(_has_type(scalar, value)))
+
+
+def _has_type(scalar: Scalar, value: str) -> Test:
+    return is_wire_type(ON_THE_WIRE.get(scalar.kind, scalar.kind), value)
 
 
 def scalar_checks(scalar: Scalar, value: str) -> list[Check]:

@@ -6,7 +6,8 @@ import keyword
 from functools import partial
 
 from changewire_codegen.columns import reaches
-from changewire_codegen.emit.conditions import WireView, compile_condition
+from changewire_codegen.emit.boolean import printed
+from changewire_codegen.emit.conditions import WireView, build_rule
 from changewire_codegen.emit.row_strategies import broken_row_union, broken_tagged_row
 from changewire_codegen.emit.scalar_strategies import LONG, draw_scalar, spoil_scalars
 from changewire_codegen.names import snake
@@ -91,11 +92,7 @@ def _valid_object(definition: Object, family: Family, writer: Writer) -> None:
                         drawn = _draw_property(prop, definition, family)
                         writer(f"{prop.wire!r}: {drawn},")
             writer("},")
-    tests = [
-        f"not ({compile_condition(rule.condition, 'value', WireView())})"
-        f" or ({compile_condition(rule.consequence, 'value', WireView())})"
-        for rule in definition.rules
-    ]
+    tests = [printed(build_rule(rule, "value", WireView())) for rule in definition.rules]
     writer(")" + "".join(f".filter(lambda value: {test})" for test in tests))
 
 

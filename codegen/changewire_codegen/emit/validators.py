@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from changewire_codegen.emit.conditions import WireView, compile_condition
+from changewire_codegen.emit.boolean import printed
+from changewire_codegen.emit.conditions import WireView, build_breach
 from changewire_codegen.emit.reports import (
     CHECK,
     below,
@@ -141,9 +142,7 @@ def _object(definition: Object, family: Family, writer: Writer) -> None:
     with writer.block("if closed:"):
         writer(f"out.extend(unknown_properties(value, {names!r}, at))")
     for rule in definition.rules:
-        condition = compile_condition(rule.condition, "value", WireView())
-        consequence = compile_condition(rule.consequence, "value", WireView())
-        with writer.block(f"if ({condition}) and not ({consequence}):"):
+        with writer.block(f"if {printed(build_breach(rule, 'value', WireView()))}:"):
             words = f"what the if/then of {definition.name} asks for"
             report("at", "then", words, "value", writer)
 

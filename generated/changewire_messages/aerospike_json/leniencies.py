@@ -38,9 +38,9 @@ def _write(value: Any, used: list[str]) -> None:
     if value.extra is not UNSET:
         used.append("unknown-property")
     _key(value.key, used)
-    if value.gen is not UNSET and (type(value.gen) is int and (value.gen >= 65536)):
+    if value.gen is not UNSET and type(value.gen) is int and value.gen >= 65536:
         used.append("generation-beyond-16-bits")
-    if value.exp is not UNSET and (type(value.exp) is int and value.exp == -1):
+    if value.exp is not UNSET and type(value.exp) is int and value.exp == -1:
         used.append("expiry-minus-one")
     for item in value.bins:
         check = _BIN_ARMS.get(type(item))
@@ -53,12 +53,12 @@ def _delete(value: Any, used: list[str]) -> None:
         used.append("missing-durable")
     if value.extra is not UNSET:
         used.append("unknown-property")
-    if (type(value.key.set) in (str, bytes)) or (value.key.user_key is not None):
+    if type(value.key.set) in (str, bytes) or value.key.user_key is not None:
         used.append("keys-on-delete")
     _key(value.key, used)
-    if value.gen is not UNSET and (type(value.gen) is int and (value.gen >= 65536)):
+    if value.gen is not UNSET and type(value.gen) is int and value.gen >= 65536:
         used.append("generation-beyond-16-bits")
-    if value.exp is not UNSET and (type(value.exp) is int and value.exp == -1):
+    if value.exp is not UNSET and type(value.exp) is int and value.exp == -1:
         used.append("expiry-minus-one")
 
 

@@ -44,7 +44,7 @@ def _bin(value: Any, used: list[str]) -> None:
 
 def _write_payload(value: Any, used: list[str]) -> None:
     _key(value.key, used)
-    if type(value.gen) is int and (value.gen >= 65536):
+    if type(value.gen) is int and value.gen >= 65536:
         used.append("generation-beyond-16-bits")
     if type(value.exp) is int and value.exp == -1:
         used.append("expiry-minus-one")
@@ -57,12 +57,12 @@ def _write(value: Any, used: list[str]) -> None:
 
 
 def _delete_payload(value: Any, used: list[str]) -> None:
-    if (type(value.key.set) is str) or (value.key.user_key is not None):
+    if type(value.key.set) is str or value.key.user_key is not None:
         used.append("keys-on-delete")
     _key(value.key, used)
     if not (type(value.flags) is int and value.flags in (0, 1)):
         used.append("unknown-flags")
-    if type(value.gen) is int and (value.gen >= 65536):
+    if type(value.gen) is int and value.gen >= 65536:
         used.append("generation-beyond-16-bits")
     if type(value.exp) is int and value.exp == -1:
         used.append("expiry-minus-one")
@@ -73,7 +73,7 @@ def _delete(value: Any, used: list[str]) -> None:
 
 
 def _legacy_delete_payload(value: Any, used: list[str]) -> None:
-    if (type(value.key.set) is str) or (value.key.user_key is not None):
+    if type(value.key.set) is str or value.key.user_key is not None:
         used.append("keys-on-delete")
     _key(value.key, used)
     if not (type(value.flags) is int and value.flags in (0, 1)):

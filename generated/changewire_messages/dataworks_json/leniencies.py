@@ -22,19 +22,21 @@ def _column_type(value: Any, used: list[str]) -> None:
 
 
 def _source(value: Any, used: list[str]) -> None:
-    if value.db_type is UNSET or (value.db_type is None):
+    if value.db_type is UNSET or value.db_type is None:
         used.append("missing-db-type")
-    if value.db_name is UNSET or (value.db_name is None):
+    if value.db_name is UNSET or value.db_name is None:
         used.append("missing-db-name")
-    if value.table_name is UNSET or (value.table_name is None):
+    if value.table_name is UNSET or value.table_name is None:
         used.append("missing-table-name")
-    if value.db_name is not UNSET and (type(value.db_name) is str and value.db_name == ""):
+    if value.db_name is not UNSET and type(value.db_name) is str and value.db_name == "":
         used.append("empty-name")
-    if value.schema_name is not UNSET and (
-        type(value.schema_name) is str and value.schema_name == ""
+    if (
+        value.schema_name is not UNSET
+        and type(value.schema_name) is str
+        and value.schema_name == ""
     ):
         used.append("empty-name")
-    if value.table_name is not UNSET and (type(value.table_name) is str and value.table_name == ""):
+    if value.table_name is not UNSET and type(value.table_name) is str and value.table_name == "":
         used.append("empty-name")
 
 
@@ -43,10 +45,10 @@ def _data_schema(value: Any, used: list[str]) -> None:
         used.append("missing-data-column")
     if value.primary_key is UNSET:
         used.append("missing-primary-key")
-    if (value.source is UNSET) or (
+    if value.source is UNSET or (
         value.data_column is not UNSET
-        and (value.data_column is UNSET or (type(value.data_column) is list))
-        and (value.source is UNSET or (value.source is None))
+        and (value.data_column is UNSET or type(value.data_column) is list)
+        and (value.source is UNSET or value.source is None)
     ):
         used.append("missing-source")
     if value.data_column:
@@ -63,7 +65,7 @@ def _ddl_create(value: Any, used: list[str]) -> None:
         used.append("missing-after")
     if value.sequence_id is UNSET:
         used.append("missing-sequence-id")
-    if value.ddl is UNSET or (value.ddl is None):
+    if value.ddl is UNSET or value.ddl is None:
         used.append("missing-ddl")
 
 
@@ -74,7 +76,7 @@ def _ddl_alter(value: Any, used: list[str]) -> None:
         used.append("missing-after")
     if value.sequence_id is UNSET:
         used.append("missing-sequence-id")
-    if value.ddl is UNSET or (value.ddl is None):
+    if value.ddl is UNSET or value.ddl is None:
         used.append("missing-ddl")
 
 
@@ -85,7 +87,7 @@ def _ddl_erase(value: Any, used: list[str]) -> None:
         used.append("missing-after")
     if value.sequence_id is UNSET:
         used.append("missing-sequence-id")
-    if value.ddl is UNSET or (value.ddl is None):
+    if value.ddl is UNSET or value.ddl is None:
         used.append("missing-ddl")
 
 
@@ -96,7 +98,7 @@ def _ddl_rename(value: Any, used: list[str]) -> None:
         used.append("missing-after")
     if value.sequence_id is UNSET:
         used.append("missing-sequence-id")
-    if value.ddl is UNSET or (value.ddl is None):
+    if value.ddl is UNSET or value.ddl is None:
         used.append("missing-ddl")
 
 
@@ -107,7 +109,7 @@ def _ddl_cindex(value: Any, used: list[str]) -> None:
         used.append("missing-after")
     if value.sequence_id is UNSET:
         used.append("missing-sequence-id")
-    if value.ddl is UNSET or (value.ddl is None):
+    if value.ddl is UNSET or value.ddl is None:
         used.append("missing-ddl")
 
 
@@ -118,18 +120,18 @@ def _ddl_dindex(value: Any, used: list[str]) -> None:
         used.append("missing-after")
     if value.sequence_id is UNSET:
         used.append("missing-sequence-id")
-    if value.ddl is UNSET or (value.ddl is None):
+    if value.ddl is UNSET or value.ddl is None:
         used.append("missing-ddl")
 
 
 def _delete(value: Any, used: list[str]) -> None:
     if value.after is UNSET:
         used.append("missing-after")
-    if value.sequence_id is UNSET or (value.sequence_id is None):
+    if value.sequence_id is UNSET or value.sequence_id is None:
         used.append("missing-sequence-id")
     if value.ddl is UNSET:
         used.append("missing-ddl")
-    if value.after is not UNSET and (value.after is not None):
+    if value.after is not UNSET and value.after is not None:
         used.append("after-on-delete")
 
 
@@ -147,44 +149,44 @@ def _heartbeat(value: Any, used: list[str]) -> None:
 def _insert(value: Any, used: list[str]) -> None:
     if value.before is UNSET:
         used.append("missing-before")
-    if value.sequence_id is UNSET or (value.sequence_id is None):
+    if value.sequence_id is UNSET or value.sequence_id is None:
         used.append("missing-sequence-id")
     if value.ddl is UNSET:
         used.append("missing-ddl")
-    if value.before is not UNSET and (value.before is not None):
+    if value.before is not UNSET and value.before is not None:
         used.append("before-on-insert")
 
 
 def _update_before_update_befor(value: Any, used: list[str]) -> None:
     if value.after is UNSET:
         used.append("missing-after")
-    if value.sequence_id is UNSET or (value.sequence_id is None):
+    if value.sequence_id is UNSET or value.sequence_id is None:
         used.append("missing-sequence-id")
     if value.ddl is UNSET:
         used.append("missing-ddl")
     if type(value.op) is str and value.op == "UPDATE_BEFORE":
         used.append("update-before-spelt-out")
-    if value.after is not UNSET and (value.after is not None):
+    if value.after is not UNSET and value.after is not None:
         used.append("after-on-update-before")
 
 
 def _update_before_update_before(value: Any, used: list[str]) -> None:
     if value.after is UNSET:
         used.append("missing-after")
-    if value.sequence_id is UNSET or (value.sequence_id is None):
+    if value.sequence_id is UNSET or value.sequence_id is None:
         used.append("missing-sequence-id")
     if value.ddl is UNSET:
         used.append("missing-ddl")
     if type(value.op) is str and value.op == "UPDATE_BEFORE":
         used.append("update-before-spelt-out")
-    if value.after is not UNSET and (value.after is not None):
+    if value.after is not UNSET and value.after is not None:
         used.append("after-on-update-before")
 
 
 def _update_after(value: Any, used: list[str]) -> None:
     if value.before is UNSET:
         used.append("missing-before")
-    if value.sequence_id is UNSET or (value.sequence_id is None):
+    if value.sequence_id is UNSET or value.sequence_id is None:
         used.append("missing-sequence-id")
     if value.ddl is UNSET:
         used.append("missing-ddl")

@@ -16,19 +16,21 @@ from changewire_messages.lindorm_json import models
 
 
 def _source(value: Any, used: list[str]) -> None:
-    if value.version is UNSET or (value.version is None):
+    if value.version is UNSET or value.version is None:
         used.append("missing-version")
-    if value.db is UNSET or (value.db is None):
+    if value.db is UNSET or value.db is None:
         used.append("missing-db")
-    if value.version is not UNSET and (
-        type(value.version) in (str, bytes)
+    if (
+        value.version is not UNSET
+        and type(value.version) in (str, bytes)
         and not (type(value.version) is str and value.version in ("v1.0", "v2.0"))
     ):
         used.append("unknown-version")
-    if value.db is not UNSET and (type(value.db) is str and value.db == ""):
+    if value.db is not UNSET and type(value.db) is str and value.db == "":
         used.append("empty-name")
-    if value.db is not UNSET and (
-        type(value.db) in (str, bytes)
+    if (
+        value.db is not UNSET
+        and type(value.db) in (str, bytes)
         and not (type(value.db) is not str or re.search("^(ld-.+)?\\Z", value.db) is not None)
     ):
         used.append("unknown-db")
@@ -39,11 +41,11 @@ def _source(value: Any, used: list[str]) -> None:
 
 
 def _delete(value: Any, used: list[str]) -> None:
-    if value.before is UNSET or (value.before is None):
+    if value.before is UNSET or value.before is None:
         used.append("missing-before")
     if value.after is UNSET:
         used.append("missing-after")
-    if value.after is not UNSET and (type(value.after) is dict):
+    if value.after is not UNSET and type(value.after) is dict:
         used.append("after-on-delete")
     _source(value.source, used)
 
@@ -51,13 +53,13 @@ def _delete(value: Any, used: list[str]) -> None:
 def _insert(value: Any, used: list[str]) -> None:
     if value.before is UNSET:
         used.append("missing-before")
-    if value.before is not UNSET and (type(value.before) is dict):
+    if value.before is not UNSET and type(value.before) is dict:
         used.append("before-on-insert")
     _source(value.source, used)
 
 
 def _update(value: Any, used: list[str]) -> None:
-    if value.before is UNSET or (value.before is None):
+    if value.before is UNSET or value.before is None:
         used.append("missing-before")
     _source(value.source, used)
 
@@ -65,13 +67,13 @@ def _update(value: Any, used: list[str]) -> None:
 def _read(value: Any, used: list[str]) -> None:
     if value.before is UNSET:
         used.append("missing-before")
-    if value.before is not UNSET and (type(value.before) is dict):
+    if value.before is not UNSET and type(value.before) is dict:
         used.append("before-on-read")
     _source(value.source, used)
 
 
 def _message(value: Any, used: list[str]) -> None:
-    if value.schema_text is UNSET or (value.schema is None):
+    if value.schema_text is UNSET or value.schema is None:
         used.append("missing-schema")
     if value.extra is not UNSET:
         used.append("unknown-property")
