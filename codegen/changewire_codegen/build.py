@@ -7,7 +7,7 @@ from typing import Any
 
 from changewire_codegen.errors import SchemaError
 from changewire_codegen.keywords import ROOT
-from changewire_codegen.names import CLASS_NAME, RESERVED_TITLES, UNCARRIABLE, python_name, snake
+from changewire_codegen.names import UNCARRIABLE, python_name, snake, title_problem
 from changewire_codegen.nodes import (
     Alias,
     AnyDefinition,
@@ -51,8 +51,9 @@ def build_family(folder: str, meta: Mapping[str, Any], documents: Mapping[str, N
     places = _places(folder, documents)
     titles = {(file, pointer): node["title"] for file, pointer, node in places}
     definitions: Definitions = {}
+    exact = meta.get("numbers") == "exact"
     for file, pointer, node in places:
-        place = Place(file, pointer, titles)
+        place = Place(file, pointer, titles, exact=exact)
         definition = _definition(node, place)
         if definition.name in definitions:
             other = definitions[definition.name]
@@ -68,7 +69,7 @@ def build_family(folder: str, meta: Mapping[str, Any], documents: Mapping[str, N
         kind=meta.get("kind", "messages"),
         format=meta.get("format"),
         encoding=meta["encoding"],
-        exact=meta.get("numbers") == "exact",
+        exact=exact,
         roles=_roles(folder, meta.get("roles", {}), documents),
         differences=tuple(meta.get("differences", ())),
         more=meta.get("more", ""),
@@ -106,10 +107,9 @@ def _places(folder: str, documents: Mapping[str, Node]) -> list[tuple[str, str, 
 
 def _definition(node: Node, place: Place) -> AnyDefinition:
     head = (node["title"], node["description"], place.file, place.pointer)
-    if not CLASS_NAME.match(node["title"]):
-        place.refuse(f"the title {node['title']!r} is not a class name: use CamelCase")
-    if node["title"] in RESERVED_TITLES:
-        place.refuse(f"the title {node['title']!r} is reserved: generated code uses it itself")
+    problem = title_problem(node["title"])
+    if problem is not None:
+        place.at("title").refuse(problem)
     own = NOTHING if place.pointer else ROOT
     if place.pointer and "if" in node:
         place.refuse("if and then are allowed only at the root of a file")

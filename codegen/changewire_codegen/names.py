@@ -31,10 +31,21 @@ RESERVED_TITLES = frozenset(
             "Final",
         ),
         *("Literal", "Mapping", "Meta", "OpenTag", "ROLES", "Raw", "Struct", "TypeAlias", "UNSET"),
-        "UnsetType",
+        *("UnsetType", "ValueError"),
     }
 )
 UNCARRIABLE = re.compile(r"[\"\\\x00-\x1f\ud800-\udfff]")
+
+
+def title_problem(title: str) -> str | None:
+    """Return why a class cannot have a title as its name; None if it can."""
+    if not CLASS_NAME.match(title):
+        return f"the title {title!r} is not a class name: use CamelCase"
+    if keyword.iskeyword(title):
+        return f"the title {title!r} is a keyword of Python"
+    if title in RESERVED_TITLES:
+        return f"the title {title!r} is reserved: generated code uses it itself"
+    return None
 
 
 def python_name(wire: str) -> str:

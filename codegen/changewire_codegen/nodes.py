@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -32,6 +33,7 @@ class Scalar:
     Attributes:
         excluded: Integers that it must not be; only the tag of an open arm has any.
         bits: Size of an integer as a column.
+        exact: Whether a parsed number may be a decimal; its model holds binary64 all the same.
     """
 
     kind: Kind
@@ -43,6 +45,14 @@ class Scalar:
     enum: tuple[str | int, ...] | None = None
     excluded: tuple[int, ...] = ()
     bits: Literal[32, 64] = 64
+    exact: bool = False
+
+    @property
+    def limits(self) -> tuple[float | None, float | None]:
+        """The least and the greatest value; a decimal must be within the range of binary64."""
+        beyond = sys.float_info.max if self.exact else None
+        low = -beyond if self.minimum is None and beyond else self.minimum
+        return low, beyond if self.maximum is None else self.maximum
 
 
 @dataclass(frozen=True)

@@ -47,16 +47,22 @@ _PLAIN: Mapping[str, Kind] = {"boolean": "boolean", "null": "null"}
 class Place:
     """Where a node stands, and how the references of its file are resolved."""
 
-    def __init__(self, file: str, pointer: str, titles: Mapping[tuple[str, str], str]) -> None:
-        """Remember the place; ``titles`` maps (file, pointer) to the name of a definition."""
+    def __init__(
+        self, file: str, pointer: str, titles: Mapping[tuple[str, str], str], *, exact: bool = False
+    ) -> None:
+        """Remember the place; ``titles`` maps (file, pointer) to the name of a definition.
+
+        With ``exact`` a parsed number there may be a decimal.
+        """
         self.file = file
         self.pointer = pointer
         self.titles = titles
+        self.exact = exact
 
     def at(self, *steps: str | int) -> Place:
         """Return the place below this one."""
         below = "".join(f"/{escape_pointer(str(step))}" for step in steps)
-        return Place(self.file, self.pointer + below, self.titles)
+        return Place(self.file, self.pointer + below, self.titles, exact=self.exact)
 
     def refuse(self, reason: str) -> NoReturn:
         """Raise SchemaError for this place."""
@@ -167,7 +173,7 @@ def _scalar(node: Node, name: str, place: Place) -> Scalar:
         bits: Literal[32, 64] = 32 if form == BITS32 else 64
         return Scalar("integer", low, high, excluded=excluded, bits=bits)
     if name == "number":
-        return Scalar("number", node.get("minimum"), node.get("maximum"))
+        return Scalar("number", node.get("minimum"), node.get("maximum"), exact=place.exact)
     return Scalar(_PLAIN[name])
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from changewire_codegen.errors import SchemaError
-from changewire_codegen.names import escape_pointer
+from changewire_codegen.names import escape_pointer, title_problem
 from changewire_codegen.nodes import AnyDefinition, Object, Scalar, Tag, Union
 
 Definitions = dict[str, AnyDefinition]
@@ -81,6 +81,10 @@ def _tagged(arm: Object, tag: str, definitions: Definitions) -> list[str]:
     names: list[str] = []
     for value in values:
         name = _arm_name(arm.name, value)
+        problem = title_problem(name)
+        if problem is not None:
+            pointer = f"{arm.pointer}/properties/{escape_pointer(tag)}/enum/{values.index(value)}"
+            raise SchemaError(arm.file, pointer, f"{problem} (the arm of {value!r})")
         if name in definitions:
             raise SchemaError(arm.file, arm.pointer, f"name clash: {name} is also a title")
         own = tuple(

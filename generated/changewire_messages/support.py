@@ -116,8 +116,8 @@ def by_text(make: Callable[[bytes], Made]) -> Callable[[bytes | msgspec.Raw], Ma
         if last is not None and raw == last[0]:
             return last[1]
         text = bytes(raw)
-        made = kept.get(text)
-        if made is None:
+        made = kept.get(text, msgspec.UNSET)  # what is made may be None
+        if made is msgspec.UNSET:
             made = make(text)
             cost = max(len(text), _LEAST_BYTES)
             if room < cost:
@@ -139,6 +139,11 @@ def constructor_call(model: msgspec.Struct) -> str:
         for name, value in values
     ]
     return f"{type(model).__name__}({', '.join(shown)})"
+
+
+def as_binary64(number: float | Decimal) -> float:
+    """Return a parsed number as a model holds it: a decimal is rounded, or infinite."""
+    return float(number) if isinstance(number, Decimal) else number
 
 
 def as_text(value: object) -> msgspec.Raw:

@@ -7,6 +7,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.codegen.made import NAMES
 from tests.compat.pairs import judges
 
 from changewire_codegen.compat.families import Compared, compare_families
@@ -14,6 +15,7 @@ from changewire_codegen.compat.judge import Judge
 from changewire_codegen.compat.rules import SIDES
 from changewire_codegen.compat.witness import find_witness
 from changewire_codegen.load import family_of
+from changewire_codegen.names import python_name
 from changewire_codegen.nodes import Family
 
 Node = dict[str, Any]
@@ -21,6 +23,12 @@ Node = dict[str, Any]
 ALL_KINDS = ("circle", "square", "star")
 FILE = "sample.json"
 BOUNDS = {"integer": ("minimum", "maximum"), "string": ("minLength", "maxLength")}
+
+NAME_PAIRS = st.shared(
+    st.just(["value", "note"])
+    | st.lists(st.sampled_from(NAMES), min_size=2, max_size=2, unique_by=python_name),
+    key="names of the properties",
+)
 
 SOME = settings(
     max_examples=20,
@@ -94,7 +102,8 @@ def unions(draw: st.DrawFn) -> tuple[Node, Node]:
 
 @st.composite
 def families(draw: st.DrawFn) -> Family:
-    """Draw a family of one schema."""
+    """Draw a family of one schema; all that one test draws have the same names."""
+    value, note = draw(NAME_PAIRS)
     definitions, shape = draw(unions() | st.just(({}, None)))
     node = shape if shape is not None else draw(scalars() | collections(scalars()))
     schema: Node = {
@@ -102,10 +111,10 @@ def families(draw: st.DrawFn) -> Family:
         "description": "A sample.",
         "type": "object",
         "properties": {
-            "value": {"description": "A value.", **node},
-            "note": {"description": "A note.", **draw(scalars())},
+            value: {"description": "A value.", **node},
+            note: {"description": "A note.", **draw(scalars())},
         },
-        "required": draw(st.lists(st.sampled_from(["value", "note"]), unique=True)),
+        "required": draw(st.lists(st.sampled_from([value, note]), unique=True)),
         "examples": [{}],
         **({"$defs": definitions} if definitions else {}),
     }

@@ -46,6 +46,25 @@ def test_what_is_kept_is_bounded(size: int, fit: int) -> None:
     assert [text.strip() for text in maker.made[fit:]] == [texts[fit].strip(), b"0"]
 
 
+def test_nothing_is_kept_as_well() -> None:
+    """A text of which None is made is read once, and drops no other text however often it comes."""
+    made: list[bytes] = []
+
+    def make(text: bytes) -> object:
+        made.append(text)
+        return None if text == b"null" else text
+
+    read = by_text(make)
+    for _ in range(3000):
+        assert [read(b"one"), read(b"null"), read(b"two"), read(b"null")] == [
+            b"one",
+            None,
+            b"two",
+            None,
+        ]
+    assert made == [b"one", b"null", b"two"]
+
+
 def test_failures_are_not_kept() -> None:
     """A text that nothing can be made of raises each time."""
     read = by_text(int)

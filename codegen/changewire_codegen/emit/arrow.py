@@ -67,7 +67,7 @@ def arrow_types(family: Family, package: str) -> str:
     writer("from __future__ import annotations")
     writer("from typing import Final")
     writer("import pyarrow as pa")
-    writer(f"from {package}.columns import {', '.join(_TYPES.values())}")
+    writer(f"from {package} import columns")
     writer(f"__all__ = {[constant(name, family) for name in tables(family)]!r}")
     for struct in structs(family):
         writer()
@@ -81,11 +81,11 @@ def arrow_types(family: Family, package: str) -> str:
 
 def _type(column: Column, family: Family) -> str:
     if isinstance(column, Leaf):
-        return _TYPES.get(column.kind, "STRING")
+        return f"columns.{_TYPES.get(column.kind, 'STRING')}"
     if isinstance(column, ListColumn):
         return f"pa.list_({_type(column.items, family)})"
     if isinstance(column, MapColumn):
-        return f"pa.map_(STRING, {_type(column.values, family)})"
+        return f"pa.map_(columns.STRING, {_type(column.values, family)})"
     return constant(column.name, family)
 
 

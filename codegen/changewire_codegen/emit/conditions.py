@@ -7,12 +7,9 @@ compiled twice: over parsed JSON, and over the models built from it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, NoReturn, Protocol
+from typing import Any
 
 from changewire_codegen.emit.boolean import (
-    ALWAYS,
-    NEVER,
     Compare,
     Test,
     every,
@@ -22,43 +19,17 @@ from changewire_codegen.emit.boolean import (
     some,
     where,
 )
-from changewire_codegen.errors import SchemaError
-from changewire_codegen.nodes import (
-    Alias,
-    Conditional,
-    Family,
-    Nullable,
-    Object,
-    Property,
-    RefTo,
-    Row,
-    Type,
-)
+from changewire_codegen.emit.views import ModelView, View, is_exactly
+from changewire_codegen.nodes import Conditional, Family, Object, RefTo
 
 Condition = Mapping[str, Any]
-
-
-class View(Protocol):
-    """How a condition reaches into a value."""
-
-    def is_type(self, name: str, value: str) -> Test:
-        """Return the test that ``value`` is of a JSON type."""
-        ...
-
-    def members(self, value: str, names: list[str]) -> list[tuple[Test, str, View]]:
-        """Return (test that it is there, expression, its view) of each property."""
-        ...
-
-    def positions(self, value: str, count: int) -> list[tuple[Test, str, View]]:
-        """Return (test that it is there, expression, its view) of each position."""
-        ...
 
 
 def build_condition(condition: Condition, value: str, view: View) -> Test:
     """Return the test that ``value`` satisfies the condition."""
     tests = [_KEYWORDS[keyword](argument, value, view) for keyword, argument in condition.items()]
     if condition.get("type") in {"integer", "number"}:
-        tests = [known(_is_number(value), test) for test in tests]
+        tests = [known(view.is_type("number", value), test) for test in tests]
     return every(*tests)
 
 
@@ -79,17 +50,6 @@ def exact(pattern: str) -> str:
     return repr(f"{pattern[:-1]}\\Z")
 
 
-def is_exactly(value: str, *names: str) -> Test:
-    """Return the test that the type of a value is one of several, and no subclass of it."""
-    if len(names) == 1:
-        return Compare(f"type({value})", "is", names[0])
-    return Compare(f"type({value})", "in", f"({', '.join(names)})")
-
-
-def _is_number(value: str) -> Test:
-    return is_wire_type("number", value)
-
-
 def _type(name: str, value: str, view: View) -> Test:
     return view.is_type(name, value)
 
@@ -98,26 +58,26 @@ def _const(constant: object, value: str, view: View) -> Test:
     return _enum([constant], value, view)
 
 
-def _enum(constants: list[Any], value: str, _: View) -> Test:
+def _enum(constants: list[Any], value: str, view: View) -> Test:
     if constants == [None]:
         return Compare(value, "is", "None")
-    kinds = sorted({type(constant).__name__ for constant in constants})
+    kinds = sorted({view.type_of(constant) for constant in constants})
     listed = Compare(value, "in", repr(tuple(constants)))
     equal = Compare(value, "==", repr(constants[0]))
     return every(is_exactly(value, *kinds), equal if len(constants) == 1 else listed)
 
 
-def _minimum(bound: float, value: str, _: View) -> Test:
-    return where(_is_number(value), Compare(value, ">=", repr(bound)))
+def _minimum(bound: float, value: str, view: View) -> Test:
+    return where(view.is_type("number", value), Compare(view.number(value), ">=", repr(bound)))
 
 
-def _maximum(bound: float, value: str, _: View) -> Test:
-    return where(_is_number(value), Compare(value, "<=", repr(bound)))
+def _maximum(bound: float, value: str, view: View) -> Test:
+    return where(view.is_type("number", value), Compare(view.number(value), "<=", repr(bound)))
 
 
-def _pattern(pattern: str, value: str, _: View) -> Test:
+def _pattern(pattern: str, value: str, view: View) -> Test:
     found = Compare(f"re.search({exact(pattern)}, {value})", "is not", "None")
-    return where(is_wire_type("string", value), found)
+    return where(is_exactly(value, view.type_of(pattern)), found)
 
 
 def _not(condition: Condition, value: str, view: View) -> Test:
@@ -165,119 +125,6 @@ _KEYWORDS: Mapping[str, Any] = {
     "properties": _properties,
     "prefixItems": _prefix_items,
 }
-
-_WIRE_TYPES: Mapping[str, tuple[str, ...]] = {
-    "boolean": ("bool",),
-    "integer": ("int",),
-    "number": ("int", "float"),
-    "string": ("str",),
-    "binary": ("bytes",),
-    "double": ("float",),
-    "array": ("list",),
-    "object": ("dict",),
-}
-
-
-def is_wire_type(name: str, value: str) -> Test:
-    """Return the test that a parsed value is of a type of JSON or MessagePack."""
-    if name == "null":
-        return Compare(value, "is", "None")
-    return is_exactly(value, *_WIRE_TYPES[name])
-
-
-class WireView:
-    """Parsed JSON: dictionaries and lists."""
-
-    def is_type(self, name: str, value: str) -> Test:
-        """Test the exact Python type."""
-        return is_wire_type(name, value)
-
-    def members(self, value: str, names: list[str]) -> list[tuple[Test, str, View]]:
-        """Look properties up by wire name."""
-        return [(Compare(repr(name), "in", value), f"{value}[{name!r}]", self) for name in names]
-
-    def positions(self, value: str, count: int) -> list[tuple[Test, str, View]]:
-        """Look positions up by index."""
-        return [
-            (Compare(f"len({value})", ">", str(i)), f"{value}[{i}]", self) for i in range(count)
-        ]
-
-
-@dataclass(frozen=True)
-class ModelView:
-    """Models: attributes in place of properties and positions; text may be bytes or a time.
-
-    Attributes:
-        place: File and JSON Pointer of the definition or property that the condition is about.
-    """
-
-    type: Type
-    family: Family
-    place: tuple[str, str]
-
-    def is_type(self, name: str, value: str) -> Test:
-        """Test the type that the JSON type has in a model."""
-        definition = self._definition()
-        if isinstance(definition, (Object, Row)):
-            same = (name == "object") == isinstance(definition, Object)
-            if name in {"object", "array"} and same:
-                nullable = isinstance(self.type, Nullable)
-                return Compare(value, "is not", "None") if nullable else ALWAYS
-            return Compare(value, "is", "None") if name == "null" else NEVER
-        if name == "string" and self.family.encoding == "json":
-            return is_exactly(value, "str", "bytes")
-        return is_wire_type(name, value)
-
-    def members(self, value: str, names: list[str]) -> list[tuple[Test, str, View]]:
-        """Look properties up by attribute; an absent one is UNSET."""
-        definition = self._definition()
-        if not isinstance(definition, Object):
-            self._refuse("a condition on properties needs an object with properties")
-        found = {p.wire: p for p in definition.properties}
-        unknown = sorted(set(names) - set(found))
-        if unknown:
-            self._refuse(f"a condition names {unknown[0]!r}, which {definition.name} does not have")
-        return [
-            (
-                is_set(found[n], value),
-                f"{value}.{found[n].name}",
-                replace(self, type=found[n].type),
-            )
-            for n in names
-        ]
-
-    def positions(self, value: str, count: int) -> list[tuple[Test, str, View]]:
-        """Look positions up by attribute."""
-        definition = self._definition()
-        if not isinstance(definition, Row) or len(definition.positions) < count:
-            self._refuse(f"a condition on {count} positions is about an array with so many")
-        return [
-            (ALWAYS, f"{value}.{p.name}", replace(self, type=p.type))
-            for p in definition.positions[:count]
-        ]
-
-    def _refuse(self, reason: str) -> NoReturn:
-        raise SchemaError(*self.place, reason)
-
-    def _definition(self) -> Object | Row | object:
-        kind = self.type
-        while True:
-            if isinstance(kind, Nullable):
-                kind = kind.of
-            elif isinstance(kind, RefTo):
-                definition = self.family.definitions[kind.name]
-                if not isinstance(definition, Alias):
-                    return definition
-                kind = definition.type
-            else:
-                return kind
-
-
-def is_set(prop: Property, value: str) -> Test:
-    """Return the test that a model has a property."""
-    if prop.required:
-        return ALWAYS
-    return Compare(f"{value}.{prop.attribute}", "is not", "UNSET")
 
 
 def model_rules(definition: Object, family: Family) -> list[str]:

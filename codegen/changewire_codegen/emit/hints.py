@@ -56,9 +56,10 @@ def hint(kind: Type) -> str:  # noqa: PLR0911 - one for each kind of type
 def _scalar(scalar: Scalar) -> str:
     if scalar.enum is not None:
         return f"Literal[{', '.join(map(repr, scalar.enum))}]"
+    low, high = scalar.limits
     bounds = {
-        "ge": scalar.minimum,
-        "le": scalar.maximum,
+        "ge": low,
+        "le": high,
         "min_length": scalar.min_length,
         "max_length": scalar.max_length,
         "pattern": None if scalar.pattern is None else f"{scalar.pattern[:-1]}\\Z",

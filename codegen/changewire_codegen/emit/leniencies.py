@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from changewire_codegen.emit.boolean import ALWAYS, Compare, Test, every, printed
-from changewire_codegen.emit.conditions import ModelView, build_condition, is_set
+from changewire_codegen.emit.conditions import build_condition
 from changewire_codegen.emit.lenient import called, children, chosen_arms, lenient_names
+from changewire_codegen.emit.views import ModelView, is_open_tag, is_set
 from changewire_codegen.names import inner, snake
 from changewire_codegen.nodes import (
     Alias,
@@ -38,13 +39,15 @@ def leniencies(family: Family, package: str) -> str:
     writer(module_docstring("Leniencies", family))
     writer(UNTYPED)
     writer("from __future__ import annotations")
+    writer("import decimal")
     writer("import re")
     writer("from collections.abc import Callable, Mapping")
+    writer("from datetime import datetime")
     writer("from typing import Any")
     writer("import msgspec")
     writer("from msgspec import UNSET")
     writer(f"from {package}.{family.name} import models")
-    writer(f"from {package}.support import by_text")
+    writer(f"from {package}.support import OpenTag, as_binary64, by_text")
     roots = [
         name
         for name in family.variants.values()
@@ -147,7 +150,8 @@ def _function(
                 _use(UNKNOWN_PROPERTY, Compare("value.extra", "is not", "UNSET"), writer)
         for prop in children(definition):
             expression = f"value.{prop.name}"
-            view = ModelView(prop.type, family, (definition.file, prop.pointer))
+            place = (definition.file, prop.pointer)
+            view = ModelView(prop.type, family, place, is_open_tag=is_open_tag(prop, definition))
             for name, condition in prop.leniencies.items():
                 asked = build_condition(condition, expression, view)
                 _use(name, every(is_set(prop, "value"), asked), writer)

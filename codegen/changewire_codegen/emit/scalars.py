@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from changewire_codegen.emit.boolean import Test, negated, printed
-from changewire_codegen.emit.conditions import exact, is_wire_type
+from changewire_codegen.emit.conditions import exact
+from changewire_codegen.emit.views import is_wire_type
 from changewire_codegen.nodes import (
     INT64,
     Alias,
@@ -76,7 +77,8 @@ def not_type_test(scalar: Scalar, value: str) -> str:
 
 
 def _has_type(scalar: Scalar, value: str) -> Test:
-    return is_wire_type(ON_THE_WIRE.get(scalar.kind, scalar.kind), value)
+    name = ON_THE_WIRE.get(scalar.kind, scalar.kind)
+    return is_wire_type(name, value, exact=scalar.exact)
 
 
 def scalar_checks(scalar: Scalar, value: str) -> list[Check]:
@@ -117,10 +119,12 @@ def _enumeration(values: tuple[str | int, ...], value: str) -> Check:
 
 def _bounds(scalar: Scalar, value: str) -> list[Check]:
     checks: list[Check] = []
-    if scalar.minimum is not None:
-        checks.append((f"{value} < {scalar.minimum}", "minimum", f"at least {scalar.minimum}"))
-    if scalar.maximum is not None:
-        checks.append((f"{value} > {scalar.maximum}", "maximum", f"at most {scalar.maximum}"))
+    low, high = scalar.limits
+    held = f"as_binary64({value})" if scalar.exact else value
+    if low is not None:
+        checks.append((f"{held} < {low}", "minimum", f"at least {low}"))
+    if high is not None:
+        checks.append((f"{held} > {high}", "maximum", f"at most {high}"))
     return checks
 
 

@@ -7,9 +7,10 @@ from functools import partial
 
 from changewire_codegen.columns import reaches
 from changewire_codegen.emit.boolean import printed
-from changewire_codegen.emit.conditions import WireView, build_rule
+from changewire_codegen.emit.conditions import build_rule
 from changewire_codegen.emit.row_strategies import broken_row_union, broken_tagged_row
 from changewire_codegen.emit.scalar_strategies import LONG, draw_scalar, spoil_scalars
+from changewire_codegen.emit.views import WireView
 from changewire_codegen.names import snake
 from changewire_codegen.nodes import (
     Alias,
@@ -32,7 +33,7 @@ from changewire_codegen.nodes import (
 )
 from changewire_codegen.writer import Writer, module_docstring
 
-_TAKEN = {"cache", "drawing", "list", "re", "st"}
+_TAKEN = {"as_binary64", "cache", "decimal", "drawing", "list", "re", "st"}
 
 STRATEGY = "st.SearchStrategy[Any]"
 
@@ -42,11 +43,13 @@ def strategies(family: Family, package: str) -> str:
     writer = Writer()
     writer(module_docstring("Hypothesis strategies for messages", family))
     writer("from __future__ import annotations")
+    writer("import decimal")
     writer("import re")
     writer("from functools import cache")
     writer("from typing import Any")
     writer("from hypothesis import strategies as st")
     writer(f"from {package} import drawing")
+    writer(f"from {package}.support import as_binary64")
     roots = set(family.variants.values())
     names = [*map(_function, roots), *(f"broken_{snake(name)}" for name in roots)]
     writer(f"__all__ = {sorted(names)!r}")
@@ -92,7 +95,9 @@ def _valid_object(definition: Object, family: Family, writer: Writer) -> None:
                         drawn = _draw_property(prop, definition, family)
                         writer(f"{prop.wire!r}: {drawn},")
             writer("},")
-    tests = [printed(build_rule(rule, "value", WireView())) for rule in definition.rules]
+    tests = [
+        printed(build_rule(rule, "value", WireView(family.exact))) for rule in definition.rules
+    ]
     writer(")" + "".join(f".filter(lambda value: {test})" for test in tests))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from changewire_codegen.emit.boolean import printed
-from changewire_codegen.emit.conditions import WireView, build_breach
+from changewire_codegen.emit.conditions import build_breach
 from changewire_codegen.emit.reports import (
     CHECK,
     below,
@@ -24,6 +24,7 @@ from changewire_codegen.emit.scalars import (
     type_words,
     wire_checks,
 )
+from changewire_codegen.emit.views import WireView
 from changewire_codegen.names import inner, snake
 from changewire_codegen.nodes import (
     Alias,
@@ -49,7 +50,7 @@ from changewire_codegen.writer import UNTYPED, Writer, module_docstring
 
 Definition = AnyDefinition
 _SUPPORT = (
-    "INT64_MAX, INT64_MIN, Issue, beyond_int64, bytes_length, is_datetime, key_token,"
+    "INT64_MAX, INT64_MIN, Issue, as_binary64, beyond_int64, bytes_length, is_datetime, key_token,"
     " pointer_token, unknown_properties"
 )
 ARMS = f"Mapping[str, {CHECK}]"
@@ -61,6 +62,7 @@ def validators(family: Family, package: str) -> str:
     writer(module_docstring("Validators", family))
     writer(UNTYPED)
     writer("from __future__ import annotations")
+    writer("import decimal")
     writer("import re")
     writer("from collections.abc import Callable, Mapping")
     writer("from typing import Any")
@@ -142,7 +144,7 @@ def _object(definition: Object, family: Family, writer: Writer) -> None:
     with writer.block("if closed:"):
         writer(f"out.extend(unknown_properties(value, {names!r}, at))")
     for rule in definition.rules:
-        with writer.block(f"if {printed(build_breach(rule, 'value', WireView()))}:"):
+        with writer.block(f"if {printed(build_breach(rule, 'value', WireView(family.exact)))}:"):
             words = f"what the if/then of {definition.name} asks for"
             report("at", "then", words, "value", writer)
 

@@ -20,7 +20,7 @@ def _key(value: Any, used: list[str]) -> None:
 
 
 def _float_bin(value: Any, used: list[str]) -> None:
-    if type(value.value) in (str, bytes):
+    if type(value.value) is str:
         used.append("quoted-non-finite")
 
 
@@ -53,7 +53,7 @@ def _delete(value: Any, used: list[str]) -> None:
         used.append("missing-durable")
     if value.extra is not UNSET:
         used.append("unknown-property")
-    if type(value.key.set) in (str, bytes) or value.key.user_key is not None:
+    if type(value.key.set) is str or value.key.user_key is not None:
         used.append("keys-on-delete")
     _key(value.key, used)
     if value.gen is not UNSET and type(value.gen) is int and value.gen >= 65536:

@@ -22,7 +22,7 @@ def _source(value: Any, used: list[str]) -> None:
         used.append("missing-db")
     if (
         value.version is not UNSET
-        and type(value.version) in (str, bytes)
+        and type(value.version) is str
         and not (type(value.version) is str and value.version in ("v1.0", "v2.0"))
     ):
         used.append("unknown-version")
@@ -30,7 +30,7 @@ def _source(value: Any, used: list[str]) -> None:
         used.append("empty-name")
     if (
         value.db is not UNSET
-        and type(value.db) in (str, bytes)
+        and type(value.db) is str
         and not (type(value.db) is not str or re.search("^(ld-.+)?\\Z", value.db) is not None)
     ):
         used.append("unknown-db")

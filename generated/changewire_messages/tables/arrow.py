@@ -9,7 +9,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from changewire_messages.columns import DATETIME, INT32, INTEGER, STRING
+from changewire_messages import columns
 
 __all__ = [
     "KNOWN_TARGET",
@@ -24,18 +24,18 @@ __all__ = [
 
 KNOWN_TARGET: Final = pa.struct(
     [
-        pa.field("system", STRING),
-        pa.field("database", STRING),
-        pa.field("name", STRING),
-        pa.field("origin", pa.list_(STRING)),
+        pa.field("system", columns.STRING),
+        pa.field("database", columns.STRING),
+        pa.field("name", columns.STRING),
+        pa.field("origin", pa.list_(columns.STRING)),
     ]
 )
 """A table that a query has fed. A checkpoint keeps it, with the namespace of the changes."""
 
 _SEQUENCE: Final = pa.struct(
     [
-        pa.field("major", INTEGER),
-        pa.field("minor", INTEGER),
+        pa.field("major", columns.INTEGER),
+        pa.field("minor", columns.INTEGER),
     ]
 )
 """A pair that orders the changes of one row: by major, then by minor."""
@@ -43,20 +43,20 @@ _SEQUENCE: Final = pa.struct(
 ORDER_FIELDS: Final = pa.struct(
     [
         pa.field("sequence", _SEQUENCE),
-        pa.field("topic", STRING),
-        pa.field("partition", INT32),
-        pa.field("offset", INTEGER),
-        pa.field("element", INT32),
+        pa.field("topic", columns.STRING),
+        pa.field("partition", columns.INT32),
+        pa.field("offset", columns.INTEGER),
+        pa.field("element", columns.INT32),
     ]
 )
 """What orders the changes of a row: the sequence, then the position in the source."""
 
 _SOURCE: Final = pa.struct(
     [
-        pa.field("system", STRING),
-        pa.field("database", STRING),
-        pa.field("schema", STRING),
-        pa.field("table", STRING),
+        pa.field("system", columns.STRING),
+        pa.field("database", columns.STRING),
+        pa.field("schema", columns.STRING),
+        pa.field("table", columns.STRING),
     ]
 )
 """The place in the source system that a change came from."""
@@ -64,15 +64,15 @@ _SOURCE: Final = pa.struct(
 PENDING_DELETE: Final = pa.struct(
     [
         pa.field("source", _SOURCE),
-        pa.field("key", STRING),
-        pa.field("kind", STRING),
-        pa.field("names", pa.list_(STRING)),
+        pa.field("key", columns.STRING),
+        pa.field("kind", columns.STRING),
+        pa.field("names", pa.list_(columns.STRING)),
         pa.field("sequence", _SEQUENCE),
-        pa.field("topic", STRING),
-        pa.field("partition", INT32),
-        pa.field("offset", INTEGER),
-        pa.field("element", INT32),
-        pa.field("after", STRING),
+        pa.field("topic", columns.STRING),
+        pa.field("partition", columns.INT32),
+        pa.field("offset", columns.INTEGER),
+        pa.field("element", columns.INT32),
+        pa.field("after", columns.STRING),
     ]
 )
 """A delete that names no table. A checkpoint keeps it for the tables of its namespace that are yet
@@ -81,13 +81,13 @@ to come.
 
 ROW_END: Final = pa.struct(
     [
-        pa.field("op", STRING),
-        pa.field("event_time", DATETIME),
+        pa.field("op", columns.STRING),
+        pa.field("event_time", columns.DATETIME),
         pa.field("sequence", _SEQUENCE),
-        pa.field("topic", STRING),
-        pa.field("partition", INT32),
-        pa.field("offset", INTEGER),
-        pa.field("element", INT32),
+        pa.field("topic", columns.STRING),
+        pa.field("partition", columns.INT32),
+        pa.field("offset", columns.INTEGER),
+        pa.field("element", columns.INT32),
     ]
 )
 """A change that ended a version of a row: a write, a delete, or a truncate of its table."""
@@ -95,13 +95,13 @@ ROW_END: Final = pa.struct(
 ROW_METADATA: Final = pa.struct(
     [
         pa.field("sequence", _SEQUENCE),
-        pa.field("topic", STRING),
-        pa.field("partition", INT32),
-        pa.field("offset", INTEGER),
-        pa.field("element", INT32),
-        pa.field("columns", pa.map_(STRING, ORDER_FIELDS)),
+        pa.field("topic", columns.STRING),
+        pa.field("partition", columns.INT32),
+        pa.field("offset", columns.INTEGER),
+        pa.field("element", columns.INT32),
+        pa.field("columns", pa.map_(columns.STRING, ORDER_FIELDS)),
         pa.field("floor", ORDER_FIELDS),
-        pa.field("version", INT32),
+        pa.field("version", columns.INT32),
     ]
 )
 """The column `_changewire` of a table, or of its tombstones: the change that the row is from. The
@@ -110,10 +110,10 @@ first five fields are those of `OrderFields`.
 
 ROW_MUTATION: Final = pa.struct(
     [
-        pa.field("key", STRING),
-        pa.field("kind", STRING),
+        pa.field("key", columns.STRING),
+        pa.field("kind", columns.STRING),
         pa.field("sequence", _SEQUENCE),
-        pa.field("names", pa.list_(STRING)),
+        pa.field("names", pa.list_(columns.STRING)),
     ]
 )
 """What a change does to one row of a table. The values of the row are those of `after` of the
@@ -122,9 +122,9 @@ change.
 
 TOMBSTONE: Final = pa.struct(
     [
-        pa.field("key", STRING),
+        pa.field("key", columns.STRING),
         pa.field("_changewire", ROW_METADATA),
-        pa.field("since", DATETIME),
+        pa.field("since", columns.DATETIME),
     ]
 )
 """A row of the table of tombstones, which stands beside a table: a key whose row was deleted."""
@@ -132,15 +132,15 @@ TOMBSTONE: Final = pa.struct(
 _LATER_CHANGE: Final = pa.struct(
     [
         pa.field("sequence", _SEQUENCE),
-        pa.field("topic", STRING),
-        pa.field("partition", INT32),
-        pa.field("offset", INTEGER),
-        pa.field("element", INT32),
-        pa.field("columns", pa.map_(STRING, ORDER_FIELDS)),
+        pa.field("topic", columns.STRING),
+        pa.field("partition", columns.INT32),
+        pa.field("offset", columns.INTEGER),
+        pa.field("element", columns.INT32),
+        pa.field("columns", pa.map_(columns.STRING, ORDER_FIELDS)),
         pa.field("floor", ORDER_FIELDS),
-        pa.field("version", INT32),
-        pa.field("op", STRING),
-        pa.field("event_time", DATETIME),
+        pa.field("version", columns.INT32),
+        pa.field("op", columns.STRING),
+        pa.field("event_time", columns.DATETIME),
     ]
 )
 """A change that left the row as it was. A late change before it may make it one that begins a
@@ -150,15 +150,15 @@ version.
 VERSION_METADATA: Final = pa.struct(
     [
         pa.field("sequence", _SEQUENCE),
-        pa.field("topic", STRING),
-        pa.field("partition", INT32),
-        pa.field("offset", INTEGER),
-        pa.field("element", INT32),
-        pa.field("columns", pa.map_(STRING, ORDER_FIELDS)),
+        pa.field("topic", columns.STRING),
+        pa.field("partition", columns.INT32),
+        pa.field("offset", columns.INTEGER),
+        pa.field("element", columns.INT32),
+        pa.field("columns", pa.map_(columns.STRING, ORDER_FIELDS)),
         pa.field("floor", ORDER_FIELDS),
-        pa.field("version", INT32),
-        pa.field("op", STRING),
-        pa.field("event_time", DATETIME),
+        pa.field("version", columns.INT32),
+        pa.field("op", columns.STRING),
+        pa.field("event_time", columns.DATETIME),
         pa.field("ended", ROW_END),
         pa.field("later", pa.list_(_LATER_CHANGE)),
     ]

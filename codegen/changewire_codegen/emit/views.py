@@ -1,0 +1,245 @@
+"""How conditions reach into values: into parsed messages, and into the models built from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import NoReturn, Protocol
+
+from changewire_codegen.emit.boolean import ALWAYS, NEVER, Compare, Test
+from changewire_codegen.errors import SchemaError
+from changewire_codegen.nodes import (
+    Alias,
+    AnyDefinition,
+    Choice,
+    Family,
+    Kind,
+    Nullable,
+    Object,
+    Property,
+    RefTo,
+    Row,
+    RowUnion,
+    Scalar,
+    Type,
+    Union,
+)
+
+
+class View(Protocol):
+    """How a condition reaches into a value."""
+
+    def is_type(self, name: str, value: str) -> Test:
+        """Return the test that ``value`` is of a JSON type."""
+        ...
+
+    def type_of(self, constant: object) -> str:
+        """Return the Python type of the values that may equal a constant."""
+        ...
+
+    def number(self, value: str) -> str:
+        """Return the expression that is compared with bounds, where ``value`` is a number."""
+        ...
+
+    def members(self, value: str, names: list[str]) -> list[tuple[Test, str, View]]:
+        """Return (test that it is there, expression, its view) of each property."""
+        ...
+
+    def positions(self, value: str, count: int) -> list[tuple[Test, str, View]]:
+        """Return (test that it is there, expression, its view) of each position."""
+        ...
+
+
+def is_exactly(value: str, *names: str) -> Test:
+    """Return the test that the type of a value is one of several, and no subclass of it."""
+    if len(names) == 1:
+        return Compare(f"type({value})", "is", names[0])
+    return Compare(f"type({value})", "in", f"({', '.join(names)})")
+
+
+_WIRE_TYPES: Mapping[str, tuple[str, ...]] = {
+    "boolean": ("bool",),
+    "integer": ("int",),
+    "number": ("int", "float"),
+    "string": ("str",),
+    "binary": ("bytes",),
+    "double": ("float",),
+    "array": ("list",),
+    "object": ("dict",),
+}
+
+
+def is_wire_type(name: str, value: str, *, exact: bool = False) -> Test:
+    """Return the test that a parsed value is of a type of JSON or MessagePack.
+
+    With ``exact`` numbers that binary64 cannot hold are decimals.
+    """
+    if name == "null":
+        return Compare(value, "is", "None")
+    more = ("decimal.Decimal",) if exact and name == "number" else ()
+    return is_exactly(value, *_WIRE_TYPES[name], *more)
+
+
+def _as_number(value: str, *, exact: bool) -> str:
+    """Return a number as its model holds it; elsewhere a decimal is compared in the same way."""
+    return f"as_binary64({value})" if exact else value
+
+
+@dataclass(frozen=True)
+class WireView:
+    """Parsed JSON: dictionaries and lists.
+
+    Attributes:
+        exact: Whether numbers that binary64 cannot hold are decimals.
+    """
+
+    exact: bool
+
+    def is_type(self, name: str, value: str) -> Test:
+        """Test the exact Python type."""
+        return is_wire_type(name, value, exact=self.exact)
+
+    def type_of(self, constant: object) -> str:
+        """Name the type of the constant itself."""
+        return type(constant).__name__
+
+    def number(self, value: str) -> str:
+        """Round a decimal."""
+        return _as_number(value, exact=self.exact)
+
+    def members(self, value: str, names: list[str]) -> list[tuple[Test, str, View]]:
+        """Look properties up by wire name."""
+        return [(Compare(repr(name), "in", value), f"{value}[{name!r}]", self) for name in names]
+
+    def positions(self, value: str, count: int) -> list[tuple[Test, str, View]]:
+        """Look positions up by index."""
+        return [
+            (Compare(f"len({value})", ">", str(i)), f"{value}[{i}]", self) for i in range(count)
+        ]
+
+
+_OBJECTS = (Object, Union)
+_ARRAYS = (Row, RowUnion)
+_CONVERTED: Mapping[Kind, str] = {"bytes": "bytes", "datetime": "datetime"}
+"""What models hold in place of text."""
+
+
+@dataclass(frozen=True)
+class ModelView:
+    """Models: attributes in place of properties and positions; text may be bytes or a time.
+
+    Attributes:
+        place: File and JSON Pointer of the definition or property that the condition is about.
+        is_open_tag: Whether the value is the tag of an open arm.
+    """
+
+    type: Type
+    family: Family
+    place: tuple[str, str]
+    is_open_tag: bool = False
+
+    def is_type(self, name: str, value: str) -> Test:
+        """Test the type that the JSON type has in a model."""
+        definition = self._definition()
+        if isinstance(definition, (*_OBJECTS, *_ARRAYS)):
+            same = (name == "object") == isinstance(definition, _OBJECTS)
+            if name in {"object", "array"} and same:
+                nullable = isinstance(self.type, Nullable)
+                return Compare(value, "is not", "None") if nullable else ALWAYS
+            return Compare(value, "is", "None") if name == "null" else NEVER
+        if name == "string":
+            return is_exactly(value, *self._text_types())
+        if name == "integer":
+            self._check_integers()
+        return is_wire_type(name, value, exact=self.family.exact)
+
+    def type_of(self, constant: object) -> str:
+        """Name the type that equal values have in the model; refuse if they are converted."""
+        if isinstance(constant, str):
+            (name, *others) = self._text_types()
+            if others or name in _CONVERTED.values():
+                self._refuse(
+                    "a condition cannot compare text that the model holds as bytes or time"
+                )
+            return name
+        if type(constant) is int:
+            self._check_integers()
+        return type(constant).__name__
+
+    def number(self, value: str) -> str:
+        """Round a decimal."""
+        return _as_number(value, exact=self.family.exact)
+
+    def members(self, value: str, names: list[str]) -> list[tuple[Test, str, View]]:
+        """Look properties up by attribute; an absent one is UNSET."""
+        definition = self._definition()
+        if not isinstance(definition, Object):
+            self._refuse("a condition on properties needs an object with properties")
+        found = {p.wire: p for p in definition.properties}
+        unknown = sorted(set(names) - set(found))
+        if unknown:
+            self._refuse(f"a condition names {unknown[0]!r}, which {definition.name} does not have")
+        return [
+            (
+                is_set(found[n], value),
+                f"{value}.{found[n].name}",
+                replace(self, type=found[n].type, is_open_tag=is_open_tag(found[n], definition)),
+            )
+            for n in names
+        ]
+
+    def positions(self, value: str, count: int) -> list[tuple[Test, str, View]]:
+        """Look positions up by attribute."""
+        definition = self._definition()
+        if not isinstance(definition, Row) or len(definition.positions) < count:
+            self._refuse(f"a condition on {count} positions is about an array with so many")
+        return [
+            (ALWAYS, f"{value}.{p.name}", replace(self, type=p.type, is_open_tag=False))
+            for p in definition.positions[:count]
+        ]
+
+    def _refuse(self, reason: str) -> NoReturn:
+        raise SchemaError(*self.place, reason)
+
+    def _kinds(self) -> set[Kind]:
+        kind = self._definition()
+        options = kind.options if isinstance(kind, Choice) else (kind,)
+        return {option.kind for option in options if isinstance(option, Scalar)}
+
+    def _text_types(self) -> list[str]:
+        if self.is_open_tag:
+            return ["OpenTag"]
+        kinds = self._kinds()
+        converted = [name for kind, name in _CONVERTED.items() if kind in kinds]
+        return ["str", *converted] if "string" in kinds or not converted else converted
+
+    def _check_integers(self) -> None:
+        kinds = self._kinds()
+        if "number" in kinds and "integer" not in kinds:
+            self._refuse("a condition cannot ask for integers where the model holds floats alone")
+
+    def _definition(self) -> Object | Row | object:
+        kind = self.type
+        while True:
+            if isinstance(kind, Nullable):
+                kind = kind.of
+            elif isinstance(kind, RefTo):
+                definition = self.family.definitions[kind.name]
+                if not isinstance(definition, Alias):
+                    return definition
+                kind = definition.type
+            else:
+                return kind
+
+
+def is_open_tag(prop: Property, owner: AnyDefinition) -> bool:
+    """Return whether a property is the tag of an open arm."""
+    tag = owner.tag if isinstance(owner, Object) else None
+    return tag is not None and tag.value is None and tag.wire == prop.wire
+
+
+def is_set(prop: Property, value: str) -> Test:
+    """Return the test that a model has a property."""
+    if prop.required:
+        return ALWAYS
+    return Compare(f"{value}.{prop.attribute}", "is not", "UNSET")
