@@ -7,6 +7,7 @@ from importlib.metadata import Distribution, distribution
 from importlib.util import find_spec
 from pathlib import Path
 
+import msgspec
 import pytest
 import tomli
 from packaging.requirements import Requirement
@@ -109,6 +110,26 @@ def test_extras_are_those_that_the_documentation_names(wheel: Distribution) -> N
     extras = set(wheel.metadata.get_all("Provides-Extra", []))
     others = {"arrow", "cli", "codegen", "delta", "digest", "kafka", "spark", "testing"}
     assert extras == {*others, "native"}
+
+
+def test_what_is_published_installs_beside_other_versions(wheel: Distribution) -> None:
+    """No package but the kernel, which is ours, is required in one exact version."""
+    required = [Requirement(line) for line in wheel.requires or ()]
+    exact = {item.name for item in required if any(s.operator == "==" for s in item.specifier)}
+    assert exact == {"changewire-native"}
+
+
+def test_committed_files_are_formatted_by_one_version() -> None:
+    """The pins of development name one ruff, with which `nox` checks what is generated."""
+    pins = ROOT.joinpath("constraints/dev.txt").read_text(encoding="utf-8")
+    assert len(re.findall(r"^ruff==[\d.]+$", pins, re.MULTILINE)) == 1
+
+
+def test_the_parser_is_bounded(wheel: Distribution) -> None:
+    """A msgspec whose errors may read otherwise is not installed; the pinned one is allowed."""
+    (parser,) = [item for item in map(Requirement, wheel.requires or ()) if item.name == "msgspec"]
+    assert any(bound.operator == "<" for bound in parser.specifier)
+    assert msgspec.__version__ in parser.specifier
 
 
 def test_native_kernel_has_the_same_version() -> None:

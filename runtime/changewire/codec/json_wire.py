@@ -1,6 +1,5 @@
 """JSON text: bytes to models and plain values and back, and what a parser's refusal means."""
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
 
@@ -9,10 +8,17 @@ import msgspec
 from changewire.codec.family import GeneratedFamily
 from changewire.codec.hooks import FloatHook, exact_number, write_unknown
 from changewire.codec.issues import DecodeError, Issue
+from changewire.codec.parser_texts import (
+    BYTE,
+    ESCAPE,
+    OUT_OF_RANGE,
+    SURROGATE,
+    TRAILING,
+    TRUNCATED,
+)
 from changewire.codec.unknown import UnknownProperties
 from changewire.codec.wire import PARSER_ERRORS, Data, bytes_of, unexplained
 
-_BYTE = re.compile(r"\(byte (\d+)\)")
 _BLANK: Final = b" \t\r\n"
 _NO_JSON: Final = b"\x00" * 16
 """Bytes that no JSON text has, longer than any part of a text that msgspec reads in one step."""
@@ -105,10 +111,10 @@ def _refusal(
         return Issue("", "invalid-unicode", _RULE, "UTF-8 without byte order mark"), 0
     if isinstance(error, UnicodeError):
         return Issue("", "invalid-unicode", _RULE, "UTF-8"), _first_not_utf8(data)
-    if isinstance(error, (RecursionError, MemoryError)) or "out of range" in str(error):
+    if isinstance(error, (RecursionError, MemoryError)) or OUT_OF_RANGE in str(error):
         return unexplained(error, _RULE), None
     text = str(error)
-    if "truncated" in text:
+    if TRUNCATED in text:
         text = _malformed_inside(data, decode) or text
     return _malformed(data, text)
 
@@ -133,18 +139,18 @@ def _malformed_inside(data: bytes, decode: Callable[[Any], Any]) -> str | None:
 
 def _byte_in(text: str) -> int | None:
     """Return the offset of the wrong byte; in an escape msgspec names the byte behind it."""
-    found = _BYTE.search(text)
-    return int(found[1]) - ("unicode escape" in text) if found else None
+    found = BYTE.search(text)
+    return int(found[1]) - (ESCAPE in text) if found else None
 
 
 def _malformed(data: bytes, text: str) -> tuple[Issue, int | None]:
     """Say what is no JSON in bytes, of which a parser said something in its own words."""
     byte = _byte_in(text)
-    if "surrogate" in text:
+    if SURROGATE in text:
         return Issue("", "invalid-unicode", _RULE, "whole surrogate pairs"), byte
-    if "truncated" in text:
+    if TRUNCATED in text:
         return Issue("", "truncated", _RULE, "the rest of the message"), len(data)
-    if "trailing characters" in text:
+    if TRAILING in text:
         return Issue("", "trailing-data", _RULE, "nothing after the message"), byte
     return Issue("", "invalid-json", _RULE, "a JSON value"), byte
 

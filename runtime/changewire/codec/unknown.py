@@ -13,6 +13,7 @@ from msgspec import UNSET
 from msgspec.structs import asdict
 
 from changewire.codec.hooks import FloatHook
+from changewire.codec.parser_texts import BELOW_THE_ROOT, UNKNOWN_FIELD
 from changewire_messages.support import Extra, pointer_token
 
 MOST_NAMES: Final = 32
@@ -28,7 +29,7 @@ _Twins = tuple[Callable[[Any], Any], dict[type, tuple[Any, list[tuple[str, str]]
 def is_unknown_at_root(error: BaseException) -> bool:
     """Return whether msgspec refused a message for a property that its root does not have."""
     text = str(error)
-    return "unknown field" in text and " - at `$" not in text
+    return UNKNOWN_FIELD in text and BELOW_THE_ROOT not in text
 
 
 class UnknownProperties:

@@ -9,6 +9,7 @@ import msgspec
 
 from changewire.codec.family import GeneratedFamily
 from changewire.codec.issues import Issue
+from changewire.codec.parser_texts import OUT_OF_RANGE
 from changewire.codec.unknown import UnknownProperties
 
 PARSER_ERRORS: Final = (
@@ -124,7 +125,7 @@ def unexplained(error: BaseException, rule: str) -> Issue:
         return too_deep(rule)
     if isinstance(error, MemoryError):
         return Issue("", "too-large", rule, "a message that fits into memory")
-    if "out of range" in str(error):
+    if OUT_OF_RANGE in str(error):
         expected = "a number that binary64 or an integer can hold"
         return Issue("", "out-of-range", rule, expected)
     return Issue("", "rule-broken", "decode", "a message that its model accepts")
