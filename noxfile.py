@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -278,17 +279,37 @@ def generate(session: nox.Session, *options: str) -> None:
 
 @nox.session
 def breaking(session: nox.Session) -> None:
-    """Name the messages of the last release that are refused now; it needs the tags of git."""
-    command = ("git", "tag", "--list", "v*", "--merged", "HEAD", "--sort=-v:refname")
-    tags = str(session.run(*command, external=True, silent=True)).split()
-    if not tags:
-        session.log("no release has been tagged yet: nothing to compare with")
-        return
+    """Name the messages of the last release that are refused now; without one, of ``main``."""
+    revision = compared_revision(ROOT)
+    if revision is None:
+        session.skip("git has neither a tag v*, nor a branch main or a commit before: NOT COMPARED")
+    session.log(f"compared with {revision}")
     install_wheel(session, ("cli", "codegen", "testing"))
-    states = (f"git:{tags[0]}", "schemas")
+    states = (f"git:{revision}", "schemas")
     session.run(
         *("changewire", "schema", "diff", *states, "--compatibility", "BACKWARD"), *session.posargs
     )
+
+
+def compared_revision(folder: Path) -> str | None:
+    """Return what schemas are compared with; None if the repository has nothing of the kind.
+
+    That is the last release before HEAD, else the main branch, else, on the main branch itself, the
+    commit before.
+    """
+    tags = git(folder, "tag", "--list", "v*", "--merged", "HEAD", "--sort=-v:refname").split()
+    head = git(folder, "rev-parse", "HEAD")
+    for revision in (*tags[:1], "origin/main", "main", "HEAD~1"):
+        commit = git(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+        if commit and (commit != head or revision in tags):
+            return revision
+    return None
+
+
+def git(folder: Path, *words: str) -> str:
+    """Return what git prints about a repository; nothing if it fails."""
+    command = ["git", "-C", str(folder), *words]
+    return subprocess.run(command, capture_output=True, check=False, text=True).stdout.strip()  # noqa: S603 - our own
 
 
 @nox.session

@@ -150,3 +150,20 @@ def test_differences_are_plain_data() -> None:
     gone = next(item for item in found if item["rule"] == "leniency-removed")
     assert (gone["gone"], gone["pointer"]) == (True, "/properties/value/x-leniency")
     assert json.loads(json.dumps(found)) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "side"), [("property-added", "readers"), ("property-removed", "writers")]
+)
+def test_a_property_that_was_not_described_may_be_refused(name: str, side: Side) -> None:
+    """A value that one side does not name and the other does not allow is refused, as it says."""
+    (one,) = compared(name)
+    (found,) = [item for item in one.found if item.rule == name]
+    writer, reader = sides(one, side)
+    assert writer is not None
+    assert reader is not None
+    message = {"value": 1, "note": 5}
+    assert Judge(writer).issues(message, "schema.json", closed=False) == []
+    assert Judge(reader).issues(message, "schema.json", closed=False) == ["/note"]
+    assert found.verdicts[side] == "compatible"
+    assert "refuse" in found.text

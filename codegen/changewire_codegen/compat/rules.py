@@ -115,8 +115,16 @@ RULES: Final[Mapping[str, Rule]] = {
     "pattern-changed": Rule(("pattern",), *_OTHER, "text had to match {old}, must match {new}"),
     "position-added": Rule(("prefixItems",), *_OTHER, "a new position: {new}"),
     "position-removed": Rule(("prefixItems",), *_OTHER, "the position is gone: {old}"),
-    "property-added": Rule(("properties",), *_NOTHING, "a new property: {new}"),
-    "property-removed": Rule(("properties",), *_NOTHING, "the property is gone: {old}"),
+    "property-added": Rule(
+        ("properties",),
+        *_NOTHING,
+        "a new property: {new}; where it was sent before, what it does not allow is refused now",
+    ),
+    "property-removed": Rule(
+        ("properties",),
+        *_NOTHING,
+        "the property is gone: {old}; where it is sent, old readers refuse what it did not allow",
+    ),
     "required-added": Rule(("required",), *_NARROWER, "{new} must be there"),
     "required-removed": Rule(("required",), *_WIDER, "{old} may be absent"),
     "arm-added": Rule(("oneOf",), *_WIDER, "a new arm: {new}"),
