@@ -66,7 +66,7 @@ def project(
 
     Raises:
         SchemaError: A schema is outside the dialect, or a name cannot be used.
-        OutputError: Files that the generator did not write would be lost; nothing was written.
+        TargetError: Files that the generator did not write would be lost; nothing was written.
     """
     _check_names(package, version)
     _check_folders(schemas)

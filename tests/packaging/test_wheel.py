@@ -119,7 +119,7 @@ def test_what_is_published_installs_beside_other_versions() -> None:
 
 
 def test_committed_files_are_formatted_by_one_version() -> None:
-    """The pins of development name one ruff, with which `nox` checks what is generated."""
+    """The pins of development name one ruff, with which ``nox`` checks what is generated."""
     pins = ROOT.joinpath("constraints/dev.txt").read_text(encoding="utf-8")
     assert len(re.findall(r"^ruff==[\d.]+$", pins, re.MULTILINE)) == 1
 

@@ -95,7 +95,7 @@ def known(guard: Test, test: Test) -> Test:
 
 
 def printed(test: Test) -> str:
-    """Return a test as a Python expression; one with `and` or `or` is not in parentheses."""
+    """Return a test as a Python expression; one with ``and`` or ``or`` is not in parentheses."""
     if isinstance(test, Compare):
         return f"{test.left} {test.operator} {test.right}"
     if isinstance(test, Not):

@@ -45,7 +45,7 @@ def dataworks_changes(
     holds of it.
 
     Raises:
-        DecodeError: Values contradict the declared types of their columns, or `sequenceId` is no
+        DecodeError: Values contradict the declared types of their columns, or ``sequenceId`` is no
             number.
     """
     table = table_of(message.schema_text)

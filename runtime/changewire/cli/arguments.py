@@ -101,7 +101,7 @@ def stream_options(
     """Return how a stream is written below an output folder.
 
     Raises:
-        BadParameter: The limit of dead letters is neither a number nor a share.
+        typer.BadParameter: The limit of dead letters is neither a number nor a share.
     """
     sink, limit = given.sink or _DELTA, given.max_dead_letters
     try:
@@ -163,8 +163,8 @@ def kafka_options(
     """Return the options of Spark's Kafka source; empty if files are read.
 
     Raises:
-        BadParameter: Files and topics are named, or an option has no value, or topics are to be
-            read without Spark.
+        typer.BadParameter: Files and topics are named, or an option has no value, or topics are
+            to be read without Spark.
     """
     if servers is None:
         if subscribe or options:

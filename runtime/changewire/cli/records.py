@@ -64,7 +64,7 @@ def given(inputs: Sequence[str] | None) -> list[str]:
     """Return the inputs; standard input if none is named and something is piped in.
 
     Raises:
-        BadParameter: None is named, and standard input is a terminal.
+        typer.BadParameter: None is named, and standard input is a terminal.
     """
     if inputs:
         return list(inputs)
@@ -77,7 +77,7 @@ def records(inputs: Sequence[str] | None, shape: str) -> Iterator[Record]:
     """Yield the records of all inputs; no more than one is held.
 
     Raises:
-        BadParameter: There is no input.
+        typer.BadParameter: There is no input.
         FramingError: while iterating, an input cannot be read.
     """
     files = expand(given(inputs))

@@ -63,7 +63,7 @@ def writer_of(format: str, shape: str) -> Callable[[bytes], object]:
     """Return what writes the encoded messages of a format.
 
     Raises:
-        BadParameter: They are MessagePack, and standard output is a terminal.
+        typer.BadParameter: They are MessagePack, and standard output is a terminal.
     """
     if encoding_of(format) == "json":
         return write_data

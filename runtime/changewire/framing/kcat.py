@@ -60,7 +60,7 @@ def kcat(source: Source, limit: int) -> Iterator[Record]:
 def parse(line: bytes, shape: type[T]) -> T:
     """Return `line`, JSON in which kcat left bytes that are not UTF-8 as they are, as a `shape`.
 
-    Such a byte becomes a surrogate, which `surrogateescape` turns into the byte again.
+    Such a byte becomes a surrogate, which ``surrogateescape`` turns into the byte again.
 
     Raises:
         ValueError: the line is not JSON, or not of this shape.

@@ -122,7 +122,7 @@ def test_rows_without_their_key(row: Any) -> None:
     ],
 )
 def test_sequence(op: str, text: Any, expected: Any) -> None:
-    """The sequence is `sequenceId` as a number; a lone row before sorts before its row after."""
+    """The sequence is ``sequenceId`` as a number; a lone row before sorts before its row after."""
     found = change(op, before=ROW, after=ROW, sequenceId=text).sequence
     assert (found and (found.major, found.minor)) == expected
 
@@ -131,7 +131,7 @@ def test_sequence(op: str, text: Any, expected: Any) -> None:
     "text", ["", "x", "1.0", "-2", "+1", " 1", "1_0", "\u0661", str(2**63), "0" * 20]
 )
 def test_a_sequence_that_is_no_number_is_refused(text: str) -> None:
-    """A `sequenceId` that is no integer of 64 bits is refused: it would order nothing."""
+    """A ``sequenceId`` that is no integer of 64 bits is refused: it would order nothing."""
     with pytest.raises(cw.DecodeError) as caught:
         change("INSERT", after=ROW, sequenceId=text)
     assert (caught.value.code, caught.value.pointer) == ("wrong-value", "/payload/sequenceId")
@@ -149,7 +149,7 @@ def test_times() -> None:
 
 
 def test_ddl_keeps_its_text_and_opaque_bytes() -> None:
-    """The statement is text that nobody runs, `ddlMeta` bytes that nobody reads."""
+    """The statement is text that nobody runs, ``ddlMeta`` bytes that nobody reads."""
     ddl = {"text": "ALTER TABLE users ADD x INT", "ddlMeta": "rO0ABXQAA2RkbA=="}
     found = change("ALTER", ddl=ddl)
     assert found.ddl == "ALTER TABLE users ADD x INT"

@@ -210,7 +210,7 @@ def test_types_are_those_of_the_generator(name: str) -> None:
 
 
 def test_unknown_properties_are_kept() -> None:
-    """A property that no schema names is in `_extra`, as the model has it."""
+    """A property that no schema names is in ``_extra``, as the model has it."""
     message = b'{"msg":"delete","key":["n",null,"YWJjZGVmZ2hpamtsbW5vcHFyc3Q=",1],"new":[1]}'
     (row,) = cwa.messages([message], format=FORMAT).messages.read_all().to_pylist()
     assert row["content"]["_extra"] == '{"/new":[1]}'

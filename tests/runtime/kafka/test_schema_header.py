@@ -183,7 +183,7 @@ def test_any_header_is_read_or_refused(value: bytes | str) -> None:
 
 
 def test_the_last_header_counts() -> None:
-    """Of several headers of one name the last is taken, as Kafka's own `lastHeader` does."""
+    """Of several headers of one name the last is taken, as Kafka's own ``lastHeader`` does."""
     headers = [(HEADERS[False], b"x"), header_of(WRITE)]
     assert ChangewireDeserializer()(WRITE, context(headers)) == cw.decode(WRITE)
 

@@ -25,7 +25,7 @@ _EXACT: Final = decimal.Context(
 
 
 def exact_decimal(node: Node) -> Read:
-    """Return a reader of `org.apache.kafka.connect.data.Decimal`.
+    """Return a reader of ``org.apache.kafka.connect.data.Decimal``.
 
     Text is the Base64 of the unscaled value, big-endian in two's complement; ``parameters.scale``
     says how many of its digits stand behind the point. A JSON number (``decimal.format=numeric``)

@@ -90,7 +90,7 @@ def date_of_text(text: str) -> date:
 
 
 def time_of_text(text: str) -> time:
-    """Return the time of day, with its offset, of ``10:15:30.5+01:00`` (`ZonedTime`)."""
+    """Return the time of day, with its offset, of ``10:15:30.5+01:00`` (``ZonedTime``)."""
     hour, minute, second, fraction, *offset = _parts(_TIME, text)
     return time(*_clock(hour, minute, second, fraction), tzinfo=timezone(_offset(*offset)))
 

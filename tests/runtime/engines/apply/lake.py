@@ -71,7 +71,7 @@ class Lake:
         applies_truncates: Whether truncates are applied.
         lake: Folder of the tables, where it is not that of the root.
         files: Number of files so far.
-        namespace: Where the tables are that have names, in a catalog `ice`.
+        namespace: Where the tables are that have names, in a catalog ``ice``.
         given: Type of rows; None for rows of JSON text.
         log: Format of the outputs of `apply`; empty for that of the tables, as users have it. A
             batch in Parquet takes a third of the time.

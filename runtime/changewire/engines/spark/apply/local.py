@@ -61,7 +61,7 @@ class LocalDecisions:
         shape: How the table has its rows.
         made: Decisions of `Decide`.
         counts: What became of the changes.
-        keys: How many keys were looked at, and how many need not be, as `Merged` has it.
+        keys: How many keys were looked at, and how many need not be.
     """
 
     spark: SparkSession

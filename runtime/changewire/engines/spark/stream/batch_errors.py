@@ -14,7 +14,7 @@ _INTERRUPTION: Final = re.compile(
     r"java\.(?:lang\.Interrupted|io\.InterruptedIO|nio\.channels\.ClosedByInterrupt)Exception"
 )
 _PY4J_TEXT: Final = "py4j.protocol.Py4JJavaError: An error occurred while calling a batch: {}"
-"""What Spark looks for in the text of an exception (`StreamExecution.isInterruptionException`)."""
+"""What ``StreamExecution.isInterruptionException`` of Spark looks for in a text of an error."""
 
 _LOST: Final = "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND"
 """Spark's error condition for rows of `DataFrame.localCheckpoint` whose executor is gone."""

@@ -1,4 +1,4 @@
-"""Batches that Spark has committed, as its `StreamingQueryProgress` reports them."""
+"""Batches that Spark has committed, as its ``StreamingQueryProgress`` reports them."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def batch_id(text: str) -> int:
 
 
 def read(text: str) -> BatchProgress | None:
-    """Return what a `StreamingQueryProgress` reports of a batch.
+    """Return what a ``StreamingQueryProgress`` reports of a batch.
 
     None if no batch was committed, or if the query is not one of `write_stream`.
 

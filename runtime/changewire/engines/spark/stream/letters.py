@@ -16,7 +16,7 @@ from changewire.engines.spark.kafka.reach import check_reachable
 from changewire.engines.spark.types import HEADERS
 
 CONNECT: Final = "__connect.errors."
-"""Begins Connect's names, see its `DeadLetterQueueReporter`."""
+"""Begins Connect's names, see its ``DeadLetterQueueReporter``."""
 
 OURS: Final = "changewire."
 
