@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import keyword
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
@@ -38,7 +38,7 @@ def family_with(*schemas: Mapping[str, Any], **meta: Any) -> Family:
 
 
 @contextmanager
-def imported(family: Family, *names: str) -> Iterator[list[Any]]:
+def imported(family: Family, *names: str) -> Generator[list[Any]]:
     """Yield generated modules of a family by their names, each after those that it imports.
 
     ``__init__`` is the package itself.
