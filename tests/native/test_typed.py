@@ -26,6 +26,7 @@ from pyspark.sql.types import (
     StringType,
     StructField,
     StructType,
+    TimestampNTZType,
     TimestampType,
 )
 from tests.native.differential import FORMATS, batch_of, compared, needs_kernel
@@ -58,7 +59,7 @@ FITTING: Mapping[type, DataType] = {
 TYPES: tuple[DataType, ...] = (
     *FITTING.values(),
     *(ByteType(), ShortType(), IntegerType(), FloatType(), ArrayType(StringType())),
-    *(DecimalType(38, 0), DecimalType(5, 2), DecimalType(38, 38)),
+    *(DecimalType(38, 0), DecimalType(5, 2), DecimalType(38, 38), TimestampNTZType()),
 )
 JSON_TEXT = {"contentMediaType": "application/json"}
 METADATA: tuple[dict[str, str], ...] = (
