@@ -100,7 +100,6 @@ def test_rows_of_json_text_show_the_clock_and_its_offset(
 
 def test_tables_of_delta_rs_hold_dates(tmp_path: Path) -> None:
     """Rows are columns of the types, a day names a row, and versions of rows read their text."""
-    places = {"output": str(tmp_path / "out"), "checkpoint": str(tmp_path / "checkpoint")}
     for number, sequence in enumerate((1, 2)):
         file = tmp_path / f"{number}.jsonl"
         one = message(
@@ -114,7 +113,8 @@ def test_tables_of_delta_rs_hold_dates(tmp_path: Path) -> None:
             rows=ROW,
             keys=["day"],
             time_zone=ZONE,
-            **places,
+            output=str(tmp_path / "out"),
+            checkpoint=str(tmp_path / "checkpoint"),
         )
     (row,) = (
         DeltaTable(str(tmp_path / "t")).to_pyarrow_table().drop_columns("_changewire").to_pylist()
