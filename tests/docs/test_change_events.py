@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 from tests.runtime.changes.dataworks import change as dataworks_change
 from tests.runtime.changes.lindorm import change as lindorm_change
@@ -24,9 +25,10 @@ def listed() -> list[str]:
 
 def test_leniencies_are_listed() -> None:
     """The table has every leniency that a change can need, in the order of the alphabet."""
-    types = {"t": "DOUBLE", "d": "DATE", "u": "GEOMETRY"}
-    row = {"t": "1.0", "d": 10**18, "u": 1, "x": 1}
-    used = dataworks_change("INSERT", types=types, after=row).attributes["leniencies"]
+    types = {"t": "DOUBLE", "n": "DOUBLE", "d": "DATE", "e": "DATE", "l": "LONG", "u": "GEOMETRY"}
+    row = {"t": "1.0", "n": "NaN", "d": 10**18, "e": -2208931543000, "l": 2**63, "u": 1, "x": 1}
+    given: Any = {"types": types, "primary_key": ["T"], "time_zone": "Asia/Shanghai"}
+    used = dataworks_change("INSERT", after=row, **given).attributes["leniencies"]
     cells = {"ROW": "", "a": ""}
     used += lindorm_change("c", after=cells, families=["f"]).attributes["leniencies"]
     assert listed() == sorted({*used, *NOTES, MISMATCH} - NEVER)

@@ -24,7 +24,12 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 OPTIONS: Mapping[str, Sequence[Mapping[str, Any]]] = {
     "aerospike-json": ({}, {"image": "patch"}),
     "aerospike-msgpack": ({}, {"image": "patch"}),
-    "dataworks-json": ({}, {"keys": ["id"]}, {"image": "patch"}),
+    "dataworks-json": (
+        {},
+        {"keys": ["id"]},
+        {"image": "patch"},
+        {"image": "patch", "time_zone": "Asia/Shanghai"},
+    ),
     "lindorm-json": ({}, {"keys": ["id"]}, {"families": ["f", "cf"]}, {"image": "keys"}),
 }
 """Options that each format heeds."""
@@ -43,7 +48,9 @@ def name_of(value: object) -> str | None:
     if not isinstance(value, DecodeOptions):
         return None
     given = {
-        name: option for name in ("image", "keys", "families") if (option := getattr(value, name))
+        name: option
+        for name in ("image", "keys", "families", "time_zone")
+        if (option := getattr(value, name))
     }
     return f"{value.format} {given}"
 
@@ -62,10 +69,13 @@ def examples(format: str) -> list[tuple[bytes | None, bytes | None]]:
 
 @pytest.mark.parametrize("options", CASES, ids=name_of)
 def test_examples(options: DecodeOptions) -> None:
-    """Rows of the examples are the same, and the kernel makes most of them."""
+    """Rows of the examples are the same, and the kernel makes most of them.
+
+    It leaves rows with dates to Python if these are of another zone than UTC.
+    """
     values, keys = zip(*examples(options.format), strict=True)
     found = compare(batch_of(values, keys), options)
-    assert found.share >= LEAST
+    assert found.share >= (LEAST if options.time_zone == "UTC" else 0.5)
     compare(batch_of(values, keys), options, effects=True)
 
 

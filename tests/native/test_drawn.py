@@ -95,7 +95,7 @@ CELLS: Sequence[Any] = (
 )
 
 
-_INTEGERS = (0, 1, -1, 127, 1700000000123, 19000)
+_INTEGERS = (0, 1, -1, 127, 1700000000123, 19000, 2**64 - 1)
 _TEXTS = ("", "a", "x\n", "\u00e9", "AAE=")
 _BYTES = ("AAE=", "AQ==", "/w==", "AAAAAAAAAAAB", "gAAAAAAAAAAAAAAAAAAAAA==")
 FITTING: Mapping[str, Sequence[Any]] = {
@@ -108,7 +108,7 @@ FITTING: Mapping[str, Sequence[Any]] = {
     "DATE": _INTEGERS,
     "STRING": _TEXTS,
     "BYTES": _BYTES,
-    "DOUBLE": (1.5, 3.0, 7, "1.10", "1.1", "-0.0", "12"),
+    "DOUBLE": (1.5, 3.0, 7, "1.10", "1.1", "-0.0", "12", "NaN", "infinity"),
     "BOOLEAN": (True, False),
 }
 """Values that columns of a type hold."""
@@ -164,13 +164,20 @@ def test_dataworks_schemas(seed: int) -> None:
     draw = random.Random(seed)  # noqa: S311 - no secret
     texts = ("1.10", "1.1", "-0.0", "1e3", "0.0000001", "0.000000", "12", "+1", "007")
     messages: list[bytes] = []
+    hidden = ("#alibaba_rds_row_id#", "_drds_implicit_id_")
     for _ in range(2000):
         columns = [{"name": name, "type": draw.choice(TYPES)} for name in "abc"]
+        columns += [
+            {"name": name, "type": "LONG"}
+            for name in draw.sample(hidden, draw.choice((0, 0, 1, 2)))
+        ]
         before, after = (
             {column["name"]: cell(column["type"], draw) for column in columns} for _ in range(2)
         )
         if draw.random() < 0.5:
             after = {**before, "b": draw.choice((*CELLS, *texts))}
+        for image in draw.choice(([], [after], [before, after])):
+            del image[draw.choice([*image])]
         payload = {
             "op": draw.choice(("INSERT", "UPDATE_AFTER", "UPDATE_AFTER", "DELETE", "UPDATE_BEFOR")),
             "before": {"dataColumn": before},
@@ -179,7 +186,7 @@ def test_dataworks_schemas(seed: int) -> None:
             "timestamp": {"eventTime": draw.choice((-1, 1700000000123))},
             "ddl": draw.choice((None, {"text": "a\n\u00e9", "ddlMeta": "AAE="}, {"text": ""})),
         }
-        key = draw.choice((None, [], ["a"], ["a", "b"], ["a", "a"], ["d"]))
+        key = draw.choice((None, [], ["a"], ["a", "b"], ["a", "a"], ["d"], ["A"]))
         schema = {
             "dataColumn": columns,
             "primaryKey": key,
@@ -189,7 +196,10 @@ def test_dataworks_schemas(seed: int) -> None:
         messages.append(json.dumps(message, ensure_ascii=draw.random() < 0.5).encode())
     compare(batch_of(messages), DecodeOptions("dataworks-json"))
     compare(batch_of(messages), DecodeOptions("dataworks-json"), effects=True)
+    compare(batch_of(messages), DecodeOptions("dataworks-json", "patch"), effects=True)
     compare(batch_of(messages), DecodeOptions("dataworks-json", keys=["b", "a", "b"]))
+    zoned = compare(batch_of(messages), DecodeOptions("dataworks-json", time_zone="Asia/Shanghai"))
+    assert zoned.share > 0
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -24,6 +24,7 @@ from pyspark.sql.types import (
     StringType,
     StructField,
     StructType,
+    TimestampNTZType,
     TimestampType,
 )
 from tests.native.differential import batch_of, compared, needs_kernel
@@ -52,6 +53,7 @@ SCALARS: Sequence[tuple[DataType, Sequence[Any]]] = (
     (BinaryType(), ("QUI=", "AB==", "")),
     (DateType(), ("2024-01-02",)),
     (TimestampType(), ("2024-01-02T03:04:05Z",)),
+    (TimestampNTZType(), ("2024-01-02T03:04:05Z",)),
 )
 """Types, and values of JSON, of which most fit them."""
 

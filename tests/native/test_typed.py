@@ -26,12 +26,14 @@ from pyspark.sql.types import (
     StringType,
     StructField,
     StructType,
+    TimestampNTZType,
     TimestampType,
 )
 from tests.native.differential import FORMATS, batch_of, compared, needs_kernel
 from tests.native.mutants import damaged
 from tests.native.test_differential import examples
 from tests.runtime.engines.any_messages import captured, mutated
+from tests.runtime.engines.rows import dataworks_insert
 
 import changewire as cw
 from changewire.changes.decode_options import DecodeOptions
@@ -58,7 +60,7 @@ FITTING: Mapping[type, DataType] = {
 TYPES: tuple[DataType, ...] = (
     *FITTING.values(),
     *(ByteType(), ShortType(), IntegerType(), FloatType(), ArrayType(StringType())),
-    *(DecimalType(38, 0), DecimalType(5, 2), DecimalType(38, 38)),
+    *(DecimalType(38, 0), DecimalType(5, 2), DecimalType(38, 38), TimestampNTZType()),
 )
 JSON_TEXT = {"contentMediaType": "application/json"}
 METADATA: tuple[dict[str, str], ...] = (
@@ -137,3 +139,13 @@ def test_variant(format: str) -> None:
         batch_of([*captured(format), *mutated(format, 500)]), VariantDecoder(options(format))
     )
     assert found.declined < found.messages
+
+
+@pytest.mark.parametrize("kind", [DateType(), TimestampType(), TimestampNTZType(), StringType()])
+def test_dates_of_dataworks(kind: DataType) -> None:
+    """Midnight is a date, and the kernel makes columns of it; another time of day is none."""
+    days = [0, -86_400_000, 1_731_628_800_000, -62_135_596_800_000]
+    sent = [dataworks_insert({"a": "DATE"}, a=value) for value in (*days, 1, -1, 43_200_000)]
+    row = row_columns(StructType([StructField("a", kind, metadata={TYPED_BY: ROW_SCHEMA})]))
+    found = compared(batch_of(sent), TypedDecoder(DecodeOptions("dataworks-json"), row))
+    assert found.declined == (3 if kind == DateType() else 0)

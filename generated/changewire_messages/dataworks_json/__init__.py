@@ -93,7 +93,7 @@ DIGESTS: Final[Mapping[str, str]] = {
     "Delete": "sha256:3ff8d16b558a108e144dfa0fe0658be91636fd6e517b34d6ff31cd8a8c590ede",
     "Heartbeat": "sha256:38551ea5f4cd6dbc063480dda38f3e57556959b9d2d767b745b2e9e25abaf6bd",
     "Insert": "sha256:4690f34ef1a0309156a61a442546226f8e16ff6c669859f9da3552404a35a21d",
-    "Message": "sha256:26e218c3c18af566d02feda021495823ecfb504aa72ee72a32e24a434f25e951",
+    "Message": "sha256:a06b10bac0713e53d9f9a512b6d3badf3399b1e40de5c29855dbe6f53913a2ba",
     "Other": "sha256:9a1d6d91baa71edc082eced9630ccd2ec23be5d6ad7c1f2aebf30085a3278acd",
     "Query": "sha256:17ef4c2135cddf7701951c8ded5ffb9e172f99c94042d0ac8fdea09516864fe2",
     "Transaction": "sha256:c28aef4a120c8fb3e3266f376c5eaf075da1c9d3d7e89e169af9ce0a2d50de47",

@@ -20,8 +20,9 @@ class ColumnType(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_
     """Name of the column; any text."""
 
     type: str
-    """BOOLEAN, DATE (milliseconds since the Unix epoch, UTC), BYTES (Base64), STRING, LONG
-    (integer of 64 bits) or DOUBLE (number, or numeric text).
+    """BOOLEAN, DATE (what a clock showed in the time zone of the task, as milliseconds since
+    the Unix epoch), BYTES (Base64), STRING, LONG (integer of 64 bits, with or without sign)
+    or DOUBLE (number; or text of a number, NaN or an infinity).
     """
 
 
@@ -51,7 +52,9 @@ class DataSchema(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_
     """Columns and their types; null in heartbeats."""
 
     primary_key: list[str] | None | UnsetType = field(name="primaryKey", default=UNSET)
-    """Names of the columns of the primary key; null where the table has none."""
+    """Names of the columns of the primary key; null where the table has none. They may differ
+    from those of the columns in case.
+    """
 
     source: Source | None | UnsetType = UNSET
     """Where the table is; null in heartbeats."""

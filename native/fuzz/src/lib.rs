@@ -158,6 +158,7 @@ fn state(target: &str, options: u8) -> State {
         image: if is_set(0) { "full" } else { "patch" }.to_owned(),
         keys: is_set(3).then(|| vec!["id".to_owned()]),
         families: is_set(4).then(|| vec!["f".to_owned()]),
+        time_zone: "UTC".to_owned(),
         effects: is_set(1),
         row,
     };

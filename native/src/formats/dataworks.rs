@@ -15,7 +15,7 @@ use crate::table::Table;
 use crate::table::tape::{ABSENT, Message, Slot};
 
 /// Columns that name the rows of tables without a primary key.
-const HIDDEN: [&[u8]; 2] = [b"#alibaba_rds_row_id#", b"__#alibaba_rds_row_id#__"];
+const HIDDEN: [&[u8]; 3] = [b"#alibaba_rds_row_id#", b"__#alibaba_rds_row_id#__", b"_drds_implicit_id_"];
 
 pub struct DataWorks {
     message: Bound<3>,
@@ -28,6 +28,8 @@ pub struct DataWorks {
     arms: Vec<Option<Arm>>,
     keys: Option<Vec<Vec<u8>>>,
     mode: String,
+    /// Whether dates are those of clocks in UTC; others are declined.
+    is_utc: bool,
     rows: [Row; 2],
 }
 
@@ -46,6 +48,7 @@ impl DataWorks {
             arms,
             keys: options.keys.as_deref().map(distinct),
             mode: options.image.clone(),
+            is_utc: options.time_zone == "UTC",
             rows: Default::default(),
         })
     }
@@ -60,6 +63,7 @@ impl DataWorks {
         columns: &mut Columns,
         notes: &mut Notes,
     ) -> Option<()> {
+        let is_utc = self.is_utc;
         let row = &mut self.rows[side];
         row.is_there = image.is_there();
         row.cells.clear();
@@ -72,6 +76,7 @@ impl DataWorks {
         write_row(values, message, row, out, |name, slot, out| {
             match table.type_of(name, &mut next) {
                 None => notes.push("undeclared-column"),
+                Some(Type::Date) if !is_utc && slot.kind != Kind::Null => return None,
                 Some(kind) if slot.kind != Kind::Null => return value(kind, slot, message, out, notes),
                 Some(_) => {}
             }
@@ -86,15 +91,18 @@ impl DataWorks {
         let before = Written { row: &self.rows[0], data: before };
         let after = Written { row: &self.rows[1], data: after };
         let row = if after.row.is_there { after } else { before };
-        let names = self.names(table);
+        // What did not change need not be in an image that is not full.
+        let rest = (self.mode != "full").then_some(before);
+        let value = |name: &[u8]| row.value(name).or_else(|| rest.and_then(|rest| rest.value(name)));
+        let names = key_names(self.names(table), value);
         let (mut key, mut old) = (Vec::new(), Vec::new());
-        if !row.row.is_there || !key_of(&row, names, &mut key) {
+        if !write_key(names.iter().copied(), value, &mut key) {
             return Some(());
         }
         let is_update = op == "update" && after.row.is_there && before.row.is_there;
-        if is_update && key_of(&before, names, &mut old) && old != key {
-            for name in key_names(&after, names) {
-                let pair = (before.value(name), after.value(name));
+        if is_update && write_key(names.iter().copied(), |name| before.value(name), &mut old) && old != key {
+            for name in names {
+                let pair = (before.value(name), value(name));
                 // Decimals of other digits may be equal, and so may a decimal and a number.
                 let is_number = table.type_of(name, &mut 0) == Some(Type::Double);
                 let (Some(one), Some(other)) = pair else { return None };
@@ -223,14 +231,10 @@ impl Adapter for DataWorks {
     }
 }
 
-/// Write the key of a row; without names, one of the hidden columns is the key.
-fn key_of(row: &Written, names: &[Vec<u8>], out: &mut Vec<u8>) -> bool {
-    write_key(key_names(row, names).into_iter(), |name| row.value(name), out)
-}
-
-fn key_names<'n>(row: &Written, names: &'n [Vec<u8>]) -> Vec<&'n [u8]> {
+/// Return the columns that name a row; without any, one of the hidden columns does.
+fn key_names<'n, 'v>(names: &'n [Vec<u8>], value: impl Fn(&[u8]) -> Option<&'v [u8]>) -> Vec<&'n [u8]> {
     if !names.is_empty() {
         return names.iter().map(Vec::as_slice).collect();
     }
-    HIDDEN.into_iter().find(|name| row.value(name).is_some()).into_iter().collect()
+    HIDDEN.into_iter().find(|name| value(name).is_some()).into_iter().collect()
 }

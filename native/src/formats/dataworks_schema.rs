@@ -100,6 +100,8 @@ impl Schemas {
         }
         for (_, name) in message.elements(primary_key) {
             let name = message.content(name)?.to_vec();
+            // It may be another one if case is ignored.
+            made.columns.iter().find(|column| column.0 == name)?;
             if !made.primary_key.contains(&name) {
                 made.primary_key.push(name);
             }

@@ -53,6 +53,8 @@ pub struct Options {
     pub image: String,
     pub keys: Option<Vec<String>>,
     pub families: Option<Vec<String>>,
+    /// Name of the zone whose clocks made times that have no zone.
+    pub time_zone: String,
     /// Whether the effects of changes on tables are made as well.
     pub effects: bool,
     /// The type that rows must fit; none if rows are JSON text.

@@ -1,7 +1,8 @@
 //! Times as Python writes them: ISO 8601, in UTC.
 
 const MICROSECONDS: i64 = 1_000_000;
-const DAY: i64 = 24 * 60 * 60 * MICROSECONDS;
+/// Microseconds of a day.
+pub const DAY: i64 = 24 * 60 * 60 * MICROSECONDS;
 
 /// Days from 0000-03-01 to 1970-01-01.
 const EPOCH_DAYS: i64 = 719_468;

@@ -4,7 +4,7 @@ use super::kinds::{Kind, Reading};
 use super::nested;
 use super::store::Store;
 use crate::formats::rows::Means;
-use crate::formats::times::{read_date, read_time};
+use crate::formats::times::{DAY, read_date, read_time};
 use crate::json::base64::decode;
 use crate::json::text::unescape;
 
@@ -69,6 +69,9 @@ fn integer(kind: &Kind, means: Means, text: &[u8]) -> Option<i64> {
             (beyond == 0 || beyond == -1).then_some(value)
         }
         (Kind::Date, Means::Date) => read_date(content(text)?),
+        (Kind::Date, Means::Time) => {
+            read_time(content(text)?).filter(|time| time % DAY == 0).map(|time| time / DAY)
+        }
         (Kind::Time, Means::Time) => read_time(content(text)?),
         _ => None,
     }

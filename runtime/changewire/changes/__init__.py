@@ -35,6 +35,7 @@ def changes(
     families: Sequence[str] | None = None,
     *,
     digests: Digests = "off",
+    time_zone: str = "UTC",
 ) -> list[Change]:
     """Return the changes that a message stands for, in their order.
 
@@ -48,12 +49,15 @@ def changes(
             tables have none.
         digests: ``count`` and ``refuse`` compare the digest of an Aerospike record with that of its
             set and user key, and count or refuse a record where they differ.
+        time_zone: IANA name of the zone whose clocks made the dates of a DataWorks message: that of
+            the task that synchronizes.
 
     Raises:
         DecodeError: The message contradicts itself.
         TypeError: It is no model of a message.
-        ValueError: `keys`, `families` or `digests` does not fit the format, or `image` or `digests`
-            is unknown, or the format, of another package, has no adapter.
+        ValueError: `keys`, `families`, `digests` or `time_zone` does not fit the format, or
+            `image`, `digests` or `time_zone` is unknown, or the format, of another package, has no
+            adapter.
         ImportError: Digests are to be compared, and pycryptodome is not installed.
     """
     kind: Any = type(message)
@@ -62,7 +66,7 @@ def changes(
         raise ValueError(
             f"format {name} has no adapter: no package names one in the entry point group {GROUP}"
         )
-    options = DecodeOptions(name, image, keys, families, digests)
+    options = DecodeOptions(name, image, keys, families, digests, time_zone=time_zone)
     return [change_row(message, record_key, options).change()]
 
 

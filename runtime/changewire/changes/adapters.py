@@ -31,7 +31,7 @@ BUILT_IN: Final[Mapping[str, str]] = {
 """The adapter of each built-in format, as an entry point names one: a module and a name in it."""
 
 
-OPTIONS: Final = ("image", "keys", "families", "digests", "null_value")
+OPTIONS: Final = ("image", "keys", "families", "digests", "null_value", "time_zone")
 """The options of `DecodeOptions` that an adapter may heed."""
 
 _NO_ADAPTER: Final = "the format has no adapter"
@@ -62,7 +62,7 @@ class Adapter(NamedTuple):
             record, which may be None, and the `DecodeOptions`. It raises `DecodeError` for a
             message that contradicts itself.
         options: Names of the options of `DecodeOptions` that the adapter heeds: ``image``,
-            ``keys``, ``families``, ``digests``. Any other option is refused.
+            ``keys``, ``families``, ``digests``, ``time_zone``. Any other option is refused.
         reasons: Why an option is refused, by its name; for the text of the error.
         delete_by_key: Returns the delete that a Kafka record without value stands for: takes its
             key and the `DecodeOptions`. None if keys of records do not name rows; then the option

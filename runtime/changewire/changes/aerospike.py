@@ -19,6 +19,7 @@ OPTIONS: Final = frozenset({"image", "digests"})
 REASONS: Final[Mapping[str, str]] = {
     "keys": "rows are named by their digest",
     "families": "records have no column families",
+    "time_zone": "times of messages are in UTC",
 }
 
 _PLAIN = frozenset({wire.StrBin, wire.BoolBin, wire.IntBin, wire.FloatBin})

@@ -1,23 +1,24 @@
 """DataWorks messages to changes: before and after images, with the types declared beside them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Final, get_args
+from zoneinfo import ZoneInfo
 
 from msgspec import UNSET
 
 from changewire.changes import dataworks_schema
 from changewire.changes.adapters import Adapter
 from changewire.changes.change_row import ChangeRow, unknown_event
+from changewire.changes.dataworks_keys import key_columns
 from changewire.changes.dataworks_rows import INT64, SYSTEM, TableSchema, table_of
 from changewire.changes.decode_options import DecodeOptions
+from changewire.changes.time_zones import on_the_clock, time_zone
 from changewire.changes.values import MismatchError, key_of
 from changewire.codec import DecodeError, Issue
 from changewire_messages import change
 from changewire_messages import dataworks_json as wire
 from changewire_messages.support import pointer_token
-
-HIDDEN_KEYS: Final = ("#alibaba_rds_row_id#", "__#alibaba_rds_row_id#__")
-"""Columns that name the rows of RDS MySQL tables without a primary key."""
 
 _BEFORE_IMAGES: Final = get_args(wire.UpdateBefore)
 _OPS: Final[Mapping[type, Any]] = {
@@ -42,11 +43,11 @@ def dataworks_changes(
     """Return the change or control event that a message is.
 
     The option ``keys`` names the row in place of the primary key; ``image`` says what `after`
-    holds of it.
+    holds of it, and ``time_zone`` by which clocks dates were made.
 
     Raises:
-        DecodeError: Values contradict the declared types of their columns, or ``sequenceId`` is no
-            number.
+        DecodeError: Values contradict the declared types of their columns, the primary key names
+            no column, or ``sequenceId`` is no number.
     """
     table = table_of(message.schema_text)
     payload = message.payload
@@ -61,11 +62,17 @@ def dataworks_changes(
     # The row after a delete would bring it back; that of a before-image comes in its own message.
     has_after = not is_before and op != "delete"
     after = _row(payload.after, table, "after", used, issues) if has_after else None
+    if (zone := time_zone(options.time_zone)) is not None:
+        before = _on_clocks(before, payload.before, zone, used)
+        after = _on_clocks(after, payload.after, zone, used)
+    row = before if after is None else after
+    if before and after and options.image != "full":
+        row = {**before, **after}  # the key need not be among what changed
+    names = () if row is None else key_columns(table, row, options.keys, used, issues)
     if issues:
         raise DecodeError(wire.FORMAT, issues)
-    row = before if after is None else after
-    key = _key(row, table, options.keys)
-    before_key = _key(before, table, options.keys) if op == "update" and key else None
+    key = key_of(row, names) if row and names else None
+    before_key = key_of(before, names) if op == "update" and key and before else None
     time = payload.timestamp.event_time
     return ChangeRow(
         op=op,
@@ -128,19 +135,25 @@ def _row(
     return found
 
 
-def _key(
-    row: Mapping[str, Any] | None, table: TableSchema, keys: Sequence[str] | None
+def _on_clocks(
+    row: dict[str, Any] | None, image: Any, zone: ZoneInfo, used: list[str]
 ) -> dict[str, Any] | None:
-    """Return the columns that name a row; None without a row, or if nothing names it."""
+    """Return a row in which dates have the offsets of a zone; the image has them as numbers."""
     if row is None:
         return None
-    names = table.primary_key if keys is None else keys
-    if names:
-        return key_of(row, names)
-    for name in HIDDEN_KEYS:
-        if name in row:
-            return key_of(row, (name,))
-    return None
+    found = row.copy()
+    for name, value in row.items():
+        if type(value) is datetime:
+            found[name] = _on_clock(value, image.data_column[name], zone, used)
+    return found
+
+
+def _on_clock(value: datetime, sent: int, zone: ZoneInfo, used: list[str]) -> datetime | int:
+    try:
+        return on_the_clock(value, zone, used)
+    except OverflowError:
+        used.append("time-out-of-range")
+        return sent
 
 
 def _sequence(text: Any, *, is_before: bool) -> change.Sequence | None:
@@ -185,7 +198,7 @@ def _attributes(
 ADAPTER: Final = Adapter(
     system=SYSTEM,
     change=dataworks_changes,
-    options=frozenset({"image", "keys"}),
+    options=frozenset({"image", "keys", "time_zone"}),
     reasons={
         "digests": "rows have no digest",
         "families": "tables have no column families",

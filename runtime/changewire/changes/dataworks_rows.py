@@ -22,20 +22,31 @@ Raises `MismatchError` for a value that contradicts the type.
 """
 
 INT64: Final = range(-(2**63), 2**63)
+_LONG: Final = range(-(2**63), 2**64)
 _MOST_DIGITS: Final = 1000
 """Characters of numeric text that are read; a decimal of a database has less than 100."""
 _NUMERIC: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_NOT_FINITE: Final = {text.lower(): text for text in ("NaN", "Infinity", "-Infinity")}
 
 
 def _of(kind: type, expected: str) -> Read:
     """Return a reader of values that stay as they are."""
 
     def read(value: Any, _used: list[str]) -> Any:
-        if type(value) is not kind or (kind is int and value not in INT64):
+        if type(value) is not kind:
             raise MismatchError(expected)
         return value
 
     return read
+
+
+def _long(value: Any, used: list[str]) -> int:
+    """Return an integer of 64 bits, with or without a sign."""
+    if type(value) is not int or value not in _LONG:
+        raise MismatchError("an integer of 64 bits")
+    if value not in INT64:
+        used.append("unsigned-long")
+    return value
 
 
 def _date(value: Any, used: list[str]) -> Any:
@@ -56,9 +67,15 @@ def _bytes(value: Any, _used: list[str]) -> bytes:
 
 
 def _double(value: Any, used: list[str]) -> Any:
-    """Return a number as it is, and numeric text as a decimal with every digit."""
+    """Return a number as it is, and numeric text as a decimal with every digit.
+
+    NaN and the infinities, which DataX writes in any case, are the texts that other formats have.
+    """
     if type(value) in {float, int, Decimal}:
         return value
+    if type(value) is str and value.lower() in _NOT_FINITE:
+        used.append("non-finite-text")
+        return _NOT_FINITE[value.lower()]
     # Decimal by itself also takes NaN, blanks, underscores and the digits of other scripts.
     if type(value) is not str or len(value) > _MOST_DIGITS or not _NUMERIC.fullmatch(value):
         raise MismatchError("a number, or numeric text")
@@ -81,7 +98,7 @@ COLUMN_TYPES: Final[Mapping[str, Read]] = {
     "BYTES": _bytes,
     "DATE": _date,
     "DOUBLE": _double,
-    "LONG": _of(int, "an integer of 64 bits"),
+    "LONG": _long,
     "STRING": _of(str, "a text"),
 }
 """Reader of each type that the format document names."""
@@ -102,7 +119,8 @@ class TableSchema(Struct, frozen=True):
         source: Where its rows are.
         readers: Reader of each column, by name.
         kinds: Type of the values that a column keeps as they are, by its name.
-        primary_key: Names of the columns of the primary key; None without one.
+        primary_key: Names of the columns of the primary key; none without one.
+        is_key_declared: Whether there is a primary key, and each of its columns is declared.
         fingerprint: Fingerprint of its text.
         attributes: What every change of such a message says.
     """
@@ -110,7 +128,8 @@ class TableSchema(Struct, frozen=True):
     source: Source
     readers: Mapping[str, Read]
     kinds: Mapping[str, type]
-    primary_key: Sequence[str] | None
+    primary_key: Sequence[str]
+    is_key_declared: bool
     fingerprint: str
     attributes: Mapping[str, Any]
 
@@ -119,7 +138,8 @@ def _build(text: bytes) -> TableSchema:
     """Make a schema ready: a reader for each column, and what every change of it says."""
     schema = msgspec.json.decode(text, type=wire.DataSchema)
     place = schema.source or wire.Source()
-    columns = schema.data_column or ()
+    columns, primary_key = schema.data_column or (), schema.primary_key or ()
+    names = {column.name for column in columns}
     attributes = {"db_type": place.db_type, "db_version": place.db_version}
     return TableSchema(
         source=Source(
@@ -130,7 +150,8 @@ def _build(text: bytes) -> TableSchema:
         ),
         readers={column.name: COLUMN_TYPES.get(column.type, unknown_type) for column in columns},
         kinds={c.name: KEPT_TYPES[c.type] for c in columns if c.type in KEPT_TYPES},
-        primary_key=schema.primary_key or None,
+        primary_key=primary_key,
+        is_key_declared=bool(primary_key) and names.issuperset(primary_key),
         fingerprint=fingerprint(text),
         attributes={name: value for name, value in attributes.items() if value is not UNSET},
     )

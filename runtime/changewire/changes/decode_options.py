@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, get_args
 from changewire.changes.adapters import adapter, change_row, deleted_row, empty_message
 from changewire.changes.aerospike_digest import ripemd160
 from changewire.changes.change_row import ChangeRow
+from changewire.changes.time_zones import UTC, time_zone
 from changewire.codec import (
     Codec,
     DecodeError,
@@ -74,9 +75,11 @@ class DecodeOptions:
             without key is a control event: it names no row.
         elements_as: What an engine makes of elements: ``changes``, or ``messages``, which are kept
             as they are. Those are of one format, and have no use for the other options.
+        time_zone: IANA name of the zone whose clocks made the times of a format that has times of
+            day and date without a zone.
 
     Raises:
-        ValueError: There is no such format or image, or another option does not fit it.
+        ValueError: There is no such format, image or time zone, or another option does not fit it.
         ImportError: Digests are to be compared, and pycryptodome is not installed.
     """
 
@@ -87,6 +90,7 @@ class DecodeOptions:
     digests: Digests = "off"
     null_value: NullValue = "control"
     elements_as: ElementsAs = "changes"
+    time_zone: str = UTC
 
     def __post_init__(self) -> None:
         """Check that the format is there and that the rest fits it."""
@@ -185,6 +189,9 @@ def _given(options: DecodeOptions) -> list[str]:
             if isinstance(names, str) or not names:
                 raise ValueError(f"{option} is a sequence of names, at least one")
             given.append(option)
+    if options.time_zone != UTC:
+        time_zone(options.time_zone)
+        given.append("time_zone")
     return given
 
 

@@ -156,6 +156,15 @@ NullValueOption: TypeAlias = Annotated[
     ),
 ]
 
+TimeZone: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--time-zone",
+        metavar="NAME",
+        help="Time zone of a DataWorks task, which its dates depend on, such as Asia/Shanghai.",
+    ),
+]
+
 ElementsAsOption: TypeAlias = Annotated[
     str,
     choice_option(

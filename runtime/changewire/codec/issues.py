@@ -20,7 +20,7 @@ CODES: Final[Mapping[str, str]] = {
     "invalid-json": "The bytes are not JSON.",
     "invalid-msgpack": "The bytes are not MessagePack.",
     "invalid-record-key": "The key of a Kafka record without value does not name a row.",
-    "invalid-schema": "The embedded schema of a message is not a Kafka Connect schema.",
+    "invalid-schema": "The embedded schema of a message is invalid.",
     "invalid-time": "Text that stands for a time is not a date and time with an offset.",
     "invalid-unicode": "The bytes are not UTF-8, or contain half of a surrogate pair.",
     "lossy": "A conversion would lose a part of the message.",

@@ -214,6 +214,7 @@ def kernel_of(
             image=options.image,
             keys=None if keys is None else [*keys],
             families=None if families is None else [*families],
+            time_zone=options.time_zone,
             effects=effects,
             row=None if row is None else row.columns,
             readings=[] if row is None else [*row.readings],

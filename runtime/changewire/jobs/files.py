@@ -37,6 +37,7 @@ def run(
     families: Sequence[str] | None = None,
     digests: Digests = "off",
     null_value: NullValue = "control",
+    time_zone: str = "UTC",
     elements_as: ElementsAs = "changes",
     rows: RowsAs = "json",
     shape: str = "auto",
@@ -61,8 +62,10 @@ def run(
             user key.
         null_value: What a Kafka record without value is: ``control``, an event that changes
             nothing, or ``delete``, of the row that its key names.
+        time_zone: IANA name of the zone whose clocks made the dates of DataWorks messages: that of
+            the task that synchronizes.
         elements_as: ``changes``, or ``messages``: typed columns that hold the messages as they are,
-            to which the options from `image` to `null_value`, and `rows`, do not apply.
+            to which the options from `image` to `time_zone`, and `rows`, do not apply.
         rows: What ``before`` and ``after`` are: ``json``, exact text; or columns, by a
             `pyarrow.Schema` or a schema of the row, as `changewire.arrow.decode` takes them; or
             ``embedded``, all columns that the schemas in the messages declare, which are read once
@@ -85,7 +88,7 @@ def run(
     return run_files(
         inputs,
         output,
-        DecodeOptions(format, image, keys, families, digests, null_value, elements_as),
+        DecodeOptions(format, image, keys, families, digests, null_value, elements_as, time_zone),
         rows=rows,
         engine=engine,
         shape=shape,

@@ -3,24 +3,28 @@
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 import changewire as cw
 
 TYPES = {"id": "LONG", "name": "STRING"}
 EVENT_TIME = 1620457896000
 SEQUENCE = 1620457642589000000
+OPTIONS = ("keys", "image", "time_zone")
 
 
-def message(op: str, types: Any = None, primary_key: Any = ("id",), **payload: Any) -> Any:
+def message(op: str, types: Any = None, primary_key: Any = UNSET, **payload: Any) -> Any:
     """Return the model of a message.
 
     Args:
         op: The operation.
         types: Types of the columns, by name.
-        primary_key: Columns of the primary key.
+        primary_key: Columns of the primary key; ``id`` unless given, if there is such a column.
         payload: Other members of the payload; rows are given as columns by name.
     """
     columns = TYPES if types is None else types
+    if primary_key is UNSET:
+        primary_key = ["id"] if "id" in columns else None
     rows = {place: payload.pop(place) for place in ("before", "after") if place in payload}
     schema = {
         "dataColumn": [{"name": name, "type": kind} for name, kind in columns.items()],
@@ -44,7 +48,7 @@ def decoded(wire: Any) -> Any:
 
 
 def change(op: str, **given: Any) -> cw.Change:
-    """Return the only change of a message of `message`; `keys` are those of `cw.changes`."""
-    keys = given.pop("keys", None)
-    (found,) = cw.changes(message(op, **given), keys=keys)
+    """Return the only change of a message of `message`; `OPTIONS` are those of `cw.changes`."""
+    options = {name: given.pop(name) for name in OPTIONS if name in given}
+    (found,) = cw.changes(message(op, **given), **options)
     return found

@@ -82,7 +82,9 @@ def test_an_insert_moves_no_row() -> None:
     assert cw.leniencies(message("DELETE", before=ROW, after=MOVED)) == ["after-on-delete"]
 
 
-@pytest.mark.parametrize("hidden", ["#alibaba_rds_row_id#", "__#alibaba_rds_row_id#__"])
+@pytest.mark.parametrize(
+    "hidden", ["#alibaba_rds_row_id#", "__#alibaba_rds_row_id#__", "_drds_implicit_id_"]
+)
 @pytest.mark.parametrize("primary_key", [None, []])
 def test_keys_without_a_primary_key(hidden: str, primary_key: Any) -> None:
     """Without a primary key the hidden row id names the row; Oracle's rowid only if asked."""
@@ -101,9 +103,72 @@ def test_keys_are_in_place_of_the_primary_key() -> None:
     assert found.before_key == {"name": "a", "id": 1}
 
 
+def test_a_primary_key_in_another_case() -> None:
+    """A name that one column has if case is ignored is this column, and is counted."""
+    found = change("UPDATE_AFTER", primary_key=["ID", "name"], before=ROW, after=MOVED)
+    assert (found.key, found.before_key) == ({"id": 2, "name": "a"}, {"id": 1, "name": "a"})
+    assert found.attributes["leniencies"] == ["primary-key-case"]
+    assert found.after == MOVED
+    undeclared = change("INSERT", types={}, primary_key=["ID"], after={"id": 1})
+    assert undeclared.key == {"id": 1}
+
+
+def test_a_name_that_a_column_has_is_that_column() -> None:
+    """Case is ignored only for names that no column has, declared or in the row."""
+    types = {"id": "LONG", "ID": "LONG"}
+    found = change("INSERT", types=types, primary_key=["ID"], after={"id": 1, "ID": 2})
+    assert (found.key, "leniencies" in found.attributes) == ({"ID": 2}, False)
+    found = change("INSERT", primary_key=["Id"], after={"id": 1, "Id": 2})
+    assert (found.key, found.attributes["leniencies"]) == ({"Id": 2}, ["undeclared-column"])
+
+
+@pytest.mark.parametrize(
+    ("primary_key", "types", "place", "several"),
+    [
+        (["no"], {"id": "LONG"}, 0, ""),
+        (["id", "no"], {"id": "LONG"}, 1, ""),
+        (["ID"], {"id": "LONG", "Id": "LONG"}, 0, ", but several differ from it in case only"),
+    ],
+)
+def test_a_primary_key_that_names_no_column(
+    primary_key: Any, types: Any, place: int, several: str
+) -> None:
+    """A name that no column has, or several if case is ignored, is an issue of the schema."""
+    given: Any = {"primary_key": primary_key, "types": types, "after": {"id": 1}}
+    with pytest.raises(cw.DecodeError) as caught:
+        change("INSERT", **given)
+    (issue,) = caught.value.issues
+    assert (issue.code, issue.pointer) == ("invalid-schema", f"/schema/primaryKey/{place}")
+    assert issue.expected == f"the name of a column in /schema/dataColumn{several}"
+    assert cw.validate(message("INSERT", **given), format="dataworks-json") == [issue]
+    assert change("INSERT", keys=["id"], **given).key == {"id": 1}
+    assert change("MHEARTBEAT", primary_key=primary_key, types=types).key is None
+
+
+@pytest.mark.parametrize("image", ["patch", "keys"])
+def test_the_key_of_a_patch_may_be_in_the_row_before(image: str) -> None:
+    """A column of the key that did not change is taken from the row before."""
+    types = {"a": "LONG", "b": "LONG", "name": "STRING"}
+    given: Any = {"types": types, "primary_key": ["a", "b"], "image": image}
+    found = change("UPDATE_AFTER", before={"a": 1, "b": 2}, after={"name": "x"}, **given)
+    assert (found.key, found.before_key, found.after) == ({"a": 1, "b": 2}, None, {"name": "x"})
+    found = change("UPDATE_AFTER", before={"a": 1, "b": 2}, after={"b": 3}, **given)
+    assert (found.key, found.before_key) == ({"a": 1, "b": 3}, {"a": 1, "b": 2})
+    found = change("UPDATE_AFTER", before={"a": 1, "b": 2}, after={"b": None}, **given)
+    assert found.key is None
+
+
+def test_a_hidden_key_of_a_patch_may_be_in_the_row_before() -> None:
+    """The hidden row id does not change, so a patch need not have it after the update."""
+    hidden = {"_drds_implicit_id_": 5}
+    given: Any = {"primary_key": None, "image": "patch"}
+    found = change("UPDATE_AFTER", before=hidden, after={"name": "x"}, **given)
+    assert (found.key, found.before_key) == (hidden, None)
+
+
 @pytest.mark.parametrize("row", [{"name": "a"}, {"id": None, "name": "a"}, {}])
 def test_rows_without_their_key(row: Any) -> None:
-    """A row in which a column of the key is absent or null has no key."""
+    """A full row in which a column of the key is absent or null has no key."""
     found = change("UPDATE_AFTER", before=ROW, after=row)
     assert (found.key, found.before_key, found.after) == (None, None, row)
 
@@ -205,14 +270,14 @@ def test_fingerprints() -> None:
 @thorough
 @given(wire=strategies.message(), image=st.sampled_from(["full", "patch", "keys"]))
 def test_every_message_is_one_change_or_refused(wire: Any, image: Any) -> None:
-    """A message that decodes has exactly one change, or its values contradict its own schema."""
+    """A message that decodes has exactly one change, or contradicts its own schema."""
     model = cw.decode(dumps(wire), format="dataworks-json")
     codes, found = set[str](), list[cw.Change]()
     try:
         found = cw.changes(model, image=image)
     except cw.DecodeError as error:
         codes.add(error.code)
-    assert codes <= {"contradicts-schema", "wrong-value"}
+    assert codes <= {"contradicts-schema", "invalid-schema", "wrong-value"}
     assert len(found) + len(codes) == 1
     for one in found:
         assert one.attributes["op"] == wire["payload"]["op"]

@@ -1,5 +1,6 @@
 """Values of DataWorks columns, by the types that stand beside them."""
 
+from collections.abc import Callable
 from datetime import datetime, timezone
 from decimal import Decimal
 from typing import Any
@@ -57,11 +58,23 @@ def test_types(kind: str, value: Any, expected: Any) -> None:
         ("LONG", "5", "an integer of 64 bits"),
         ("LONG", 1.0, "an integer of 64 bits"),
         ("LONG", True, "an integer of 64 bits"),
-        ("LONG", 2**63, "an integer of 64 bits"),
+        ("LONG", 2**64, "an integer of 64 bits"),
+        ("LONG", -(2**63) - 1, "an integer of 64 bits"),
         ("DOUBLE", True, "a number, or numeric text"),
         *(
             ("DOUBLE", text, "a number, or numeric text")
-            for text in ("", "x", "NaN", "1_0", " 1", "\u0661", "9" * 1001, "1e" + "9" * 30, ".")
+            for text in (
+                "",
+                "x",
+                "+Infinity",
+                "inf",
+                "1_0",
+                " 1",
+                "\u0661",
+                "9" * 1001,
+                "1e" + "9" * 30,
+                ".",
+            )
         ),
     ],
 )
@@ -89,6 +102,19 @@ def test_numeric_text_keeps_its_digits(text: str) -> None:
     """Text in a DOUBLE column becomes a decimal with every digit, and is counted."""
     found, used = read("DOUBLE", text)
     assert (type(found), str(found), used) == (Decimal, str(Decimal(text)), ["numeric-text"])
+
+
+@pytest.mark.parametrize("value", [2**63, 2**64 - 1])
+def test_integers_without_a_sign(value: int) -> None:
+    """An integer of 64 bits without a sign stays exact, and is counted."""
+    assert read("LONG", value) == (value, ["unsigned-long"])
+
+
+@pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity"])
+@pytest.mark.parametrize("spell", [str, str.lower, str.upper])
+def test_numbers_that_are_not_finite(text: str, spell: Callable[[str], str]) -> None:
+    """NaN and the infinities, in any case, are the text that they are in other formats."""
+    assert read("DOUBLE", spell(text)) == (text, ["non-finite-text"])
 
 
 @given(value=st.decimals(allow_nan=False, allow_infinity=False))

@@ -87,7 +87,7 @@ def test_a_tombstone_of_a_mixed_topic_is_of_no_system() -> None:
 
 def test_options_of_a_mixed_topic_are_for_those_formats_that_have_a_use_for_them() -> None:
     """Keys name the rows of one format, and the digest those of another, on the same topic."""
-    decode_options = DecodeOptions("auto", keys=["n"], families=["f"])
+    decode_options = DecodeOptions("auto", keys=["n"], families=["f"], time_zone="Asia/Tokyo")
     ((change, _),) = decode_options.elements(insert({"n": 1}))
     assert isinstance(change, cw.Change)
     assert change.key == {"n": 1}
@@ -117,6 +117,12 @@ def test_a_contradiction_is_a_rejection() -> None:
         ("dataworks-json", {"families": ["f"]}, "tables have no column families"),
         ("aerospike-json", {"families": ["f"]}, "records have no column families"),
         ("aerospike-json", {"keys": ["a"]}, "keys does not apply to aerospike-json: rows are"),
+        ("aerospike-json", {"time_zone": "Asia/Tokyo"}, "times of messages are in UTC"),
+        ("lindorm-json", {"time_zone": "Asia/Tokyo"}, "schemas say what times are"),
+        *(
+            ("dataworks-json", {"time_zone": zone}, "no time_zone .*; expected an IANA name")
+            for zone in ("", "GMT+8", "Asia", "Asia/Beijing", "../x", "/etc/localtime", "a\0b", 8)
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused_at_once(format: str, options: Any, text: str) -> None:
@@ -125,11 +131,13 @@ def test_what_does_not_fit_is_refused_at_once(format: str, options: Any, text: s
         DecodeOptions(format, **options)
 
 
-@pytest.mark.parametrize("options", [{"keys": "id"}, {"families": ["f"]}])
+@pytest.mark.parametrize(
+    "options", [{"keys": "id"}, {"families": ["f"]}, {"time_zone": "Asia/Beijing"}]
+)
 def test_changes_refuses_the_same(options: Any) -> None:
     """The function for one message checks its options alike."""
     message = cw.decode(insert({"n": 1}), format="dataworks-json")
-    with pytest.raises(ValueError, match=r"keys is|does not apply"):
+    with pytest.raises(ValueError, match=r"keys is|does not apply|no time_zone"):
         cw.changes(message, **options)
 
 

@@ -105,3 +105,40 @@ def test_digests_are_compared_where_asked_for(cli: Cli) -> None:
     wrong = cli("changes", "-f", "lindorm-json", "--digests", "count", data=data)
     assert "rows have no digest" in " ".join(wrong.stderr.replace("│", " ").split())
     assert wrong.exit_code == 2
+
+
+DATAWORKS_DATE = b"""\
+{"schema":{"dataColumn":[{"name":"day","type":"DATE"}],"primaryKey":["day"],"source":null},\
+"payload":{"op":"INSERT","after":{"dataColumn":{"day":1731600000000}},"timestamp":{"eventTime":1}},\
+"version":"0.0.1"}
+"""
+"""A row whose date is 2024-11-15 in China."""
+
+
+@pytest.mark.parametrize(
+    ("more", "text"),
+    [
+        ((), "2024-11-14T16:00:00Z"),
+        (("--time-zone", "Asia/Shanghai"), "2024-11-15T00:00:00+08:00"),
+    ],
+)
+def test_the_time_zone_is_passed_on(cli: Cli, more: tuple[str, ...], text: str) -> None:
+    """Dates have the offset of the zone that the user names; without it they are in UTC."""
+    (line,) = json_lines(cli("changes", *more, data=DATAWORKS_DATE).stdout)
+    assert (line["after"], line["key"]) == ({"day": text}, {"day": text})
+
+
+@pytest.mark.parametrize(
+    ("format", "zone", "why"),
+    [
+        ("dataworks-json", "Asia/Beijing", "no time_zone 'Asia/Beijing'"),
+        ("lindorm-json", "Asia/Shanghai", "time_zone does not apply to lindorm-json"),
+    ],
+)
+def test_a_time_zone_that_does_not_fit_is_refused(
+    cli: Cli, format: str, zone: str, why: str
+) -> None:
+    """A zone that does not exist, or has no use, is refused before a message is read."""
+    ended = cli("changes", "-f", format, "--time-zone", zone, data=b"{")
+    assert ended.exit_code == 2
+    assert why in " ".join(ended.stderr.replace("\u2502", " ").split())

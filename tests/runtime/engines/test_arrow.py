@@ -239,16 +239,18 @@ def test_types_of_the_same_values_are_one_type() -> None:
             "c": pa.large_list(pa.dictionary(pa.int8(), pa.string())),
             "d": pa.decimal256(9, 2),
             "e": pa.struct({"f": pa.binary(16), "g": pa.map_(pa.string(), pa.large_binary())}),
+            "h": pa.timestamp("ms", "Asia/Tokyo"),
         }
     )
     found = cwa.decode(MESSAGES, format=FORMAT, rows=given).changes.schema.field("after").type
     assert found == pa.struct(
         {
             "a": pa.string(),
-            "b": pa.timestamp("us", "UTC"),
+            "b": pa.timestamp("us"),
             "c": pa.list_(pa.string()),
             "d": pa.decimal128(9, 2),
             "e": pa.struct({"f": pa.binary(), "g": pa.map_(pa.string(), pa.binary())}),
+            "h": pa.timestamp("us", "UTC"),
         }
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, timezone
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
@@ -15,6 +15,8 @@ from changewire.engines.typed.cells import cell
 from changewire.engines.typed.scalar_cells import CellError
 
 NOW = datetime(2024, 1, 2, tzinfo=timezone.utc)
+MIDNIGHT = datetime(2024, 1, 2, tzinfo=timezone(timedelta(hours=8)))
+NOON = datetime(2024, 1, 2, 12, tzinfo=timezone.utc)
 
 FITS = [
     ("boolean", True, True),
@@ -32,7 +34,13 @@ FITS = [
     ("string", "é", "é"),
     ("binary", b"\x00", b"\x00"),
     ("timestamp", NOW, NOW),
+    ("timestamp", MIDNIGHT, MIDNIGHT),
+    ("timestamp_ntz", NOON, datetime(2024, 1, 2, 12)),  # noqa: DTZ001 - that is the type
+    ("timestamp_ntz", MIDNIGHT, datetime(2024, 1, 2)),  # noqa: DTZ001 - that is the type
     ("date", date(2024, 1, 2), date(2024, 1, 2)),
+    ("date", NOW, date(2024, 1, 2)),
+    ("date", MIDNIGHT, date(2024, 1, 2)),
+    ("decimal(20,0)", 2**64 - 1, Decimal(2**64 - 1)),
     ("array<int>", [1, None], [1, None]),
     ("map<string,bigint>", {"a": 1, "b": None}, {"a": 1, "b": None}),
     ("struct<a: int, b: string>", {"a": 1}, {"a": 1}),
@@ -62,7 +70,11 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("string", {"a": 1}, ""),
     ("binary", "QQ==", ""),
     ("timestamp", 1617167159548, ""),
-    ("date", NOW, ""),
+    ("date", NOON, ""),
+    ("date", MIDNIGHT.astimezone(timezone.utc), ""),
+    ("date", "2024-01-02", ""),
+    ("timestamp_ntz", "2024-01-02T00:00:00Z", ""),
+    ("timestamp_ntz", date(2024, 1, 2), ""),
     ("array<int>", "x", ""),
     ("array<int>", [1, "x"], "/1"),
     ("map<string,int>", [1], ""),
@@ -106,3 +118,22 @@ def test_a_type_that_no_value_can_have_is_refused() -> None:
     """A row type with an impossible column is refused where it is given."""
     with pytest.raises(ValueError, match="a row has no column of type interval"):
         row_columns(StructType([StructField("c", CalendarIntervalType())]))
+
+
+@pytest.mark.parametrize(
+    ("kind", "bounds"),
+    [
+        (pa.int8(), "tinyint, which holds -128 to 127"),
+        (pa.int16(), "smallint, which holds -32768 to 32767"),
+        (pa.int32(), "int, which holds -2^31 to 2^31 - 1"),
+        (pa.int64(), "bigint, which holds -2^63 to 2^63 - 1"),
+    ],
+)
+def test_an_integer_beyond_its_column_is_told_the_bounds(kind: pa.DataType, bounds: str) -> None:
+    """The error names the range, since the value is an integer too; of a text it names the type."""
+    with pytest.raises(CellError) as caught:
+        cell(kind)(2**64 - 1, "", [])
+    assert caught.value.issue.expected == bounds
+    with pytest.raises(CellError) as caught:
+        cell(kind)("1", "", [])
+    assert caught.value.issue.expected == bounds.partition(",")[0]

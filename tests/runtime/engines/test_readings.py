@@ -15,18 +15,26 @@ from pyspark.sql.types import (
     ArrayType,
     BinaryType,
     DataType,
+    DateType,
     DoubleType,
     IntegerType,
     MapType,
     StringType,
     StructField,
     StructType,
+    TimestampNTZType,
     TimestampType,
 )
 
 from changewire.engines.spark.arrow_types import arrow_type, row_columns
 from changewire.engines.typed.cells import cell, field_cell
-from changewire.engines.typed.readings import MESSAGE_SCHEMA, ROW_SCHEMA, TYPED_BY
+from changewire.engines.typed.readings import (
+    CHANGE_TEXT,
+    KEY_TEXT,
+    MESSAGE_SCHEMA,
+    ROW_SCHEMA,
+    TYPED_BY,
+)
 from changewire.engines.typed.scalar_cells import CellError
 
 AT = datetime(2024, 1, 2, 3, 4, 5, 600000, tzinfo=timezone.utc)
@@ -43,6 +51,12 @@ AT = datetime(2024, 1, 2, 3, 4, 5, 600000, tzinfo=timezone.utc)
         (StringType(), ROW_SCHEMA, date(2024, 1, 2), "2024-01-02"),
         (StringType(), ROW_SCHEMA, AT, "2024-01-02T03:04:05.600000Z"),
         (StringType(), ROW_SCHEMA, Decimal("1.10"), "1.10"),
+        (StringType(), ROW_SCHEMA, 2**64 - 1, "18446744073709551615"),
+        (DateType(), CHANGE_TEXT, "2024-01-02", date(2024, 1, 2)),
+        (DateType(), CHANGE_TEXT, "2024-01-02T00:00:00+08:00", date(2024, 1, 2)),
+        (DateType(), KEY_TEXT, "2024-01-02T00:00:00Z", date(2024, 1, 2)),
+        (TimestampNTZType(), CHANGE_TEXT, "2024-01-02T03:04:05.6+01:00", AT.replace(tzinfo=None)),
+        (TimestampNTZType(), KEY_TEXT, "2024-01-02T03:04:05.6Z", AT.replace(tzinfo=None)),
         (StringType(), MESSAGE_SCHEMA, time(10, 30), "10:30:00"),
         (StringType(), MESSAGE_SCHEMA, timedelta(seconds=-90), "-PT90S"),
         (StringType(), MESSAGE_SCHEMA, Decimal("1E-40"), "1E-40"),
@@ -66,6 +80,11 @@ def test_a_schema_lets_a_column_take_more(
         (TimestampType(), ROW_SCHEMA, "2024-01-02"),
         (TimestampType(), ROW_SCHEMA, "2024-01-02T03:04:05.0000001Z"),
         (TimestampType(), ROW_SCHEMA, "9999-12-31T23:59:59-14:00"),
+        (DateType(), CHANGE_TEXT, "2024-01-01T16:00:00Z"),
+        (DateType(), CHANGE_TEXT, "2024-01-02T00:00:00"),
+        (DateType(), ROW_SCHEMA, "2024-01-02T00:00:00Z"),
+        (TimestampNTZType(), CHANGE_TEXT, "2024-01-02"),
+        (TimestampNTZType(), ROW_SCHEMA, "2024-01-02T00:00:00Z"),
         (BinaryType(), "", "QUJD"),
         (BinaryType(), ROW_SCHEMA, "*"),
         (StringType(), "", Decimal(1)),

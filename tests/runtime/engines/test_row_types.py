@@ -18,7 +18,6 @@ from pyspark.sql.types import (
     StringType,
     StructField,
     StructType,
-    TimestampNTZType,
     VarcharType,
 )
 from tests.native.test_nested import struct_of
@@ -29,7 +28,6 @@ from changewire.engines.typed import types
 from changewire.engines.typed.json_types import sql_name
 
 NO_COLUMNS: list[tuple[DataType, str]] = [
-    (TimestampNTZType(), "timestamp_ntz"),
     (DayTimeIntervalType(), "interval day to second"),
     (CharType(3), r"char\(3\)"),
     (ArrayType(VarcharType(5)), r"varchar\(5\)"),

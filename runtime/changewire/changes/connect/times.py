@@ -108,10 +108,21 @@ def local_time_of_text(text: str) -> time:
 
 def timestamp_of_text(text: str) -> datetime:
     """Return the time, in UTC, of ``2011-12-03T10:15:30.5+01:00``."""
+    local, offset = _local_time(text)
+    return local.replace(tzinfo=timezone.utc) - offset
+
+
+def wall_clock_of_text(text: str) -> datetime:
+    """Return what the clock shows at ``2011-12-03T10:15:30.5+01:00``, without a zone."""
+    return _local_time(text)[0]
+
+
+def _local_time(text: str) -> tuple[datetime, timedelta]:
+    """Return what the clock shows at a time, without a zone, and its offset from UTC."""
     year, month, day, hour, minute, second, fraction, *offset = _parts(_TIMESTAMP, text)
     calendar = _year_month_day(year, month, day)
-    local = datetime(*calendar, *_clock(hour, minute, second, fraction), tzinfo=timezone.utc)
-    return local - _offset(*offset)
+    local = datetime(*calendar, *_clock(hour, minute, second, fraction))  # noqa: DTZ001 - as said
+    return local, _offset(*offset)
 
 
 def _parts(form: re.Pattern[str], text: str) -> tuple[str, ...]:

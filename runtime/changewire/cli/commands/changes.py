@@ -12,6 +12,7 @@ from changewire.cli.options import (
     Keys,
     NullValueOption,
     Shape,
+    TimeZone,
     decode_options_of,
 )
 from changewire.cli.records import place_of, records, report_rejected
@@ -30,6 +31,7 @@ def changes(
     families: Families = None,
     digests: DigestsOption = "off",
     null_value: NullValueOption = "control",
+    time_zone: TimeZone = "UTC",
     shape: Shape = "auto",
     as_json: Json = False,
 ) -> int:
@@ -46,6 +48,7 @@ def changes(
         families=families,
         digests=digests,
         null_value=null_value,
+        time_zone=time_zone,
     )
     lines = Lines()
     valid = rejected = 0

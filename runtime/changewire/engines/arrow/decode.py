@@ -22,6 +22,7 @@ def decode(
     keys: Sequence[str] | None = None,
     families: Sequence[str] | None = None,
     digests: Digests = "off",
+    time_zone: str = "UTC",
     rows: RowsAs = "json",
     shape: str = "auto",
 ) -> DecodedStreams:
@@ -40,6 +41,8 @@ def decode(
         families: Column families of an HBase table, to take names of its columns apart.
         digests: ``count`` or ``refuse`` Aerospike records whose digest is not that of their set and
             user key.
+        time_zone: IANA name of the zone whose clocks made the dates of DataWorks messages: that of
+            the task that synchronizes.
         rows: ``json`` gives ``before`` and ``after`` as exact JSON text. A `pyarrow.Schema` or
             struct type, a StructType of PySpark, or a schema of the row as in
             `changewire.spark.decode` gives them as columns of its types: a value that does not fit
@@ -54,7 +57,7 @@ def decode(
         ImportError: A library is missing; the text names its extra. A JSON Schema needs
             ``codegen``.
     """
-    decode_options = DecodeOptions(format, image, keys, families, digests)
+    decode_options = DecodeOptions(format, image, keys, families, digests, time_zone=time_zone)
     source, is_lasting = opener(messages, shape)
     if isinstance(rows, str) and rows == "embedded":
         if not is_lasting:

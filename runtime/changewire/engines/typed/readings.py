@@ -19,7 +19,11 @@ import pyarrow as pa
 
 from changewire.changes.connect.reads import ROUNDED_NUMBER
 from changewire.changes.connect.scalars import is_rounded, nearest_double
-from changewire.changes.connect.times import UnrepresentableError, timestamp_of_text
+from changewire.changes.connect.times import (
+    UnrepresentableError,
+    timestamp_of_text,
+    wall_clock_of_text,
+)
 from changewire.changes.values import base64_bytes
 from changewire.engines.typed.types import inner_fields
 
@@ -44,6 +48,8 @@ JSON: Final = "application/json"
 """Media type of text that holds any value."""
 
 _SINGLE: Final = struct.Struct("f")
+_MIDNIGHT: Final = time()
+_INT64: Final = range(-(2**63), 2**63)
 _DECIMAL: Final = re.compile(r"-?\d+(?:\.\d+)?(?:E[+-]?\d+)?", re.ASCII)
 """Text of a `Decimal` that is a number."""
 
@@ -51,13 +57,22 @@ Reading = Callable[[Any, list[str]], Any]
 """Takes a value and a list that gets leniencies; returns None if it has no reading for it."""
 
 
-def _time(value: Any, _used: list[str]) -> datetime | None:
-    if type(value) is not str:
-        return None
-    try:
-        return timestamp_of_text(value)
-    except (UnrepresentableError, OverflowError, ValueError):
-        return None
+def _of_text(read: Callable[[str], datetime]) -> Reading:
+    """Return what reads times that are text."""
+
+    def reading(value: Any, _used: list[str]) -> datetime | None:
+        if type(value) is not str:
+            return None
+        try:
+            return read(value)
+        except (UnrepresentableError, OverflowError, ValueError):
+            return None
+
+    return reading
+
+
+_time: Final = _of_text(timestamp_of_text)
+_wall_clock: Final = _of_text(wall_clock_of_text)
 
 
 def _bytes(value: Any, _used: list[str]) -> bytes | None:
@@ -87,7 +102,12 @@ def _decimal(value: Any) -> Any:
 
 
 def _text(value: Any, _used: list[str]) -> Any:
-    """Return the text that a time of day, a duration and a decimal have in a row of JSON text."""
+    """Return the text that a time of day, a duration and a decimal have in a row of JSON text.
+
+    Integers of more than 64 bits, which no column of integers holds, have that of their digits.
+    """
+    if type(value) is int and value not in _INT64:
+        return str(value)
     return msgspec.to_builtins(value) if type(value) in {time, timedelta, Decimal} else None
 
 
@@ -96,11 +116,13 @@ def _row_text(value: Any, used: list[str]) -> Any:
     return msgspec.to_builtins(value) if isinstance(value, date) else _text(value, used)
 
 
-def _date(value: Any, _used: list[str]) -> date | None:
+def _date(value: Any, used: list[str]) -> date | None:
+    """Return the date of a text, which may be that of a time at which the clock shows midnight."""
     try:
         return date.fromisoformat(value) if type(value) is str else None
     except ValueError:
-        return None
+        clock = _wall_clock(value, used)
+        return clock.date() if clock is not None and clock.time() == _MIDNIGHT else None
 
 
 def _single(value: Any, used: list[str]) -> float | None:
@@ -124,6 +146,7 @@ _DOUBLE: Final = pa.float64()
 _FLOAT: Final = pa.float32()
 _STRING: Final = pa.string()
 _TIMESTAMP: Final = pa.timestamp("us", "UTC")
+_TIMESTAMP_NTZ: Final = pa.timestamp("us")
 
 READINGS: Final[Mapping[str, Mapping[pa.DataType, Reading]]] = {
     ROW_SCHEMA: {_BINARY: _bytes, _STRING: _row_text, _TIMESTAMP: _time},
@@ -131,6 +154,7 @@ READINGS: Final[Mapping[str, Mapping[pa.DataType, Reading]]] = {
     CHANGE_TEXT: {
         _BINARY: _bytes,
         _TIMESTAMP: _time,
+        _TIMESTAMP_NTZ: _wall_clock,
         _DATE: _date,
         _DOUBLE: _number,
         _FLOAT: _single,
@@ -139,6 +163,7 @@ READINGS: Final[Mapping[str, Mapping[pa.DataType, Reading]]] = {
     KEY_TEXT: {
         _BINARY: _bytes,
         _TIMESTAMP: _time,
+        _TIMESTAMP_NTZ: _wall_clock,
         _DATE: _date,
         _FLOAT: _single,
         _STRING: _json_text,

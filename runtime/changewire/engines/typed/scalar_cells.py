@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping
-from datetime import date, datetime
+from datetime import date, datetime, time
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
@@ -36,6 +36,14 @@ def _bits(count: int) -> Callable[[Any], bool]:
     return lambda value: type(value) is int and -(2 ** (count - 1)) <= value < 2 ** (count - 1)
 
 
+_INTEGERS: Final = {
+    pa.int8(): "which holds -128 to 127",
+    pa.int16(): "which holds -32768 to 32767",
+    pa.int32(): "which holds -2^31 to 2^31 - 1",
+    pa.int64(): "which holds -2^63 to 2^63 - 1",
+}
+"""What integer types say of an integer that is none of theirs."""
+
 EXACT: Final[Mapping[pa.DataType, Callable[[Any], bool]]] = {
     pa.bool_(): lambda value: type(value) is bool,
     pa.int8(): _bits(8),
@@ -45,13 +53,37 @@ EXACT: Final[Mapping[pa.DataType, Callable[[Any], bool]]] = {
     pa.string(): lambda value: isinstance(value, str),
     pa.binary(): lambda value: type(value) is bytes,
     pa.timestamp("us", "UTC"): lambda value: type(value) is datetime,
+    pa.timestamp("us"): lambda value: type(value) is datetime,
     pa.date32(): lambda value: type(value) is date,
 }
 """Types that hold a value as it is, with the test that they do."""
 
+_MIDNIGHT: Final = time()
 _FLOATING: Final = frozenset({pa.float32(), pa.float64()})
 _SINGLE: Final = struct.Struct("f")
 _NON_FINITE: Final = {"NaN", "Infinity", "-Infinity"}
+
+
+def _as_it_is(value: Any) -> Any:
+    return str(value) if isinstance(value, str) else value
+
+
+def _wall_clock(value: Any) -> Any:
+    """Return what the clock shows at a time, by the offset that the time has."""
+    return value.replace(tzinfo=None) if type(value) is datetime else value
+
+
+def _day(value: Any) -> Any:
+    """Return the date of a time at which the clock shows midnight."""
+    is_midnight = type(value) is datetime and _wall_clock(value).time() == _MIDNIGHT
+    return value.date() if is_midnight else value
+
+
+_HELD: Final[Mapping[pa.DataType, Callable[[Any], Any]]] = {
+    pa.timestamp("us"): _wall_clock,
+    pa.date32(): _day,
+}
+"""What types without a zone hold of a time."""
 
 
 def scalar_cell(kind: pa.DataType) -> Cell | None:
@@ -65,12 +97,15 @@ def scalar_cell(kind: pa.DataType) -> Cell | None:
 
 def _exact(kind: pa.DataType) -> Cell:
     """Return what fits values into a type of `EXACT`."""
-    fits, name = EXACT[kind], type_name(kind)
+    fits, held = EXACT[kind], _HELD.get(kind, _as_it_is)
+    name, integers = type_name(kind), _INTEGERS.get(kind)
 
     def fit(value: Any, at: str, _used: list[str]) -> Any:
-        if not fits(value):
-            raise CellError(at, name, value)
-        return str(value) if isinstance(value, str) else value
+        found = held(value)
+        if fits(found):
+            return found
+        is_beyond = integers is not None and type(value) is int
+        raise CellError(at, f"{name}, {integers}" if is_beyond else name, value)
 
     return fit
 

@@ -20,6 +20,7 @@ _SCALARS: Final[Mapping[str, tuple[str, pa.DataType]]] = {
     "binary": ("binary", pa.binary()),
     "date": ("date", pa.date32()),
     "timestamp": ("timestamp", pa.timestamp("us", "UTC")),
+    "timestamp_ntz": ("timestamp_ntz", pa.timestamp("us")),
 }
 """By the name of a type in JSON: its name in SQL, and the Arrow type."""
 
@@ -32,6 +33,7 @@ _SAME: Final[tuple[tuple[Callable[[pa.DataType], bool], pa.DataType], ...]] = (
     (pa.types.is_large_string, pa.string()),
     (pa.types.is_large_binary, pa.binary()),
     (pa.types.is_fixed_size_binary, pa.binary()),
+    (lambda kind: pa.types.is_timestamp(kind) and kind.tz is None, pa.timestamp("us")),
     (pa.types.is_timestamp, pa.timestamp("us", "UTC")),
 )
 """Arrow types that have the values of another one."""

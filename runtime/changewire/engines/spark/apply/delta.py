@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, Row, SparkSession
-from pyspark.sql.types import DataType, StructType
+from pyspark.sql.types import DataType, StructType, TimestampNTZType
 
 from changewire.engines.spark.apply.making import (
     EXISTS,
@@ -21,6 +21,7 @@ from changewire.engines.spark.apply.properties import set_properties
 from changewire.engines.spark.jvm import LogVersion, create_delta, log_size, log_version
 from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.stream.output import Output
+from changewire.engines.spark.types import inside
 from changewire.engines.typed.json_types import has_unsafe_names
 from changewire.tables.names import is_path
 
@@ -30,6 +31,8 @@ _ANY_NAMES: Final[Mapping[str, str]] = {
     # With no other feature Delta keeps an old protocol, by which deltalake finds NULL in columns.
     **_WIDER,
 }
+_CLOCKS: Final[Mapping[str, str]] = {"delta.feature.timestampNtz": "supported"}
+"""A new table with times without a zone gets it by itself, one that is there does not."""
 
 _LOOKED_AT: Final = 4
 """Commits that are looked at: one of a merge, and some that tables make by themselves after it."""
@@ -112,6 +115,7 @@ class Delta:
         needed = {
             **(_ANY_NAMES if has_unsafe_names(columns.jsonValue()) else {}),
             **(_WIDER if _is_wider(columns, spark.table(table).schema) else {}),
+            **(_CLOCKS if _has_clocks(columns) else {}),
         }
         if needed:
             set_properties(spark, table, needed)
@@ -168,6 +172,11 @@ class Delta:
         del table, since
         done = source.sparkSession.sql(statement, source=source).collect()
         return int(done[0]["num_affected_rows"])
+
+
+def _has_clocks(kind: DataType) -> bool:
+    """Whether a type holds times without a zone, at any depth."""
+    return isinstance(kind, TimestampNTZType) or any(_has_clocks(part) for _, part in inside(kind))
 
 
 def _version(commit: Row) -> LogVersion:

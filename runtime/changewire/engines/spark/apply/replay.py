@@ -77,6 +77,7 @@ def replay(
     families: Sequence[str] | None = None,
     digests: Digests = "off",
     null_value: NullValue = "control",
+    time_zone: str = "UTC",
     rows: Literal["json", "embedded"] | StructType | ArrowSchema | RowSchema = "json",
     schema_evolution: SchemaEvolution = "add_columns",
     null_set: str | None = None,
@@ -107,6 +108,8 @@ def replay(
         digests: What becomes of a record whose digest is not that of its set and user key:
             ``count`` or ``refuse`` it; ``off`` does not compare.
         null_value: What a record without value is: ``control`` or ``delete``.
+        time_zone: IANA name of the zone whose clocks made the dates of DataWorks messages: that of
+            the task that synchronizes.
         rows: How tables have their rows: ``json``, columns of a type, or ``embedded``.
         schema_evolution: What becomes of a column that a table lacks or has of a narrower type:
             ``add_columns`` adds or widens it, ``strict`` makes the change a dead letter.
@@ -127,7 +130,7 @@ def replay(
     outputs = StreamOutputs(changes, controls, dead_letters)
     return replay_letters(
         spark,
-        DecodeOptions(format, image, keys, families, digests, null_value),
+        DecodeOptions(format, image, keys, families, digests, null_value, time_zone=time_zone),
         TableOptions(
             target,
             rows,
