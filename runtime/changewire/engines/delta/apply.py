@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 from typing import Final, Literal, cast
 
 import deltalake
@@ -222,7 +221,7 @@ def _path_template(target: str) -> Template:
 
 
 def _history_template(options: TableOptions, target: Template) -> Template | None:
-    """Return the template of tables of versions, as a whole path; None without any.
+    """Return the template of tables of versions; None without any.
 
     Raises:
         ValueError: It is not valid, or no path that delta-rs takes, or not beside the target.
@@ -232,5 +231,4 @@ def _history_template(options: TableOptions, target: Template) -> Template | Non
         return None
     template = _path_template(options.history)
     check_history(template, target)
-    is_whole = _SCHEME in template.text
-    return template if is_whole else template_of(str(Path(template.text).absolute()))
+    return template

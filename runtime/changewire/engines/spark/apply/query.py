@@ -73,7 +73,7 @@ def apply_changes(
     Args:
         messages: A stream, with the columns that `decode` takes.
         format: Public name of the format, or ``auto``: each message says which it has.
-        target: Name of a table, or a whole path (it has a slash), with ``{system}``,
+        target: Name of a table, or a path (it has a slash), with ``{system}``,
             ``{database}``, ``{schema}`` and ``{table}`` where names of the source go, each made
             safe.
         changes: Table or path of the changes.
