@@ -70,6 +70,8 @@ class Adapter(NamedTuple):
         schemas: What the schemas in the messages say; None if messages hold no schema.
         declared: Yields the columns for which a message, as dictionaries and lists, declares a
             type. None if messages declare no types.
+        undeclared: Yields an issue for each column, and each column of the key, that a message has
+            and does not declare; for closed checks. None if messages declare no columns.
     """
 
     system: str
@@ -79,6 +81,7 @@ class Adapter(NamedTuple):
     delete_by_key: Callable[[bytes, "DecodeOptions"], ChangeRow | Change] | None = None
     schemas: Dialect | None = None
     declared: Callable[[Any], Iterator[Declared]] | None = None
+    undeclared: Callable[[Any], Iterator[Issue]] | None = None
 
     def refusal(self, option: str) -> str | None:
         """Return why an option is refused; None if the adapter heeds it."""

@@ -161,4 +161,5 @@ ADAPTER: Final = Adapter(
     delete_by_key=lindorm_delete,
     schemas=lindorm_schema.DIALECT,
     declared=lindorm_schema.lindorm_declared,
+    undeclared=lindorm_schema.lindorm_undeclared,
 )

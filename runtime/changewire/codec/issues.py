@@ -33,6 +33,7 @@ CODES: Final[Mapping[str, str]] = {
     "too-large": "The message asks for more memory than there is.",
     "trailing-data": "There are more bytes after the end of the message.",
     "truncated": "The bytes end before the message is complete.",
+    "undeclared-column": "A closed check found a column that the message does not declare.",
     "unknown-property": "A closed check found a property that the schema does not name.",
     "unknown-variant": "The message is of no variant of the format.",
     "wrong-length": "An array, a text or bytes are too short or too long.",

@@ -40,7 +40,8 @@ class ChangewireSerializer(Serializer):
             is_key: Whether it makes record keys, if no context says what it is called for.
             declared: Also reject values of other types than the message declares for them, and
                 whatever else contradicts itself in it, as `changewire.validate` does.
-            closed: Also reject properties that the schema does not name.
+            closed: Also reject properties and operations that the schema does not name, and
+                columns, also of the key, that the message does not declare.
             header: Put a `SchemaHeader` among the headers of the record.
             show_values: Show the start of wrong values in the texts of errors.
 
