@@ -103,9 +103,9 @@ class GeneratedFamily:
 
     def variant_of(self, model: object) -> str:
         """Return the title of the schema of the kind that the model of a message is of."""
-        title = self._variants.get(type(model))
-        if title is None and self._payload is not None:
-            title = self._variants.get(type(getattr(model, self._payload, None)))
+        title = self.variants.get(type(model))
+        if title is None and self.payload is not None:
+            title = self.variants.get(type(getattr(model, self.payload[0], None)))
         return title or type(model).__name__
 
     def digest(self, role: str) -> str:
@@ -130,18 +130,29 @@ class GeneratedFamily:
         return looks_like(first_of(obj), self.types["message"])
 
     @cached_property
-    def _variants(self) -> dict[type, str]:
+    def variants(self) -> dict[type, str]:
         """Title of the schema of each model that has one of its own, beside those of the roles."""
         titles = [title for title in self._module.DIGESTS if title not in self.roles.values()]
         return {arm: title for title in titles for arm in _arms(getattr(self._module, title))}
 
     @cached_property
-    def _payload(self) -> str | None:
-        """Name of the field whose models have titles, where a message wraps its variants."""
+    def payload(self) -> tuple[str, str] | None:
+        """The field whose models have titles, where a message wraps its variants.
+
+        Its name in the model, and in the message.
+        """
         hints = get_type_hints(self.arms[0])
-        return next(
-            (n for n in hints if not self._variants.keys().isdisjoint(_arms(hints[n]))), None
-        )
+        fields = msgspec.structs.fields(self.arms[0])
+        found = (f for f in fields if not self.variants.keys().isdisjoint(_arms(hints[f.name])))
+        return next(((field.name, field.encode_name) for field in found), None)
+
+    @cached_property
+    def titles(self) -> list[str]:
+        """Titles of the schemas of the variants that a message can be of."""
+        kinds = self.arms
+        if self.payload is not None:
+            kinds = _arms(get_type_hints(self.arms[0])[self.payload[0]])
+        return list(dict.fromkeys(t for kind, t in self.variants.items() if kind in kinds))
 
     @cached_property
     def _validators(self) -> ModuleType:

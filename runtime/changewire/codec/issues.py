@@ -9,6 +9,7 @@ import msgspec
 CODES: Final[Mapping[str, str]] = {
     "adapter-failed": "The adapter of another package could not convert the message to a change.",
     "batch": "The message is a batch, but a single message was expected.",
+    "compressed": "The bytes are compressed, and not the message itself.",
     "contradicts-schema": "A value is not of the type that the message declares for it.",
     "digest-mismatch": "The digest of a record is not that of its set and user key.",
     "duplicate-column": "Two bins of one record have the same name.",
@@ -26,8 +27,10 @@ CODES: Final[Mapping[str, str]] = {
     "lossy": "A conversion would lose a part of the message.",
     "missing-property": "A required property is missing.",
     "not-encodable": "A value of a model has no exact form in the encoding.",
+    "other-variant": "The message is of a variant that was not asked for.",
     "out-of-range": "A number is below or above what the format allows.",
     "pattern-mismatch": "Text does not have the form that the format asks for.",
+    "registry-framing": "The prefix of a schema registry, 5 bytes, precedes the message.",
     "rule-broken": "Two properties contradict each other.",
     "too-deep": "Arrays and objects are nested deeper than the parser follows.",
     "too-large": "The message asks for more memory than there is.",

@@ -38,6 +38,7 @@ def run(
     digests: Digests = "off",
     null_value: NullValue = "control",
     elements_as: ElementsAs = "changes",
+    strip_registry_prefix: bool = False,
     rows: RowsAs = "json",
     shape: str = "auto",
     show_values: bool = False,
@@ -63,6 +64,8 @@ def run(
             nothing, or ``delete``, of the row that its key names.
         elements_as: ``changes``, or ``messages``: typed columns that hold the messages as they are,
             to which the options from `image` to `null_value`, and `rows`, do not apply.
+        strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
+            put before values and record keys.
         rows: What ``before`` and ``after`` are: ``json``, exact text; or columns, by a
             `pyarrow.Schema` or a schema of the row, as `changewire.arrow.decode` takes them; or
             ``embedded``, all columns that the schemas in the messages declare, which are read once
@@ -85,7 +88,16 @@ def run(
     return run_files(
         inputs,
         output,
-        DecodeOptions(format, image, keys, families, digests, null_value, elements_as),
+        DecodeOptions(
+            format,
+            image,
+            keys,
+            families,
+            digests,
+            null_value,
+            elements_as,
+            strip_registry_prefix=strip_registry_prefix,
+        ),
         rows=rows,
         engine=engine,
         shape=shape,

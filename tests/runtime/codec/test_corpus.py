@@ -30,6 +30,7 @@ ELSEWHERE = {
     "invalid-time": "no message of aerospike-json holds a time as text",
     "lossy": "of convert(), in tests/runtime/convert",
     "not-encodable": "of encode(), in test_encode.py",
+    "other-variant": "of messages(), in tests/runtime/engines",
     "pattern-mismatch": "no schema of aerospike-json has a pattern",
     "rule-broken": "no schema of aerospike-json has a rule between properties",
     "too-large": "JSON cannot ask for more memory than its own length",

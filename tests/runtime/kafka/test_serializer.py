@@ -226,7 +226,7 @@ def test_closed_serializers_know_every_property() -> None:
 
 
 @pytest.mark.parametrize("declared", [True, False])
-def test_closed_serializers_know_every_name_of_dataworks(declared: bool) -> None:
+def test_closed_serializers_know_every_name_of_dataworks(*, declared: bool) -> None:
     """An unknown operation, a key that is no column and an undeclared column are refused."""
     message = dataworks.message
     closed = ChangewireSerializer("dataworks-json", closed=True, declared=declared)
@@ -287,3 +287,23 @@ def test_a_hostile_message_does_not_fill_the_log() -> None:
     assert len(error.issues) == 5000
     assert str(error).endswith("; and 4900 more issues")
     assert len(str(error)) < 20_000
+
+
+def test_registry_prefixes_are_removed_where_asked_for(form: Format) -> None:
+    """Framed values and keys are refused by their name, and read, or sent on, without prefix."""
+    prefix = b"\x00\x00\x00\x00\x09"
+    for path in form.golden("valid"):
+        is_key, raw = "key" in role_of(path), wire_of(path)
+        read = ChangewireDeserializer(form.name, is_key=is_key)
+        with pytest.raises(MessageRefusedError) as caught:
+            read(prefix + raw)
+        assert [issue.code for issue in caught.value.issues] == ["registry-framing"]
+        stripping = ChangewireDeserializer(form.name, is_key=is_key, strip_registry_prefix=True)
+        assert same(stripping(prefix + raw), read(raw))
+        assert same(stripping(raw), read(raw))
+        serialize = ChangewireSerializer(form.name, is_key=is_key, declared=False)
+        assert refusal(prefix + raw, serialize).issues[0].code == "registry-framing"
+        sending = ChangewireSerializer(
+            form.name, is_key=is_key, declared=False, strip_registry_prefix=True
+        )
+        assert sending(prefix + raw) == sending(raw) == raw

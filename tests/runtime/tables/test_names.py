@@ -149,7 +149,9 @@ def test_a_relative_target_is_below_the_working_directory(
     monkeypatch.chdir(folder)
     assert absolute("lake/t") == f"{folder}/lake/t"
     text = absolute("./lake/{table}", is_template=True)
-    assert target_of(template_of(text), source(None, "t")).name == f"{folder}/lake/t"
+    found = target_of(template_of(text), source(None, "t"))
+    assert found is not None
+    assert found.name == f"{folder}/lake/t"
 
 
 @pytest.mark.parametrize(

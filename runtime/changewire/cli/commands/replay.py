@@ -13,6 +13,7 @@ from changewire.cli.options import (
     Json,
     Keys,
     NullValueOption,
+    StripRegistryPrefix,
     TopicFormat,
     decode_options_of,
     text_option,
@@ -52,6 +53,7 @@ def replay(
     families: Families = None,
     digests: DigestsOption = "off",
     null_value: NullValueOption = "control",
+    strip_registry_prefix: StripRegistryPrefix = False,
     rows: Rows = None,
     schema_evolution: SchemaEvolutionOption = None,
     null_set: NullSet = None,
@@ -79,6 +81,7 @@ def replay(
         families=families,
         digests=digests,
         null_value=null_value,
+        strip_registry_prefix=strip_registry_prefix,
     )
     tables = TableArguments(
         rows, schema_evolution, null_set, apply_as_truncates, history, history_names

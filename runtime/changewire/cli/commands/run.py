@@ -23,6 +23,7 @@ from changewire.cli.options import (
     Keys,
     NullValueOption,
     Shape,
+    StripRegistryPrefix,
     TopicFormat,
     choice_option,
     decode_options_of,
@@ -82,6 +83,7 @@ def run(
     families: Families = None,
     digests: DigestsOption = "off",
     null_value: NullValueOption = "control",
+    strip_registry_prefix: StripRegistryPrefix = False,
     shape: Shape = "auto",
     show_values: ShowValues = False,
     servers: Servers = None,
@@ -121,6 +123,7 @@ def run(
         families=families,
         digests=digests,
         null_value=null_value,
+        strip_registry_prefix=strip_registry_prefix,
         elements_as=elements_as,
     )
     topics = kafka_options(inputs, servers, subscribe, options, engine)

@@ -12,6 +12,7 @@ from changewire.engines.messages import MessageDecoder
 from changewire.engines.typed.declared import embedded_columns
 from changewire.engines.typed.rows import decoder_of
 from changewire.engines.typed.schemas import RowsAs
+from changewire.engines.variants import titles_of
 
 
 def decode(
@@ -22,6 +23,7 @@ def decode(
     keys: Sequence[str] | None = None,
     families: Sequence[str] | None = None,
     digests: Digests = "off",
+    strip_registry_prefix: bool = False,
     rows: RowsAs = "json",
     shape: str = "auto",
 ) -> DecodedStreams:
@@ -40,6 +42,8 @@ def decode(
         families: Column families of an HBase table, to take names of its columns apart.
         digests: ``count`` or ``refuse`` Aerospike records whose digest is not that of their set and
             user key.
+        strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
+            put before values and record keys.
         rows: ``json`` gives ``before`` and ``after`` as exact JSON text. A `pyarrow.Schema` or
             struct type, a StructType of PySpark, or a schema of the row as in
             `changewire.spark.decode` gives them as columns of its types: a value that does not fit
@@ -54,7 +58,14 @@ def decode(
         ImportError: A library is missing; the text names its extra. A JSON Schema needs
             ``codegen``.
     """
-    decode_options = DecodeOptions(format, image, keys, families, digests)
+    decode_options = DecodeOptions(
+        format,
+        image,
+        keys,
+        families,
+        digests,
+        strip_registry_prefix=strip_registry_prefix,
+    )
     source, is_lasting = opener(messages, shape)
     if isinstance(rows, str) and rows == "embedded":
         if not is_lasting:
@@ -64,7 +75,14 @@ def decode(
     return DecodedStreams(source, decoder, is_lasting=is_lasting)
 
 
-def messages(messages: Messages, *, format: str, shape: str = "auto") -> MessageStreams:
+def messages(
+    messages: Messages,
+    *,
+    format: str,
+    variants: Sequence[str] | None = None,
+    strip_registry_prefix: bool = False,
+    shape: str = "auto",
+) -> MessageStreams:
     """Validate messages and give them as typed columns, as they are.
 
     The column ``variant`` names the variant of a message, ``content`` is a struct with a field for
@@ -75,12 +93,21 @@ def messages(messages: Messages, *, format: str, shape: str = "auto") -> Message
     Args:
         messages: As for `decode`.
         format: Public name of the format.
+        variants: The variants that are wanted, as the column ``variant`` names them; None for all.
+            Then the fields of ``content`` have the types that these variants give them, where an
+            open variant would make them JSON text; a message of another variant is a dead letter
+            with the code ``other-variant``.
+        strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
+            put before values.
         shape: Shape of files, see `changewire.framing.SHAPES`.
 
     Raises:
-        ValueError: There is no such format, or it is ``auto``.
+        ValueError: There is no such format, or it is ``auto``, or it has no such variant.
         TypeError: `messages` is something else.
     """
-    decode_options = DecodeOptions(format, elements_as="messages")
+    decode_options = DecodeOptions(
+        format, elements_as="messages", strip_registry_prefix=strip_registry_prefix
+    )
+    decoder = MessageDecoder(decode_options, titles_of(format, variants))
     source, is_lasting = opener(messages, shape)
-    return MessageStreams(source, MessageDecoder(decode_options), is_lasting=is_lasting)
+    return MessageStreams(source, decoder, is_lasting=is_lasting)

@@ -113,6 +113,7 @@ def decode(
     families: Sequence[str] | None = None,
     digests: Digests = "off",
     null_value: NullValue = "control",
+    strip_registry_prefix: bool = False,
     rows: RowsAs = "json",
 ) -> DecodedFrames:
     """Decode the messages of a DataFrame.
@@ -130,6 +131,8 @@ def decode(
             user key; every worker needs pycryptodome.
         null_value: What a record without value is: ``control``, an event that changes nothing, or
             ``delete``, of the row that its key names, as on compacted topics.
+        strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
+            put before values and record keys.
         rows: ``json`` gives exact JSON text, ``variant`` gives VARIANT (Spark 4.0 or newer), a
             StructType gives ``before`` and ``after`` as such columns: a value that does not fit its
             column makes the element a dead letter, and columns that the type does not name are
@@ -143,7 +146,15 @@ def decode(
         TypeError: There is no binary or string column ``value``.
         ImportError: `rows` is a JSON Schema, and the extra ``codegen`` is not installed.
     """
-    options = DecodeOptions(format, image, keys, families, digests, null_value)
+    options = DecodeOptions(
+        format,
+        image,
+        keys,
+        families,
+        digests,
+        null_value,
+        strip_registry_prefix=strip_registry_prefix,
+    )
     return decoded_by(options, messages, rows)
 
 

@@ -49,6 +49,7 @@ def apply_changes(
     families: Sequence[str] | None = None,
     digests: Digests = "off",
     null_value: NullValue = "control",
+    strip_registry_prefix: bool = False,
     rows: Literal["json", "embedded"] | StructType | ArrowSchema | RowSchema = "json",
     schema_evolution: SchemaEvolution = "add_columns",
     null_set: str | None = None,
@@ -89,6 +90,8 @@ def apply_changes(
             ``count`` or ``refuse`` it; ``off`` does not compare.
         null_value: What a record without value is: ``control``, an event that changes nothing, or
             ``delete``, of the row that its key names.
+        strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
+            put before values and record keys.
         rows: How tables have their rows: ``json``; columns of a type, for all tables, as `decode`
             takes them, so that an element whose row does not fit is a dead letter; or ``embedded``,
             the columns that the schema in each message declares. The change log has JSON text.
@@ -127,7 +130,15 @@ def apply_changes(
     outputs = StreamOutputs(changes, controls, dead_letters)
     return apply_stream(
         messages,
-        DecodeOptions(format, image, keys, families, digests, null_value),
+        DecodeOptions(
+            format,
+            image,
+            keys,
+            families,
+            digests,
+            null_value,
+            strip_registry_prefix=strip_registry_prefix,
+        ),
         TableOptions(
             target,
             rows,

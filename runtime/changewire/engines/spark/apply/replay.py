@@ -77,6 +77,7 @@ def replay(
     families: Sequence[str] | None = None,
     digests: Digests = "off",
     null_value: NullValue = "control",
+    strip_registry_prefix: bool = False,
     rows: Literal["json", "embedded"] | StructType | ArrowSchema | RowSchema = "json",
     schema_evolution: SchemaEvolution = "add_columns",
     null_set: str | None = None,
@@ -107,6 +108,8 @@ def replay(
         digests: What becomes of a record whose digest is not that of its set and user key:
             ``count`` or ``refuse`` it; ``off`` does not compare.
         null_value: What a record without value is: ``control`` or ``delete``.
+        strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
+            put before values and record keys.
         rows: How tables have their rows: ``json``, columns of a type, or ``embedded``.
         schema_evolution: What becomes of a column that a table lacks or has of a narrower type:
             ``add_columns`` adds or widens it, ``strict`` makes the change a dead letter.
@@ -127,7 +130,15 @@ def replay(
     outputs = StreamOutputs(changes, controls, dead_letters)
     return replay_letters(
         spark,
-        DecodeOptions(format, image, keys, families, digests, null_value),
+        DecodeOptions(
+            format,
+            image,
+            keys,
+            families,
+            digests,
+            null_value,
+            strip_registry_prefix=strip_registry_prefix,
+        ),
         TableOptions(
             target,
             rows,
