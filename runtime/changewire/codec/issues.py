@@ -12,7 +12,7 @@ CODES: Final[Mapping[str, str]] = {
     "compressed": "The bytes are compressed, and not the message itself.",
     "contradicts-schema": "A value is not of the type that the message declares for it.",
     "digest-mismatch": "The digest of a record is not that of its set and user key.",
-    "duplicate-column": "Two bins of one record have the same name.",
+    "duplicate-column": "Two columns of one row have one name; in typed rows, whatever its case.",
     "duplicate-key": "Two keys of one map are the same, or cannot be distinguished.",
     "empty": "There are no bytes, or only white space.",
     "header-mismatch": "The header of a Kafka record contradicts its reader or the message.",

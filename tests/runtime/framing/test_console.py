@@ -36,13 +36,15 @@ def test_keys_and_values(write: Write) -> None:
         (b"Offset:0\tk\t{}", (None, 0, None)),
     ],
 )
-def test_places(write: Write, line: bytes, place: tuple[int | None, ...]) -> None:
+def test_places(
+    write: Write, line: bytes, place: tuple[int | None, int | None, int | None]
+) -> None:
     """Timestamp, partition and offset are read where they are printed."""
-    path = write(line)
+    path, (partition, offset, timestamp) = write(line), place
     for shape in ("console", "auto"):
         (record,) = read(path, shape=shape)
         assert (record.key, record.value) == (b"k", b"{}")
-        assert record.position == Position(None, *place, path, 0)
+        assert record.position == Position(None, partition, offset, timestamp, path, 0)
 
 
 def test_bytes_are_as_they_were(write: Write) -> None:
