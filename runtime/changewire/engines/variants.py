@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import pyarrow as pa
@@ -92,12 +93,11 @@ class Types(NamedTuple):
     struct: Callable[[list[Any]], Any]
 
 
-ARROW: Final = Types(
-    pa.types.is_struct,
-    lambda field: field.type,
-    lambda field, kind: field.with_type(kind),
-    pa.struct,
-)
+def _retyped(field: pa.Field, kind: pa.DataType) -> pa.Field:
+    return field.with_type(kind)
+
+
+ARROW: Final = Types(pa.types.is_struct, attrgetter("type"), _retyped, pa.struct)
 
 
 def merged(kinds: Mapping[str, Any], types: Types) -> Any:

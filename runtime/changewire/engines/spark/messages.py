@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import ClassVar, Final, cast
 
 from pyspark.sql import DataFrame
@@ -135,6 +136,8 @@ def _retyped(field: StructField, kind: DataType) -> StructField:
     return StructField(field.name, kind, nullable=True, metadata=field.metadata)
 
 
-_SPARK: Final = Types(
-    lambda kind: isinstance(kind, StructType), lambda field: field.dataType, _retyped, StructType
-)
+def _is_struct(kind: DataType) -> bool:
+    return isinstance(kind, StructType)
+
+
+_SPARK: Final = Types(_is_struct, attrgetter("dataType"), _retyped, StructType)
