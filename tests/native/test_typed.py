@@ -41,6 +41,7 @@ from changewire.engines.spark.arrow_types import row_columns
 from changewire.engines.spark.variant import VariantDecoder
 from changewire.engines.typed.decode import TypedDecoder
 from changewire.engines.typed.effects import CheckedEffectsDecoder
+from changewire.engines.typed.images import ImagesDecoder
 from changewire.engines.typed.readings import MESSAGE_SCHEMA, ROW_SCHEMA, TYPED_BY
 
 pytestmark = needs_kernel
@@ -149,3 +150,26 @@ def test_dates_of_dataworks(kind: DataType) -> None:
     row = row_columns(StructType([StructField("a", kind, metadata={TYPED_BY: ROW_SCHEMA})]))
     found = compared(batch_of(sent), TypedDecoder(DecodeOptions("dataworks-json"), row))
     assert found.declined == (3 if kind == DateType() else 0)
+
+
+@pytest.mark.parametrize("decoder", [TypedDecoder, CheckedEffectsDecoder, ImagesDecoder])
+@pytest.mark.parametrize("format", FORMATS)
+def test_names_of_other_cases(format: str, decoder: type[TypedDecoder]) -> None:
+    """The kernel leaves rows to Python whose columns differ from those of the type in case only."""
+    values, keys = zip(*examples(format), strict=True)
+    kind = fitting(format)
+    fields = [StructField(f.name.swapcase(), f.dataType, metadata=f.metadata) for f in kind.fields]
+    for columns_of_type in (fields, [*kind.fields[:2], *fields[2:]], [*kind.fields, *fields[:3]]):
+        row = row_columns(StructType(columns_of_type))
+        compared(batch_of(values, keys), decoder(options(format), row))
+
+
+def test_names_of_other_cases_beyond_ascii() -> None:
+    """It knows the cases of all letters."""
+    names = ("größe", "GRÖSSE", "GRÖßE", "\u212a", "K", "k", "İ", "ς", "Σ")
+    key = '"key": ["n", null, "YWJjZGVmZ2hpamtsbW5vcHFyc3Q=", null], "gen": 1, "exp": 0, "lut": 1'
+    bins = [f'{{"name": "{name}", "type": "int", "value": 1}}' for name in names]
+    messages = [f'{{"msg": "write", {key}, "bins": [{one}]}}'.encode() for one in bins]
+    for name in names:
+        row = row_columns(StructType([StructField(name, LongType())]))
+        compared(batch_of(messages), TypedDecoder(options("aerospike-json"), row))

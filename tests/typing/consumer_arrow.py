@@ -28,9 +28,11 @@ def removed(key: bytes) -> cw.Change:
 
 def typed(messages: cwa.Messages) -> int:
     """Return how many messages there are of one variant, as typed columns."""
-    found: cwa.MessageStreams = cwa.messages(messages, format="lindorm-json")
+    found: cwa.MessageStreams = cwa.messages(
+        messages, format="lindorm-json", variants=["Insert"], strip_registry_prefix=True
+    )
     tables: cwa.MessageTables = found.tables()
-    assert cwa.message_type("lindorm-json")  # pyright: ignore[reportUnknownMemberType]: no stubs
+    assert cwa.message_type("lindorm-json", "Insert")  # pyright: ignore[reportUnknownMemberType]: no stubs
     return tables.counts.by_variant["Insert"]
 
 

@@ -29,7 +29,9 @@ def sent(message: object, topic: str) -> bytes | None:
 def received(value: bytes, context: SerializationContext) -> aerospike_json.Message | None:
     """Return the model of the value of a Kafka record; None where it is refused."""
     try:
-        message: aerospike_json.Message = ChangewireDeserializer()(value, context)
+        message: aerospike_json.Message = ChangewireDeserializer(strip_registry_prefix=True)(
+            value, context
+        )
     except SerializationError:
         return None
     return message

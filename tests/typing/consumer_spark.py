@@ -71,7 +71,7 @@ def landed(spark: SparkSession, lake: Path) -> str:
 def bronze(messages: DataFrame, lake: Path) -> int:
     """Keep the messages of a topic as they are, of files and as a stream; return how many."""
     found: cws.MessageFrames = cws.messages(messages, format="lindorm-json")
-    columns: StructType = cws.message_type("lindorm-json")
+    columns: StructType = cws.message_type("lindorm-json", variant=["Insert", "Update"])
     counts, _ = cws.write(found, str(lake))
     messages_at, dead_letters, checkpoint = map(str, (lake / f"{i}" for i in range(3)))
     query = cws.write_stream(

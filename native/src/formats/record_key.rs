@@ -8,6 +8,9 @@ use crate::json::names::Names;
 use crate::json::scan::{Kind, LEVELS, Scan};
 use crate::table::tape::{ABSENT, Message, NONE, Slot, Tape, short};
 
+/// First bytes of a key behind the prefix of a schema registry, or compressed by gzip or zstd.
+const FRAMED: [u8; 3] = [0, 0x1f, 0x28];
+
 /// The columns of a record key.
 #[derive(Default)]
 pub struct RecordKey {
@@ -29,7 +32,7 @@ pub fn is_cell(column: Option<&Column>, slot: &Slot, message: &Message) -> bool 
 
 impl RecordKey {
     /// Read a key; without columns, values stay as JSON has them. A key that is no JSON object has no
-    /// columns, and one with a schema of its own is declined.
+    /// columns; one with a schema of its own is declined, and one that bytes around it may hide.
     pub fn read(&mut self, key: Option<&[u8]>, columns: Option<&[Column]>) -> Option<()> {
         self.row.is_there = false;
         self.row.cells.clear();
@@ -39,7 +42,7 @@ impl RecordKey {
         let Some(text) = key else { return Some(()) };
         let blank = text.iter().take_while(|c| b" \t\r\n".contains(c)).count();
         if text.get(blank) != Some(&b'{') {
-            return Some(());
+            return if FRAMED.contains(text.first()?) { None } else { Some(()) };
         }
         std::str::from_utf8(text).ok()?;
         let map = self.members(text)?;

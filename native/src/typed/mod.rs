@@ -40,6 +40,8 @@ pub enum Form {
 #[derive(Clone)]
 pub struct RowType {
     fields: Fields,
+    /// Names of the columns in lower case.
+    folded: Vec<String>,
     kinds: Vec<Kind>,
     form: Form,
 }
@@ -58,7 +60,13 @@ impl RowType {
         }
         let mut readings = readings.into_iter();
         let kinds = Kind::of_fields(&fields, &mut readings)?;
-        readings.next().is_none().then_some(RowType { fields, kinds, form })
+        let folded = fields.iter().map(|field| field.name().to_lowercase()).collect();
+        readings.next().is_none().then_some(RowType { fields, folded, kinds, form })
+    }
+
+    /// Tell whether a name differs from that of a column in case only.
+    fn is_other_case(&self, name: &[u8]) -> bool {
+        std::str::from_utf8(name).map_or(true, |name| self.folded.contains(&name.to_lowercase()))
     }
 
     /// Return the index of a column; rows often have them in the order of the type.
@@ -104,6 +112,8 @@ impl Images {
                 if text != b"null" {
                     fit(&kind.kinds[index], cell.means, text, &mut image.stores[index])?;
                 }
+            } else if kind.is_other_case(name) {
+                return None;
             } else if kind.form == Form::Columns {
                 if is_whole {
                     open(SIDES[side], undeclared);

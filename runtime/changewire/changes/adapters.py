@@ -11,6 +11,7 @@ from changewire.changes.plugins import checked, event_of
 from changewire.changes.values import Declared, EmbeddedSchema
 from changewire.codec import DecodeError, FormatError, Issue, codec
 from changewire.codec.border import internal_error
+from changewire.codec.framed import framing_issue
 from changewire.codec.installed import format_of
 from changewire_messages.change import Change, Source
 
@@ -70,6 +71,8 @@ class Adapter(NamedTuple):
         schemas: What the schemas in the messages say; None if messages hold no schema.
         declared: Yields the columns for which a message, as dictionaries and lists, declares a
             type. None if messages declare no types.
+        undeclared: Yields an issue for each column, and each column of the key, that a message has
+            and does not declare; for closed checks. None if messages declare no columns.
     """
 
     system: str
@@ -79,6 +82,7 @@ class Adapter(NamedTuple):
     delete_by_key: Callable[[bytes, "DecodeOptions"], ChangeRow | Change] | None = None
     schemas: Dialect | None = None
     declared: Callable[[Any], Iterator[Declared]] | None = None
+    undeclared: Callable[[Any], Iterator[Issue]] | None = None
 
     def refusal(self, option: str) -> str | None:
         """Return why an option is refused; None if the adapter heeds it."""
@@ -185,9 +189,12 @@ def deleted_row(record_key: bytes, options: "DecodeOptions") -> ChangeRow:
     """Return the delete that a record without value stands for, of a format that has such deletes.
 
     Raises:
-        DecodeError: The key does not name a row; the code is ``invalid-record-key``.
+        DecodeError: The key does not name a row; the code is ``invalid-record-key``, or that of
+            bytes around the key.
     """
     delete: Any = adapter(options.format).delete_by_key
+    if (framed := framing_issue(record_key, "a record key")) is not None:
+        raise DecodeError(options.format, [framed])
     try:
         found: ChangeRow = delete(record_key, options)
     except DecodeError as error:

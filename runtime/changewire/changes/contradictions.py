@@ -1,6 +1,6 @@
 """Contradictions within a message, which no schema of its format finds."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from changewire.changes.adapters import change_row
 from changewire.changes.change_row import ChangeRow
+from changewire.changes.closed import undeclared_in
 from changewire.changes.decode_options import AUTO, DecodeOptions
 from changewire.codec import CodecError, DecodeError, Issue, codec
 from changewire.codec.wire import REFUSALS
@@ -22,12 +23,13 @@ def validate(data: object, *, format: str, closed: bool = False) -> list[Issue]:
     Args:
         data: Bytes or text, a model, or a message parsed into dictionaries and lists.
         format: Public name of the format.
-        closed: Also report properties that the schema does not name.
+        closed: Also report properties and operations that the schema does not name, and columns
+            that the message does not declare.
     """
     issues = codec(format).validate(data, closed=closed)
     if any(issue.code != _UNKNOWN for issue in issues):
         return issues  # what does not decode has no meaning
-    return issues + contradictions(data, format)
+    return issues + _found(data, format, closed=closed)
 
 
 def contradictions(data: object, format: str) -> list[Issue]:
@@ -36,15 +38,36 @@ def contradictions(data: object, format: str) -> list[Issue]:
     It is all for which `changes` refuses it: values of other types than the message declares for
     them, an invalid schema in it, two columns of one name.
     """
+    return _found(data, format, closed=False)
+
+
+def _found(data: object, format: str, *, closed: bool) -> list[Issue]:
+    """Return the contradictions of a message that decodes, and what a closed check refuses."""
     try:
         models = codec(format).models_in(data)
     except REFUSALS:  # no bytes stand for it, or `validate` had more of the stack left
         return []
-    return contradictions_of(models)
+    return contradictions_of(models, declared=True, closed=closed)
 
 
-def contradictions_of(models: Iterable[tuple[str, Any]]) -> list[Issue]:
-    """Return how models, each with its JSON Pointer in a batch, contradict themselves."""
+def contradictions_of(
+    models: Sequence[tuple[str, Any]], *, declared: bool, closed: bool
+) -> list[Issue]:
+    """Return what is wrong with models that decode, each with its JSON Pointer in a batch.
+
+    Args:
+        models: The models.
+        declared: Whether to look for what contradicts itself.
+        closed: Whether to look for what the message does not declare.
+    """
+    found = _contradictions(models) if declared else []
+    if closed:
+        places = {issue.pointer for issue in found}
+        found += [issue for issue in undeclared_in(models) if issue.pointer not in places]
+    return found
+
+
+def _contradictions(models: Iterable[tuple[str, Any]]) -> list[Issue]:
     found: list[Issue] = []
     for at, model in models:
         try:

@@ -206,4 +206,5 @@ ADAPTER: Final = Adapter(
     },
     schemas=dataworks_schema.DIALECT,
     declared=dataworks_schema.dataworks_declared,
+    undeclared=dataworks_schema.dataworks_undeclared,
 )

@@ -6,9 +6,11 @@ from typing import Any, Final
 import msgspec
 
 from changewire.changes.adapters import Dialect
+from changewire.changes.closed import undeclared_columns
 from changewire.changes.connect import Difference
 from changewire.changes.dataworks_rows import COLUMN_TYPES, table_of, unknown_type
 from changewire.changes.values import Declared, EmbeddedSchema, MismatchError
+from changewire.codec import Issue
 from changewire_messages import dataworks_json as wire
 from changewire_messages.support import pointer_token
 
@@ -101,6 +103,18 @@ def dataworks_declared(message: Any) -> Iterator[Declared]:
             except MismatchError:
                 typed = value
             yield Declared(pointer, types[name], typed)
+
+
+def dataworks_undeclared(message: wire.Message) -> Iterator[Issue]:
+    """Yield the columns of the key and of rows that the schema in a message does not declare."""
+    declared = {column.name for column in message.schema.data_column or ()}
+    key = message.schema.primary_key or ()
+    yield from undeclared_columns(key, declared, "/schema/primaryKey", is_list=True)
+    for place in _IMAGES:
+        image = getattr(message.payload, place)
+        if image:
+            pointer = f"/payload/{place}/dataColumn"
+            yield from undeclared_columns(image.data_column, declared, pointer)
 
 
 DIALECT: Final = Dialect(

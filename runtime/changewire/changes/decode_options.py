@@ -18,6 +18,7 @@ from changewire.codec import (
     rejection,
 )
 from changewire.codec.border import internal_error
+from changewire.codec.framed import without_prefix
 from changewire.codec.unclaimed import UNKNOWN
 from changewire_messages.change import Change, Rejection
 
@@ -74,9 +75,11 @@ class DecodeOptions:
         null_value: What a record without value is: a control event, or a delete by its key. One
             without key is a control event: it names no row.
         elements_as: What an engine makes of elements: ``changes``, or ``messages``, which are kept
-            as they are. Those are of one format, and have no use for the other options.
+            as they are. Those are of one format, and have no use for the options above.
         time_zone: IANA name of the zone whose clocks made the times of a format that has times of
             day and date without a zone.
+        strip_registry_prefix: Whether the 5 bytes that serializers of a schema registry put before
+            values and record keys, a zero and the id of a schema, are removed where they are.
 
     Raises:
         ValueError: There is no such format, image or time zone, or another option does not fit it.
@@ -91,6 +94,7 @@ class DecodeOptions:
     null_value: NullValue = "control"
     elements_as: ElementsAs = "changes"
     time_zone: str = UTC
+    strip_registry_prefix: bool = False
 
     def __post_init__(self) -> None:
         """Check that the format is there and that the rest fits it."""
@@ -112,7 +116,11 @@ class DecodeOptions:
         Raises:
             DecodeError: No format claims it.
         """
-        return codec_for(value).format if self.format == AUTO else self.format
+        return codec_for(self.stripped(value)).format if self.format == AUTO else self.format
+
+    def stripped(self, value: bytes) -> bytes:
+        """Return a value without the prefix of a schema registry, if that is asked for."""
+        return without_prefix(value) if self.strip_registry_prefix else value
 
     def elements(self, value: bytes | None, record_key: bytes | None = None) -> list[Element]:
         """Return what becomes of each element of a message; an empty one is one control event.
@@ -128,6 +136,9 @@ class DecodeOptions:
 
     def rows(self, value: bytes | None, record_key: bytes | None) -> list[ElementRow]:
         """Return what `elements` does, as the columns of a table hold it."""
+        if self.strip_registry_prefix:
+            value = None if value is None else without_prefix(value)
+            record_key = None if record_key is None else without_prefix(record_key)
         if value is None:
             return [(self._without_value(record_key), [])]
         if self.format == AUTO:

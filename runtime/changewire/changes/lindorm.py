@@ -20,10 +20,15 @@ from changewire.changes.lindorm_rows import (
 )
 from changewire.changes.values import key_of
 from changewire.codec import DecodeError, Issue
+from changewire.codec.framed import framing_issue
 from changewire_messages import change
 from changewire_messages import lindorm_json as wire
 
 _SYSTEM: Final = "lindorm"
+
+FRAMED_KEY: Final = "framed-record-key"
+"""Leniency: the record key is not read, and the row has its key elsewhere."""
+
 _OPS: Final[Mapping[type, Any]] = {
     wire.Insert: "insert",
     wire.Update: "update",
@@ -43,7 +48,8 @@ def lindorm_changes(
 
     Raises:
         DecodeError: Values contradict their declared types, a value of an HBase table is no Base64
-            text, or the schema is invalid.
+            text, the schema is invalid, or the row has no key because bytes around the record key
+            hide it.
     """
     payload = message.payload
     op = _OPS.get(type(payload))
@@ -68,6 +74,8 @@ def lindorm_changes(
         after = cells(after, "/payload/after", families, used)
         named = cells(named, "", None, used)
     key, before_key = _keys(op, before, after, named, keys)
+    if record_key and named is None:
+        _check_framing(record_key, key, used)
     return ChangeRow(
         op=op,
         source=_source(source.namespace, source.table),
@@ -80,6 +88,19 @@ def lindorm_changes(
         schema_fingerprint=None if compiled is None else compiled.fingerprint,
         attributes=_attributes(message, options.image, used),
     )
+
+
+def _check_framing(record_key: bytes, key: Row | None, used: list[str]) -> None:
+    """Refuse a change without key whose record key cannot be read for the bytes around it.
+
+    A change that has its key elsewhere only needed the leniency, which `used` gets.
+    """
+    framed = framing_issue(record_key, "a record key")
+    if framed is None:
+        return
+    if key is None:
+        raise DecodeError(wire.FORMAT, [framed])
+    used.append(FRAMED_KEY)
 
 
 def lindorm_delete(record_key: bytes, options: DecodeOptions) -> ChangeRow:
@@ -161,4 +182,5 @@ ADAPTER: Final = Adapter(
     delete_by_key=lindorm_delete,
     schemas=lindorm_schema.DIALECT,
     declared=lindorm_schema.lindorm_declared,
+    undeclared=lindorm_schema.lindorm_undeclared,
 )

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from changewire.changes.adapters import Dialect
+from changewire.changes.closed import undeclared_columns
 from changewire.changes.connect import (
     ConnectSchemaError,
     Difference,
@@ -16,6 +17,7 @@ from changewire.changes.connect import (
 from changewire.changes.connect.schema import parse_schema
 from changewire.changes.lindorm_rows import ROW_KEY, column_name, compiled_schema
 from changewire.changes.values import Declared, EmbeddedSchema, base64_bytes
+from changewire.codec import DecodeError, Issue
 from changewire_messages import lindorm_json as wire
 from changewire_messages.change import Source
 from changewire_messages.support import pointer_token
@@ -105,6 +107,22 @@ def lindorm_declared(message: Any) -> Iterator[Declared]:
             except ValueMismatch:
                 typed = row[name]
             yield Declared(pointer, columns[name].name or columns[name].type, typed)
+
+
+def lindorm_undeclared(message: wire.Message) -> Iterator[Issue]:
+    """Yield the columns of rows that the schema in a message does not declare.
+
+    Without a schema nothing is declared, and nothing is undeclared.
+    """
+    try:
+        compiled = compiled_schema(message)
+    except DecodeError:  # it contradicts itself, which is reported as such
+        return
+    readers = compiled.reader.fields if compiled and compiled.reader else {}
+    for place in reversed(_IMAGES):
+        row = getattr(message.payload, place, None)
+        if row and place in readers:
+            yield from undeclared_columns(row, readers[place].fields, f"/payload/{place}")
 
 
 def _cells(row: Mapping[str, Any], place: str) -> Iterator[Declared]:

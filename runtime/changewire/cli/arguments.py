@@ -14,7 +14,6 @@ from changewire.engines.options import (
     TableOptions,
     outputs_below,
 )
-from changewire.tables.names import is_path
 
 STDOUT: Final = STDIN
 JSON_ROWS: Final = "json"
@@ -129,14 +128,14 @@ class TableArguments(NamedTuple):
     history_names: str | None = None
 
     def options(self, target: str) -> TableOptions:
-        """Return the options of the tables of a target; a relative path becomes absolute."""
+        """Return the options of the tables of a target."""
         return TableOptions(
-            _whole_if_path(target),
+            target,
             self.rows or JSON_ROWS,
             self.schema_evolution or "add_columns",
             self.null_set,
             self.apply_as_truncates,
-            None if self.history is None else _whole_if_path(self.history),
+            self.history,
             self.history_names or _PLAIN,
         )
 
@@ -183,10 +182,6 @@ def kafka_options(
             raise typer.BadParameter("--option: expected NAME=VALUE")
         found[name] = value
     return found
-
-
-def _whole_if_path(target: str) -> str:
-    return whole(target) if is_path(target) else target
 
 
 def whole(path: str) -> str:

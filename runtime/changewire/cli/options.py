@@ -107,6 +107,14 @@ Shape: TypeAlias = Annotated[
     ),
 ]
 
+StripRegistryPrefix: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--strip-registry-prefix",
+        help="Remove the 5 bytes of a schema registry before values and record keys.",
+    ),
+]
+
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Write lines of JSON in place of words, for programs.")
 ]

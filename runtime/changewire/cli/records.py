@@ -10,6 +10,7 @@ import typer
 from changewire.cli.stderr import counted, notice
 from changewire.codec import Codec, CodecError, DecodeError, Issue, rejection
 from changewire.codec.border import MOST_REASONS
+from changewire.codec.framed import without_prefix
 from changewire.codec.wire import PARSER_ERRORS
 from changewire.framing import Position, Record, expand, read
 from changewire.report.text import visible
@@ -73,8 +74,12 @@ def given(inputs: Sequence[str] | None) -> list[str]:
     return [STDIN]
 
 
-def records(inputs: Sequence[str] | None, shape: str) -> Iterator[Record]:
+def records(
+    inputs: Sequence[str] | None, shape: str, *, strip_registry_prefix: bool = False
+) -> Iterator[Record]:
     """Yield the records of all inputs; no more than one is held.
+
+    With `strip_registry_prefix` values and keys are what follows the prefix of a schema registry.
 
     Raises:
         typer.BadParameter: There is no input.
@@ -82,7 +87,15 @@ def records(inputs: Sequence[str] | None, shape: str) -> Iterator[Record]:
     """
     files = expand(given(inputs))
     for path in files:
-        yield from read(path, shape=shape)
+        found = read(path, shape=shape)
+        yield from map(_stripped, found) if strip_registry_prefix else found
+
+
+def _stripped(record: Record) -> Record:
+    key, value = (
+        None if data is None else without_prefix(data) for data in (record.key, record.value)
+    )
+    return msgspec.structs.replace(record, key=key, value=value)
 
 
 def place_of(position: Position, element: int | None = None) -> ElementPlace:

@@ -7,9 +7,15 @@ from types import ModuleType
 from typing import Any, Final, TypeGuard, get_args, get_type_hints
 
 import msgspec
+from msgspec import structs
 
 from changewire.codec.hooks import read_unknown
 from changewire.codec.issues import Issue, issue_of
+
+_NO_ARRAY: Final = (
+    "object, not an array of messages (a file that is one has the shape json-array: "
+    "--shape json-array)"
+)
 
 OPEN_TAG: Final = "@open"
 """Tag of a model for the messages that no other model is for."""
@@ -43,7 +49,7 @@ class GeneratedFamily:
         self.types: dict[str, Any] = {r: getattr(module, name) for r, name in self.roles.items()}
         message = self.types["message"]
         self.arms: tuple[Any, ...] = _arms(message)
-        fields = [field for arm in self.arms for field in msgspec.structs.fields(arm)]
+        fields = [field for arm in self.arms for field in structs.fields(arm)]
         self.texts = frozenset(f.encode_name for f in fields if msgspec.Raw in _arms(f.type))
         # Messages that are arrays themselves have no unknown properties, and no tag by name.
         self._are_arrays: bool = self.arms[0].__struct_config__.array_like
@@ -58,7 +64,11 @@ class GeneratedFamily:
     def errors(self, obj: object, role: str, *, closed: bool = False) -> list[Issue]:
         """Return every issue of a parsed message."""
         raw = self._validators.errors(obj, self.roles[role], closed=closed)
-        return [issue_of(item) for item in raw]
+        found = [issue_of(item) for item in raw]
+        is_one_message = not self._are_arrays and "batch" not in self.roles
+        if is_one_message and isinstance(obj, list) and isinstance(first_of(obj), dict):
+            return [i if i.pointer else structs.replace(i, expected=_NO_ARRAY) for i in found]
+        return found
 
     def build(self, obj: Any, role: str, texts: Mapping[str, msgspec.Raw] | None = None) -> Any:
         """Return the model of a parsed message, with what models do not know where they keep it.
@@ -103,9 +113,9 @@ class GeneratedFamily:
 
     def variant_of(self, model: object) -> str:
         """Return the title of the schema of the kind that the model of a message is of."""
-        title = self._variants.get(type(model))
-        if title is None and self._payload is not None:
-            title = self._variants.get(type(getattr(model, self._payload, None)))
+        title = self.variants.get(type(model))
+        if title is None and self.payload is not None:
+            title = self.variants.get(type(getattr(model, self.payload[0], None)))
         return title or type(model).__name__
 
     def digest(self, role: str) -> str:
@@ -130,18 +140,29 @@ class GeneratedFamily:
         return looks_like(first_of(obj), self.types["message"])
 
     @cached_property
-    def _variants(self) -> dict[type, str]:
+    def variants(self) -> dict[type, str]:
         """Title of the schema of each model that has one of its own, beside those of the roles."""
         titles = [title for title in self._module.DIGESTS if title not in self.roles.values()]
         return {arm: title for title in titles for arm in _arms(getattr(self._module, title))}
 
     @cached_property
-    def _payload(self) -> str | None:
-        """Name of the field whose models have titles, where a message wraps its variants."""
+    def payload(self) -> tuple[str, str] | None:
+        """The field whose models have titles, where a message wraps its variants.
+
+        Its name in the model, and in the message.
+        """
         hints = get_type_hints(self.arms[0])
-        return next(
-            (n for n in hints if not self._variants.keys().isdisjoint(_arms(hints[n]))), None
-        )
+        fields = structs.fields(self.arms[0])
+        found = (f for f in fields if not self.variants.keys().isdisjoint(_arms(hints[f.name])))
+        return next(((field.name, field.encode_name) for field in found), None)
+
+    @cached_property
+    def titles(self) -> list[str]:
+        """Titles of the schemas of the variants that a message can be of."""
+        kinds = self.arms
+        if self.payload is not None:
+            kinds = _arms(get_type_hints(self.arms[0])[self.payload[0]])
+        return list(dict.fromkeys(t for kind, t in self.variants.items() if kind in kinds))
 
     @cached_property
     def _validators(self) -> ModuleType:
@@ -200,7 +221,7 @@ def looks_like(value: object, kind: Any, *, is_root: bool = True) -> bool:
 def _needed(kind: Any) -> dict[str, Any]:
     """Return the type of each property that a model always has, by its name."""
     hints = get_type_hints(kind)
-    return {f.encode_name: hints[f.name] for f in msgspec.structs.fields(kind) if f.required}
+    return {f.encode_name: hints[f.name] for f in structs.fields(kind) if f.required}
 
 
 def first_of(value: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from changewire.codec.family import GeneratedFamily
+from changewire.codec.framed import framing_issue
 from changewire.codec.hooks import FloatHook, exact_number, write_unknown
 from changewire.codec.issues import DecodeError, Issue
 from changewire.codec.parser_texts import (
@@ -107,6 +108,8 @@ def _refusal(
     """Say why a parser refused bytes; with the byte offset, where it is known."""
     if not data.strip(_BLANK):
         return Issue("", "empty", _RULE, "one JSON value"), 0
+    if (framed := framing_issue(data)) is not None:
+        return framed, 0
     if data.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")) or b"\x00" in data[:2]:
         return Issue("", "invalid-unicode", _RULE, "UTF-8 without byte order mark"), 0
     if isinstance(error, UnicodeError):

@@ -12,6 +12,7 @@ import msgspec
 from msgspec.msgpack import Decoder, Encoder
 
 from changewire.codec.family import GeneratedFamily
+from changewire.codec.framed import framing_issue
 from changewire.codec.issues import DecodeError, Issue
 from changewire.codec.msgpack_values import write_ext_key
 from changewire.codec.wire import Data, unexplained
@@ -69,7 +70,8 @@ class MsgpackWire:
         try:
             return parse(_as_bytes(data))
         except MalformedError as error:
-            issue, byte_offset = error.issue, error.byte_offset
+            framed = framing_issue(_as_bytes(data))
+            issue, byte_offset = (framed, 0) if framed else (error.issue, error.byte_offset)
         except (RecursionError, MemoryError) as error:
             issue, byte_offset = unexplained(error, _RULE), None
         raise DecodeError(self._family.format, [issue], byte_offset)

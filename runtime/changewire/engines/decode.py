@@ -29,7 +29,7 @@ from changewire.engines.elements import (
 from changewire.engines.interleave import interleaved
 from changewire.engines.layout import OUTPUTS
 from changewire.engines.native import NATIVE_PART, Kernel, Made, kernel_of
-from changewire.engines.places import Places, places_of, repeated_bytes
+from changewire.engines.places import Places, places_of, repeated_bytes, without_prefixes
 from changewire_messages.change import Rejection
 
 PART = 1024
@@ -87,11 +87,15 @@ class Decoder:
             yield from self._by_python(batch)
             return
         for part in parts(batch, rows=NATIVE_PART):
-            made = kernel.decode(part)
+            made = kernel.decode(self._stripped(part))
             rows = self._of_kernel(part, made)
             if len(made.declined):
                 rows = interleaved(rows, self._by_python(part.take(made.declined)), made.runs)
             yield from rows
+
+    def _stripped(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return records without the prefixes of a schema registry, if these are to be removed."""
+        return without_prefixes(batch) if self.decode_options.strip_registry_prefix else batch
 
     def _by_python(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         return chain.from_iterable(map(self._part, parts(batch, rows=PART)))

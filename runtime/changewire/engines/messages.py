@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
-from functools import cache
-from typing import Any, ClassVar, Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import pyarrow as pa
 
 from changewire.changes.decode_options import DecodeOptions
-from changewire.codec import codec
+from changewire.codec import DecodeError, codec, rejection
 from changewire.codec.registry import family
 from changewire.engines.counts import Counts, MessageCounts
 from changewire.engines.decode import Decoder
@@ -23,11 +21,9 @@ from changewire.engines.elements import (
 )
 from changewire.engines.layout import MESSAGE, MESSAGE_OUTPUTS
 from changewire.engines.places import Places
+from changewire.engines.variants import Titles, builder, other_variant, titles_of
 from changewire_messages.change import Rejection
 from changewire_messages.columns import spread
-
-_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-"""Where the generator puts an underscore to make the name of a function of a title."""
 
 
 class MessageRow(NamedTuple):
@@ -48,15 +44,31 @@ class MessageDecoder(Decoder):
 
     outputs: ClassVar[Mapping[str, str]] = MESSAGE_OUTPUTS
 
+    def __init__(self, decode_options: DecodeOptions, titles: Titles = None) -> None:
+        """Remember how messages are read, and the titles of the variants that are asked for.
+
+        A message of another variant is a dead letter.
+        """
+        super().__init__(decode_options)
+        self._titles = titles
+
     def _elements(self, value: bytes | None, key: bytes | None) -> list[Found]:
         del key
         if value is None:
             return [(MessageRow(), [])]
         name = self.decode_options.format
-        models = codec(name).decode_all(value)
+        models = codec(name).decode_all(self.decode_options.stripped(value))
         if not models:
             return [(MessageRow(family(name).roles["batch"]), [])]
-        return [_row(model, name) for model in models]
+        return [self._row(model, number, name) for number, model in enumerate(models)]
+
+    def _row(self, model: Any, number: int, format: str) -> Found:
+        if type(model) is Rejection:
+            return model, []
+        variant = family(format).variant_of(model)
+        if self._titles is not None and variant not in self._titles:
+            return rejection(DecodeError(format, [other_variant(self._titles)]), number), []
+        return MessageRow(variant, model), codec(format).leniencies(model)
 
     def _columns(
         self, batch: pa.RecordBatch, elements: Elements, places: Places | None
@@ -65,17 +77,10 @@ class MessageDecoder(Decoder):
         models = [row.model for row in rows]
         own = {
             "variant": pa.array([row.variant for row in rows], pa.string()),
-            "content": spread(models, _builder(self.decode_options.format)),
+            "content": spread(models, builder(self.decode_options.format, self._titles)),
         }
         dead, leniencies = rejection_columns(elements), leniencies_column(elements)
         return element_columns(batch, MESSAGE, own, dead, leniencies, places)
-
-
-def _row(model: Any, format: str) -> Found:
-    if type(model) is Rejection:
-        return model, []
-    row = MessageRow(family(format).variant_of(model), model)
-    return row, codec(format).leniencies(model)
 
 
 def counts_of(decode_options: DecodeOptions) -> Counts:
@@ -83,31 +88,16 @@ def counts_of(decode_options: DecodeOptions) -> Counts:
     return MessageCounts() if decode_options.elements_as == "messages" else Counts()
 
 
-def message_type(format: str) -> pa.StructType:
+def message_type(format: str, variant: str | Sequence[str] | None = None) -> pa.StructType:
     """Return the Arrow type of the messages of a format: the column ``content`` of `messages`.
 
     It has a field for each property that any variant has.
 
     Args:
         format: Public name of the format.
+        variant: A variant, or several: then the fields are those of these, with their types.
 
     Raises:
-        ValueError: There is no such format.
+        ValueError: There is no such format or variant, or two variants differ in a type.
     """
-    return _builder(format)([]).type
-
-
-@cache
-def _builder(format: str) -> Callable[[list[Any]], pa.StructArray]:
-    """Return the generated function from the messages of a format to their column."""
-    generated = family(format)
-    title = generated.roles["message"]
-    builder: Callable[[list[Any]], pa.StructArray] = getattr(
-        generated.part("arrow"), f"{snake(title)}_array"
-    )
-    return builder
-
-
-def snake(title: str) -> str:
-    """Return the title of a schema in snake_case, as generated functions and types have it."""
-    return _CAMEL.sub("_", title).lower()
+    return builder(format, titles_of(format, variant))([]).type

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
+from changewire.tables.names import absolute
+
 if TYPE_CHECKING:
     from changewire.engines.counts import Counts
 
@@ -184,14 +186,16 @@ class TableOptions:
     """Which tables changes are applied to, and how.
 
     Attributes:
-        target: Name of a table, or a whole path (it has a slash), with ``{system}``,
-            ``{database}``, ``{schema}`` and ``{table}`` for names of the source.
+        target: Name of a table, or a path (it has a slash), with ``{system}``, ``{database}``,
+            ``{schema}`` and ``{table}`` for names of the source. A relative path becomes absolute,
+            below the working directory.
         rows: What tables have: ``json``, ``embedded``, a StructType or a schema of rows.
         schema_evolution: What becomes of a column that a table lacks: ``add_columns`` or
             ``strict``.
         null_set: Table of writes that name none.
         apply_as_truncates: Whether a truncate removes the rows that are older.
-        history: Name or path of tables of versions, with the fields of `target`; None without any.
+        history: Name or path of tables of versions, as `target` and with its fields; None without
+            any.
         history_names: How their columns are named: ``plain`` or ``auto_cdc``.
     """
 
@@ -202,6 +206,12 @@ class TableOptions:
     apply_as_truncates: bool = False
     history: str | None = None
     history_names: str = "plain"
+
+    def __post_init__(self) -> None:
+        """Make relative paths absolute."""
+        object.__setattr__(self, "target", absolute(self.target, is_template=True))
+        if self.history is not None:
+            object.__setattr__(self, "history", absolute(self.history, is_template=True))
 
 
 def allowed(limit: Limit, elements: int) -> float:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from changewire.codec.framed import without_prefix
 from changewire.engines.cuts import lengths
 from changewire.engines.layout import INPUT_COLUMNS
 
@@ -69,6 +70,17 @@ def only_where(mask: pa.Array, values: pa.Array) -> pa.Array:
     """
     nothing = pa.nulls(len(values), values.type)
     return pc.replace_with_mask(nothing, mask, values.filter(mask))
+
+
+def without_prefixes(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return records whose values and keys lack the prefix of a schema registry."""
+    for name in ("value", "key"):
+        if name in batch.schema.names:
+            # `pyarrow.compute.binary_slice` fails for some columns of bytes.
+            found = [data and without_prefix(data) for data in batch.column(name).to_pylist()]
+            place = batch.schema.get_field_index(name)
+            batch = batch.set_column(place, name, pa.array(found, batch.schema.field(name).type))
+    return batch
 
 
 def repeated_bytes(batch: pa.RecordBatch) -> list[int]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
+from changewire.framing.console import is_console
 from changewire.framing.kcat import is_kcat
 from changewire.framing.scan import BLANK, Scanner
 from changewire.framing.source import BYTE_ORDER_MARK, Source
@@ -62,6 +63,7 @@ def _scanned(line: bytes) -> tuple[list[bytes], bytes]:
 _RULES: Final[tuple[tuple[str, Callable[[bytes], bool]], ...]] = (
     ("parquet", _is_parquet),
     ("kcat", is_kcat),
+    ("console", is_console),
     ("json-concatenated", _is_several_values),
     ("json-array", _begins_array),
     ("json-concatenated", _begins_object),

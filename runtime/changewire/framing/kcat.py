@@ -44,14 +44,14 @@ def kcat(source: Source, limit: int) -> Iterator[Record]:
             damaged.
     """
     number = 0
-    for count, line in enumerate(lines(source.text(), limit), start=1):
+    for line in lines(source.text(), limit):
         if not line.strip(BLANK):
             continue
         try:
             record = _record(parse(line, Envelope), source.path, number)
         except ValueError as error:
             raise Damage(
-                f"line {count} is not what kcat -J prints ({error}); correct it, or name the shape"
+                f"the line is not what kcat -J prints ({error}); correct it, or name the shape"
             ) from error
         yield record
         number += 1

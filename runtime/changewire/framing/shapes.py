@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Final
 
+from changewire.framing.console import console
 from changewire.framing.detect import detect
 from changewire.framing.kcat import kcat
 from changewire.framing.parquet import parquet
@@ -29,6 +30,7 @@ _READERS: Final[dict[str, Callable[[Source, int], Iterator[Record | Lines]]]] = 
     "json-array": json_array,
     "json-concatenated": json_concatenated,
     "kcat": kcat,
+    "console": console,
     "msgpack-concatenated": _msgpack_concatenated,
     "msgpack-length-prefixed": _msgpack_length_prefixed,
     "parquet": parquet,

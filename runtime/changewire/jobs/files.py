@@ -39,6 +39,7 @@ def run(
     null_value: NullValue = "control",
     time_zone: str = "UTC",
     elements_as: ElementsAs = "changes",
+    strip_registry_prefix: bool = False,
     rows: RowsAs = "json",
     shape: str = "auto",
     show_values: bool = False,
@@ -66,6 +67,8 @@ def run(
             the task that synchronizes.
         elements_as: ``changes``, or ``messages``: typed columns that hold the messages as they are,
             to which the options from `image` to `time_zone`, and `rows`, do not apply.
+        strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
+            put before values and record keys.
         rows: What ``before`` and ``after`` are: ``json``, exact text; or columns, by a
             `pyarrow.Schema` or a schema of the row, as `changewire.arrow.decode` takes them; or
             ``embedded``, all columns that the schemas in the messages declare, which are read once
@@ -88,7 +91,17 @@ def run(
     return run_files(
         inputs,
         output,
-        DecodeOptions(format, image, keys, families, digests, null_value, elements_as, time_zone),
+        DecodeOptions(
+            format,
+            image,
+            keys,
+            families,
+            digests,
+            null_value,
+            elements_as,
+            time_zone=time_zone,
+            strip_registry_prefix=strip_registry_prefix,
+        ),
         rows=rows,
         engine=engine,
         shape=shape,

@@ -5,6 +5,7 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from changewire.codec import CodecError, DecodeError, Issue, codec_for
+from changewire.codec.framed import without_prefix
 from changewire.codec.unclaimed import UNKNOWN
 from changewire.kafka.error import MessageRefusedError
 from changewire.kafka.interface import (
@@ -34,7 +35,12 @@ class ChangewireDeserializer(Deserializer):
     """
 
     def __init__(
-        self, format: str | None = None, *, is_key: bool = False, show_values: bool = False
+        self,
+        format: str | None = None,
+        *,
+        is_key: bool = False,
+        strip_registry_prefix: bool = False,
+        show_values: bool = False,
     ) -> None:
         """Look up the format.
 
@@ -42,6 +48,8 @@ class ChangewireDeserializer(Deserializer):
             format: Public name of the format; None asks the header, then the message. A key does
                 not say its format, so without a header it needs the name.
             is_key: Whether it reads record keys, if no context says what it is called for.
+            strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema
+                registry put before values and keys.
             show_values: Show the start of wrong values in the texts of errors.
 
         Raises:
@@ -52,6 +60,7 @@ class ChangewireDeserializer(Deserializer):
             messages_of(format, is_key=is_key)
         self.format = format
         self._is_key = is_key
+        self._strips = strip_registry_prefix
         self._show_values = show_values
 
     def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> Any:
@@ -71,7 +80,8 @@ class ChangewireDeserializer(Deserializer):
         header: SchemaHeader | None = None
         try:
             header = _header_in(ctx, self.format, is_key=is_key)
-            return self._read(value, header, is_key=is_key)
+            data = without_prefix(value) if self._strips else value
+            return self._read(data, header, is_key=is_key)
         except CodecError as error:
             refusal = error
         note = place(ctx, is_key=is_key)

@@ -90,8 +90,7 @@ class Messages:
         issues: list[Issue] = []
         if closed and any(getattr(one, "extra", UNSET) is not UNSET for _, one in models):
             issues += self._codec.validate(data, closed=True)
-        if declared:
-            issues += contradictions_of(models)
+        issues += contradictions_of(models, declared=declared, closed=closed)
         if issues:
             raise EncodeError(self.format, issues)
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from changewire.codec import CodecError
+from changewire.codec.framed import without_prefix
 from changewire.kafka.error import MessageRefusedError
 from changewire.kafka.interface import (
     Headers,
@@ -31,6 +32,7 @@ class ChangewireSerializer(Serializer):
         declared: bool = True,
         closed: bool = False,
         header: bool = False,
+        strip_registry_prefix: bool = False,
         show_values: bool = False,
     ) -> None:
         """Look up the format.
@@ -40,8 +42,11 @@ class ChangewireSerializer(Serializer):
             is_key: Whether it makes record keys, if no context says what it is called for.
             declared: Also reject values of other types than the message declares for them, and
                 whatever else contradicts itself in it, as `changewire.validate` does.
-            closed: Also reject properties that the schema does not name.
+            closed: Also reject properties and operations that the schema does not name, and
+                columns, also of the key, that the message does not declare.
             header: Put a `SchemaHeader` among the headers of the record.
+            strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema
+                registry put before values and keys, from bytes that are given.
             show_values: Show the start of wrong values in the texts of errors.
 
         Raises:
@@ -54,6 +59,7 @@ class ChangewireSerializer(Serializer):
         self._declared = declared
         self._closed = closed
         self._header = header
+        self._strips = strip_registry_prefix
         self._show_values = show_values
 
     def __call__(self, obj: Any, ctx: SerializationContext | None = None) -> bytes | None:
@@ -73,6 +79,8 @@ class ChangewireSerializer(Serializer):
             return None
         is_key = is_key_in(ctx, default=self._is_key)
         messages = messages_of(self.format, is_key=is_key)
+        if self._strips and isinstance(obj, bytes):
+            obj = without_prefix(obj)
         try:
             data, model = messages.written(obj)
             messages.check(model, data, closed=self._closed, declared=self._declared)

@@ -3,6 +3,7 @@
 import hashlib
 import re
 from functools import lru_cache
+from pathlib import Path
 from string import Formatter
 from typing import Final
 
@@ -24,6 +25,8 @@ _FIRST: Final = re.compile(r"[^A-Za-z0-9]|[xX](?=[0-9A-Fa-f]{4,6}_|_)")
 _OTHER: Final = re.compile(r"[^A-Za-z0-9_]|_(?=[xX])")
 _FIELDS: Final = frozenset({"system", "database", "schema", "table"})
 _SEPARATORS: Final = re.compile(r"(\.)")
+_ABSOLUTE: Final = re.compile(r"/|[A-Za-z][A-Za-z0-9+.-]*:")
+"""How absolute paths and URIs begin."""
 
 
 class Template(Struct, frozen=True):
@@ -115,6 +118,20 @@ def safe_name(name: str) -> str:
 def is_path(target: str) -> bool:
     """Whether a target is a path: it has a slash, which no bare name of a table has."""
     return "/" in target
+
+
+def absolute(target: str, *, is_template: bool = False) -> str:
+    """Return a target with a relative path made absolute, below the working directory.
+
+    Names, URIs and absolute paths stay as they are. In a template the braces of the working
+    directory are doubled, so that they are no fields.
+    """
+    if not is_path(target) or _ABSOLUTE.match(target):
+        return target
+    folder = str(Path.cwd())
+    if is_template:
+        folder = folder.replace("{", "{{").replace("}", "}}")
+    return str(Path(folder, target))
 
 
 def beside(target: str, suffix: str) -> str:

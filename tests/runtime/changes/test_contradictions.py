@@ -79,7 +79,7 @@ def test_unknown_properties_hide_no_contradiction() -> None:
     """A closed check reports both; what does not decode has no meaning to look at."""
     wire = msgspec.json.decode(cw.encode(from_lindorm()))
     codes = [i.code for i in cw.validate({**wire, "new": 1}, format="lindorm-json", closed=True)]
-    assert codes == ["unknown-property", *["contradicts-schema"] * 3]
+    assert codes == ["unknown-property", *["contradicts-schema"] * 3, "undeclared-column"]
     wire["payload"]["ts_ms"] = "1"
     assert [i.code for i in cw.validate(wire, format="lindorm-json")] == ["wrong-type"]
 
@@ -119,3 +119,29 @@ def test_golden_messages_contradict_nothing(name: str, path: Path) -> None:
     """Messages of the documents, and those seen, are at one with themselves."""
     if "key" not in role_of(path):
         assert cw.validate(wire_of(path), format=name) == []
+
+
+def test_a_closed_check_names_undeclared_columns_of_lindorm() -> None:
+    """A column that the schema of the message lacks is one; without a schema there is none."""
+    with_schema = lindorm.message("u", SCHEMA, before={"id": 1, "x": 1}, after={"id": 1, "nmae": 2})
+    assert cw.validate(with_schema, format="lindorm-json") == []
+    assert found(cw.validate(with_schema, format="lindorm-json", closed=True)) == [
+        ("undeclared-column", "/payload/before/x"),
+        ("undeclared-column", "/payload/after/nmae"),
+    ]
+    without = lindorm.message("c", after={"id": 1, "nmae": 2})
+    assert cw.validate(without, format="lindorm-json", closed=True) == []
+
+
+def test_a_closed_check_reports_each_place_once() -> None:
+    """It adds undeclared names to what contradicts the schema, or is no schema."""
+    model = from_dataworks()
+    expected = [
+        ("contradicts-schema", f"/payload/{p.replace('/', '/dataColumn/')}") for p in PLACES
+    ]
+    expected.append(("undeclared-column", "/payload/after/dataColumn/new"))
+    assert found(cw.validate(model, format="dataworks-json", closed=True)) == expected
+    broken = lindorm.message("c", {"type": "int63"}, after={"id": 1})
+    assert found(cw.validate(broken, format="lindorm-json", closed=True)) == [
+        ("invalid-schema", "/schema/type")
+    ]

@@ -21,7 +21,7 @@ from tests.support.topics import create, produce
 
 from changewire.cli.arguments import TableArguments
 from changewire.engines.layout import OUTPUTS
-from changewire.engines.options import TableOptions, outputs_below
+from changewire.engines.options import outputs_below
 from changewire.engines.spark.run_stream import settings
 from changewire.framing import Position, Record
 
@@ -296,10 +296,12 @@ def test_a_stream_feeds_tables(
 def test_a_path_is_that_of_the_working_directory(
     given: str, meant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """SQL knows whole paths alone, so a relative one is made whole; names and URIs stay."""
+    """A relative target, or history, is below the working directory; names and URIs stay."""
     monkeypatch.chdir(tmp_path)
-    options = TableArguments(None, None, None, apply_as_truncates=False).options(given)
-    assert options == TableOptions(meant.replace("HERE", str(tmp_path)))
+    arguments = TableArguments(None, None, None, apply_as_truncates=False, history=f"{given}_h")
+    options = arguments.options(given)
+    whole = meant.replace("HERE", str(tmp_path))
+    assert (options.target, options.history) == (whole, f"{whole}_h")
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.runtime.changes import dataworks
 from tests.runtime.cli.conftest import Ended, json_lines
 from tests.samples import FORMAT, examples
+
+import changewire as cw
 
 Cli = Callable[..., Ended]
 
@@ -106,3 +109,19 @@ def test_a_tombstone_is_valid(cli: Cli, kcat: Path) -> None:
     assert [
         line["number"] for line in json_lines(cli("validate", "-f", FORMAT, "--json", kcat).stdout)
     ] == [2]
+
+
+def test_an_array_on_one_line_names_its_shape(cli: Cli, tmp_path: Path) -> None:
+    """A file that is one array is a message to the detection, and the refusal says how to read it.
+
+    In a format with batches the line is one.
+    """
+    message = cw.encode(dataworks.message("INSERT", after={"id": 1}))
+    (tmp_path / "in").write_bytes(b"[" + message + b", " + message + b"]\n")
+    refused = cli("validate", tmp_path / "in")
+    assert refused.exit_code == 1
+    assert "expected object, not an array of messages" in refused.stdout
+    assert "--shape json-array" in refused.stdout
+    assert cli("validate", "--shape", "json-array", tmp_path / "in").exit_code == 0
+    (tmp_path / "batch").write_text(json.dumps(examples("write")), encoding="utf-8")
+    assert cli("validate", tmp_path / "batch").exit_code == 0

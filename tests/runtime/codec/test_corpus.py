@@ -30,9 +30,11 @@ ELSEWHERE = {
     "invalid-time": "no message of aerospike-json holds a time as text",
     "lossy": "of convert(), in tests/runtime/convert",
     "not-encodable": "of encode(), in test_encode.py",
+    "other-variant": "of messages(), in tests/runtime/engines",
     "pattern-mismatch": "no schema of aerospike-json has a pattern",
     "rule-broken": "no schema of aerospike-json has a rule between properties",
     "too-large": "JSON cannot ask for more memory than its own length",
+    "undeclared-column": "of closed checks, in tests/runtime/changes and tests/runtime/kafka",
     "unknown-property": "of closed checks, in test_verdicts.py: decode keeps what it does not know",
 }
 """Codes that no file of the corpus has, and why."""

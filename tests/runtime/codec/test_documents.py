@@ -15,6 +15,7 @@ NO_EXAMPLE = {
     "adapter-failed": "of formats of other packages, in tests/plugins",
     "internal-error": "of defects, in test_border.py",
     "invalid-time": "no installed format has a time as text",
+    "other-variant": "of messages(), in tests/runtime/engines/test_messages.py",
     "pattern-mismatch": "no installed format has a pattern",
     "rule-broken": "no installed format has a rule between properties",
     "too-large": "the memory of the machine is not ours to fill",

@@ -10,13 +10,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pyarrow as pa
 import pytest
 from pyspark.sql.pandas.types import from_arrow_schema
+from tests.runtime.changes import dataworks
 from tests.runtime.codec.formats import FORMATS
 from tests.runtime.engines.any_messages import every_message, mutated
 from tests.runtime.engines.same import SAYS, check_struct
-from tests.samples import FORMAT, mixed_messages
+from tests.samples import FORMAT, examples, mixed_messages
 
 import changewire as cw
 import changewire.arrow as cwa
@@ -25,6 +27,7 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.codec.registry import family
 from changewire.engines.layout import DEAD_LETTERS_TABLE, HEADERS, MESSAGES_TABLE
 from changewire.engines.messages import MessageDecoder
+from changewire.engines.variants import snake
 from changewire_messages import FORMATS as PACKAGES
 
 if TYPE_CHECKING:
@@ -250,3 +253,118 @@ def test_what_has_no_meaning_for_messages_is_refused(
     made: dict[str, Any] = {"format": "lindorm-json", "elements_as": "messages", **options}
     with pytest.raises(ValueError, match=sentence):
         DecodeOptions(**made)
+
+
+KNOWN: Mapping[str, list[str]] = {
+    "aerospike-json": ["Write", "Delete"],
+    "aerospike-msgpack": ["Write", "Delete", "LegacyDelete"],
+    "dataworks-json": [
+        *("Insert", "UpdateBefore", "UpdateAfter", "Delete", "Heartbeat"),
+        *("Ddl", "Truncate", "Query", "Transaction"),
+    ],
+    "lindorm-json": ["Insert", "Update", "Delete", "Read"],
+}
+"""Variants of each format without the open one."""
+
+
+@formats
+def test_variants_have_their_types(name: str) -> None:
+    """Messages of the named variants are in columns of their types, and others dead letters."""
+    table, titles = records(name), KNOWN[name]
+    messages, letters, _ = cwa.messages(table, format=name, variants=titles).tables()
+    assert messages.schema.field("content").type == cwa.message_type(name, titles)
+    rows, dead = placed(messages), placed(letters)
+    others = 0
+    for offset, value in enumerate(table.column("value").to_pylist()):
+        for element, model in enumerate(expected(name, value)):
+            place = offset, element
+            if model is None:
+                assert rows[place]["content"] is None
+            elif isinstance(model, cw.Rejection):
+                assert dead[place]["code"] == model.code
+            elif family(name).variant_of(model) in titles:
+                check_typed(rows[place]["content"], model, name)
+            else:
+                others += 1
+                assert dead[place]["code"] == "other-variant"
+                assert dead[place]["value"] == value
+    assert (others > 0) == (name == "dataworks-json")
+
+
+def check_typed(content: Row, model: Any, name: str) -> None:
+    """Compare the columns of a message, or of its payload, with those of its variant alone."""
+    generated = family(name)
+    title = generated.variant_of(model)
+    build = getattr(generated.part("arrow"), f"{snake(title)}_array")
+    if generated.payload is not None:
+        content, model = content["payload"], model.payload
+    (alone,) = build([model]).to_pylist()
+    assert content == with_fields(alone, content)
+
+
+def with_fields(found: Any, other: Any) -> Any:
+    """Return a struct with the fields that another one has besides, which are NULL."""
+    if not isinstance(found, dict) or not isinstance(other, dict):
+        return found
+    return {field: with_fields(found.get(field), value) for field, value in other.items()}
+
+
+def test_known_variants_of_dataworks_are_not_text() -> None:
+    """Without the open variant, times, sequences and DDL have columns of their own types."""
+    message = dataworks.message("INSERT", after={"id": 1}, timestamp={"eventTime": 5})
+    ddl = dataworks.message("ALTER", {}, None, ddl={"text": "alter", "ddlMeta": "AAE="})
+    sent, titles = [cw.encode(message), cw.encode(ddl)], ["Insert", "Ddl"]
+    found = cwa.messages(sent, format="dataworks-json", variants=titles).messages.read_all()
+    inserted, altered = (row["content"]["payload"] for row in found.to_pylist())
+    assert inserted["timestamp"] == {"eventTime": 5, "systemTime": None, "checkpointTime": None}
+    assert inserted["sequenceId"] == str(dataworks.SEQUENCE)
+    assert altered["ddl"] == {"text": "alter", "ddlMeta": b"\x00\x01"}
+    (kind,) = (f.type for f in cwa.message_type("dataworks-json", "Insert") if f.name == "payload")
+    assert kind.field("timestamp").type.field("eventTime").type == pa.int64()
+
+
+def test_elements_of_a_batch_are_asked_for_apart() -> None:
+    """An element of another variant is a dead letter of its own, which says what was wanted."""
+    write, delete = examples("write")[0], examples("delete")[0]
+    batch = msgspec.json.encode([delete, write])
+    found = cwa.messages([batch], format=FORMAT, variants=["Write"])
+    (row,) = found.messages.read_all().to_pylist()
+    (letter,) = found.dead_letters.read_all().to_pylist()
+    assert (row["element"], letter["element"]) == (1, 0)
+    assert letter["message"] == "aerospike-json: expected a message of Write (other-variant)"
+
+
+@pytest.mark.parametrize(
+    ("variants", "sentence"),
+    [
+        (["Insrt"], "'Insrt': variants of dataworks-json are Ddl, Delete, Heartbeat"),
+        (["Image"], "'Image': variants"),
+        ([], "no variant: variants of"),
+        (["Insert", "Other"], "'before' has different types in Insert and Other: ask for them"),
+    ],
+)
+def test_variants_that_cannot_be_asked_for(variants: list[str], sentence: str) -> None:
+    """A name must be that of a variant, and fields of several ones must agree in their types."""
+    for message_type in (cwa.message_type, cws.message_type):
+        with pytest.raises(ValueError, match=sentence):
+            message_type("dataworks-json", variants)
+
+
+def test_a_schema_within_a_message_is_no_variant() -> None:
+    """Lindorm's schema of a row has a schema of its own, and no message is of it."""
+    with pytest.raises(ValueError, match=r"are Delete, Insert, Read, Update$"):
+        cwa.message_type("lindorm-json", "ConnectSchema")
+
+
+@formats
+def test_spark_has_the_types_of_variants(name: str, spark: SparkSession) -> None:
+    """Spark's type of variants is that of Arrow, with comments, and so are its rows."""
+    titles = KNOWN[name]
+    declared = cws.message_type(name, titles)
+    by_arrow = from_arrow_schema(pa.schema(cwa.message_type(name, titles)))
+    assert by_arrow.simpleString() == declared.simpleString()
+    assert all(field.nullable and field.metadata["comment"] for field in declared.fields)
+    table = records(name).slice(0, 100)
+    found = cws.messages(spark.createDataFrame(table).coalesce(1), format=name, variants=titles)
+    theirs = cwa.messages(table, format=name, variants=titles).rows.read_all()
+    assert found.rows.toArrow().to_pylist() == theirs.to_pylist()

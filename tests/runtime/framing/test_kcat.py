@@ -132,5 +132,5 @@ def test_refused(write: Write, bad: bytes, reason: str) -> None:
     with pytest.raises(FramingError) as caught:
         next(records)
     assert (caught.value.path, caught.value.number) == (path, 1)
-    assert str(caught.value).startswith(f"{path}, record 1 (the first is 0): line 3 is not what")
+    assert str(caught.value).startswith(f"{path}, record 1 (the first is 0): the line is not what")
     assert reason in caught.value.reason

@@ -225,13 +225,36 @@ def test_closed_serializers_know_every_property() -> None:
     assert closed(examples("write")[0])
 
 
+@pytest.mark.parametrize("declared", [True, False])
+def test_closed_serializers_know_every_name_of_dataworks(*, declared: bool) -> None:
+    """An unknown operation, a key that is no column and an undeclared column are refused."""
+    message = dataworks.message
+    closed = ChangewireSerializer("dataworks-json", closed=True, declared=declared)
+    open_ = ChangewireSerializer("dataworks-json", declared=declared)
+    good = message("INSERT", after={"id": 1, "name": "a"})
+    assert closed(good) == cw.encode(good)
+    unknown = message("INSRT", after={"id": 1})
+    assert open_(unknown) == cw.encode(unknown)
+    (issue,) = refusal(unknown, closed).issues
+    assert (issue.code, issue.pointer, issue.actual) == ("wrong-value", "/payload/op", "INSRT")
+    assert "INSERT, UPDATE_BEFOR, UPDATE_BEFORE, UPDATE_AFTER, DELETE" in issue.expected
+    no_column = message("INSERT", primary_key=("id", "uid"), after={"id": 1})
+    assert pointers(refusal(no_column, closed)) == ["/schema/primaryKey/1"]
+    undeclared = message("UPDATE_AFTER", before={"id": 1, "a/b": 1}, after={"id": 1, "nmae": "a"})
+    error = refusal(undeclared, closed)
+    assert [(issue.code, issue.pointer) for issue in error.issues] == [
+        ("undeclared-column", "/payload/before/dataColumn/a~1b"),
+        ("undeclared-column", "/payload/after/dataColumn/nmae"),
+    ]
+
+
 @modest
 @given(data=st.data())
 def test_closed_is_the_closed_check(form: Format, data: st.DataObject) -> None:
     """What a closed serializer sends is what a closed `validate` finds nothing wrong with."""
     raw = form.encoding.dumps(data.draw(form.strategy("message")))
-    closed = ChangewireSerializer(form.name, closed=True, declared=False)
-    issues = form.codec.validate(raw, closed=True)
+    closed = ChangewireSerializer(form.name, closed=True)
+    issues = cw.validate(raw, format=form.name, closed=True)
     if issues:
         assert refusal(raw, closed).issues == issues
     else:
@@ -264,3 +287,23 @@ def test_a_hostile_message_does_not_fill_the_log() -> None:
     assert len(error.issues) == 5000
     assert str(error).endswith("; and 4900 more issues")
     assert len(str(error)) < 20_000
+
+
+def test_registry_prefixes_are_removed_where_asked_for(form: Format) -> None:
+    """Framed values and keys are refused by their name, and read, or sent on, without prefix."""
+    prefix = b"\x00\x00\x00\x00\x09"
+    for path in form.golden("valid"):
+        is_key, raw = "key" in role_of(path), wire_of(path)
+        read = ChangewireDeserializer(form.name, is_key=is_key)
+        with pytest.raises(MessageRefusedError) as caught:
+            read(prefix + raw)
+        assert [issue.code for issue in caught.value.issues] == ["registry-framing"]
+        stripping = ChangewireDeserializer(form.name, is_key=is_key, strip_registry_prefix=True)
+        assert same(stripping(prefix + raw), read(raw))
+        assert same(stripping(raw), read(raw))
+        serialize = ChangewireSerializer(form.name, is_key=is_key, declared=False)
+        assert refusal(prefix + raw, serialize).issues[0].code == "registry-framing"
+        sending = ChangewireSerializer(
+            form.name, is_key=is_key, declared=False, strip_registry_prefix=True
+        )
+        assert sending(prefix + raw) == sending(raw) == raw

@@ -2,6 +2,7 @@
 
 import os
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 import changewire as cw
 from changewire.tables import safe_name, target_of, template_of
-from changewire.tables.names import LONGEST
+from changewire.tables.names import LONGEST, absolute
 
 NASTY = [
     "",
@@ -137,3 +138,25 @@ def test_templates_that_are_none(text: str) -> None:
     """A template has the four fields, plain, and quotes none of them itself."""
     with pytest.raises(ValueError, match="target"):
         template_of(text)
+
+
+def test_a_relative_target_is_below_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A relative path becomes absolute; braces of the working directory are no fields."""
+    folder = tmp_path / "{table} of {0}"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    assert absolute("lake/t") == f"{folder}/lake/t"
+    text = absolute("./lake/{table}", is_template=True)
+    found = target_of(template_of(text), source(None, "t"))
+    assert found is not None
+    assert found.name == f"{folder}/lake/t"
+
+
+@pytest.mark.parametrize(
+    "target", ["lake", "lake.d.t", "/lake/t", "s3://lake/t", "s3a://lake/t", "dbfs:/lake/t"]
+)
+def test_names_and_whole_paths_stay(target: str) -> None:
+    """A name, an absolute path and a URI stay as they are."""
+    assert absolute(target) == target

@@ -12,6 +12,7 @@ from changewire.cli.options import (
     Keys,
     NullValueOption,
     Shape,
+    StripRegistryPrefix,
     TimeZone,
     decode_options_of,
 )
@@ -33,6 +34,7 @@ def changes(
     null_value: NullValueOption = "control",
     time_zone: TimeZone = "UTC",
     shape: Shape = "auto",
+    strip_registry_prefix: StripRegistryPrefix = False,
     as_json: Json = False,
 ) -> int:
     """Write each change, and each control event, as a line of JSON with its place.
@@ -52,7 +54,7 @@ def changes(
     )
     lines = Lines()
     valid = rejected = 0
-    for record in records(inputs, shape):
+    for record in records(inputs, shape, strip_registry_prefix=strip_registry_prefix):
         elements = decode_options.elements(record.value, record.key)
         for number, (change, leniencies) in enumerate(elements):
             if isinstance(change, Rejection):

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 import typer
 
 from changewire.cli.ending import ended, ending
-from changewire.cli.options import Inputs, Json, Shape, ToShape, format_option
+from changewire.cli.options import Inputs, Json, Shape, StripRegistryPrefix, ToShape, format_option
 from changewire.cli.records import found_issue, place_of, records, report_issues
 from changewire.cli.stderr import counted, notice
 from changewire.cli.stdout import CONCATENATED, writer_of
@@ -37,6 +37,7 @@ def convert(
     target: Target,
     lossy: Lossy = False,
     shape: Shape = "auto",
+    strip_registry_prefix: StripRegistryPrefix = False,
     to_shape: ToShape = CONCATENATED,
     as_json: Json = False,
 ) -> int:
@@ -50,7 +51,7 @@ def convert(
         raise typer.BadParameter(f"no conversion from {source} to {target}")
     write = writer_of(target, to_shape)
     valid = rejected = empty = lost = 0
-    for record in records(inputs, shape):
+    for record in records(inputs, shape, strip_registry_prefix=strip_registry_prefix):
         if record.value is None:
             empty += 1
             continue

@@ -7,7 +7,7 @@ import msgspec
 
 from changewire.changes.decode_options import AUTO
 from changewire.cli.ending import ended, ending
-from changewire.cli.options import FoundFormat, Inputs, Json, Shape
+from changewire.cli.options import FoundFormat, Inputs, Json, Shape, StripRegistryPrefix
 from changewire.cli.records import place_of, records, report_rejected
 from changewire.cli.stderr import counted
 from changewire.cli.stdout import Lines
@@ -21,6 +21,7 @@ def decode(
     *,
     format: FoundFormat = AUTO,
     shape: Shape = "auto",
+    strip_registry_prefix: StripRegistryPrefix = False,
     as_json: Json = False,
 ) -> int:
     """Write each element of each message as a line of JSON, with its place and its model.
@@ -31,7 +32,7 @@ def decode(
     """
     lines = Lines()
     valid = rejected = 0
-    for record in records(inputs, shape):
+    for record in records(inputs, shape, strip_registry_prefix=strip_registry_prefix):
         if record.value is None:
             lines.write(place_of(record.position, 0), {"model": None, "message": None})
             valid += 1

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from changewire.cli.ending import REJECTED, VALID, ending
-from changewire.cli.options import Inputs, Json, Shape
+from changewire.cli.options import Inputs, Json, Shape, StripRegistryPrefix
 from changewire.cli.records import place_of, records
 from changewire.cli.stderr import counted, say
 from changewire.cli.stdout import Lines
@@ -24,6 +24,7 @@ def detect(
     each: Annotated[bool, typer.Option("--each", help="Write a line of JSON a message.")] = False,
     as_json: Json = False,
     shape: Shape = "auto",
+    strip_registry_prefix: StripRegistryPrefix = False,
 ) -> int:
     """Count the messages of each format.
 
@@ -33,7 +34,7 @@ def detect(
     """
     lines = Lines()
     counts: Counter[str] = Counter()
-    for record in records(inputs, shape):
+    for record in records(inputs, shape, strip_registry_prefix=strip_registry_prefix):
         found = None if record.value is None else detect_format(record.value)
         counts[EMPTY if record.value is None else found or UNKNOWN] += 1
         if each:

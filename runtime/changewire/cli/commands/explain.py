@@ -13,7 +13,7 @@ from rich.text import Text
 
 from changewire.changes.decode_options import AUTO
 from changewire.cli.ending import REJECTED, UNABLE, VALID, ending
-from changewire.cli.options import FoundFormat, Json, Shape
+from changewire.cli.options import FoundFormat, Json, Shape, StripRegistryPrefix
 from changewire.cli.records import STDIN, found_issue, given, place_of, records
 from changewire.cli.stderr import console, counted, notice
 from changewire.cli.stdout import Lines, json_text
@@ -65,13 +65,15 @@ def explain(
     ] = False,
     as_json: Json = False,
     shape: Shape = "auto",
+    strip_registry_prefix: StripRegistryPrefix = False,
 ) -> int:
     """Write what each field of one message means, what its value says, and what is wrong with it.
 
     Example: changewire explain topic.jsonl --number 17
     """
     inputs = given([input] if input else None)
-    record, before = _record(inputs, shape, number)
+    found = records(inputs, shape, strip_registry_prefix=strip_registry_prefix)
+    record, before = _record(found, number)
     if record is None:
         notice("error", _missing(inputs[0], number, before), as_json=as_json)
         return UNABLE
@@ -80,18 +82,18 @@ def explain(
         notice("note", text, as_json=as_json)
         return VALID
     name = None if format == AUTO else format
-    found = explain_message(record.value, name, most=None if full else _MOST)
+    explained = explain_message(record.value, name, most=None if full else _MOST)
     if as_json:
-        Lines().write(place_of(record.position), _explained(found))
+        Lines().write(place_of(record.position), _explained(explained))
     else:
-        _show(found, str(place_of(record.position)), full=full, is_detected=name is None)
-    return REJECTED if found.issues else VALID
+        _show(explained, str(place_of(record.position)), full=full, is_detected=name is None)
+    return REJECTED if explained.issues else VALID
 
 
-def _record(inputs: list[str], shape: str, number: int) -> tuple[Record | None, int]:
+def _record(found: Iterator[Record], number: int) -> tuple[Record | None, int]:
     """Return a record and its number; without such a record None, and how many there are."""
     count = 0
-    for record in records(inputs, shape):
+    for record in found:
         if count == number:
             return record, number
         count += 1

@@ -15,6 +15,7 @@ from changewire.cli.options import (
     Json,
     Keys,
     Shape,
+    StripRegistryPrefix,
     decode_options_of,
     text_option,
 )
@@ -52,6 +53,7 @@ def infer(
     keys: Keys = None,
     families: Families = None,
     shape: Shape = "auto",
+    strip_registry_prefix: StripRegistryPrefix = False,
     as_json: Json = False,
 ) -> int:
     """Draft the schema of a table's rows from captured messages, for a person to finish.
@@ -63,7 +65,7 @@ def infer(
     Example: changewire infer -f aerospike-json users.jsonl --out schemas/shop/user.json
     """
     observer = Observer(decode_options_of(format, keys=keys, families=families))
-    for record in records(inputs, shape):
+    for record in records(inputs, shape, strip_registry_prefix=strip_registry_prefix):
         for rejected in observer.add(record):
             report_rejected(record.position, rejected, as_json=as_json)
     try:

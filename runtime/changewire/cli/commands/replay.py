@@ -13,6 +13,7 @@ from changewire.cli.options import (
     Json,
     Keys,
     NullValueOption,
+    StripRegistryPrefix,
     TimeZone,
     TopicFormat,
     decode_options_of,
@@ -54,6 +55,7 @@ def replay(
     digests: DigestsOption = "off",
     null_value: NullValueOption = "control",
     time_zone: TimeZone = "UTC",
+    strip_registry_prefix: StripRegistryPrefix = False,
     rows: Rows = None,
     schema_evolution: SchemaEvolutionOption = None,
     null_set: NullSet = None,
@@ -82,6 +84,7 @@ def replay(
         digests=digests,
         null_value=null_value,
         time_zone=time_zone,
+        strip_registry_prefix=strip_registry_prefix,
     )
     tables = TableArguments(
         rows, schema_evolution, null_set, apply_as_truncates, history, history_names

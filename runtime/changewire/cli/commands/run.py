@@ -23,6 +23,7 @@ from changewire.cli.options import (
     Keys,
     NullValueOption,
     Shape,
+    StripRegistryPrefix,
     TimeZone,
     TopicFormat,
     choice_option,
@@ -84,6 +85,7 @@ def run(
     digests: DigestsOption = "off",
     null_value: NullValueOption = "control",
     time_zone: TimeZone = "UTC",
+    strip_registry_prefix: StripRegistryPrefix = False,
     shape: Shape = "auto",
     show_values: ShowValues = False,
     servers: Servers = None,
@@ -124,6 +126,7 @@ def run(
         digests=digests,
         null_value=null_value,
         time_zone=time_zone,
+        strip_registry_prefix=strip_registry_prefix,
         elements_as=elements_as,
     )
     topics = kafka_options(inputs, servers, subscribe, options, engine)

@@ -11,7 +11,7 @@ from changewire.changes.decode_options import AUTO
 from changewire.changes.schemas import Schemas, SchemaUse, Tally
 from changewire.changes.topic_schemas import TopicTally
 from changewire.cli.ending import ended, ending
-from changewire.cli.options import FoundFormat, Inputs, Json, Shape
+from changewire.cli.options import FoundFormat, Inputs, Json, Shape, StripRegistryPrefix
 from changewire.cli.records import place_of, records, report_rejected
 from changewire.cli.stderr import counted
 from changewire.cli.stdout import Lines
@@ -30,6 +30,7 @@ def schemas(
     format: FoundFormat = AUTO,
     as_json: Json = False,
     shape: Shape = "auto",
+    strip_registry_prefix: StripRegistryPrefix = False,
 ) -> int:
     """List the schemas in messages: how many have each, where, and what changed.
 
@@ -38,7 +39,7 @@ def schemas(
     Example: changewire schemas -f dataworks-json topic.jsonl
     """
     tally = _tally(format)
-    for record in records(inputs, shape):
+    for record in records(inputs, shape, strip_registry_prefix=strip_registry_prefix):
         for rejected in tally.add(record.value, record.position):
             report_rejected(record.position, rejected, as_json=as_json)
     found = tally.schemas()

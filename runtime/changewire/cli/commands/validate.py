@@ -10,7 +10,7 @@ from changewire.changes.contradictions import contradictions
 from changewire.changes.contradictions import validate as validate_message
 from changewire.changes.decode_options import AUTO
 from changewire.cli.ending import ended, ending
-from changewire.cli.options import FoundFormat, Inputs, Json, Shape
+from changewire.cli.options import FoundFormat, Inputs, Json, Shape, StripRegistryPrefix
 from changewire.cli.records import ElementPlace, found_issue, model_on, place_of, records
 from changewire.cli.stderr import counted
 from changewire.cli.stdout import Lines
@@ -36,6 +36,7 @@ def validate(
     ] = False,
     as_json: Json = False,
     shape: Shape = "auto",
+    strip_registry_prefix: StripRegistryPrefix = False,
 ) -> int:
     """Write every issue of every message: place, JSON Pointer, rule, what was expected and found.
 
@@ -43,7 +44,7 @@ def validate(
     """
     lines = Lines()
     messages = wrong = found = 0
-    for record in records(inputs, shape):
+    for record in records(inputs, shape, strip_registry_prefix=strip_registry_prefix):
         messages += 1
         if record.value is None:
             continue

@@ -12,6 +12,7 @@ from changewire.engines.messages import MessageDecoder
 from changewire.engines.typed.declared import embedded_columns
 from changewire.engines.typed.rows import decoder_of
 from changewire.engines.typed.schemas import RowsAs
+from changewire.engines.variants import titles_of
 
 
 def decode(
@@ -23,6 +24,7 @@ def decode(
     families: Sequence[str] | None = None,
     digests: Digests = "off",
     time_zone: str = "UTC",
+    strip_registry_prefix: bool = False,
     rows: RowsAs = "json",
     shape: str = "auto",
 ) -> DecodedStreams:
@@ -43,6 +45,8 @@ def decode(
             user key.
         time_zone: IANA name of the zone whose clocks made the dates of DataWorks messages: that of
             the task that synchronizes.
+        strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
+            put before values and record keys.
         rows: ``json`` gives ``before`` and ``after`` as exact JSON text. A `pyarrow.Schema` or
             struct type, a StructType of PySpark, or a schema of the row as in
             `changewire.spark.decode` gives them as columns of its types: a value that does not fit
@@ -57,7 +61,15 @@ def decode(
         ImportError: A library is missing; the text names its extra. A JSON Schema needs
             ``codegen``.
     """
-    decode_options = DecodeOptions(format, image, keys, families, digests, time_zone=time_zone)
+    decode_options = DecodeOptions(
+        format,
+        image,
+        keys,
+        families,
+        digests,
+        time_zone=time_zone,
+        strip_registry_prefix=strip_registry_prefix,
+    )
     source, is_lasting = opener(messages, shape)
     if isinstance(rows, str) and rows == "embedded":
         if not is_lasting:
@@ -67,7 +79,14 @@ def decode(
     return DecodedStreams(source, decoder, is_lasting=is_lasting)
 
 
-def messages(messages: Messages, *, format: str, shape: str = "auto") -> MessageStreams:
+def messages(
+    messages: Messages,
+    *,
+    format: str,
+    variants: Sequence[str] | None = None,
+    strip_registry_prefix: bool = False,
+    shape: str = "auto",
+) -> MessageStreams:
     """Validate messages and give them as typed columns, as they are.
 
     The column ``variant`` names the variant of a message, ``content`` is a struct with a field for
@@ -78,12 +97,21 @@ def messages(messages: Messages, *, format: str, shape: str = "auto") -> Message
     Args:
         messages: As for `decode`.
         format: Public name of the format.
+        variants: The variants that are wanted, as the column ``variant`` names them; None for all.
+            Then the fields of ``content`` have the types that these variants give them, where an
+            open variant would make them JSON text; a message of another variant is a dead letter
+            with the code ``other-variant``.
+        strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
+            put before values.
         shape: Shape of files, see `changewire.framing.SHAPES`.
 
     Raises:
-        ValueError: There is no such format, or it is ``auto``.
+        ValueError: There is no such format, or it is ``auto``, or it has no such variant.
         TypeError: `messages` is something else.
     """
-    decode_options = DecodeOptions(format, elements_as="messages")
+    decode_options = DecodeOptions(
+        format, elements_as="messages", strip_registry_prefix=strip_registry_prefix
+    )
+    decoder = MessageDecoder(decode_options, titles_of(format, variants))
     source, is_lasting = opener(messages, shape)
-    return MessageStreams(source, MessageDecoder(decode_options), is_lasting=is_lasting)
+    return MessageStreams(source, decoder, is_lasting=is_lasting)

@@ -61,7 +61,8 @@ def rejected_changes(folder: str, wanted: Wanted) -> Iterator[Letter]:
 def _change(row: Mapping[str, Any]) -> Change | None:
     """Return the change that a dead letter was; None if it cannot be decoded so."""
     try:
-        elements = DecodeOptions(row["format"]).elements(row["value"], row.get("key"))
+        options = DecodeOptions(row["format"], strip_registry_prefix=True)
+        elements = options.elements(row["value"], row.get("key"))
         found, _ = elements[row["element"]]
     except (ImportError, IndexError, ValueError):
         return None

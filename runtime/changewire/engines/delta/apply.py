@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 from typing import Final, Literal, cast
 
 import deltalake
@@ -49,6 +48,7 @@ def apply_changes(
     digests: Digests = "off",
     null_value: NullValue = "control",
     time_zone: str = "UTC",
+    strip_registry_prefix: bool = False,
     rows: Literal["json", "embedded"] | ArrowSchema | RowSchema = "json",
     schema_evolution: SchemaEvolution = "add_columns",
     null_set: str | None = None,
@@ -95,6 +95,8 @@ def apply_changes(
             ``delete``, of the row that its key names.
         time_zone: IANA name of the zone whose clocks made the dates of DataWorks messages: that of
             the task that synchronizes.
+        strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
+            put before values and record keys.
         rows: How tables have their rows: ``json``; columns of a type, for all tables, as
             `changewire.arrow.decode` takes them, so that an element whose row does not fit is a
             dead letter; or ``embedded``, the columns that the schema in each message declares. The
@@ -130,7 +132,16 @@ def apply_changes(
     return apply_messages(
         messages,
         output,
-        DecodeOptions(format, image, keys, families, digests, null_value, time_zone=time_zone),
+        DecodeOptions(
+            format,
+            image,
+            keys,
+            families,
+            digests,
+            null_value,
+            time_zone=time_zone,
+            strip_registry_prefix=strip_registry_prefix,
+        ),
         TableOptions(
             target,
             rows,
@@ -225,7 +236,7 @@ def _path_template(target: str) -> Template:
 
 
 def _history_template(options: TableOptions, target: Template) -> Template | None:
-    """Return the template of tables of versions, as a whole path; None without any.
+    """Return the template of tables of versions; None without any.
 
     Raises:
         ValueError: It is not valid, or no path that delta-rs takes, or not beside the target.
@@ -235,5 +246,4 @@ def _history_template(options: TableOptions, target: Template) -> Template | Non
         return None
     template = _path_template(options.history)
     check_history(template, target)
-    is_whole = _SCHEME in template.text
-    return template if is_whole else template_of(str(Path(template.text).absolute()))
+    return template

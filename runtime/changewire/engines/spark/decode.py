@@ -114,6 +114,7 @@ def decode(
     digests: Digests = "off",
     null_value: NullValue = "control",
     time_zone: str = "UTC",
+    strip_registry_prefix: bool = False,
     rows: RowsAs = "json",
 ) -> DecodedFrames:
     """Decode the messages of a DataFrame.
@@ -133,6 +134,8 @@ def decode(
             ``delete``, of the row that its key names, as on compacted topics.
         time_zone: IANA name of the zone whose clocks made the dates of DataWorks messages: that of
             the task that synchronizes.
+        strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
+            put before values and record keys.
         rows: ``json`` gives exact JSON text, ``variant`` gives VARIANT (Spark 4.0 or newer), a
             StructType gives ``before`` and ``after`` as such columns: a value that does not fit its
             column makes the element a dead letter, and columns that the type does not name are
@@ -146,7 +149,16 @@ def decode(
         TypeError: There is no binary or string column ``value``.
         ImportError: `rows` is a JSON Schema, and the extra ``codegen`` is not installed.
     """
-    options = DecodeOptions(format, image, keys, families, digests, null_value, time_zone=time_zone)
+    options = DecodeOptions(
+        format,
+        image,
+        keys,
+        families,
+        digests,
+        null_value,
+        time_zone=time_zone,
+        strip_registry_prefix=strip_registry_prefix,
+    )
     return decoded_by(options, messages, rows)
 
 

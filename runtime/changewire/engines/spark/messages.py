@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, cast
+from operator import attrgetter
+from typing import ClassVar, Final, cast
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import StructType
+from pyspark.sql.types import DataType, StructField, StructType
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.codec.registry import family
 from changewire.engines.counts import MessageCounts
 from changewire.engines.layout import MESSAGE, MESSAGE_OUTPUTS
-from changewire.engines.messages import MessageDecoder, snake
+from changewire.engines.messages import MessageDecoder
 from changewire.engines.spark.decode import DecodedFrames, RowsAs, decoded_by, mapped
 from changewire.engines.spark.frames import Frames, counted, totals
 from changewire.engines.spark.types import message_rows, nullable
+from changewire.engines.variants import Types, merged, snake, titles_of
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,13 @@ class MessageFrames(Frames):
         return counted(groups, MessageCounts())
 
 
-def messages(messages: DataFrame, *, format: str) -> MessageFrames:
+def messages(
+    messages: DataFrame,
+    *,
+    format: str,
+    variants: Sequence[str] | None = None,
+    strip_registry_prefix: bool = False,
+) -> MessageFrames:
     """Validate the messages of a DataFrame and give them as typed columns, as they are.
 
     The column ``variant`` names the variant of a message, ``content`` is a struct with a field for
@@ -60,18 +68,30 @@ def messages(messages: DataFrame, *, format: str) -> MessageFrames:
     Args:
         messages: Has a binary or string column ``value``; other columns are kept as by `decode`.
         format: Public name of the format.
+        variants: The variants that are wanted, as the column ``variant`` names them; None for all.
+            Then the fields of ``content`` have the types that these variants give them, where an
+            open variant would make them JSON text; a message of another variant is a dead letter
+            with the code ``other-variant``.
+        strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
+            put before values.
 
     Raises:
-        ValueError: There is no such format, or it is ``auto``.
+        ValueError: There is no such format, or it is ``auto``, or it has no such variant.
         TypeError: There is no binary or string column ``value``.
     """
-    return messages_by(DecodeOptions(format, elements_as="messages"), messages)
+    decode_options = DecodeOptions(
+        format, elements_as="messages", strip_registry_prefix=strip_registry_prefix
+    )
+    return messages_by(decode_options, messages, variants)
 
 
-def messages_by(decode_options: DecodeOptions, messages: DataFrame) -> MessageFrames:
+def messages_by(
+    decode_options: DecodeOptions, messages: DataFrame, variants: Sequence[str] | None = None
+) -> MessageFrames:
     """Return the messages of a DataFrame as typed columns, as `messages` does."""
-    schema = message_rows(message_type(decode_options.format))
-    return MessageFrames(mapped(messages, MessageDecoder(decode_options), schema))
+    titles = titles_of(decode_options.format, variants)
+    schema = message_rows(message_type(decode_options.format, titles))
+    return MessageFrames(mapped(messages, MessageDecoder(decode_options, titles), schema))
 
 
 def frames_by(
@@ -83,7 +103,7 @@ def frames_by(
     return decoded_by(decode_options, messages, rows)
 
 
-def message_type(format: str) -> StructType:
+def message_type(format: str, variant: str | Sequence[str] | None = None) -> StructType:
     """Return the Spark type of the messages of a format: the column ``content`` of `messages`.
 
     It has a field for each property that any variant has; what the schema says of the property is
@@ -92,10 +112,32 @@ def message_type(format: str) -> StructType:
 
     Args:
         format: Public name of the format.
+        variant: A variant, or several: then the fields are those of these, with their types.
 
     Raises:
-        ValueError: There is no such format.
+        ValueError: There is no such format or variant, or two variants differ in a type.
     """
     generated = family(format)
-    found = getattr(generated.part("spark"), snake(generated.roles["message"]).upper())
-    return cast("StructType", nullable(found))
+    spark = generated.part("spark")
+    whole = nullable(getattr(spark, snake(generated.roles["message"]).upper()))
+    titles = titles_of(format, variant)
+    if titles is None:
+        return cast("StructType", whole)
+    kinds = {title: nullable(getattr(spark, snake(title).upper())) for title in titles}
+    found = merged(kinds, _SPARK)
+    if generated.payload is None:
+        return cast("StructType", found)
+    wrapped = generated.payload[1]
+    fields = [_retyped(f, found) if f.name == wrapped else f for f in whole.fields]
+    return StructType(fields)
+
+
+def _retyped(field: StructField, kind: DataType) -> StructField:
+    return StructField(field.name, kind, nullable=True, metadata=field.metadata)
+
+
+def _is_struct(kind: DataType) -> bool:
+    return isinstance(kind, StructType)
+
+
+_SPARK: Final = Types(_is_struct, attrgetter("dataType"), _retyped, StructType)

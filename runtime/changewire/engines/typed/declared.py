@@ -82,7 +82,8 @@ def _columns(message: bytes, decode_options: DecodeOptions) -> StructJson:
     Raises:
         ValueError: There is no schema, or it declares no columns.
     """
-    found = embedded.dialect(decode_options.format).of(codec(decode_options.format).decode(message))
+    model = codec(decode_options.format).decode(decode_options.stripped(message))
+    found = embedded.dialect(decode_options.format).of(model)
     return schema_columns(
         b"" if found is None else found.text,
         format=decode_options.format,

@@ -17,6 +17,7 @@ from changewire.engines.elements import Elements
 from changewire.engines.native import Form, Kernel, RowType, kernel_of
 from changewire.engines.places import Places
 from changewire.engines.typed.cells import field_cell
+from changewire.engines.typed.names import ColumnNames
 from changewire.engines.typed.readings import kernel_readings
 from changewire.engines.typed.scalar_cells import Cell, CellError
 from changewire.engines.typed.types import without_metadata
@@ -29,8 +30,9 @@ _IMAGES = ("before", "after")
 class TypedDecoder(Decoder):
     """Decodes batches into rows whose `before` and `after` are columns of a type.
 
-    Columns that the type does not name go to ``attributes`` as ``undeclared``. A value that does
-    not fit its column makes the element a dead letter.
+    A column whose name differs from one of the type in case only is that one, unless the type has
+    several such; two for one make the element a dead letter, and so does a value that does not fit
+    its column. Columns that the type does not name go to ``attributes`` as ``undeclared``.
 
     Attributes:
         is_only_checked: Whether rows stay JSON text, and only have to fit the type.
@@ -75,6 +77,10 @@ class TypedDecoder(Decoder):
     def _cells(self) -> dict[str, Cell]:
         return {field.name: field_cell(field) for field in self._row}
 
+    @cached_property
+    def _names(self) -> ColumnNames:
+        return ColumnNames(self._row.names)
+
     def _elements(self, value: bytes | None, key: bytes | None) -> list[ElementRow]:
         found = super()._elements(value, key)
         return [
@@ -89,13 +95,25 @@ class TypedDecoder(Decoder):
             return result, leniencies
         used: list[str] = []
         try:
-            typed = self._typed(result, used)
-            return result if self.is_only_checked else typed, leniencies + used
+            named = self._named(result, used)
+            typed = self._typed(named, used)
+            return named if self.is_only_checked else typed, leniencies + used
         except CellError as error:
             issue = error.issue
         except RecursionError:
             issue = too_deep("row")
         return rejection(DecodeError(self.decode_options.format_of(value), [issue]), number), []
+
+    def _named(self, change: ChangeRow, used: list[str]) -> ChangeRow:
+        """Return a change whose rows have the names of their columns; `used` gets leniencies."""
+        images = {
+            name: self._names.renamed(image, f"/{name}", used)
+            for name in _IMAGES
+            if (image := getattr(change, name)) is not None
+        }
+        if all(image is getattr(change, name) for name, image in images.items()):
+            return change
+        return msgspec.structs.replace(change, **images)
 
     def _typed(self, change: ChangeRow, used: list[str]) -> ChangeRow:
         """Return a change with its rows fit into their columns; `used` gets leniencies."""

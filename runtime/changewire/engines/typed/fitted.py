@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
@@ -10,6 +11,7 @@ import pyarrow as pa
 
 from changewire.codec.hooks import exact_number
 from changewire.engines.typed.cells import field_cell
+from changewire.engines.typed.names import ColumnNames
 from changewire.engines.typed.readings import CHANGE_TEXT, KEY_TEXT, TYPED_BY
 from changewire.engines.typed.scalar_cells import Cell, CellError
 from changewire.tables.keys import key_text
@@ -113,13 +115,20 @@ def _row_columns(text: str, cells: Cells) -> dict[str, Any]:
     """Return the columns of a row; those that the table lacks stay in the change log.
 
     Raises:
-        CellError: A value does not fit its column.
+        CellError: A value does not fit its column, or two columns are one of the table's.
     """
+    row = names_of(tuple(cells)).renamed(_PARSE(text), "", [])
     return {
         name: None if value is None else cells[name](value, f"/{pointer_token(name)}", [])
-        for name, value in _PARSE(text).items()
+        for name, value in row.items()
         if name in cells
     }
+
+
+@lru_cache(maxsize=64)
+def names_of(columns: tuple[str, ...]) -> ColumnNames:
+    """Return the columns of a table, found by names that may differ in case."""
+    return ColumnNames(columns)
 
 
 def _untyped(column: pa.Field) -> pa.Field:

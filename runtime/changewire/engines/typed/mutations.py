@@ -10,7 +10,16 @@ import pyarrow as pa
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from changewire.engines.typed.fitted import STEP, Fitted, built, fitted_texts, key_cells, row_cells
+from changewire.engines.typed.fitted import (
+    STEP,
+    Fitted,
+    built,
+    fitted_texts,
+    key_cells,
+    names_of,
+    row_cells,
+)
+from changewire.engines.typed.names import ColumnNames
 from changewire.engines.typed.types import without_metadata
 from changewire.tables.batch import KeyedMutation, TableMutations
 from changewire.tables.mutations import DELETE, RowMutation
@@ -69,11 +78,12 @@ class TypedColumns:
         fitted = [fitted_texts(one.key, _after(one, afters), of_key, of_row) for one in every]
         failures = [one.failure for one in fitted]
         named, contents = self._held(fitted, failures)
+        names = names_of(tuple(self.row.names))
         mutations: TableMutations = {}
         keys: dict[str, Row] = {}
         for i, (one, failure) in enumerate(zip(every, failures, strict=True)):
             if failure is None:
-                key, mutation = fitted[i].key, _typed(one.mutation, contents[i])
+                key, mutation = fitted[i].key, _typed(one.mutation, contents[i], names)
                 keys.setdefault(key, named[i])
                 mutations.setdefault(key, []).append(KeyedMutation(key, mutation, one.number))
         return FittedMutations(mutations, keys, dict(_misfits(every, failures)))
@@ -106,11 +116,12 @@ def _after(one: KeyedMutation, afters: Sequence[str | None]) -> str | None:
     return None if is_delete else afters[one.number or 0]
 
 
-def _typed(mutation: RowMutation, content: Row | None) -> RowMutation:
+def _typed(mutation: RowMutation, content: Row | None, names: ColumnNames) -> RowMutation:
     """Return a mutation with the columns that a row has, as `effects.mutation_of` makes it."""
     values = {name: value for name, value in (content or {}).items() if value is not None}
     if mutation.kind == "patch":
-        values = {name: values.get(name, UNSET) for name in mutation.values}
+        columns = map(names.column, mutation.values)
+        values = {column: values.get(column, UNSET) for column in columns}
     return replace(mutation, values=values)
 
 

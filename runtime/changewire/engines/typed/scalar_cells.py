@@ -20,15 +20,17 @@ what the column holds."""
 
 
 class CellError(ValueError):
-    """A value does not fit its column.
+    """A value does not fit its column, or has none to itself.
 
     Attributes:
         issue: Where, and what the column asks for.
     """
 
-    def __init__(self, pointer: str, expected: str, actual: object) -> None:
+    def __init__(
+        self, pointer: str, expected: str, actual: object, code: str = "wrong-type"
+    ) -> None:
         """Name the place, the column's type and the value."""
-        self.issue = Issue(pointer, "wrong-type", "row", expected, actual)
+        self.issue = Issue(pointer, code, "row", expected, actual)
         super().__init__(str(self.issue))
 
 

@@ -308,7 +308,6 @@ def test_names_of_another_run(spark: SparkSession, tmp_path: Path) -> None:
     [
         ("/lake/{database}__history", "must have the fields of the target"),
         ("/lake/{table}", "different places"),
-        ("lake/{table}__history", "relative path"),
     ],
 )
 def test_where_versions_cannot_be(history: str, reason: str) -> None:

@@ -19,10 +19,8 @@ from tests.runtime.tables.histories import change, eventful, in_tables, placed, 
 from tests.runtime.tables.model import key_of, tables_of
 
 import changewire.spark as cws
-from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.spark.apply.merge import SparkMerge
-from changewire.engines.spark.apply.options import ApplyOptions
-from changewire.tables import PositionedChange, Routing, template_of
+from changewire.tables import PositionedChange
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -117,21 +115,6 @@ def test_truncates(spark: SparkSession, fed: tuple[Lake, list[str]]) -> None:
     assert rows == tables_of(good, truncates=True)["t"]
     assert {lake.verdict("t", key) for key in (11, 12, 13)} == {"same"}
     assert letters(spark, lake) == {3: "name-collision", 11: "truncate-without-sequence"}
-
-
-@pytest.mark.parametrize("target", ["lake/{table}", "./t", "{database}/{table}"])
-def test_a_path_is_whole(target: str) -> None:
-    """Spark refuses relative ones only when the first batch is there."""
-    routing, options = Routing(template_of(target)), DecodeOptions("dataworks-json")
-    with pytest.raises(ValueError, match=r"is a relative path; Spark takes tables by whole paths"):
-        ApplyOptions(routing, options, "delta", "checkpoint")
-
-
-@pytest.mark.parametrize("target", ["/lake/{table}", "s3://lake/{table}", "dbfs:/lake/{table}"])
-def test_a_uri_is_a_whole_path(target: str) -> None:
-    """They stay as they are."""
-    routing, options = Routing(template_of(target)), DecodeOptions("dataworks-json")
-    assert ApplyOptions(routing, options, "delta", "checkpoint").routing.template.text == target
 
 
 MEANWHILE: Mapping[str, tuple[list[Any], list[Any]]] = {

@@ -17,7 +17,7 @@ from changewire.engines.spark.apply.formats import TableFormat, format_of
 from changewire.engines.spark.apply.properties import keep_keys, keys_of
 from changewire.engines.spark.parts import quoted
 from changewire.tables.metadata import COLUMN, metadata_of
-from changewire.tables.names import beside
+from changewire.tables.names import absolute, beside
 from changewire.tables.order import OLDEST
 from changewire.tables.state import full_image
 from changewire_messages.tables.spark import ROW_METADATA as METADATA
@@ -44,6 +44,7 @@ def adopt(spark: SparkSession, target: str, *, keys: Sequence[str], sink: str = 
         AnalysisException: The table is not there.
     """
     tables = format_of(sink)
+    target = absolute(target)
     table = tables.identifier(target)
     tables.refresh(spark, table)
     rows = spark.table(table)

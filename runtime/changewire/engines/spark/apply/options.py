@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from typing import Final, Literal, cast
+from typing import Literal, cast
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
@@ -28,9 +27,6 @@ from changewire.tables.names import Template, check_history, template_of
 from changewire.tables.routing import Routing
 from changewire.tables.version_rows import VersionNames, check_names
 
-_WHOLE: Final = re.compile(r"/|[A-Za-z][A-Za-z0-9+.-]*:")
-"""How paths begin that are whole, and URIs."""
-
 
 @dataclass(frozen=True)
 class ApplyOptions:
@@ -49,8 +45,8 @@ class ApplyOptions:
         history_names: How their columns are named.
 
     Raises:
-        ValueError: There is no such format, or its tables have names and the target is a path, or
-            it is a relative one; or tables of versions would be of other sources than tables.
+        ValueError: There is no such format, or its tables have names and the target is a path; or
+            tables of versions would be of other sources than tables.
     """
 
     routing: Routing
@@ -75,11 +71,6 @@ class ApplyOptions:
     def _check(self, template: Template) -> None:
         if template.is_path and not self.tables.takes_paths:
             raise ValueError(f"tables of {self.sink} have names, and no paths: {template.text}")
-        if template.is_path and not _WHOLE.match(template.text):
-            raise ValueError(
-                f"the target {template.text!r} is a relative path; Spark takes tables by whole "
-                "paths, or URIs"
-            )
 
     @property
     def tables(self) -> TableFormat:

@@ -50,6 +50,7 @@ def apply_changes(
     digests: Digests = "off",
     null_value: NullValue = "control",
     time_zone: str = "UTC",
+    strip_registry_prefix: bool = False,
     rows: Literal["json", "embedded"] | StructType | ArrowSchema | RowSchema = "json",
     schema_evolution: SchemaEvolution = "add_columns",
     null_set: str | None = None,
@@ -74,7 +75,7 @@ def apply_changes(
     Args:
         messages: A stream, with the columns that `decode` takes.
         format: Public name of the format, or ``auto``: each message says which it has.
-        target: Name of a table, or a whole path (it has a slash), with ``{system}``,
+        target: Name of a table, or a path (it has a slash), with ``{system}``,
             ``{database}``, ``{schema}`` and ``{table}`` where names of the source go, each made
             safe.
         changes: Table or path of the changes.
@@ -92,6 +93,8 @@ def apply_changes(
             ``delete``, of the row that its key names.
         time_zone: IANA name of the zone whose clocks made the dates of DataWorks messages: that of
             the task that synchronizes.
+        strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
+            put before values and record keys.
         rows: How tables have their rows: ``json``; columns of a type, for all tables, as `decode`
             takes them, so that an element whose row does not fit is a dead letter; or ``embedded``,
             the columns that the schema in each message declares. The change log has JSON text.
@@ -130,7 +133,16 @@ def apply_changes(
     outputs = StreamOutputs(changes, controls, dead_letters)
     return apply_stream(
         messages,
-        DecodeOptions(format, image, keys, families, digests, null_value, time_zone=time_zone),
+        DecodeOptions(
+            format,
+            image,
+            keys,
+            families,
+            digests,
+            null_value,
+            time_zone=time_zone,
+            strip_registry_prefix=strip_registry_prefix,
+        ),
         TableOptions(
             target,
             rows,

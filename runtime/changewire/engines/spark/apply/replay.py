@@ -78,6 +78,7 @@ def replay(
     digests: Digests = "off",
     null_value: NullValue = "control",
     time_zone: str = "UTC",
+    strip_registry_prefix: bool = False,
     rows: Literal["json", "embedded"] | StructType | ArrowSchema | RowSchema = "json",
     schema_evolution: SchemaEvolution = "add_columns",
     null_set: str | None = None,
@@ -110,6 +111,8 @@ def replay(
         null_value: What a record without value is: ``control`` or ``delete``.
         time_zone: IANA name of the zone whose clocks made the dates of DataWorks messages: that of
             the task that synchronizes.
+        strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
+            put before values and record keys.
         rows: How tables have their rows: ``json``, columns of a type, or ``embedded``.
         schema_evolution: What becomes of a column that a table lacks or has of a narrower type:
             ``add_columns`` adds or widens it, ``strict`` makes the change a dead letter.
@@ -130,7 +133,16 @@ def replay(
     outputs = StreamOutputs(changes, controls, dead_letters)
     return replay_letters(
         spark,
-        DecodeOptions(format, image, keys, families, digests, null_value, time_zone=time_zone),
+        DecodeOptions(
+            format,
+            image,
+            keys,
+            families,
+            digests,
+            null_value,
+            time_zone=time_zone,
+            strip_registry_prefix=strip_registry_prefix,
+        ),
         TableOptions(
             target,
             rows,

@@ -23,7 +23,7 @@ from changewire.engines.spark.stream.compatible import schema_of
 from changewire.engines.spark.stream.output import Output
 from changewire.engines.spark.types import differing
 from changewire.tables.metadata import COLUMN
-from changewire.tables.names import beside, is_path
+from changewire.tables.names import absolute, beside, is_path
 from changewire_messages.tables.spark import TOMBSTONE as TOMBSTONES
 
 _ROW: Final = "row"
@@ -244,7 +244,7 @@ def vacuum(spark: SparkSession, target: str, *, older_than: datetime, sink: str 
     """
     if older_than.tzinfo is None:
         raise ValueError("older_than has no time zone")
-    tombstones = format_of(sink).identifier(beside(target, SUFFIX))
+    tombstones = format_of(sink).identifier(beside(absolute(target), SUFFIX))
     condition = f"since < timestamp '{older_than.isoformat()}'"
     removed = spark.table(tombstones).where(condition).count()
     spark.sql(f"DELETE FROM {tombstones} WHERE {condition}")  # noqa: S608 - quoted
