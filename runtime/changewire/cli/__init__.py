@@ -4,6 +4,8 @@ import os
 import sys
 from importlib import import_module
 
+from changewire.extras import install
+
 __all__ = ["main"]
 
 _INTERRUPTED = 130
@@ -27,7 +29,7 @@ def main() -> None:
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in _LIBRARIES:
             raise
-        sys.stderr.write('the command line needs an extra: pip install "changewire[cli]"\n')
+        sys.stderr.write(f"the command line needs an extra: {install('cli')}\n")
         sys.exit(_WRONG_USAGE)
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)

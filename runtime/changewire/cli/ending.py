@@ -10,6 +10,7 @@ import typer
 
 from changewire.cli.stderr import notice
 from changewire.codec import FormatError
+from changewire.extras import install
 from changewire.framing import FramingError
 
 VALID: Final = 0
@@ -65,7 +66,7 @@ def _sentence(error: Exception) -> str:
     """Return why a command could not do its work."""
     if isinstance(error, ImportError):
         text = str(error)
-        return text if "pip install" in text else f'{text}: pip install "changewire[cli]"'
+        return text if "pip install" in text else f"{text}: {install('cli')}"
     if isinstance(error, OSError):
         return f"{error.filename or 'a file'}: {error.strerror or error}"
     return str(error)

@@ -6,6 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
+from changewire import extras
 from changewire.tested import JAVAS, PYTHONS, TESTED, line
 from changewire.version import VERSION
 
@@ -83,7 +84,7 @@ def kernel() -> Finding:
     """Look for the native kernel, and whether it reads the tables of this version."""
     from changewire.engines import native
 
-    found, install = native.version(), 'pip install "changewire[native]"'
+    found, install = native.version(), extras.install("native")
     status: Status = "ok"
     advice = ""
     if found is None:
@@ -119,7 +120,7 @@ def _package(name: str, extra: str, first: int, beyond: int | None) -> Finding:
 def _judged(
     name: str, found: str | None, extra: str, first: int, beyond: int | None
 ) -> tuple[Status, str]:
-    install = f'pip install "changewire[{extra}]"'
+    install = extras.install(extra)
     if found is None:
         return "missing", install
     major = int(found.partition(".")[0])

@@ -65,7 +65,7 @@ def test_unfit_versions_are_refused(
     ended = cli("doctor", "--json")
     part = found(ended)[name]
     assert (part["status"], part["found"]) == ("unfit", version)
-    assert part["advice"] == f'pip install "changewire[{extra}]"'
+    assert part["advice"] == f'pip install "./changewire[{extra}]"'
     assert ended.exit_code == (extra == "spark")
 
 
