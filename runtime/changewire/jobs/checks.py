@@ -20,7 +20,8 @@ from changewire.framing import FramingError, expand
 JAVA: Final = 17
 """The oldest Java that Spark 4 runs on."""
 
-REPORTS: Final = ("report.json", "report.html")
+REPORTS: Final = ("report.html", "report.json")
+"""Files beside the outputs; the last one says that all of them are there."""
 
 _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 _JAVA_SECONDS: Final = 60

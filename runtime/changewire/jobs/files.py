@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 
 from changewire.changes import Digests, Image, NullValue
 from changewire.changes.decode_options import DecodeOptions, ElementsAs
+from changewire.engines.layout import OUTPUTS, OUTPUTS_AS
 from changewire.engines.options import Engine, TableOptions
 from changewire.engines.outcome import Outcome
+from changewire.engines.staging import staging
 from changewire.framing import FramingError
 from changewire.jobs.checks import (
+    REPORTS,
     JobError,
     check_output,
     check_rows,
@@ -118,22 +121,31 @@ def run_files(
     chosen, why = choose_engine(engine, files)
     if why and notice is not None:
         notice(why)
-    if chosen == "spark":
-        outcome = _in_spark(files, output, decode_options, rows, shape, show_values=show_values)
-    else:
-        from changewire.engines import python
+    with staging(output, (*OUTPUTS_AS[decode_options.elements_as], *REPORTS)) as folder:
+        if chosen == "spark":
+            outcome = _in_spark(
+                files,
+                folder,
+                output,
+                decode_options,
+                rows=rows,
+                shape=shape,
+                show_values=show_values,
+            )
+        else:
+            from changewire.engines import python
 
-        outcome = python.run(
-            files,
-            output,
-            decode_options=decode_options,
-            rows=rows,
-            shape=shape,
-            show_values=show_values,
-            progress=progress,
-        )
-    outcome = replace(outcome, inputs=list(inputs))
-    write(outcome)
+            outcome = python.run(
+                files,
+                str(folder),
+                decode_options=decode_options,
+                rows=rows,
+                shape=shape,
+                show_values=show_values,
+                progress=progress,
+            )
+        outcome = replace(outcome, inputs=list(inputs), output=output)
+        write(outcome, folder)
     return outcome
 
 
@@ -166,34 +178,39 @@ def merge_files(
 
     files = files_of(inputs)
     check_output(Path(output), files)
-    try:
-        outcome = apply_messages(
-            files,
-            output,
-            decode_options,
-            table_options,
-            checkpoint=checkpoint,
-            shape=shape,
-            show_values=show_values,
-            progress=progress,
-        )
-    except (StreamError, ValueError) as error:
-        raise JobError(str(error)) from None
-    outcome = replace(outcome, inputs=list(inputs))
-    write(outcome)
+    with staging(output, (*OUTPUTS, *REPORTS)) as folder:
+        try:
+            outcome = apply_messages(
+                files,
+                str(folder),
+                decode_options,
+                table_options,
+                checkpoint=checkpoint,
+                shape=shape,
+                show_values=show_values,
+                progress=progress,
+            )
+        except (StreamError, ValueError) as error:
+            raise JobError(str(error)) from None
+        outcome = replace(outcome, inputs=list(inputs), output=output)
+        write(outcome, folder)
     return outcome
 
 
 def _in_spark(
     files: Sequence[str],
+    folder: Path,
     output: str,
     decode_options: DecodeOptions,
+    *,
     rows: RowsAs,
     shape: str,
-    *,
     show_values: bool,
 ) -> Outcome:
-    """Run the Spark engine; what a worker cannot read is a `FramingError` here as well."""
+    """Run the Spark engine; what a worker cannot read is a `FramingError` here as well.
+
+    Tables are written to a folder, and the traceback of a failure to the output.
+    """
     from changewire.engines.spark import run as engine
     from changewire.engines.spark.failure import failure
     from changewire.engines.spark.raised import RAISED
@@ -201,7 +218,7 @@ def _in_spark(
     try:
         return engine.run(
             files,
-            output,
+            str(folder.absolute()),
             decode_options=decode_options,
             rows=rows,
             shape=shape,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.layout import OUTPUTS_AS
 from changewire.engines.options import StreamOptions, TableOptions
 from changewire.engines.outcome import Outcome
-from changewire.jobs.checks import JobError, check_folder, check_output, choose_engine
+from changewire.engines.staging import staging
+from changewire.jobs.checks import REPORTS, JobError, check_folder, check_output, choose_engine
 
 
 def run_topics(
@@ -44,15 +47,17 @@ def run_topics(
     choose_engine("spark", [])
     from changewire.engines.spark.run import run_kafka
 
-    with _spark_errors("the read failed", output, options, show_values=show_values):
-        outcome = run_kafka(
-            options,
-            output,
-            decode_options=decode_options,
-            packages=packages,
-            show_values=show_values,
-        )
-    write(outcome)
+    with staging(output, (*OUTPUTS_AS[decode_options.elements_as], *REPORTS)) as folder:
+        with _spark_errors("the read failed", output, options, show_values=show_values):
+            outcome = run_kafka(
+                options,
+                str(folder.absolute()),
+                decode_options=decode_options,
+                packages=packages,
+                show_values=show_values,
+            )
+        outcome = replace(outcome, output=output)
+        write(outcome, folder)
     return outcome
 
 

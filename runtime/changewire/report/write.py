@@ -17,18 +17,20 @@ _VALUE: Final = 200
 """Characters of a refused message that are shown where values are asked for."""
 
 
-def write(outcome: Outcome) -> None:
-    """Write ``report.json`` and ``report.html`` into the output folder of a run.
+def write(outcome: Outcome, folder: Path | None = None) -> None:
+    """Write ``report.html`` and ``report.json``, each as a whole or not at all.
 
-    Each file is there as a whole or not at all.
+    Args:
+        outcome: What they report.
+        folder: Where to write them; None for the output folder of the run.
 
     Raises:
         OSError: A file cannot be written.
     """
     report = summary(outcome)
-    folder = Path(outcome.output)
-    _put(folder / "report.json", json.dumps(report, indent=2) + "\n")
+    folder = folder or Path(outcome.output)
     _put(folder / "report.html", page(report))
+    _put(folder / "report.json", json.dumps(report, indent=2) + "\n")
 
 
 def summary(outcome: Outcome) -> dict[str, Any]:

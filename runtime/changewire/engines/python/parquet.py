@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from changewire.engines.layout import OUTPUTS
 from changewire.engines.outputs import output_of
 
 FILE = "part-00000.parquet"
@@ -94,33 +90,3 @@ class OutputFile:
         if self._pending:
             self._writer.write_table(pa.Table.from_batches(self._pending))
         self._pending, self._rows, self._bytes = [], 0, 0
-
-
-@contextmanager
-def staged(
-    output: str, schema: pa.Schema, kinds: Mapping[str, str] = OUTPUTS
-) -> Generator[ParquetWriters, None, None]:
-    """Give tables that are written beside an output, and moved there at the end.
-
-    What is raised before leaves the output as it was.
-
-    Args:
-        output: Folder of the outputs; those are replaced.
-        schema: Columns of decoded rows.
-        kinds: Kind of the rows that each output takes.
-    """
-    Path(output).mkdir(parents=True, exist_ok=True)
-    staging = Path(tempfile.mkdtemp(prefix="_staging-", dir=output))
-    try:
-        with ParquetWriters(staging, schema, kinds) as tables:
-            yield tables
-        _publish(staging, Path(output), kinds)
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
-
-
-def _publish(staging: Path, output: Path, outputs: Mapping[str, str]) -> None:
-    """Replace the outputs by what was staged."""
-    for name in outputs:
-        shutil.rmtree(output / name, ignore_errors=True)
-        (staging / name).replace(output / name)
