@@ -31,7 +31,7 @@ def staging(output: str, names: Sequence[str]) -> Generator[Path, None, None]:
             while it is there, all others are of the same run.
 
     Raises:
-        OSError: A file cannot be written or renamed.
+        OSError: A file cannot be written or renamed; it names the output.
     """
     folder = Path(output)
     is_new = not folder.exists()
@@ -41,10 +41,25 @@ def staging(output: str, names: Sequence[str]) -> Generator[Path, None, None]:
         try:
             yield staged
             _publish(staged, folder, names)
+        except OSError as error:
+            if os.fspath(error.filename or "").startswith(os.fspath(staged)):
+                error.filename = output  # the other folder is gone when this is read
+            raise
         finally:
             shutil.rmtree(staged, ignore_errors=True)
             if is_new and not any(folder.iterdir()):
                 folder.rmdir()
+
+
+@contextmanager
+def naming(path: Path) -> Generator[None, None, None]:
+    """Let an error of the system name the file that cannot be written, as that of a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or error.filename is not None:
+            raise
+        raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
 
 
 def _publish(staged: Path, folder: Path, names: Sequence[str]) -> None:

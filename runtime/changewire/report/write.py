@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from changewire.engines.outcome import PLACE_COLUMNS, Outcome
+from changewire.engines.staging import naming
 from changewire.report.page import page
 from changewire.report.text import NAME, SENTENCE, excerpt, visible
 from changewire.version import VERSION
@@ -82,5 +83,6 @@ def _text(value: Any) -> Any:
 
 def _put(path: Path, text: str) -> None:
     begun = path.with_name(f"_{path.name}.tmp")
-    begun.write_text(text, encoding="utf-8", newline="\n")
-    begun.replace(path)
+    with naming(path):
+        begun.write_text(text, encoding="utf-8", newline="\n")
+        begun.replace(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from changewire.engines.outputs import output_of
+from changewire.engines.staging import naming
 
 FILE = "part-00000.parquet"
 
@@ -48,10 +50,14 @@ class ParquetWriters:
         trace: TracebackType | None,
     ) -> None:
         """Close the files."""
-        if kind is None and not self._outputs:
-            self.write(pa.RecordBatch.from_pylist([], schema=self._schema))
-        for output in self._outputs.values():
-            output.close()
+        try:
+            if kind is None and not self._outputs:
+                self.write(pa.RecordBatch.from_pylist([], schema=self._schema))
+            for output in self._outputs.values() if kind is None else ():
+                output.close()
+        finally:
+            for output in self._outputs.values():
+                output.abandon()
 
     def write(self, rows: pa.RecordBatch) -> None:
         """Append decoded rows, each to the output of its kind."""
@@ -68,6 +74,7 @@ class OutputFile:
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
         """Open the file."""
+        self._path = path
         self._writer = pq.ParquetWriter(path, schema)
         self._pending: list[pa.RecordBatch] = []
         self._rows = self._bytes = 0
@@ -84,9 +91,16 @@ class OutputFile:
     def close(self) -> None:
         """Write what is pending, and close the file."""
         self._flush()
-        self._writer.close()
+        with naming(self._path):
+            self._writer.close()
+
+    def abandon(self) -> None:
+        """Close the file, if it is open, without what is pending: what wrote it has failed."""
+        with suppress(OSError, pa.ArrowException):
+            self._writer.close()
 
     def _flush(self) -> None:
         if self._pending:
-            self._writer.write_table(pa.Table.from_batches(self._pending))
+            with naming(self._path):
+                self._writer.write_table(pa.Table.from_batches(self._pending))
         self._pending, self._rows, self._bytes = [], 0, 0

@@ -11,8 +11,12 @@ from typing import Final
 from pyspark.sql import SparkSession
 
 from changewire.engines.cuts import BATCH_BYTES
+from changewire.engines.interrupts import Interrupts, handler
 
 ADAPTIVE: Final = "spark.sql.adaptive.enabled"
+
+_CONNECT: Final = frozenset({"SPARK_API_MODE", "SPARK_REMOTE"})
+"""Variables by which users ask for Spark Connect."""
 
 
 def session(settings: Mapping[str, str] | None = None) -> SparkSession:
@@ -28,10 +32,27 @@ def session(settings: Mapping[str, str] | None = None) -> SparkSession:
     if active is not None:
         return active
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master("local[*]").appName("changewire")
-    for name, value in {**local_settings(), **(settings or {})}.items():
+    every = {
+        "spark.master": "local[*]",
+        "spark.app.name": "changewire",
+        **local_settings(),
+        **(settings or {}),
+    }
+    interrupts = handler()
+    if interrupts is not None and not _CONNECT & set(os.environ):
+        _start_context(every, interrupts)
+    builder = SparkSession.builder
+    for name, value in every.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def _start_context(settings: Mapping[str, str], interrupts: Interrupts) -> None:
+    """Start Spark so that an interrupt ends its Java process, from the first moment on."""
+    from pyspark import SparkConf, SparkContext, java_gateway
+
+    conf = SparkConf().setAll(list(settings.items()))
+    interrupts.start(lambda: SparkContext.getOrCreate(conf), java_gateway)
 
 
 def local_settings() -> dict[str, str]:
