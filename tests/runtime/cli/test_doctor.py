@@ -82,11 +82,23 @@ def test_versions_that_were_not_run_are_told(
     assert advices == {
         "Python": "tests run on 3.10, 3.11, 3.12, 3.13",
         "Java": "tests run on 17",
-        "pyspark": "tests ran on 4.0.1, 4.2.0, 4.3.0",
+        "pyspark": "tests ran on 4.0.1, 4.2.0, 4.3.0: "
+        'pip install "pyspark==4.0.1", on which all tests run',
     }
     assert {parts[name]["status"] for name in advices} == {"untested"}
     assert parts["Delta"]["advice"].startswith("none was run with Spark 4.1: see https://")
     assert ended.exit_code == 0
+
+
+def test_a_spark_without_connectors_is_untested(cli: Cli, versions: dict[str, str]) -> None:
+    """A PySpark on which no connector was run is not ok, and the advice is what to install."""
+    versions["pyspark"] = "4.3.0"
+    part = found(cli("doctor", "--json"))["pyspark"]
+    assert (part["status"], part["ok"]) == ("untested", True)
+    advice = 'no connector was run with it: pip install "pyspark==4.0.1", on which all tests run'
+    assert part["advice"] == advice
+    versions["pyspark"] = "4.2.0"
+    assert found(cli("doctor", "--json"))["pyspark"]["status"] == "ok"
 
 
 @pytest.mark.usefixtures("versions")
