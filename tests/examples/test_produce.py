@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from examples.demo_stream.audit import read
+from examples.produce import checked, records_of
 from tests.samples import examples
 
 ROOT = Path(__file__).parents[2]
@@ -41,6 +42,22 @@ def test_messages_that_are_refused_stay_back(kafka: str) -> None:
     ]
     assert code == 1
     assert [record.value for record in read(kafka, "checked")] == [good.encode()]
+
+
+def test_the_format_is_detected(tmp_path: Path) -> None:
+    """Messages of several formats pass, those of none are refused; a named format is kept to."""
+    lindorm = ROOT / "examples" / "lindorm_json" / "document.jsonl"
+    files = [ROOT / "examples" / "aerospike_json" / "document.jsonl", lindorm]
+    (tmp_path / "none.jsonl").write_text('{"a": 1}\n', encoding="utf-8")
+    known = list(records_of(map(str, files)))
+    unknown = list(records_of([str(tmp_path / "none.jsonl")]))
+    refused: list[str] = []
+    assert list(checked([*known, *unknown], "auto", refused.append)) == known
+    (line,) = refused
+    assert "record 0: unknown: expected a message of aerospike-json, " in line
+    passed = list(checked(known, "lindorm-json", refused.append))
+    assert passed == list(records_of([str(lindorm)]))
+    assert len(refused) == 1 + len(known) - len(passed)
 
 
 def test_unchecked_sends_all(kafka: str, tmp_path: Path) -> None:

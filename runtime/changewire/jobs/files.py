@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -111,7 +110,7 @@ def run_files(
     notice: Callable[[str], None] | None = None,
 ) -> Outcome:
     """Decode files into Parquet tables, as `run` does."""
-    from changewire.report.write import write
+    from changewire.jobs.reported import reported
 
     files = files_of(inputs)
     check_output(Path(output), files, decode_options.elements_as)
@@ -144,9 +143,7 @@ def run_files(
                 show_values=show_values,
                 progress=progress,
             )
-        outcome = replace(outcome, inputs=list(inputs), output=output)
-        write(outcome, folder)
-    return outcome
+        return reported(outcome, folder, output=output, inputs=inputs)
 
 
 def merge_files(
@@ -174,7 +171,7 @@ def merge_files(
     """
     from changewire.delta import StreamError  # says which library is missing
     from changewire.engines.delta.apply import apply_messages
-    from changewire.report.write import write
+    from changewire.jobs.reported import reported
 
     files = files_of(inputs)
     check_output(Path(output), files)
@@ -192,9 +189,7 @@ def merge_files(
             )
         except (StreamError, ValueError) as error:
             raise JobError(str(error)) from None
-        outcome = replace(outcome, inputs=list(inputs), output=output)
-        write(outcome, folder)
-    return outcome
+        return reported(outcome, folder, output=output, inputs=inputs)
 
 
 def _in_spark(

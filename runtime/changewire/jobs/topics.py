@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from changewire.changes.decode_options import DecodeOptions
@@ -41,7 +40,7 @@ def run_topics(
         ConservationError: The decoded rows do not add up.
         ImportError: A library is missing; its extra is ``cli``, ``spark`` or ``digest``.
     """
-    from changewire.report.write import write
+    from changewire.jobs.reported import reported
 
     check_output(Path(output), [], decode_options.elements_as)
     choose_engine("spark", [])
@@ -56,9 +55,7 @@ def run_topics(
                 packages=packages,
                 show_values=show_values,
             )
-        outcome = replace(outcome, output=output)
-        write(outcome, folder)
-    return outcome
+        return reported(outcome, folder, output=output)
 
 
 def stream_topics(

@@ -43,6 +43,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
     counts = outcome.counts.as_dict()
     for name in outcome.counts.maps:
         counts[name] = _named(counts[name])
+    alikes = outcome.look_alikes
     return {
         "version": VERSION,
         "format": outcome.format,
@@ -55,6 +56,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
         "messages_per_second": round(outcome.messages_per_second, 1),
         **counts,
         "first_dead_letters": [_letter(letter) for letter in outcome.first_dead_letters],
+        **({} if alikes is None else {"look_alikes": alikes._asdict()}),
         **({} if outcome.native is None else {"native": outcome.native._asdict()}),
         **({} if outcome.stream is None else {"stream": asdict(outcome.stream)}),
         **({} if outcome.tables is None else {"tables": dict(outcome.tables)}),
