@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.runtime.cli.conftest import Ended, json_lines
+from tests.support.terminal import changewire, ended, plain
 
 from changewire.cli import findings
 from changewire.cli.commands import doctor as doctor_module
@@ -44,6 +45,17 @@ def test_each_part_is_reported(cli: Cli) -> None:
     assert all((item["status"] == "ok") == (not item["advice"]) for item in parts.values())
     assert all(item["ok"] == (item["status"] in {"ok", "untested"}) for item in parts.values())
     assert parts["pyarrow"]["ok"]
+
+
+def test_advice_can_be_pasted(cli: Cli, tmp_path: Path) -> None:
+    """On a narrow terminal each advice is one line, which the terminal itself may wrap."""
+    variables = {"JAVA_HOME": str(tmp_path)}
+    shown, _ = ended(changewire("doctor", variables=variables, columns=40))
+    lines = plain(shown)
+    assert "Java: install Java 17 or newer, and set JAVA_HOME or PATH to it" in lines
+    parts = found(cli("doctor", "--json"))
+    advices = [f"{name}: {part['advice']}" for name, part in parts.items() if part["advice"]]
+    assert [advice for advice in advices if advice not in lines] == []
 
 
 def test_a_missing_java_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
