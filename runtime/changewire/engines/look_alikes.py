@@ -45,6 +45,6 @@ def look_alikes(folder: Path, format: str) -> LookAlikes | None:
     rows = ds.dataset(folder, format="parquet").head(_MOST, columns=["value"])
     found = Counter(None if value is None else detect(value) for value in rows["value"].to_pylist())
     for name, count in found.most_common(1):
-        if name not in {None, format} and 2 * count > len(rows):
+        if name is not None and name != format and 2 * count > len(rows):
             return LookAlikes(name, count, len(rows))
     return None

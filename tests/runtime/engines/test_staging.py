@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import patch
@@ -53,7 +53,7 @@ def whole(text: str) -> dict[str, str]:
 
 
 @contextmanager
-def another_run(output: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+def another_run(output: Path) -> Generator[tuple[subprocess.Popen[str], Path], None, None]:
     """Start a run in another process, which waits; give it and its folder."""
     command = [sys.executable, "-c", WAITS, str(output)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
