@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -34,6 +35,7 @@ EXTRAS = {
     for extra, requirements in PYPROJECT["project"]["optional-dependencies"].items()
     if extra != NATIVE
 }
+SPARK = "spark"
 PYTHON_OF_SPHINX = (3, 11)
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 SOURCE_FOLDERS = ("codegen", "generated", "runtime")
@@ -362,9 +364,18 @@ def long(session: nox.Session) -> None:
 def spark_matrix(session: nox.Session, line: str) -> None:
     """Test on one line of Spark after the other, or ``nox -s "spark_matrix(4.2)"`` on one."""
     groups = ("bench", "connect", "tests") if line == "connect" else ("bench", "tests")
-    install_wheel(session, tuple(EXTRAS), groups, pins_of(session, line))
+    # The extra `spark` allows one line of Spark; here the pins say which it is.
+    extras = tuple(extra for extra in EXTRAS if extra != SPARK)
+    pins = pins_of(session, line)
+    install_wheel(session, extras, groups, pins)
+    install(session, *map(name_of, EXTRAS[SPARK]), pins=pins)
     files = [f"tests/runtime/engines/{name}.py" for name in LINES[line]]
     session.run("pytest", "-m", "not long", *files, *session.posargs)
+
+
+def name_of(requirement: str) -> str:
+    """Return the name of the package that is required, without the versions that are allowed."""
+    return re.split(r"[<>=!~;\[ ]", requirement, maxsplit=1)[0]
 
 
 def pins_of(session: nox.Session, line: str) -> str:

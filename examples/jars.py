@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 from xml.sax.saxutils import quoteattr
 
+from changewire.extras import install
 from changewire.tested import Release, ran_with
 
 CACHE: Final = Path(__file__).parents[1] / "build" / "jars"
@@ -179,7 +180,7 @@ def _module(coordinates: tuple[str, ...], without: tuple[str, ...], name: str) -
 def _ivy() -> Path:
     spec = find_spec("pyspark")
     if spec is None or spec.origin is None:
-        raise JarsError('PySpark is needed: pip install "changewire[spark]"')
+        raise JarsError(f"PySpark is needed: {install('spark')}")
     (ivy,) = Path(spec.origin).with_name("jars").glob("ivy-*.jar")
     return ivy
 

@@ -1,15 +1,16 @@
 """Send example messages to a topic: python -m examples.produce HOST:PORT TOPIC FILES.
 
 Each message is checked by the serializer of its format, as a service would do it: what readers of
-the topic would refuse is not sent, and said with every reason. ``--unchecked`` sends all as they
-are, like a producer that knows no schema. The topic is made where it is not there; ``-`` is
-standard input.
+the topic would refuse is not sent, and said with every reason. The format is detected, message by
+message, unless ``--format`` names it. ``--unchecked`` sends all as they are, like a producer that
+knows no schema. The topic is made where it is not there; ``-`` is standard input.
 """
 
 import argparse
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
@@ -17,6 +18,9 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from examples.clients import SECONDS, NoBrokerError, settings, wait_for_broker
 
+from changewire import DecodeError, formats
+from changewire.changes.decode_options import AUTO
+from changewire.codec import codec_for
 from changewire.framing import FramingError, Record, expand, read
 from changewire.kafka import ChangewireSerializer, MessageRefusedError
 
@@ -47,14 +51,21 @@ def records_of(files: Iterable[str]) -> Iterator[Record]:
         yield from read(path)
 
 
-def checked(
-    records: Iterable[Record], serialize: ChangewireSerializer, say: Callable[[str], Any]
-) -> Iterator[Record]:
-    """Yield the records that readers accept, and say of each other one what is wrong with it."""
+def checked(records: Iterable[Record], format: str, say: Callable[[str], Any]) -> Iterator[Record]:
+    """Yield the records that readers accept, and say of each other one what is wrong with it.
+
+    Args:
+        records: The records.
+        format: Public name of their format, or ``auto``.
+        say: Called with a line for each record that is refused.
+    """
+    serializer = cache(ChangewireSerializer)
     for record in records:
         try:
-            serialize(record.value)
-        except MessageRefusedError as error:  # noqa: PERF203 - each message has its own verdict
+            if record.value is not None:  # one without a value is of every format
+                name = codec_for(record.value).format if format == AUTO else format
+                serializer(name)(record.value)
+        except (DecodeError, MessageRefusedError) as error:  # noqa: PERF203 - each has its verdict
             say(f"{record.position.path}, record {record.position.number}: {error}")
         else:
             yield record
@@ -87,14 +98,19 @@ def main() -> None:
     parser.add_argument("server", metavar="HOST:PORT")
     parser.add_argument("topic", metavar="TOPIC")
     parser.add_argument("files", metavar="FILES", nargs="+")
-    parser.add_argument("--format", default="aerospike-json", help="of the messages")
+    parser.add_argument(
+        "--format",
+        default=AUTO,
+        choices=[AUTO, *formats()],
+        help="of the messages; auto, the default, detects it",
+    )
     parser.add_argument("--unchecked", action="store_true", help="send messages as they are")
     given = parser.parse_args()
     refused: list[str] = []
     try:
         records = records_of(expand(given.files))
         if not given.unchecked:
-            records = checked(records, ChangewireSerializer(given.format), refused.append)
+            records = checked(records, given.format, refused.append)
         make_topic(given.server, given.topic)
         sent, unsent = send(given.server, given.topic, records)
     except (KafkaException, FramingError, NoBrokerError) as error:

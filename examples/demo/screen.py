@@ -12,6 +12,11 @@ def indented(console: Console, text: str, style: str = "") -> None:
     console.print(Padding(Text.from_markup(text), (0, 2), style=style, expand=False))
 
 
+def command(console: Console, text: str) -> None:
+    """Print a command on one line, however long it is, so that it can be pasted."""
+    console.print(Text(f"  $ {text}", "bold"), soft_wrap=True)
+
+
 def title(console: Console, text: str) -> None:
     """Print a heading."""
     console.print()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from examples.demo.outputs import INPUTS
-from examples.demo.screen import grid, indented, title
+from examples.demo.screen import command, grid, indented, title
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
@@ -75,12 +75,12 @@ def show_next(console: Console, output: Path) -> None:
     console.print(Padding(lies, (0, 2, 1, 2), expand=False))
     users = os.path.relpath(INPUTS / "aerospike_json" / "users.jsonl")
     topic = os.path.relpath(INPUTS / "mixed")
-    for command in (
+    for line in (
         f"changewire validate -f aerospike-json {users}",
         f"changewire changes -f auto {topic} | head",
         "python examples/quickstart.py",
     ):
-        indented(console, f"$ {_programs()}{command}", "bold")
+        command(console, f"{_programs()}{line}")
     console.print()
 
 

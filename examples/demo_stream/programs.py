@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from examples.demo.screen import command as show
 from examples.demo.screen import indented
 from examples.jars import JAVA, spark_jars
 from rich.console import Console
@@ -49,7 +50,7 @@ class Programs:
 
     def run(self, command: str, *, shown: int = 1) -> Ended:
         """Run a command to its end, and show the last lines of its output."""
-        self._show(command)
+        show(self._console, command)
         done = subprocess.run(
             words(command),
             stdout=subprocess.PIPE,
@@ -68,7 +69,7 @@ class Programs:
 
     def run_and_kill(self, command: str, sign: Path) -> Ended:
         """Run a command, and end it by SIGKILL as soon as a file has a line."""
-        self._show(f"{command} &")
+        show(self._console, f"{command} &")
         with (
             self._log.open("ab") as log,
             subprocess.Popen(
@@ -78,12 +79,9 @@ class Programs:
             end = time.monotonic() + SECONDS
             while process.poll() is None and not lines_of(sign) and time.monotonic() < end:
                 time.sleep(0.05)
-            self._show("kill -9 $!")
+            show(self._console, "kill -9 $!")
             process.kill()
             return Ended(process.wait(), lines_of(sign))
-
-    def _show(self, command: str) -> None:
-        indented(self._console, f"$ {escape(command)}", "bold")
 
 
 def environment() -> Mapping[str, str]:

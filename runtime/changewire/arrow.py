@@ -9,6 +9,8 @@ changes, controls, dead_letters, counts = decoded.tables()
 ```
 """
 
+from changewire.extras import install
+
 try:
     from changewire.engines.arrow.decode import decode, messages
     from changewire.engines.arrow.decoded import (
@@ -23,7 +25,7 @@ try:
     from changewire.engines.messages import message_type
     from changewire.engines.typed.schemas import RowsAs
 except ImportError as error:
-    raise ImportError('changewire.arrow needs pyarrow: pip install "changewire[arrow]"') from error
+    raise ImportError(f"changewire.arrow needs pyarrow: {install('arrow')}") from error
 
 __all__ = [
     "ArrowStream",

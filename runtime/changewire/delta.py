@@ -14,12 +14,12 @@ print(outcome.counts.dead_letters, outcome.tables)
 ```
 """
 
+from changewire.extras import install
+
 try:
     from changewire.engines.delta import apply_changes, vacuum
 except ImportError as error:
-    raise ImportError(
-        'changewire.delta needs deltalake: pip install "changewire[delta]"'
-    ) from error
+    raise ImportError(f"changewire.delta needs deltalake: {install('delta')}") from error
 
 from changewire.engines.arrow.messages import Messages
 from changewire.engines.errors import ConflictError, KeysMissingError, OutputError, StreamError

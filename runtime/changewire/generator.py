@@ -4,6 +4,8 @@ from collections.abc import Callable
 from importlib.metadata import entry_points
 from typing import Any, Final
 
+from changewire.extras import install
+
 _GROUP: Final = "changewire.generator"
 
 
@@ -14,7 +16,7 @@ def generator_part(name: str, purpose: str) -> Callable[..., Any]:
         ImportError: The extra ``codegen`` is not installed; its text begins with the purpose, and
             says how to install it.
     """
-    advice = f'{purpose} the generator: pip install "changewire[codegen]"'
+    advice = f"{purpose} the generator: {install('codegen')}"
     found = list(entry_points(group=_GROUP, name=name))
     if not found:
         raise ImportError(advice)

@@ -19,6 +19,7 @@ from changewire.engines.errors import (
     TooManyDeadLettersError,
 )
 from changewire.engines.options import KafkaOptions
+from changewire.extras import install
 
 try:
     from changewire.engines.spark.apply import Replayed, adopt, apply_changes, replay, vacuum
@@ -36,7 +37,7 @@ try:
     from changewire.engines.spark.write import write
     from changewire.engines.typed.schemas import ArrowSchema, RowSchema
 except ImportError as error:
-    raise ImportError('changewire.spark needs PySpark: pip install "changewire[spark]"') from error
+    raise ImportError(f"changewire.spark needs PySpark: {install('spark')}") from error
 
 __all__ = [
     "ArrowSchema",

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from examples.demo_stream.audit import read
+from examples.produce import checked, records_of
 from tests.samples import examples
 
 ROOT = Path(__file__).parents[2]
@@ -41,6 +42,23 @@ def test_messages_that_are_refused_stay_back(kafka: str) -> None:
     ]
     assert code == 1
     assert [record.value for record in read(kafka, "checked")] == [good.encode()]
+
+
+def test_the_format_is_detected(tmp_path: Path) -> None:
+    """Messages of several formats pass, those of none are refused; a named format is kept to."""
+    lindorm = ROOT / "examples" / "lindorm_json" / "document.jsonl"
+    files = [ROOT / "examples" / "aerospike_json" / "document.jsonl", lindorm]
+    (tmp_path / "none.jsonl").write_text('{"a": 1}\n', encoding="utf-8")
+    # An empty batch says no format.
+    every = [record for record in records_of(map(str, files)) if record.value != b"[]"]
+    known = list(checked(every, "aerospike-json", print)) + list(records_of([str(lindorm)]))
+    unknown = list(records_of([str(tmp_path / "none.jsonl")]))
+    refused: list[str] = []
+    assert list(checked([*every, *unknown], "auto", refused.append)) == known
+    assert len(refused) == len(every) + 1 - len(known)
+    assert "record 0: unknown: expected a message of aerospike-json, " in refused[-1]
+    passed = list(checked(known, "lindorm-json", print))
+    assert passed == list(records_of([str(lindorm)]))
 
 
 def test_unchecked_sends_all(kafka: str, tmp_path: Path) -> None:

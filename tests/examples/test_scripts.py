@@ -1,13 +1,16 @@
 """The scripts in ``examples/`` do what they say."""
 
+import io
 import os
 import re
 import subprocess
 import sys
 
 import pytest
+from examples.demo.screen import command
 from examples.make_messages import FOLDERS
 from examples.make_messages import ROOT as EXAMPLES
+from rich.console import Console
 
 import changewire as cw
 
@@ -76,13 +79,21 @@ def test_demo_shows_dead_letters_and_what_to_try(screen: str) -> None:
     assert screen.count("  $ ") == 3
 
 
+def test_commands_are_not_wrapped() -> None:
+    """A command that is longer than the terminal is wide can be pasted, also with brackets."""
+    text = f"changewire run '{{table}}' [a] {'long ' * 40}--end"
+    shown = io.StringIO()
+    command(Console(file=shown, width=30), text)
+    assert shown.getvalue() == f"  $ {text}\n"
+
+
 def test_commands_of_the_demo_run(screen: str) -> None:
     """What the demo tells to try works in the folder that it was run from."""
     words = " ".join(screen.partition("what to try next")[2].split())
     _, validate, changes, quickstart = words.split("$ ")
     assert quickstart.endswith("python examples/quickstart.py")
-    for command in (validate, changes):
-        arguments = command.partition("changewire ")[2].partition(" | ")[0].split()
+    for line in (validate, changes):
+        arguments = line.partition("changewire ")[2].partition(" | ")[0].split()
         run = subprocess.run(
             [sys.executable, "-m", "changewire.cli", *arguments],
             capture_output=True,

@@ -119,4 +119,4 @@ def test_generate_names_the_extra_that_it_needs(
     monkeypatch.setattr(import_module("changewire.generator"), "entry_points", none)
     ended = cli("generate", "--schemas", tmp_path, "--package", "a", "--out", tmp_path / "out")
     assert ended.exit_code == 2
-    assert 'pip install "changewire[codegen]"' in ended.stderr
+    assert 'pip install "./changewire[codegen]"' in ended.stderr

@@ -12,7 +12,7 @@ import pytest
 ROOMS = ["framing", "codec", "changes", "tables", "engines"]
 """In the order of a message's way."""
 
-SHARED = {"generator", "msgpack_heads", "tested", "version"}
+SHARED = {"extras", "generator", "msgpack_heads", "tested", "version"}
 """What every room may use: facts, and the way to the generator; they import nothing of ours."""
 HEAVY = [
     "pyspark",

@@ -7,8 +7,18 @@ from pathlib import Path
 
 import pytest
 import tomli
+from packaging.requirements import Requirement
 
-from changewire.tested import JAVAS, PYTHONS, TESTED, Release, line, ran_with
+from changewire.tested import (
+    JAVAS,
+    PYTHONS,
+    TESTED,
+    Release,
+    line,
+    misfit,
+    ran_with,
+    with_all_connectors,
+)
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT.joinpath("docs", "versions.md").read_text(encoding="utf-8")
@@ -93,3 +103,74 @@ def test_a_release_stands_for_its_line(pyspark: str, delta: str | None) -> None:
     """What was run with 4.0.1 is the advice for every 4.0."""
     row = ran_with(pyspark)
     assert (row.delta if row else None) == delta
+
+
+def test_the_extra_takes_the_line_on_which_all_connectors_run() -> None:
+    """What pip installs with the extra is no newer than the newest line that has all three."""
+    (required,) = [
+        requirement
+        for requirement in PYPROJECT["project"]["optional-dependencies"]["spark"]
+        if requirement.startswith("pyspark")
+    ]
+    newest = with_all_connectors()
+    assert None not in {newest.kafka, newest.delta, newest.iceberg}
+    allowed = Requirement(required).specifier
+    assert allowed.contains(newest.pyspark)
+    later = [row.pyspark for row in TESTED[TESTED.index(newest) + 1 :]]
+    assert later
+    assert not [version for version in (*later, "4.1.0") if allowed.contains(version)]
+
+
+@pytest.mark.parametrize("row", TESTED, ids=lambda row: row.pyspark)
+def test_connectors_fit_the_spark_with_which_they_ran(row: Release) -> None:
+    """Each row of the table fits itself, as coordinates and as names of files."""
+    coordinates = [jar for jar in (row.kafka, row.delta, row.iceberg) if jar]
+    assert misfit(row.pyspark, ",".join(coordinates)) is None
+    files = ["/jars/" + jar.replace(":", "_", 1).replace(":", "-") + ".jar" for jar in coordinates]
+    assert misfit(row.pyspark, ",".join(files)) is None
+
+
+@pytest.mark.parametrize(
+    ("pyspark", "jars", "sentence"),
+    [
+        (
+            "4.3.0",
+            "io.delta:delta-spark_2.13:4.0.1",
+            (
+                "delta-spark_2.13:4.0.1 is for Spark 4.0, and this is Spark 4.3.0: "
+                'pip install "pyspark==4.0.1"'
+            ),
+        ),
+        (
+            "4.2.0",
+            "a:b:1,/home/me/io.delta_delta-spark_2.13-4.0.0.jar",
+            (
+                "delta-spark_2.13-4.0.0.jar is for Spark 4.0, and this is Spark 4.2.0: take "
+                'io.delta:delta-spark_4.2_2.13:4.4.0 or pip install "pyspark==4.0.1"'
+            ),
+        ),
+        (
+            "4.0.1",
+            "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",
+            (
+                "spark-sql-kafka-0-10_2.13:4.2.0 is for Spark 4.2, and this is Spark 4.0.1: take "
+                "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0 or "
+                'pip install "pyspark==4.2.0"'
+            ),
+        ),
+        (
+            "4.3.0",
+            "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0",
+            (
+                "iceberg-spark-runtime-4.1_2.13:1.11.0 is for Spark 4.1, and this is Spark "
+                "4.3.0: see https://iceberg.apache.org/multi-engine-support/"
+            ),
+        ),
+        ("4.3.0", "org.example:delta-sharing-spark_2.13:1.0,io.delta:delta-spark_2.13:9.9.0", None),
+    ],
+)
+def test_a_connector_for_another_spark_is_named(
+    pyspark: str, jars: str, sentence: str | None
+) -> None:
+    """One sentence says which versions fit; what is not known is taken to fit."""
+    assert misfit(pyspark, jars) == sentence

@@ -7,6 +7,7 @@ from typing import Any, Final
 from changewire.changes.change_row import ChangeRow
 from changewire.changes.values import base64_bytes
 from changewire.codec import DecodeError, Issue, encoding_of
+from changewire.extras import install
 
 KEY_COLUMN: Final = "aerospike_digest"
 """Column that holds the digest. Bin names are shorter, so no bin can have this name."""
@@ -62,7 +63,7 @@ def ripemd160(data: bytes) -> bytes:
     try:
         from Crypto.Hash import RIPEMD160
     except ImportError as error:
-        text = 'digests need pycryptodome: pip install "changewire[digest]"'
+        text = f"digests need pycryptodome: {install('digest')}"
         raise ImportError(text, name=error.name) from error
     return RIPEMD160.new(data).digest()
 

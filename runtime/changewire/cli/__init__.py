@@ -4,10 +4,13 @@ import os
 import sys
 from importlib import import_module
 
+from changewire.cli.closing import report
+from changewire.extras import install
+
 __all__ = ["main"]
 
 _INTERRUPTED = 130
-_WRONG_USAGE = 2
+_UNABLE = 2
 _LIBRARIES = frozenset({"rich", "typer"})
 
 
@@ -25,9 +28,13 @@ def main() -> None:
 
         app(prog_name="changewire")  # however it was started
     except ImportError as error:
-        if (error.name or "").partition(".")[0] not in _LIBRARIES:
-            raise
-        sys.stderr.write('the command line needs an extra: pip install "changewire[cli]"\n')
-        sys.exit(_WRONG_USAGE)
+        if (error.name or "").partition(".")[0] in _LIBRARIES:
+            sys.stderr.write(f"the command line needs an extra: {install('cli')}\n")
+        else:
+            report(error)
+        sys.exit(_UNABLE)
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
+    except Exception as error:  # noqa: BLE001 - whatever it is, 1 is the code of rejected messages
+        report(error)
+        sys.exit(_UNABLE)

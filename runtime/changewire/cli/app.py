@@ -1,16 +1,16 @@
 """All commands in one group, which imports a command when it is named, and ends quietly."""
 
-import os
 import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
-from typing import Annotated, Any, Final, TextIO
+from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup
 
+from changewire.cli.closing import forget
 from changewire.version import VERSION
 
 BROKEN_PIPE: Final = 141
@@ -77,8 +77,7 @@ def _quiet_pipe() -> Generator[None, None, None]:
     try:
         yield
     except BrokenPipeError:
-        _forget(sys.stdout)
-        _forget(sys.stderr)
+        forget(sys.stdout, sys.stderr)
         raise typer.Exit(BROKEN_PIPE) from None
 
 
@@ -95,16 +94,6 @@ def _command(name: str) -> Any:
         command = typer.main.get_command(app)
     command.name, command.short_help = name, COMMANDS[name]
     return command
-
-
-def _forget(stream: TextIO) -> None:
-    """Let nothing that waits in a closed pipe be written when the program ends."""
-    try:
-        stream.flush()
-    except (OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, stream.fileno())
-        os.close(nowhere)
 
 
 app = typer.Typer(
@@ -126,7 +115,7 @@ def _show_version(*, wanted: bool) -> None:
 
 _EXIT_CODES = (
     "Exit codes: 0: every message was valid; 1: some were not; "
-    "2: bad usage, or the input could not be read."
+    "2: bad usage, a file that cannot be read or written, or another failure."
 )
 
 

@@ -1,5 +1,6 @@
 """How a command ends: with which code, and with one sentence instead of a traceback."""
 
+import errno
 import sys
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -10,6 +11,7 @@ import typer
 
 from changewire.cli.stderr import notice
 from changewire.codec import FormatError
+from changewire.extras import install
 from changewire.framing import FramingError
 
 VALID: Final = 0
@@ -19,6 +21,9 @@ SIGNALLED: Final = 128
 """Added to the number of the signal that ended a command, as shells do."""
 
 INTERRUPTED: Final = 130
+
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""Reasons why a file cannot be written that is open."""
 
 EXAMPLE: Final = "Example: "
 _AS_IT_IS: Final = "\b"
@@ -65,10 +70,15 @@ def _sentence(error: Exception) -> str:
     """Return why a command could not do its work."""
     if isinstance(error, ImportError):
         text = str(error)
-        return text if "pip install" in text else f'{text}: pip install "changewire[cli]"'
+        return text if "pip install" in text else f"{text}: {install('cli')}"
     if isinstance(error, OSError):
-        return f"{error.filename or 'a file'}: {error.strerror or error}"
+        return f"{error.filename or unnamed(error)}: {error.strerror or error}"
     return str(error)
+
+
+def unnamed(error: OSError) -> str:
+    """Return what an error of the system is about that names no file."""
+    return "the output" if error.errno in _FULL else "a file"
 
 
 def help_text(docstring: str) -> str:

@@ -6,7 +6,8 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from changewire.tested import JAVAS, PYTHONS, TESTED, line
+from changewire import extras
+from changewire.tested import JAVAS, PYTHONS, TESTED, line, ran_with, with_all_connectors
 from changewire.version import VERSION
 
 _REQUIRED: Final = "spark"
@@ -83,7 +84,7 @@ def kernel() -> Finding:
     """Look for the native kernel, and whether it reads the tables of this version."""
     from changewire.engines import native
 
-    found, install = native.version(), 'pip install "changewire[native]"'
+    found, install = native.version(), extras.install("native")
     status: Status = "ok"
     advice = ""
     if found is None:
@@ -119,13 +120,22 @@ def _package(name: str, extra: str, first: int, beyond: int | None) -> Finding:
 def _judged(
     name: str, found: str | None, extra: str, first: int, beyond: int | None
 ) -> tuple[Status, str]:
-    install = f'pip install "changewire[{extra}]"'
+    install = extras.install(extra)
     if found is None:
         return "missing", install
     major = int(found.partition(".")[0])
     if major < first or (beyond is not None and major >= beyond):
         return "unfit", install
-    ran = [row.pyspark for row in TESTED]
-    if name == PYSPARK and found not in ran:
-        return "untested", f"tests ran on {', '.join(ran)}"
-    return "ok", ""
+    advice = _not_run(found) if name == PYSPARK else ""
+    return ("untested" if advice else "ok"), advice
+
+
+def _not_run(pyspark: str) -> str:
+    """Return what to install if no connector was run with a PySpark; empty if one was."""
+    whole = with_all_connectors()
+    advice = f'pip install "pyspark=={whole.pyspark}", on which all tests run'
+    tested = ran_with(pyspark)
+    if tested is None or tested.pyspark != pyspark:
+        return f"tests ran on {', '.join(row.pyspark for row in TESTED)}: {advice}"
+    has_connector = tested.kafka or tested.delta or tested.iceberg
+    return "" if has_connector else f"no connector was run with it: {advice}"

@@ -180,6 +180,8 @@ def say_counts(outcome: Outcome) -> None:
         versions = ", ".join(f"{name} {number:,}" for name, number in outcome.history.items())
         table.add_row("", f"versions of rows: {versions}")
     console().print(table)
+    if outcome.look_alikes is not None:
+        say(str(outcome.look_alikes), "red")
     report = Path(outcome.output, "report.html")
     say(f"{outcome.seconds:.1f} s with {outcome.engine}{_times(outcome)}; report: {report}")
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from changewire.cli.findings import PYSPARK, Finding, Status, installed
 from changewire.cli.stderr import notice
-from changewire.tested import RELEASES, Release, line, ran_with
+from changewire.tested import RELEASES, Release, line, ran_with, with_all_connectors
 
 _KINDS: Final = {
     "kafka": ("Kafka connector", "Kafka in Spark", r"spark-sql-kafka-0-10_2\.13-([\d.]+)\.jar"),
@@ -101,7 +101,8 @@ def _tested(pyspark: str, needed: Sequence[str]) -> tuple[Release, str]:
         from changewire.jobs.checks import JobError  # loads Arrow
 
         raise JobError(
-            f"no {names} was tested with Spark {pyspark}: name the coordinates by --packages. "
+            f"no {names} was tested with Spark {pyspark}: pip install "
+            f'"pyspark=={with_all_connectors().pyspark}", or name the coordinates by --packages. '
             f"Which releases fit this Spark: {places}"
         )
     return tested, ",".join(map(str, found.values()))

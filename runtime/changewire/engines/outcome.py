@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from changewire.engines.counts import Counts
+from changewire.engines.look_alikes import LookAlikes
 from changewire.engines.native import KernelCounts
 from changewire.engines.outputs import PLACE_ORDER
 
@@ -71,6 +72,7 @@ class Outcome:
     native: KernelCounts | None = None
     start_seconds: float = 0.0
     history: Mapping[str, int] | None = None
+    look_alikes: LookAlikes | None = None
 
     @property
     def read_seconds(self) -> float:

@@ -18,7 +18,7 @@ def expand(paths: Iterable[str]) -> list[str]:
     followed. ``-``, standard input, stays.
 
     Raises:
-        FramingError: a path does not exist, or a folder cannot be listed.
+        FramingError: a path does not exist, or a folder cannot be listed or has no file.
     """
     return [file for path in paths for file in _files(path)]
 
@@ -28,7 +28,13 @@ def _files(path: str) -> list[str]:
         return [path]
     if not Path(path).exists():
         raise FramingError(path, None, "there is no such file or folder; check the path")
-    return sorted(_below(path)) if Path(path).is_dir() else [path]
+    if not Path(path).is_dir():
+        return [path]
+    found = sorted(_below(path))
+    if not found:
+        reason = "the folder has no file whose name begins with neither _ nor ."
+        raise FramingError(path, None, reason)
+    return found
 
 
 def _below(top: str) -> Iterator[str]:

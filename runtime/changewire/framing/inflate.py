@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any, Final
 
+from changewire.extras import install
 from changewire.framing.record import Damage
 
 # Arrow throws away what it inflated in the step in which it meets damage, so steps are small:
@@ -116,5 +117,5 @@ def require(module: str, *, purpose: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        text = f'{purpose} needs pyarrow: pip install "changewire[cli]"'
+        text = f"{purpose} needs pyarrow: {install('cli')}"
         raise ImportError(text, name=error.name) from error

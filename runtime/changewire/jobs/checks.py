@@ -15,15 +15,18 @@ from typing import Any, Final
 from changewire.changes.decode_options import DecodeOptions, ElementsAs
 from changewire.engines.layout import OUTPUTS_AS
 from changewire.engines.options import ENGINES
+from changewire.extras import install
 from changewire.framing import FramingError, expand
 
 JAVA: Final = 17
 """The oldest Java that Spark 4 runs on."""
 
-REPORTS: Final = ("report.json", "report.html")
+REPORTS: Final = ("report.html", "report.json")
+"""Files beside the outputs; the last one says that all of them are there."""
 
 _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 _JAVA_SECONDS: Final = 60
+_NOT_INSTALLED: Final = "is not installed"
 _WRITTEN = re.compile(r"\.?part-.*|\.?_SUCCESS(\.crc)?")
 """Names of the files that an engine writes into an output."""
 
@@ -34,6 +37,10 @@ class JobError(Exception):
 
 def choose_engine(engine: str, inputs: Sequence[str]) -> tuple[str, str | None]:
     """Return the engine to run, and a sentence if ``auto`` does not take Spark.
+
+    Args:
+        engine: The engine that is asked for.
+        inputs: Files; none for topics, which only Spark reads.
 
     Raises:
         JobError: Spark is asked for and cannot run.
@@ -48,7 +55,9 @@ def choose_engine(engine: str, inputs: Sequence[str]) -> tuple[str, str | None]:
     if lack is None:
         return "spark", None
     if engine == "spark":
-        raise JobError(f"{lack}: use --engine python, or let `changewire doctor` say what to do.")
+        advice = install("spark") if lack.endswith(_NOT_INSTALLED) else "see `changewire doctor`"
+        other = ", or use --engine python" if inputs else ""
+        raise JobError(f"{lack}: {advice}{other}")
     return "python", f"{lack}: running without Spark, with the same result."
 
 
@@ -56,7 +65,7 @@ def missing_for_spark() -> str | None:
     """Return the first thing that Spark needs and that is missing, as a clause; None if none is."""
     for package in ("pyspark", "pyarrow", "pandas"):
         if find_spec(package) is None:
-            return f"{package} is not installed"
+            return f"{package} {_NOT_INSTALLED}"
     if major_version("pandas") not in {None, 2}:
         return "pandas 3 or newer is installed, which PySpark cannot use"
     found = java_version()

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from changewire.changes import Digests, Image, NullValue
 from changewire.changes.decode_options import DecodeOptions, ElementsAs
+from changewire.engines.layout import OUTPUTS, OUTPUTS_AS
 from changewire.engines.options import Engine, TableOptions
 from changewire.engines.outcome import Outcome
+from changewire.engines.staging import staging
 from changewire.framing import FramingError
 from changewire.jobs.checks import (
+    REPORTS,
     JobError,
     check_output,
     check_rows,
@@ -124,7 +126,7 @@ def run_files(
     notice: Callable[[str], None] | None = None,
 ) -> Outcome:
     """Decode files into Parquet tables, as `run` does."""
-    from changewire.report.write import write
+    from changewire.jobs.reported import reported
 
     files = files_of(inputs)
     check_output(Path(output), files, decode_options.elements_as)
@@ -134,23 +136,30 @@ def run_files(
     chosen, why = choose_engine(engine, files)
     if why and notice is not None:
         notice(why)
-    if chosen == "spark":
-        outcome = _in_spark(files, output, decode_options, rows, shape, show_values=show_values)
-    else:
-        from changewire.engines import python
+    with staging(output, (*OUTPUTS_AS[decode_options.elements_as], *REPORTS)) as folder:
+        if chosen == "spark":
+            outcome = _in_spark(
+                files,
+                folder,
+                output,
+                decode_options,
+                rows=rows,
+                shape=shape,
+                show_values=show_values,
+            )
+        else:
+            from changewire.engines import python
 
-        outcome = python.run(
-            files,
-            output,
-            decode_options=decode_options,
-            rows=rows,
-            shape=shape,
-            show_values=show_values,
-            progress=progress,
-        )
-    outcome = replace(outcome, inputs=list(inputs))
-    write(outcome)
-    return outcome
+            outcome = python.run(
+                files,
+                str(folder),
+                decode_options=decode_options,
+                rows=rows,
+                shape=shape,
+                show_values=show_values,
+                progress=progress,
+            )
+        return reported(outcome, folder, output=output, inputs=inputs)
 
 
 def merge_files(
@@ -178,38 +187,41 @@ def merge_files(
     """
     from changewire.delta import StreamError  # says which library is missing
     from changewire.engines.delta.apply import apply_messages
-    from changewire.report.write import write
+    from changewire.jobs.reported import reported
 
     files = files_of(inputs)
     check_output(Path(output), files)
-    try:
-        outcome = apply_messages(
-            files,
-            output,
-            decode_options,
-            table_options,
-            checkpoint=checkpoint,
-            shape=shape,
-            show_values=show_values,
-            progress=progress,
-        )
-    except (StreamError, ValueError) as error:
-        raise JobError(str(error)) from None
-    outcome = replace(outcome, inputs=list(inputs))
-    write(outcome)
-    return outcome
+    with staging(output, (*OUTPUTS, *REPORTS)) as folder:
+        try:
+            outcome = apply_messages(
+                files,
+                str(folder),
+                decode_options,
+                table_options,
+                checkpoint=checkpoint,
+                shape=shape,
+                show_values=show_values,
+                progress=progress,
+            )
+        except (StreamError, ValueError) as error:
+            raise JobError(str(error)) from None
+        return reported(outcome, folder, output=output, inputs=inputs)
 
 
 def _in_spark(
     files: Sequence[str],
+    folder: Path,
     output: str,
     decode_options: DecodeOptions,
+    *,
     rows: RowsAs,
     shape: str,
-    *,
     show_values: bool,
 ) -> Outcome:
-    """Run the Spark engine; what a worker cannot read is a `FramingError` here as well."""
+    """Run the Spark engine; what a worker cannot read is a `FramingError` here as well.
+
+    Tables are written to a folder, and the traceback of a failure to the output.
+    """
     from changewire.engines.spark import run as engine
     from changewire.engines.spark.failure import failure
     from changewire.engines.spark.raised import RAISED
@@ -217,7 +229,7 @@ def _in_spark(
     try:
         return engine.run(
             files,
-            output,
+            str(folder.absolute()),
             decode_options=decode_options,
             rows=rows,
             shape=shape,

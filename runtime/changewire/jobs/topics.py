@@ -7,9 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.layout import OUTPUTS_AS
 from changewire.engines.options import StreamOptions, TableOptions
 from changewire.engines.outcome import Outcome
-from changewire.jobs.checks import JobError, check_folder, check_output, choose_engine
+from changewire.engines.staging import staging
+from changewire.jobs.checks import REPORTS, JobError, check_folder, check_output, choose_engine
 
 
 def run_topics(
@@ -38,22 +40,22 @@ def run_topics(
         ConservationError: The decoded rows do not add up.
         ImportError: A library is missing; its extra is ``cli``, ``spark`` or ``digest``.
     """
-    from changewire.report.write import write
+    from changewire.jobs.reported import reported
 
     check_output(Path(output), [], decode_options.elements_as)
     choose_engine("spark", [])
     from changewire.engines.spark.run import run_kafka
 
-    with _spark_errors("the read failed", output, options, show_values=show_values):
-        outcome = run_kafka(
-            options,
-            output,
-            decode_options=decode_options,
-            packages=packages,
-            show_values=show_values,
-        )
-    write(outcome)
-    return outcome
+    with staging(output, (*OUTPUTS_AS[decode_options.elements_as], *REPORTS)) as folder:
+        with _spark_errors("the read failed", output, options, show_values=show_values):
+            outcome = run_kafka(
+                options,
+                str(folder.absolute()),
+                decode_options=decode_options,
+                packages=packages,
+                show_values=show_values,
+            )
+        return reported(outcome, folder, output=output)
 
 
 def stream_topics(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from changewire.engines.outcome import PLACE_COLUMNS, Outcome
+from changewire.engines.staging import naming
 from changewire.report.page import page
 from changewire.report.text import NAME, SENTENCE, excerpt, visible
 from changewire.version import VERSION
@@ -17,18 +18,20 @@ _VALUE: Final = 200
 """Characters of a refused message that are shown where values are asked for."""
 
 
-def write(outcome: Outcome) -> None:
-    """Write ``report.json`` and ``report.html`` into the output folder of a run.
+def write(outcome: Outcome, folder: Path | None = None) -> None:
+    """Write ``report.html`` and ``report.json``, each as a whole or not at all.
 
-    Each file is there as a whole or not at all.
+    Args:
+        outcome: What they report.
+        folder: Where to write them; None for the output folder of the run.
 
     Raises:
         OSError: A file cannot be written.
     """
     report = summary(outcome)
-    folder = Path(outcome.output)
-    _put(folder / "report.json", json.dumps(report, indent=2) + "\n")
+    folder = folder or Path(outcome.output)
     _put(folder / "report.html", page(report))
+    _put(folder / "report.json", json.dumps(report, indent=2) + "\n")
 
 
 def summary(outcome: Outcome) -> dict[str, Any]:
@@ -40,6 +43,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
     counts = outcome.counts.as_dict()
     for name in outcome.counts.maps:
         counts[name] = _named(counts[name])
+    alikes = outcome.look_alikes
     return {
         "version": VERSION,
         "format": outcome.format,
@@ -52,6 +56,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
         "messages_per_second": round(outcome.messages_per_second, 1),
         **counts,
         "first_dead_letters": [_letter(letter) for letter in outcome.first_dead_letters],
+        **({} if alikes is None else {"look_alikes": alikes._asdict()}),
         **({} if outcome.native is None else {"native": outcome.native._asdict()}),
         **({} if outcome.stream is None else {"stream": asdict(outcome.stream)}),
         **({} if outcome.tables is None else {"tables": dict(outcome.tables)}),
@@ -80,5 +85,6 @@ def _text(value: Any) -> Any:
 
 def _put(path: Path, text: str) -> None:
     begun = path.with_name(f"_{path.name}.tmp")
-    begun.write_text(text, encoding="utf-8", newline="\n")
-    begun.replace(path)
+    with naming(path):
+        begun.write_text(text, encoding="utf-8", newline="\n")
+        begun.replace(path)

@@ -92,5 +92,5 @@ def test_what_is_no_key_is_refused(user_key: Any) -> None:
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the extra, the error says what to install."""
     monkeypatch.setitem(sys.modules, "Crypto.Hash", None)
-    with pytest.raises(ImportError, match=r'pip install "changewire\[digest\]"'):
+    with pytest.raises(ImportError, match=r'pip install "\./changewire\[digest\]"'):
         cw.digest("set", 1)

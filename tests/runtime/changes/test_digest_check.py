@@ -137,5 +137,5 @@ def test_a_missing_library_is_named_before_the_first_message(
     """Without the extra, the error says what to install; without the option it is not needed."""
     monkeypatch.setitem(sys.modules, "Crypto.Hash", None)
     DecodeOptions("aerospike-json")
-    with pytest.raises(ImportError, match=r'pip install "changewire\[digest\]"'):
+    with pytest.raises(ImportError, match=r'pip install "\./changewire\[digest\]"'):
         DecodeOptions("aerospike-json", digests="refuse")

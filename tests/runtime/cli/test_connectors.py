@@ -146,7 +146,10 @@ def test_an_untested_spark_gets_a_sentence(
 ) -> None:
     """It names what lacks, the option that mends it, and where to read on."""
     install(monkeypatch, pyspark)
-    begins = f"{names} was tested with Spark {pyspark}: name the coordinates by --packages. "
+    begins = (
+        f'{names} was tested with Spark {pyspark}: pip install "pyspark==4.0.1", or name the '
+        "coordinates by --packages. "
+    )
     with pytest.raises(JobError, match=f"^{begins}Which releases fit this Spark: https://"):
         connectors(None, needed, as_json=False)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.runtime.cli.conftest import Ended, json_lines
+from tests.support.terminal import changewire, ended, plain
 
 from changewire.cli import findings
 from changewire.cli.commands import doctor as doctor_module
@@ -46,6 +47,17 @@ def test_each_part_is_reported(cli: Cli) -> None:
     assert parts["pyarrow"]["ok"]
 
 
+def test_advice_can_be_pasted(cli: Cli, tmp_path: Path) -> None:
+    """On a narrow terminal each advice is one line, which the terminal itself may wrap."""
+    variables = {"JAVA_HOME": str(tmp_path)}
+    shown, _ = ended(changewire("doctor", variables=variables, columns=40))
+    lines = plain(shown)
+    assert "Java: install Java 17 or newer, and set JAVA_HOME or PATH to it" in lines
+    parts = found(cli("doctor", "--json"))
+    advices = [f"{name}: {part['advice']}" for name, part in parts.items() if part["advice"]]
+    assert [advice for advice in advices if advice not in lines] == []
+
+
 def test_a_missing_java_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Where Spark cannot run the exit code is 1, and the advice says what to install."""
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
@@ -65,7 +77,7 @@ def test_unfit_versions_are_refused(
     ended = cli("doctor", "--json")
     part = found(ended)[name]
     assert (part["status"], part["found"]) == ("unfit", version)
-    assert part["advice"] == f'pip install "changewire[{extra}]"'
+    assert part["advice"] == f'pip install "./changewire[{extra}]"'
     assert ended.exit_code == (extra == "spark")
 
 
@@ -82,11 +94,23 @@ def test_versions_that_were_not_run_are_told(
     assert advices == {
         "Python": "tests run on 3.10, 3.11, 3.12, 3.13",
         "Java": "tests run on 17",
-        "pyspark": "tests ran on 4.0.1, 4.2.0, 4.3.0",
+        "pyspark": "tests ran on 4.0.1, 4.2.0, 4.3.0: "
+        'pip install "pyspark==4.0.1", on which all tests run',
     }
     assert {parts[name]["status"] for name in advices} == {"untested"}
     assert parts["Delta"]["advice"].startswith("none was run with Spark 4.1: see https://")
     assert ended.exit_code == 0
+
+
+def test_a_spark_without_connectors_is_untested(cli: Cli, versions: dict[str, str]) -> None:
+    """A PySpark on which no connector was run is not ok, and the advice is what to install."""
+    versions["pyspark"] = "4.3.0"
+    part = found(cli("doctor", "--json"))["pyspark"]
+    assert (part["status"], part["ok"]) == ("untested", True)
+    advice = 'no connector was run with it: pip install "pyspark==4.0.1", on which all tests run'
+    assert part["advice"] == advice
+    versions["pyspark"] = "4.2.0"
+    assert found(cli("doctor", "--json"))["pyspark"]["status"] == "ok"
 
 
 @pytest.mark.usefixtures("versions")

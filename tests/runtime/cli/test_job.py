@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import gzip
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -108,6 +110,31 @@ def test_foreign_files_stay(mixed: Path, tmp_path: Path) -> None:
         "report.html",
         "report.json",
     ]
+
+
+def test_a_run_that_fails_leaves_the_old_output(mixed: Path, tmp_path: Path) -> None:
+    """A file that cannot be read to its end leaves nothing of its run, and the earlier report."""
+    output, broken = tmp_path / "out", tmp_path / "broken.gz"
+    start(mixed, output)
+    before = {path: path.read_bytes() for path in output.rglob("*") if path.is_file()}
+    broken.write_bytes(gzip.compress(mixed.read_bytes())[:-20])
+    with pytest.raises(FramingError):
+        job.run([str(mixed), str(broken)], str(output), format=FORMAT, engine="python")
+    assert {path: path.read_bytes() for path in output.rglob("*") if path.is_file()} == before
+
+
+def test_a_report_that_cannot_be_written_leaves_the_old_output(
+    mixed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Outputs and report are replaced together, or not at all."""
+    output = tmp_path / "out"
+    start(mixed, output)
+    before = {path: path.read_bytes() for path in output.rglob("*") if path.is_file()}
+    full = OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr("changewire.report.write.page", raising(full))
+    with pytest.raises(OSError, match="No space left on device"):
+        start(mixed, output)
+    assert {path: path.read_bytes() for path in output.rglob("*") if path.is_file()} == before
 
 
 def test_outputs_of_spark_can_be_replaced(mixed: Path, tmp_path: Path) -> None:

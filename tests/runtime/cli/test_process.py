@@ -86,7 +86,8 @@ def test_a_missing_extra_is_named(library: str) -> None:
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
     assert ended.returncode == 2
     assert (
-        ended.stderr.decode() == 'the command line needs an extra: pip install "changewire[cli]"\n'
+        ended.stderr.decode()
+        == 'the command line needs an extra: pip install "./changewire[cli]"\n'
     )
 
 
@@ -97,7 +98,7 @@ def test_a_library_missing_for_the_report_is_named(tmp_path: Path) -> None:
     command = [sys.executable, "-c", script, *arguments]
     ended = subprocess.run(command, input=MESSAGE, capture_output=True, check=False)
     assert ended.returncode == 2
-    assert ended.stderr.decode().endswith('pip install "changewire[cli]"\n')
+    assert ended.stderr.decode().endswith('pip install "./changewire[cli]"\n')
     assert not (tmp_path / "out").exists()
 
 

@@ -73,6 +73,56 @@ def test_a_mixed_topic_is_one_run(cli: Cli, tmp_path: Path) -> None:
     assert report["by_operation"] == {"delete": 2, "insert": 1}
 
 
+def test_an_empty_folder_is_no_success(cli: Cli, tmp_path: Path) -> None:
+    """A run that reads nothing says so, and leaves no output."""
+    (tmp_path / "in").mkdir()
+    ended = cli("run", "-f", FORMAT, tmp_path / "in", "-o", tmp_path / "out")
+    assert ended.exit_code == 2
+    assert ended.stderr.startswith(f"{tmp_path}/in: the folder has no file ")
+    assert not (tmp_path / "out").exists()
+
+
+def test_dead_letters_of_another_format_are_named(cli: Cli, tmp_path: Path) -> None:
+    """The summary says which format most of them have; a few others change nothing."""
+    lindorm = LINDORM.encode().strip().split(b"\n")
+    delete = b'{"msg":"delete","key":["n",null,"YWJjZGVmZ2hpamtsbW5vcHFyc3Q=",1]}'
+    data = b"\n".join([delete, *lindorm, b"{"])
+    arguments = ("run", "-f", FORMAT, "-", "-o", tmp_path / "out", "--engine", "python")
+    ended = cli(*arguments, data=data)
+    assert ended.exit_code == 1
+    hint = (
+        f"{len(lindorm)} of {len(lindorm) + 1} dead letters look like lindorm-json: "
+        "read them with --format lindorm-json, or with auto"
+    )
+    assert hint in ended.stderr.splitlines()
+    report = json.loads(cli(*arguments, "--json", data=data).stdout)
+    assert report["look_alikes"] == {
+        "format": "lindorm-json",
+        "dead_letters": len(lindorm),
+        "looked_at": len(lindorm) + 1,
+    }
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert f"{len(lindorm)} of {len(lindorm) + 1} dead letters look like lindorm-json" in page
+
+
+@pytest.mark.parametrize(
+    ("format", "data"),
+    [
+        (FORMAT, LINDORM.encode() + b"{\n" * 9),
+        (FORMAT, b'{"msg":"delete"}\n' * 3),
+        ("auto", b'{"msg":"delete"}\n' * 3),
+    ],
+)
+def test_other_dead_letters_have_no_hint(
+    cli: Cli, tmp_path: Path, format: str, data: bytes
+) -> None:
+    """Where most are of no other format there is nothing to say."""
+    arguments = ("-", "-o", tmp_path / "out", "--engine", "python", "--json")
+    report = json.loads(cli("run", "-f", format, *arguments, data=data).stdout)
+    assert report["dead_letters"] > 2
+    assert "look_alikes" not in report
+
+
 def test_a_fallback_is_one_sentence(
     cli: Cli, good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

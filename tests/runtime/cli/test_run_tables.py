@@ -221,4 +221,4 @@ def test_a_table_that_is_not_ours_is_one_sentence(
     assert "lake/demo: a column key of type string is needed, and the table lacks it" in " ".join(
         ended.stderr.split()
     )
-    assert not [*(tmp_path / "out").iterdir()]
+    assert not (tmp_path / "out").exists()

@@ -127,4 +127,4 @@ def test_diff_names_the_extra_that_it_needs(cli: Cli, monkeypatch: pytest.Monkey
     monkeypatch.setattr(import_module("changewire.generator"), "entry_points", none)
     ended = cli("schema", "diff", "installed", "installed")
     assert ended.exit_code == 2
-    assert 'pip install "changewire[codegen]"' in ended.stderr
+    assert 'pip install "./changewire[codegen]"' in ended.stderr

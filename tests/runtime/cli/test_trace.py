@@ -174,7 +174,7 @@ def test_delta_needs_its_extra(
     """Without deltalake the command names the extra, and does not read files that are no more."""
     monkeypatch.setitem(sys.modules, "deltalake", None)
     ended = cli("trace", delta, "id=1")
-    assert (ended.exit_code, 'pip install "changewire[delta]"' in ended.stderr) == (2, True)
+    assert (ended.exit_code, 'pip install "./changewire[delta]"' in ended.stderr) == (2, True)
 
 
 def test_the_page_explains_each_reason() -> None:

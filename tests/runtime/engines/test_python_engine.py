@@ -6,13 +6,11 @@ import json
 from pathlib import Path
 
 import pyarrow.parquet as pq
-import pytest
 from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.layout import CHANGES_TABLE, DEAD_LETTERS_TABLE
 from changewire.engines.python import run
-from changewire.framing import FramingError
 
 
 def write_lines(path: Path) -> Path:
@@ -67,21 +65,6 @@ def test_an_empty_input_gives_empty_tables(tmp_path: Path) -> None:
     )
     assert outcome.counts.messages == 0
     assert pq.read_table(tmp_path / "out" / "changes").column_names == list(CHANGES_TABLE)
-
-
-def test_a_run_that_fails_leaves_the_old_output(tmp_path: Path) -> None:
-    """A file that cannot be read to its end leaves no half of a run behind."""
-    source, output = write_lines(tmp_path / "in"), tmp_path / "out"
-    run([str(source)], str(output), decode_options=DecodeOptions(FORMAT))
-    before = sorted(path.name for path in output.rglob("*"))
-    with pytest.raises(FramingError):
-        run(
-            [str(source), str(tmp_path / "missing")],
-            str(output),
-            decode_options=DecodeOptions(FORMAT),
-        )
-    assert sorted(path.name for path in output.rglob("*")) == before
-    assert pq.read_table(output / "changes").num_rows == MIXED_COUNTS["changes"]
 
 
 def test_rows_are_exact_json_text(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def test_a_missing_generator_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
     module = import_module("changewire.generator")
     monkeypatch.setattr(module, "entry_points", none)
-    with pytest.raises(ImportError, match=r'pip install "changewire\[codegen\]"'):
+    with pytest.raises(ImportError, match=r'pip install "\./changewire\[codegen\]"'):
         cws.row_type(ROW_SCHEMA)
 
 

@@ -41,9 +41,14 @@ def test_named(folder: Path) -> None:
     assert expand(["-", hidden, deep, "-"]) == ["-", hidden, str(folder / ".hidden/x.json"), "-"]
 
 
-def test_empty(folder: Path) -> None:
-    """An empty folder stands for no file, and no path for none."""
-    assert expand([str(folder / "empty")]) == []
+@pytest.mark.parametrize("hidden", [None, "_SUCCESS", ".part.crc", "_temporary/part"])
+def test_empty(folder: Path, hidden: str | None) -> None:
+    """A folder without a file to read is an error, and no path stands for no file."""
+    if hidden is not None:
+        (folder / "empty" / hidden).parent.mkdir(exist_ok=True)
+        (folder / "empty" / hidden).touch()
+    with pytest.raises(FramingError, match="the folder has no file whose name begins with neither"):
+        expand([str(folder / "empty")])
     assert expand([]) == []
 
 

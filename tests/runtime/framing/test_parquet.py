@@ -165,7 +165,7 @@ def test_without_pyarrow(write: Write, monkeypatch: pytest.MonkeyPatch, purpose:
     """Without pyarrow, Parquet and zstd raise an error that names the extra to install."""
     path = write(b"PAR1" if purpose == "parquet" else b"\x28\xb5\x2f\xfd")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=r'pip install "changewire\[cli\]"'):
+    with pytest.raises(ImportError, match=r'pip install "\./changewire\[cli\]"'):
         list(read(path))
 
 

@@ -18,6 +18,7 @@ from changewire.cli.stderr import console, counted
 from changewire.cli.stdout import Lines
 from changewire.codec.registry import unusable
 from changewire.engines.servers import CONNECT_SECONDS, addresses_in, connection_refusal
+from changewire.extras import install
 from changewire.report.text import SENTENCE, visible
 from changewire.version import VERSION
 
@@ -101,7 +102,7 @@ def _brokers(servers: str) -> list[Finding]:
     if all(finding.is_lacking for finding in found):
         return found
     if find_spec("confluent_kafka") is None:
-        advice = 'pip install "changewire[kafka]" to look at the brokers behind it as well'
+        advice = f"{install('kafka')} to look at the brokers behind it as well"
         return [*found, Finding(_CLUSTER, "untested", None, _NEEDED_FOR, advice=advice)]
     return [*found, *_cluster(servers, set(asked))]
 

@@ -73,6 +73,7 @@ def replay(
 
     Example: changewire replay ops/ -f lindorm-json --target lake/ --checkpoint cp/
     """
+    from changewire.engines.interrupts import interruptible
     from changewire.jobs.checks import JobError
     from changewire.jobs.topics import replay_dead_letters
 
@@ -94,14 +95,15 @@ def replay(
     quieten_spark()
     quieten_pyspark()
     try:
-        letters, marked = replay_dead_letters(
-            folder,
-            decode_options,
-            stream,
-            tables,
-            where=where,
-            packages=connectors(packages, [stream.sink], as_json=as_json),
-        )
+        with interruptible():
+            letters, marked = replay_dead_letters(
+                folder,
+                decode_options,
+                stream,
+                tables,
+                where=where,
+                packages=connectors(packages, [stream.sink], as_json=as_json),
+            )
     except JobError as error:
         notice("error", str(error).splitlines(), as_json=as_json)
         return UNABLE

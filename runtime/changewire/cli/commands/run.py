@@ -166,10 +166,12 @@ def run(
 def _run(request: RunRequest, *, continuous: bool) -> int:
     """Run a job, and say what it did; return the exit code."""
     from changewire.engines.counts import ConservationError
+    from changewire.engines.interrupts import interruptible
     from changewire.jobs.checks import JobError
 
     try:
-        outcome = outcome_of(request)
+        with interruptible():
+            outcome = outcome_of(request)
     except (JobError, ConservationError) as error:
         notice("error", str(error).splitlines(), as_json=request.as_json)
         return UNABLE

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.fs
 
+from changewire.extras import install
 from changewire.framing import FramingError
 
 _LOG: Final = "changes"
@@ -126,7 +127,7 @@ def _delta(path: str) -> Any:
         from deltalake import DeltaTable
         from deltalake.exceptions import DeltaError
     except ImportError as error:
-        text = 'reading Delta tables without Spark needs deltalake: pip install "changewire[delta]"'
+        text = f"reading Delta tables without Spark needs deltalake: {install('delta')}"
         raise ImportError(text) from error
     try:
         table = DeltaTable(path)

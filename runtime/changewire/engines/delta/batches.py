@@ -11,8 +11,10 @@ import pyarrow as pa
 from changewire.engines.counts import Counts
 from changewire.engines.delta.store import DeltaStore
 from changewire.engines.elements import decoded_schema
+from changewire.engines.layout import OUTPUTS
 from changewire.engines.python.groups import Letters, count, first_letters
-from changewire.engines.python.parquet import staged
+from changewire.engines.python.parquet import ParquetWriters
+from changewire.engines.staging import staging
 
 _BATCH_BYTES: Final = 64 * 2**20
 """Bytes of decoded rows that are merged together, from which on a batch ends."""
@@ -49,7 +51,10 @@ def merge_all(
     Raises:
         ConservationError: They do not add up; the outputs are as they were.
     """
-    with staged(output, decoded_schema()) as outputs:
+    with (
+        staging(output, tuple(OUTPUTS)) as folder,
+        ParquetWriters(folder, decoded_schema(), OUTPUTS) as outputs,
+    ):
         for rows in batches:
             decided = store.decide(rows)
             report.take(decided.rows)

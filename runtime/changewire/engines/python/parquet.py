@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from changewire.engines.layout import OUTPUTS
 from changewire.engines.outputs import output_of
+from changewire.engines.staging import naming
 
 FILE = "part-00000.parquet"
 
@@ -52,10 +50,14 @@ class ParquetWriters:
         trace: TracebackType | None,
     ) -> None:
         """Close the files."""
-        if kind is None and not self._outputs:
-            self.write(pa.RecordBatch.from_pylist([], schema=self._schema))
-        for output in self._outputs.values():
-            output.close()
+        try:
+            if kind is None and not self._outputs:
+                self.write(pa.RecordBatch.from_pylist([], schema=self._schema))
+            for output in self._outputs.values() if kind is None else ():
+                output.close()
+        finally:
+            for output in self._outputs.values():
+                output.abandon()
 
     def write(self, rows: pa.RecordBatch) -> None:
         """Append decoded rows, each to the output of its kind."""
@@ -72,6 +74,7 @@ class OutputFile:
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
         """Open the file."""
+        self._path = path
         self._writer = pq.ParquetWriter(path, schema)
         self._pending: list[pa.RecordBatch] = []
         self._rows = self._bytes = 0
@@ -88,39 +91,16 @@ class OutputFile:
     def close(self) -> None:
         """Write what is pending, and close the file."""
         self._flush()
-        self._writer.close()
+        with naming(self._path):
+            self._writer.close()
+
+    def abandon(self) -> None:
+        """Close the file, if it is open, without what is pending: what wrote it has failed."""
+        with suppress(OSError, pa.ArrowException):
+            self._writer.close()
 
     def _flush(self) -> None:
         if self._pending:
-            self._writer.write_table(pa.Table.from_batches(self._pending))
+            with naming(self._path):
+                self._writer.write_table(pa.Table.from_batches(self._pending))
         self._pending, self._rows, self._bytes = [], 0, 0
-
-
-@contextmanager
-def staged(
-    output: str, schema: pa.Schema, kinds: Mapping[str, str] = OUTPUTS
-) -> Generator[ParquetWriters, None, None]:
-    """Give tables that are written beside an output, and moved there at the end.
-
-    What is raised before leaves the output as it was.
-
-    Args:
-        output: Folder of the outputs; those are replaced.
-        schema: Columns of decoded rows.
-        kinds: Kind of the rows that each output takes.
-    """
-    Path(output).mkdir(parents=True, exist_ok=True)
-    staging = Path(tempfile.mkdtemp(prefix="_staging-", dir=output))
-    try:
-        with ParquetWriters(staging, schema, kinds) as tables:
-            yield tables
-        _publish(staging, Path(output), kinds)
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
-
-
-def _publish(staging: Path, output: Path, outputs: Mapping[str, str]) -> None:
-    """Replace the outputs by what was staged."""
-    for name in outputs:
-        shutil.rmtree(output / name, ignore_errors=True)
-        (staging / name).replace(output / name)

@@ -6,6 +6,7 @@ import platform
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -15,7 +16,7 @@ from changewire.engines.messages import counts_of
 from changewire.engines.outcome import Outcome
 from changewire.engines.python.batches import batches
 from changewire.engines.python.groups import Letters, count, first_letters
-from changewire.engines.python.parquet import staged
+from changewire.engines.python.parquet import ParquetWriters
 from changewire.engines.typed.rows import decoder_of
 from changewire.engines.typed.schemas import RowsAs
 from changewire.framing.shapes import read_together
@@ -36,13 +37,13 @@ def run(
 ) -> Outcome:
     """Decode files into Parquet tables below a folder.
 
-    The tables are written beside the output and moved there at the end, after the counts were
-    checked: an output folder never holds half a run.
+    The tables are written where the output is: what calls this gives a folder that is published
+    when the run has ended.
 
     Args:
         inputs: Paths of files; ``-`` is standard input.
         output: Folder for ``changes``, ``controls`` and ``dead_letters``, or for ``messages`` and
-            ``dead_letters``; those are replaced.
+            ``dead_letters``.
         decode_options: The format of the messages, and what they do not say themselves.
         rows: What ``before`` and ``after`` are: ``json``, or a type or schema as
             `changewire.arrow.decode` takes it.
@@ -58,7 +59,7 @@ def run(
     started = time.perf_counter()
     decoder, counts = decoder_of(decode_options, rows), counts_of(decode_options)
     first: Letters = []
-    with staged(output, decoder.schema(), decoder.outputs) as tables:
+    with ParquetWriters(Path(output), decoder.schema(), decoder.outputs) as tables:
         for batch in _decoded(inputs, shape, decoder):
             count(batch, counts)
             first = first_letters(first, batch, show_values=show_values)

@@ -10,6 +10,7 @@ from typing import Final
 
 from pyspark.errors import PySparkException
 
+from changewire.engines.interrupts import check_interrupt
 from changewire.engines.spark.cause import full_text, innermost
 from changewire.engines.spark.kafka.errors import hidden
 from changewire.version import VERSION
@@ -42,7 +43,11 @@ def failure(
         folder: Local folder for the file, which replaces that of an earlier failure.
         options: Options of Spark's Kafka source.
         show_values: Whether the sentence shows values.
+
+    Raises:
+        KeyboardInterrupt: It failed because of an interrupt, which ended Spark.
     """
+    check_interrupt()
     origin = error.__cause__ if isinstance(error.__cause__, PySparkException) else error
     text = full_text(origin)
     sentence = innermost(text).sentence(show_values=show_values).rstrip(".")

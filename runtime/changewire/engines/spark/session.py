@@ -8,11 +8,21 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
+from pyspark import __version__ as pyspark_version
 from pyspark.sql import SparkSession
 
 from changewire.engines.cuts import BATCH_BYTES
+from changewire.engines.errors import StreamError
+from changewire.engines.interrupts import Interrupts, handler
+from changewire.tested import misfit
 
 ADAPTIVE: Final = "spark.sql.adaptive.enabled"
+
+_JARS: Final = ("spark.jars.packages", "spark.jars")
+"""Settings that name connectors."""
+
+_CONNECT: Final = frozenset({"SPARK_API_MODE", "SPARK_REMOTE"})
+"""Variables by which users ask for Spark Connect."""
 
 
 def session(settings: Mapping[str, str] | None = None) -> SparkSession:
@@ -23,15 +33,51 @@ def session(settings: Mapping[str, str] | None = None) -> SparkSession:
     Args:
         settings: Spark's own, for one that is started, like ``spark.jars.packages``; an active
             session keeps its own.
+
+    Raises:
+        StreamError: The settings name a connector that is for another Spark.
     """
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
+    _check(pyspark_version, settings or {})
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master("local[*]").appName("changewire")
-    for name, value in {**local_settings(), **(settings or {})}.items():
+    every = {
+        "spark.master": "local[*]",
+        "spark.app.name": "changewire",
+        **local_settings(),
+        **(settings or {}),
+    }
+    interrupts = handler()
+    if interrupts is not None and not _CONNECT & set(os.environ):
+        _start_context(every, interrupts)
+    builder = SparkSession.builder
+    for name, value in every.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def _start_context(settings: Mapping[str, str], interrupts: Interrupts) -> None:
+    """Start Spark so that an interrupt ends its Java process, from the first moment on."""
+    from pyspark import SparkConf, SparkContext, java_gateway
+
+    conf = SparkConf().setAll(list(settings.items()))
+    interrupts.start(lambda: SparkContext.getOrCreate(conf), java_gateway)
+
+
+def check_jars(spark: SparkSession) -> None:
+    """Reject a session whose connectors are for another Spark, before a query ends in their errors.
+
+    Raises:
+        StreamError: It has such a connector; the text names the versions that fit.
+    """
+    _check(spark.version, {name: spark.conf.get(name, None) or "" for name in _JARS})
+
+
+def _check(version: str, settings: Mapping[str, str]) -> None:
+    text = misfit(version, ",".join(settings.get(name, "") for name in _JARS))
+    if text is not None:
+        raise StreamError(text)
 
 
 def local_settings() -> dict[str, str]:

@@ -301,7 +301,7 @@ def test_missing_keys_end_a_run(tmp_path: Path) -> None:
     lake = Lake(tmp_path)
     with pytest.raises(cwd.KeysMissingError, match="none of 2 changes has a key"):
         lake.apply(placed(change(key=None, a=1), change(key=None, a=2)))
-    assert [*(tmp_path / "out").iterdir()] == []
+    assert not (tmp_path / "out").exists()
     assert not lake.folder.exists()
 
 

@@ -10,6 +10,7 @@ from changewire.engines.options import KafkaOptions
 from changewire.engines.spark.kafka.errors import KafkaSourceError, reason
 from changewire.engines.spark.kafka.options import checked
 from changewire.engines.spark.kafka.reach import check_reachable
+from changewire.engines.spark.session import check_jars
 from changewire.tested import ran_with
 
 _NO_SOURCE: Final = ("Failed to find data source: kafka", "DATA_SOURCE_NOT_FOUND")
@@ -42,7 +43,9 @@ def read_kafka(spark: SparkSession, options: KafkaOptions, *, streaming: bool = 
         KafkaSourceError: The connector, a broker or a topic is not there, or Spark refuses an
             option; its text holds no secret. It is a ValueError too if servers or topics are not
             named, or an address is wrong.
+        StreamError: The session's connector is for another Spark.
     """
+    check_jars(spark)
     texts = checked(options)
     reader = spark.readStream if streaming else spark.read
     try:

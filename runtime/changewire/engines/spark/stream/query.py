@@ -27,6 +27,7 @@ from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.frames import Frames
 from changewire.engines.spark.messages import MessageFrames
 from changewire.engines.spark.reports import TaskReports
+from changewire.engines.spark.session import check_jars
 from changewire.engines.spark.stream.batch import BatchWriter
 from changewire.engines.spark.stream.compatible import check_output
 from changewire.engines.spark.stream.identity import identity
@@ -153,10 +154,12 @@ def start(
         ValueError: `decoded` is no stream, two outputs are at one place, or there is no such sink.
         CheckpointError: The checkpoint is that of another query.
         OutputError: An output has another schema, or Spark does not know its format.
+        StreamError: The session has a connector that is for another Spark.
     """
     outputs, sink = outputs_of(options.outputs), options.sink
     _check_arguments(decoded, outputs, sink)
     spark = decoded.rows.sparkSession
+    check_jars(spark)
     for output in outputs:
         check_output(spark, sink, output, output.rows(decoded).schema)
     places = {**options.outputs._asdict(), **(others or {})}

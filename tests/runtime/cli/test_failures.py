@@ -1,0 +1,182 @@
+"""What the system refuses is one sentence and exit code 2; an interrupt is silent, and 130."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.samples import FORMAT, examples
+
+Program = Callable[..., "subprocess.CompletedProcess[bytes]"]
+COMMAND = [sys.executable, "-m", "changewire.cli"]
+FULL = "No space left on device"
+OF_JAVA = "WARNING: Using incubator modules: jdk.incubator.vector"
+"""What Java itself says when it starts."""
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system with room for 64 KiB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount, unmount = shutil.which("mount"), shutil.which("umount")
+    if mount is None or unmount is None:
+        pytest.skip("there is no command mount")
+    command = [mount, "-t", "tmpfs", "-o", "size=64k", "none", str(folder)]
+    done = subprocess.run(command, capture_output=True, check=False, text=True)
+    if done.returncode:
+        pytest.skip(f"a file system cannot be mounted here: {done.stderr.strip()}")
+    yield folder
+    subprocess.run([unmount, "--lazy", str(folder)], check=True)
+
+
+@pytest.fixture
+def messages(tmp_path: Path) -> Path:
+    """A file of 10,000 messages, whose tables are larger than the small disk."""
+    path, write = tmp_path / "in.jsonl", examples("write")[0]
+    lines = [json.dumps({**write, "gen": n, "lut": 1617167159548 + n**2}) for n in range(10_000)]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def sentence(done: subprocess.CompletedProcess[bytes]) -> str:
+    """Return the one line that a command says before it ends with exit code 2."""
+    assert done.returncode == 2, done.stderr
+    (line,) = [line for line in done.stderr.decode().splitlines() if line != OF_JAVA]
+    return line
+
+
+@pytest.mark.parametrize(("count", "ballast"), [(10_000, 0), (1, 50_000)])
+def test_a_full_disk_is_one_sentence(
+    program: Program, small_disk: Path, messages: Path, count: int, ballast: int
+) -> None:
+    """Whether tables or the report do not fit, the output is named, and nothing stays of it."""
+    lines = messages.read_text("utf-8").splitlines(keepends=True)
+    messages.write_text("".join(lines[:count]), encoding="utf-8")
+    (small_disk / "ballast").write_bytes(bytes(ballast))
+    output = small_disk / "out"
+    done = program("run", "-f", FORMAT, messages, "-o", output, "--engine", "python")
+    assert sentence(done) == f"{output}: {FULL}"
+    assert [path.name for path in small_disk.iterdir()] == ["ballast"]
+
+
+def test_a_full_disk_in_spark_is_one_sentence(
+    program: Program, small_disk: Path, messages: Path
+) -> None:
+    """Spark's own reason is given, and the output has no table of it."""
+    output = small_disk / "out"
+    (small_disk / "ballast").write_bytes(bytes(60_000))
+    done = program("run", "-f", FORMAT, messages, "-o", output, "--engine", "spark")
+    assert sentence(done).startswith(f"the run failed: IOException: {FULL}. The whole traceback ")
+    assert [path.name for path in output.iterdir()] == ["failure.txt"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+@pytest.mark.parametrize(
+    "arguments", [("formats",), ("--help",), ("run", "--help"), ("decode", "-f", FORMAT)]
+)
+def test_a_full_standard_output_is_one_sentence(good: Path, arguments: tuple[str, ...]) -> None:
+    """Data, lists and help that cannot be written are no success, and no traceback."""
+    with Path("/dev/full").open("wb") as full, good.open("rb") as given:
+        command = [*COMMAND, *arguments]
+        done = subprocess.run(
+            command, stdin=given, stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert sentence(done) == f"the output: {FULL}"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_a_full_standard_error_is_no_rejection(mixed: Path) -> None:
+    """Where nothing can be said the exit code still tells a failure from rejected messages."""
+    with Path("/dev/full").open("wb") as full:
+        command = [*COMMAND, "decode", "-f", FORMAT, str(mixed)]
+        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=full, check=False)
+    assert done.returncode == 2
+
+
+def test_an_output_below_a_file_is_one_sentence(program: Program, good: Path) -> None:
+    """A folder that cannot be made is named with the reason."""
+    output = good / "below"
+    done = program("run", "-f", FORMAT, good, "-o", output, "--engine", "python")
+    assert sentence(done) == f"{output}: Not a directory"
+
+
+def test_no_java_is_one_sentence(
+    program: Program, good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark that is asked for and cannot start is a failure; files could be read without it."""
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    files = program("run", "-f", FORMAT, good, "-o", tmp_path / "o", "--engine", "spark")
+    lack = "No Java 17 or newer was found: see `changewire doctor`"
+    assert sentence(files) == f"{lack}, or use --engine python"
+    topics = ("--kafka", "localhost:1", "--subscribe", "t", "--packages", "a:b:1")
+    done = program("run", "-f", FORMAT, *topics, "-o", tmp_path / "o")
+    assert done.returncode == 2
+    assert done.stderr.decode().splitlines()[-1] == lack
+
+
+@pytest.mark.parametrize(
+    ("library", "arguments", "extra"),
+    [
+        ("pyspark", ("run", "-f", FORMAT, "in", "-o", "out", "--engine", "spark"), "spark"),
+        ("pyarrow", ("changes", "-f", FORMAT, "in.parquet"), "cli"),
+        ("deltalake", ("trace", "log", "id=1"), "delta"),
+        ("Crypto", ("changes", "-f", FORMAT, "--digests", "count", "in"), "digest"),
+    ],
+)
+def test_a_missing_extra_is_one_sentence(
+    tmp_path: Path, library: str, arguments: tuple[str, ...], extra: str
+) -> None:
+    """The sentence has the command that installs it."""
+    for name in ("in", "in.parquet"):
+        (tmp_path / name).write_bytes(b"PAR1")
+    (tmp_path / "log" / "_delta_log").mkdir(parents=True)
+    script = (
+        "import importlib.util, sys; "
+        f"find = importlib.util.find_spec; sys.modules[{library!r}] = None; "
+        "importlib.util.find_spec = lambda name, *more: "
+        f"None if name == {library!r} else find(name, *more); "
+        "from changewire.cli import main; main()"
+    )
+    command = [sys.executable, "-c", script, *arguments]
+    done = subprocess.run(command, capture_output=True, check=False, cwd=tmp_path)
+    assert f'pip install "./changewire[{extra}]"' in sentence(done)
+
+
+def test_a_fault_of_ours_is_no_rejection() -> None:
+    """What no sentence explains has a traceback, and not the exit code of rejected messages."""
+    script = (
+        "from changewire.cli.commands import formats; from changewire.cli import main; "
+        "formats.Lines = None; main()"
+    )
+    command = [sys.executable, "-c", script, "formats", "--json"]
+    done = subprocess.run(command, capture_output=True, check=False)
+    assert done.returncode == 2
+    assert b"TypeError" in done.stderr
+
+
+def test_an_interrupt_of_spark_is_silent(tmp_path: Path) -> None:
+    """Ctrl-C while Spark reads ends the run at once, with 130; the output stays as it was."""
+    pipe, output = tmp_path / "in.jsonl", tmp_path / "out"
+    os.mkfifo(pipe)
+    arguments = ["run", "-f", FORMAT, "--shape", "json-lines", str(pipe), "-o", str(output)]
+    command = [*COMMAND, *arguments, "--engine", "spark"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    ) as process:
+        # Opening the pipe waits until a worker reads it.
+        with pipe.open("wb"):
+            os.killpg(process.pid, signal.SIGINT)
+            process.wait(60)
+        said, notices = process.communicate()
+    assert process.returncode == 130
+    assert [line for line in notices.decode().splitlines() if line != OF_JAVA] == []
+    assert said == b""
+    assert not output.exists()
