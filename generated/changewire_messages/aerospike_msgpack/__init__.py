@@ -56,12 +56,12 @@ ROLES: Final[Mapping[str, str]] = {
 }
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "Batch": "sha256:f7a535c872c18b214bfc68eceafc5576d237ce0ee351cdc9c1f5f47e427f6799",
-    "Delete": "sha256:f1509b218bc7e410b1f2132dffbd72403e050ef39eeb47ac366f64cb1c0c4691",
+    "Batch": "sha256:2a47a1ea5557cc16982d11b1d296597eadcc393d5595615ab72e1dd0bb301ee9",
+    "Delete": "sha256:7c4df141888b4d4689a4dd811f8345853bda26f77235737784a84fdfaafdb167",
     "Key": "sha256:17786d842d693ad67edb571d1d8f19ea58450c5008d93797f4ebddccb2abe42b",
     "KeyBatch": "sha256:c8487a2edff5385148f0a3029ce857f5a3613d4c3b168949f5740364005b0de7",
     "LegacyDelete": "sha256:fc70d87a0e93d5b03d03979fafd36524b108415b50e54796ae3b0967a87cca0b",
-    "Message": "sha256:4db7037d0b77a63906c2739fe38da28ea489a5d727d138bf570638a58835b703",
-    "Write": "sha256:20704f78f3edbc1deab3da2cadb8dc732a092a2c95684907b8c3d2bb0636c8d9",
+    "Message": "sha256:2d46e18b04503088fc919582a29feaa4d096d4ecb5a1ec419dd4769c9f0d0f12",
+    "Write": "sha256:78682bde47ebac94bd097334169e8dab711c3d24916a08c4a614701c3695ee61",
 }
 """SHA-256 of the canonical schema of each variant, which is in ``schemas/``."""

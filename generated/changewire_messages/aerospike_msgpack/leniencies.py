@@ -48,6 +48,8 @@ def _write_payload(value: Any, used: list[str]) -> None:
         used.append("generation-beyond-16-bits")
     if type(value.exp) is int and value.exp == -1:
         used.append("expiry-minus-one")
+    if type(value.lut) is int and (value.lut >= 1) and (value.lut <= 99999999999):
+        used.append("last-update-in-seconds")
     for item in value.bins:
         _bin(item, used)
 
@@ -66,6 +68,8 @@ def _delete_payload(value: Any, used: list[str]) -> None:
         used.append("generation-beyond-16-bits")
     if type(value.exp) is int and value.exp == -1:
         used.append("expiry-minus-one")
+    if type(value.lut) is int and (value.lut >= 1) and (value.lut <= 99999999999):
+        used.append("last-update-in-seconds")
 
 
 def _delete(value: Any, used: list[str]) -> None:

@@ -36,6 +36,12 @@ def _source(value: Any, used: list[str]) -> None:
         used.append("empty-name")
     if type(value.table) is str and value.table == "":
         used.append("empty-name")
+    if not (
+        type(value.ts_ms) is int
+        and (value.ts_ms >= -62135596800000)
+        and (value.ts_ms <= 253402300799999)
+    ):
+        used.append("time-out-of-range")
 
 
 def _delete(value: Any, used: list[str]) -> None:

@@ -81,8 +81,11 @@ class Source(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=
     table: str
     """Name of the table."""
 
-    ts_ms: Annotated[int, Meta(ge=-62135596800000, le=253402300799999)]
-    """Time at which the row changed, in milliseconds since the Unix epoch."""
+    ts_ms: Annotated[int, Meta(ge=-9223372036854775808, le=9223372036854775807)]
+    """Time at which the row changed, in milliseconds since the Unix epoch. Writers may choose
+    it, so it can be any integer; one before the year 1 or after 9999 still orders changes,
+    but is no time.
+    """
 
 
 class Delete(

@@ -105,7 +105,7 @@ def source() -> st.SearchStrategy[Any]:
         {
             "namespace": st.text(min_size=0, max_size=None),
             "table": st.text(min_size=0, max_size=None),
-            "ts_ms": st.integers(-62135596800000, 253402300799999),
+            "ts_ms": st.integers(-9223372036854775808, 9223372036854775807),
         },
         optional={
             "version": st.one_of(st.text(min_size=0, max_size=None), st.none()),
@@ -125,8 +125,8 @@ def broken_source() -> st.SearchStrategy[Any]:
             "namespace": drawing.not_of("string"),
             "table": drawing.not_of("string"),
             "ts_ms": drawing.not_of("integer")
-            | st.integers(-18446744073709551616, -62135596800001)
-            | st.integers(253402300800000, 18446744073709551614),
+            | st.integers(-18446744073709551616, -9223372036854775809)
+            | st.integers(9223372036854775808, 18446744073709551614),
         },
         required=("namespace", "table", "ts_ms"),
     )

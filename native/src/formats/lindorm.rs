@@ -1,5 +1,6 @@
 //! Lindorm messages: rows before and after, and cells of HBase tables.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::bound::Bound;
@@ -18,6 +19,9 @@ use crate::table::tape::{ABSENT, Message, Slot};
 /// The change that each variant is.
 const OPS: [(&str, &str); 4] =
     [("Insert", "insert"), ("Update", "update"), ("Delete", "delete"), ("Read", "read")];
+
+/// Milliseconds since the Unix epoch of the years from 1 to 9999, those that a time can have.
+const MILLISECONDS: Range<i64> = -62_135_596_800_000..253_402_300_800_000;
 
 pub struct Lindorm {
     message: Bound<2>,
@@ -223,7 +227,7 @@ impl Adapter for Lindorm {
         extras(message, out)?;
         out.push(b'}');
         Some(Rest {
-            event_time: Some(time.value * 1000),
+            event_time: MILLISECONDS.contains(&time.value).then(|| time.value * 1000),
             sequence: Some((time.value, 0)),
             has_decimal_key,
             is_empty_image: false,

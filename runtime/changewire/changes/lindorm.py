@@ -18,7 +18,7 @@ from changewire.changes.lindorm_rows import (
     record_columns,
     typed_row,
 )
-from changewire.changes.values import key_of
+from changewire.changes.values import MILLISECONDS, key_of
 from changewire.codec import DecodeError, Issue
 from changewire_messages import change
 from changewire_messages import lindorm_json as wire
@@ -75,7 +75,7 @@ def lindorm_changes(
         before_key=before_key,
         before=before,
         after=after,
-        event_time=source.ts_ms * 1000,
+        event_time=source.ts_ms * 1000 if source.ts_ms in MILLISECONDS else None,
         sequence=change.Sequence(major=source.ts_ms, minor=0),
         schema_fingerprint=None if compiled is None else compiled.fingerprint,
         attributes=_attributes(message, options.image, used),

@@ -7,7 +7,8 @@ from typing import Any, TypeGuard, cast
 import msgspec
 
 from changewire.codec.issues import Issue
-from changewire_messages.support import Extra, key_token, pointer_token
+from changewire.codec.places import steps_of
+from changewire_messages.support import Extra, key_token
 
 _EXPECTED = "a value that the encoding holds as it is"
 _NEW_PLACE = "a place in an object of the message that has no property of this name"
@@ -132,10 +133,7 @@ def _layout(kind: Any) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """Return the tag of a struct by its pointer, and (name, pointer) of each field."""
     config = kind.__struct_config__
     tag = {f"/{config.tag_field}": config.tag} if config.tag_field else {}
-    fields = msgspec.structs.fields(kind)
-    names = [field.encode_name.removeprefix("@") for field in fields]
-    steps = range(len(fields)) if config.array_like else map(pointer_token, names)
-    return tag, [(field.name, f"/{step}") for field, step in zip(fields, steps, strict=True)]
+    return tag, [(name, f"/{key_token(step)}") for name, step in steps_of(kind).items()]
 
 
 def _is_dict(value: object) -> TypeGuard[dict[Any, Any]]:
