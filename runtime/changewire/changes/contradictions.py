@@ -1,36 +1,58 @@
 """Contradictions within a message, which no schema of its format finds."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from changewire.changes.adapters import change_row
-from changewire.changes.change_row import ChangeRow
 from changewire.changes.decode_options import AUTO, DecodeOptions
 from changewire.codec import CodecError, DecodeError, Issue, codec
 from changewire.codec.wire import REFUSALS
 
 _UNKNOWN: Final = "unknown-property"
-_DEFAULTS: Final = DecodeOptions(AUTO)
+DEFAULTS: Final = DecodeOptions(AUTO)
+"""Options of messages that say all of themselves."""
 
 
-def validate(data: object, *, format: str, closed: bool = False) -> list[Issue]:
+def validate(
+    data: object, *, format: str, closed: bool = False, keys: Sequence[str] | None = None
+) -> list[Issue]:
     """Return every issue of a message: those of `Codec.validate`, and its `contradictions`.
 
     Args:
         data: Bytes or text, a model, or a message parsed into dictionaries and lists.
         format: Public name of the format.
         closed: Also report properties that the schema does not name.
+        keys: Columns that name the row, as for `changes`.
+
+    Raises:
+        ValueError: No format has this name, or `keys` does not fit it.
     """
+    return issues_of(data, format, options_of(format, keys), closed=closed)
+
+
+def issues_of(data: object, format: str, options: DecodeOptions, *, closed: bool) -> list[Issue]:
+    """Return what `validate` does, by options that may be those of messages of any format."""
     issues = codec(format).validate(data, closed=closed)
     if any(issue.code != _UNKNOWN for issue in issues):
         return issues  # what does not decode has no meaning
-    return issues + contradictions(data, format)
+    return issues + contradictions(data, format, options)
 
 
-def contradictions(data: object, format: str) -> list[Issue]:
+def options_of(format: str, keys: Sequence[str] | None) -> DecodeOptions:
+    """Return the options of messages whose rows have these keys.
+
+    Raises:
+        ValueError: `keys` does not fit the format.
+    """
+    return DEFAULTS if keys is None else DecodeOptions(format, keys=keys)
+
+
+def contradictions(
+    data: object, format: str, options: DecodeOptions = DEFAULTS
+) -> list[Issue]:
     """Return how a message, which decodes, contradicts itself; nothing if it does not.
 
     It is all for which `changes` refuses it: values of other types than the message declares for
@@ -40,15 +62,17 @@ def contradictions(data: object, format: str) -> list[Issue]:
         models = codec(format).models_in(data)
     except REFUSALS:  # no bytes stand for it, or `validate` had more of the stack left
         return []
-    return contradictions_of(models)
+    return contradictions_of(models, options)
 
 
-def contradictions_of(models: Iterable[tuple[str, Any]]) -> list[Issue]:
+def contradictions_of(
+    models: Iterable[tuple[str, Any]], options: DecodeOptions = DEFAULTS
+) -> list[Issue]:
     """Return how models, each with its JSON Pointer in a batch, contradict themselves."""
     found: list[Issue] = []
     for at, model in models:
         try:
-            _change(model)
+            change_row(model, None, options)
         except DecodeError as error:  # noqa: PERF203 - that is what is looked for
             found += [replace(issue, pointer=at + issue.pointer) for issue in error.issues]
     return found
@@ -60,9 +84,5 @@ def leniencies(data: object, format: str) -> list[str]:
     with suppress(CodecError):
         for _, model in reader.models_in(data):
             used += reader.leniencies(model)
-            used += _change(model).attributes.get("leniencies", [])
+            used += change_row(model, None, DEFAULTS).attributes.get("leniencies", [])
     return used
-
-
-def _change(model: object) -> ChangeRow:
-    return change_row(model, None, _DEFAULTS)

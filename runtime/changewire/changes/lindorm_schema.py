@@ -48,11 +48,12 @@ def lindorm_differences(old: Any, new: Any) -> list[Difference]:
 
 
 def lindorm_row_type(
-    schema: Any, keys: Sequence[str] | None, families: Sequence[str] | None
+    schema: Any, _keys: Sequence[str] | None, families: Sequence[str] | None
 ) -> dict[str, Any]:
     """Return the column type of a row, as ``StructType.fromJson`` takes it.
 
-    In an HBase table, whose row has the column ``ROW``, all columns are binary.
+    With column families all columns of a row that has the column ``ROW`` are binary: it is one of
+    an HBase table.
 
     Raises:
         ConnectSchemaError: It is no schema of Kafka Connect.
@@ -61,7 +62,7 @@ def lindorm_row_type(
     compile_schema(row)  # it knows more rules than the nodes do
     node = parse_schema(row)
     parts = node.parts if node else {}
-    if ROW_KEY not in parts or (keys is not None and families is None):
+    if ROW_KEY not in parts or families is None:
         return struct_type(parts)
     names = [column_name(name, families, []) for name in parts]
     return {

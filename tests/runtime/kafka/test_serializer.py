@@ -264,3 +264,16 @@ def test_a_hostile_message_does_not_fill_the_log() -> None:
     assert len(error.issues) == 5000
     assert str(error).endswith("; and 4900 more issues")
     assert len(str(error)) < 20_000
+
+
+def test_keys_say_that_a_column_row_is_no_row_key() -> None:
+    """A row with a column ROW is refused as one of HBase, unless keys say which columns name it."""
+    source = {"namespace": "n", "table": "t", "ts_ms": 1}
+    row = {"id": 1, "ROW": "user1"}
+    message = {"payload": {"op": "c", "ts_ms": 1, "after": row, "source": source}}
+    with pytest.raises(MessageRefusedError, match="invalid-base64"):
+        ChangewireSerializer("lindorm-json")(message)
+    data = ChangewireSerializer("lindorm-json", keys=["id"])(message)
+    assert json.loads(data or b"") == message
+    with pytest.raises(ValueError, match="keys does not apply"):
+        ChangewireSerializer("aerospike-json", keys=["id"])
