@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from changewire_codegen.alone import check_alone
 from changewire_codegen.errors import SchemaError
 from changewire_codegen.keywords import ROOT
 from changewire_codegen.names import CLASS_NAME, RESERVED_TITLES, UNCARRIABLE, python_name, snake
@@ -29,7 +30,7 @@ from changewire_codegen.types import LOOSE, Node, Place, build_type, is_by_any_k
 from changewire_codegen.unions import resolve_unions
 
 LENIENT = frozenset({"x-leniency"})
-PROPERTY = LENIENT | {"x-repeated"}
+PROPERTY = LENIENT | {"x-repeated", "x-alone"}
 POSITION = LENIENT | {"not"}
 NOTHING: frozenset[str] = frozenset()
 
@@ -61,7 +62,7 @@ def build_family(folder: str, meta: Mapping[str, Any], documents: Mapping[str, N
     _RESOLVE[meta["encoding"]](definitions)
     check_rows(definitions)
     _check_names(definitions)
-    return Family(
+    family = Family(
         name=folder,
         title=meta["title"],
         description=meta["description"],
@@ -77,6 +78,8 @@ def build_family(folder: str, meta: Mapping[str, Any], documents: Mapping[str, N
         schemas=documents,
         variants={file.removesuffix(".json"): node["title"] for file, node in documents.items()},
     )
+    check_alone(family)
+    return family
 
 
 def _check_names(definitions: Definitions) -> None:
@@ -191,6 +194,7 @@ def _properties(
             pointer=below.pointer,
             leniencies=node.get("x-leniency", {}),
             repeated=node.get("x-repeated", False),
+            alone=node.get("x-alone", False),
         )
         _check_repeated(prop, below)
         for name in sorted({prop.name, prop.attribute}):

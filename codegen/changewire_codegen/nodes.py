@@ -102,6 +102,7 @@ class Property:
         leniencies: Name of each leniency with the condition under which it is used.
         repeated: Whether message after message has the same value, so that its text is kept and
             parsed once.
+        alone: Whether a message may be the value of this property, without the object around it.
     """
 
     wire: str
@@ -112,6 +113,7 @@ class Property:
     pointer: str
     leniencies: Mapping[str, Mapping[str, Any]] = field(default_factory=_nothing)
     repeated: bool = False
+    alone: bool = False
 
     @property
     def attribute(self) -> str:

@@ -72,6 +72,12 @@ class OpenTag(str):
     __slots__ = ()
 
 
+class Alone(str):
+    """Name of the property whose value is the whole message, without the object around it."""
+
+    __slots__ = ()
+
+
 def repeated(kind: Any, *, exact: bool = False) -> Callable[[msgspec.Raw], Any]:
     """Return a function from JSON text to a model of a type, which is shared by equal texts.
 
@@ -189,6 +195,31 @@ def take_unknown(
     """Move the properties that a schema does not name to ``extra``, by JSON Pointer."""
     for name in sorted(value.keys() - set(known)):
         extra[_pointer((at, name))] = value.pop(name)
+
+
+def wrap(value: dict[str, Any], name: str, extra: Mapping[str, Any]) -> None:
+    """Make a message of the value of one of its properties, in place; `unwrap` undoes it.
+
+    Args:
+        value: The value of the property, without what its schema does not name.
+        name: Name of the property.
+        extra: What the schema does not name, by JSON Pointer.
+    """
+    inner = dict(value)
+    value.clear()
+    value.update({name: inner, "@alone": name})
+    if extra:
+        value["@extra"] = extra
+
+
+def unwrap(value: dict[str, Any]) -> None:
+    """Make a message that stands alone the value of its property again, in place."""
+    name = value.pop("@alone", None)
+    if name is not None:
+        inner = value.pop(name)
+        extra = value.pop("@extra", {})
+        value.clear()
+        value.update({**inner, "@extra": extra})
 
 
 def _pointer(path: Path) -> str:

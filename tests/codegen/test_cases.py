@@ -15,6 +15,15 @@ UPDATE = "UPDATE_GOLDEN"
 COMMAND = f"{UPDATE}=1 pytest tests/codegen/test_cases.py"
 
 SHOWN = {
+    "alone": (
+        "__init__.py",
+        "models.py",
+        "validators.py",
+        "extras.py",
+        "leniencies.py",
+        "strategies.py",
+        "schemas/message.json",
+    ),
     "anything": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
     "binary": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
     "bytes_and_times": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),

@@ -43,7 +43,31 @@ def compare_object(found: Comparison, pair: Pair, tag: tuple[Step, ...]) -> None
         elif ("name", name) not in tag:
             _below(found, pair, "properties", name, ("name", name))
     _compare_required(found, pair)
+    _compare_alone(found, pair)
     _compare_rule(found, pair)
+
+
+def _compare_alone(found: Comparison, pair: Pair) -> None:
+    """Compare which property the whole message may be the value of."""
+    old, new = (
+        {name for name, node in at.node["properties"].items() if "x-alone" in node}
+        for at in (pair.old, pair.new)
+    )
+    for name in sorted(old ^ new):
+        at = pair.new if name in new else pair.old
+        prop = at.at("properties", name)
+        lost = Loss(None, tuple(_samples(prop)))
+        if name in new:
+            found.add("alone-added", pair, (prop, "/x-alone"), ("", name), {"writers": lost})
+        else:
+            found.add("alone-removed", pair, (prop, "/x-alone"), (name, ""), {"readers": lost})
+
+
+def _samples(at: At) -> list[Any]:
+    try:
+        return [sample(at)]
+    except LookupError:
+        return []
 
 
 def _below(found: Comparison, pair: Pair, keyword: str, where: str | int, step: Step) -> None:
@@ -94,10 +118,7 @@ def compare_row(found: Comparison, pair: Pair, tag: tuple[Step, ...]) -> None:
 
 def _row_loss(at: At) -> Loss:
     """Return what is lost where an array has another length: all of it."""
-    try:
-        return Loss({"type": "array"}, (sample(at),))
-    except LookupError:
-        return Loss({"type": "array"})
+    return Loss({"type": "array"}, tuple(_samples(at)))
 
 
 def compare_lists(found: Comparison, pair: Pair) -> None:

@@ -134,6 +134,8 @@ RULES: Final[Mapping[str, Rule]] = {
     "repeated-changed": Rule(
         ("x-repeated",), *_NOTHING, "whether it is the same in message after message changed"
     ),
+    "alone-added": Rule(("x-alone",), *_WIDER, "a message may be {new} alone"),
+    "alone-removed": Rule(("x-alone",), *_NARROWER, "no message may be {old} alone"),
     "leniency-added": Rule(("x-leniency",), *_NOTHING, "a leniency is counted: {new}"),
     "leniency-removed": Rule(
         ("x-leniency",), *_NOTHING, "a leniency is not counted any more: {old}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from changewire_codegen.alone import alone_property, alone_test, alone_union
 from changewire_codegen.names import inner, snake
 from changewire_codegen.nodes import (
     OPEN_TAG,
@@ -46,7 +47,7 @@ def extras(family: Family, package: str) -> str:
     writer("from __future__ import annotations")
     writer("from collections.abc import Callable, Mapping")
     writer("from typing import Any")
-    writer(f"from {package}.support import Path, as_text, insert, take_unknown")
+    writer(f"from {package}.support import Path, as_text, insert, take_unknown, unwrap, wrap")
     for definition in family.definitions.values():
         if definition.name in takes:
             _take(definition, family, takes, writer)
@@ -131,6 +132,12 @@ def _take(definition: Definition, family: Family, names: set[str], writer: Write
         own = has_extra(definition, family)
         if own:
             writer("at, extra = (), {}")
+        union, alone = alone_union(definition, family), alone_property(definition)
+        if union is not None and alone is not None:
+            with writer.block(f"if {alone_test(definition, union, 'value')}:"):
+                writer(f"_take_{snake(union.name)}(value, at, extra)")
+                writer(f"wrap(value, {alone.wire!r}, extra)")
+                writer("return")
         wires = tuple(prop.wire for prop in definition.properties)
         required = sum(prop.required for prop in definition.properties)
         with writer.block(f"if len(value) > {required}:"):
@@ -160,6 +167,8 @@ def _put(definition: Definition, family: Family, names: set[str], writer: Writer
         if definition.tag is not None and definition.tag.value is None:
             wire = definition.tag.wire
             writer(f"value[{wire!r}] = value.pop({'@' + wire!r})")
+        if alone_property(definition) is not None:
+            writer("unwrap(value)")
         if has_extra(definition, family):
             with writer.block('for pointer, extra in value.pop("@extra", {}).items():'):
                 writer("insert(value, pointer, extra)")

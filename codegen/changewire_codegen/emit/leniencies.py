@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from changewire_codegen.alone import MISSING_ENVELOPE, alone_property
 from changewire_codegen.emit.conditions import ModelView, compile_condition
 from changewire_codegen.emit.lenient import called, children, chosen_arms, lenient_names
 from changewire_codegen.names import inner, snake
@@ -142,6 +143,8 @@ def _function(
             view = ModelView(RefTo(model or definition.name), family, place)
             for name, condition in definition.leniencies.items():
                 _use(name, compile_condition(condition, "value", view), writer)
+            if alone_property(definition) is not None:
+                _use(MISSING_ENVELOPE, "value.alone is not UNSET", writer)
             if has_extra(definition, family):
                 _use(UNKNOWN_PROPERTY, "value.extra is not UNSET", writer)
         for prop in children(definition):

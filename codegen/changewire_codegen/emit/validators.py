@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from changewire_codegen.alone import alone_test, alone_union
 from changewire_codegen.emit.conditions import WireView, compile_condition
 from changewire_codegen.emit.reports import (
     CHECK,
@@ -126,6 +127,11 @@ def _function(definition: Definition, family: Family, writer: Writer) -> None:
 
 def _object(definition: Object, family: Family, writer: Writer) -> None:
     refuse_type("object", writer)
+    union = alone_union(definition, family)
+    if union is not None:
+        with writer.block(f"if {alone_test(definition, union, 'value')}:"):
+            writer(f"_{snake(union.name)}(value, at, closed, out)")
+            writer("return")
     names = tuple(prop.wire for prop in definition.properties)
     for prop in definition.properties:
         key = prop.wire

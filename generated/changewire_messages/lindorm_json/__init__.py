@@ -21,6 +21,7 @@ from changewire_messages.lindorm_json.models import (
 )
 
 __all__ = [
+    "ALONE",
     "DIGESTS",
     "ENCODING",
     "EXACT",
@@ -44,11 +45,13 @@ EXACT: Final = True
 """Whether numbers that binary64 cannot hold are kept as decimals."""
 ROLES: Final[Mapping[str, str]] = {"message": "Message"}
 """Model for each part that a Kafka record can play."""
+ALONE: Final[Mapping[str, str]] = {"Message": "payload"}
+"""Property of a model whose value may be the whole message."""
 DIGESTS: Final[Mapping[str, str]] = {
     "ConnectSchema": "sha256:8b947a08f0a1e22db8094b3a7b42337476c730ab9f612df4f348625f88546afd",
     "Delete": "sha256:854cd0e2989a71f0e4a292cad092ec7c39a4279a46cc74540d0e5b6ad857ea81",
     "Insert": "sha256:a93cde58963f90ed4bab4011c20342e84f3cbcb4d23123a919565c09df625608",
-    "Message": "sha256:552414b07ae16ccb01357054a2d94442de0dfc5a383be13300e8687a4e8ab27e",
+    "Message": "sha256:d8308d3990af0bf68c734d0c3af7db1d71def8f88c3897f2f61be03c0c53a59b",
     "Read": "sha256:2d84bc19475038657008cd006728c2d7606631f3f016e1e331d5c508acfe09ea",
     "Update": "sha256:fd944a4509c01c955714350bae08120f115010469dc3c1a7fadf65d55e587acd",
 }

@@ -79,6 +79,8 @@ def _read(value: Any, used: list[str]) -> None:
 def _message(value: Any, used: list[str]) -> None:
     if value.schema_text is UNSET or (value.schema is None):
         used.append("missing-schema")
+    if value.alone is not UNSET:
+        used.append("missing-envelope")
     if value.extra is not UNSET:
         used.append("unknown-property")
     check = _PAYLOAD_ARMS.get(type(value.payload))

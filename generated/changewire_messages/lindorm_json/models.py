@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
-from changewire_messages.support import Extra, constructor_call, repeated
+from changewire_messages.support import Alone, Extra, constructor_call, repeated
 
 
 class ConnectSchema(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only=True):
@@ -181,13 +181,16 @@ Payload: TypeAlias = Insert | Update | Delete | Read
 
 
 class Message(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=True):
-    """One change of one row, with the schema of its payload."""
+    """One change of one row, with the schema of its payload; or the payload alone."""
 
     schema_text: Raw | UnsetType = field(name="schema", default=UNSET)
     """The JSON text of `schema`, as it was received."""
 
     payload: Payload
     """What happened."""
+
+    alone: Alone | UnsetType = field(name="@alone", default=UNSET)
+    """`payload` if the message is the value of this property, without the object around it."""
 
     extra: Extra | UnsetType = field(name="@extra", default=UNSET)
     """Properties that the schema does not name, by JSON Pointer; unset if there are none."""

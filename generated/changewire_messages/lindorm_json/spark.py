@@ -248,7 +248,7 @@ MESSAGE = StructType(
         ),
     ]
 )
-"""One change of one row, with the schema of its payload."""
+"""One change of one row, with the schema of its payload; or the payload alone."""
 
 READ = StructType(
     [

@@ -290,6 +290,12 @@ def broken_payload() -> st.SearchStrategy[Any]:
 @cache
 def message() -> st.SearchStrategy[Any]:
     """Draw a valid Message, as parsed from the wire."""
+    return st.one_of(_enveloped_message(), payload())
+
+
+@cache
+def _enveloped_message() -> st.SearchStrategy[Any]:
+    """Draw a valid Message, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
             "payload": payload(),
@@ -303,8 +309,8 @@ def message() -> st.SearchStrategy[Any]:
 @cache
 def broken_message() -> st.SearchStrategy[Any]:
     """Draw what is a Message but for one place, and no valid one."""
-    return drawing.broken_object(
-        message(),
+    return broken_payload() | drawing.broken_object(
+        _enveloped_message(),
         {
             "schema": drawing.not_null(broken_connect_schema()),
             "payload": broken_payload(),

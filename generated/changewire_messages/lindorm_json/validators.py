@@ -290,6 +290,9 @@ def _message(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value) is not dict:
         out.append((at, "type", "object", value))
         return
+    if "op" in value and value.keys().isdisjoint(("schema", "payload")):
+        _payload(value, at, closed, out)
+        return
     if "schema" in value:
         child = value["schema"]
         if child is not None:

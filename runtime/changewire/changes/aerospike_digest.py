@@ -73,9 +73,15 @@ def check_digest(
 ) -> None:
     """Compare the digest of a record with that of its set and user key (see `digest`).
 
-    The names of `path_to_key` lead from the message to the key of its record. Where that is only counted, the change gets the leniency ``digest-mismatch``. A record without
+    Where that is only counted, the change gets the leniency ``digest-mismatch``. A record without
     user key is not checked, and neither is a delete without set: the server ships no set with some
     deletes.
+
+    Args:
+        change: The change of a message.
+        message: The message.
+        path_to_key: Names of the fields that lead from the message to the key of its record.
+        digests: What becomes of a record whose digest differs.
 
     Raises:
         DecodeError: The digest is another one, and is to be refused.
@@ -86,8 +92,8 @@ def check_digest(
     if user_key is None or (set_name is None and change.op == "delete"):
         return
     stored = change.key[KEY_COLUMN] if change.key else None
-    format = codec_of(message).format
-    if any(digest(set_name, key) == stored for key in _user_keys(user_key, format)):
+    name = codec_of(message).format
+    if any(digest(set_name, key) == stored for key in _user_keys(user_key, name)):
         return
     if digests == "count":
         found["leniencies"] = [MISMATCH]
@@ -96,7 +102,7 @@ def check_digest(
         pointer_of(place_in(message, *path_to_key, name)) for name in ("set", "digest", "user_key")
     )
     expected = f"the digest of set and user key, which are at {set_at} and {key_at}"
-    raise DecodeError(format, [Issue(digest_at, MISMATCH, "digest", expected, stored)])
+    raise DecodeError(name, [Issue(digest_at, MISMATCH, "digest", expected, stored)])
 
 
 def _user_keys(user_key: Any, format: str) -> Iterator[Any]:

@@ -50,9 +50,7 @@ def options_of(format: str, keys: Sequence[str] | None) -> DecodeOptions:
     return DEFAULTS if keys is None else DecodeOptions(format, keys=keys)
 
 
-def contradictions(
-    data: object, format: str, options: DecodeOptions = DEFAULTS
-) -> list[Issue]:
+def contradictions(data: object, format: str, options: DecodeOptions = DEFAULTS) -> list[Issue]:
     """Return how a message, which decodes, contradicts itself; nothing if it does not.
 
     It is all for which `changes` refuses it: values of other types than the message declares for

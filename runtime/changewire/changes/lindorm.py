@@ -17,6 +17,7 @@ from changewire.changes.lindorm_rows import (
     Row,
     cells,
     compiled_schema,
+    place_of,
     readers_of,
     record_columns,
     typed_row,
@@ -71,8 +72,8 @@ def lindorm_changes(
         keys = keys or (ROW_KEY,)
         if families is not None:
             of_after = of_before = readers = NO_READERS
-        before = cells(before, "/payload/before", families, used, of_before)
-        after = cells(after, "/payload/after", families, used, of_after)
+        before = cells(before, place_of(message, "before"), families, used, of_before)
+        after = cells(after, place_of(message, "after"), families, used, of_after)
         named = cells(named, "", None, used, readers)
     key, before_key = _keys(op, before, after, named, keys)
     return ChangeRow(

@@ -18,6 +18,8 @@ from changewire.changes.connect import (
 from changewire.changes.values import base64_bytes, fingerprint
 from changewire.codec import DecodeError, Issue
 from changewire.codec.hooks import exact_number
+from changewire.codec.msgpack_values import pointer_of
+from changewire.codec.places import place_in
 from changewire.codec.wire import PARSER_ERRORS
 from changewire_messages import lindorm_json as wire
 from changewire_messages.support import by_text, pointer_token
@@ -40,6 +42,8 @@ class _Envelope(msgspec.Struct, forbid_unknown_fields=True):
 
 _CODE: Final = "contradicts-schema"
 _POINTERS: Final = {"before": "/payload/before", "after": "/payload/after"}
+"""Places of the rows of a message that has a schema."""
+
 _ENVELOPE: Final = msgspec.json.Decoder(_Envelope).decode
 _PARSE: Final = msgspec.json.Decoder(float_hook=exact_number).decode
 
@@ -88,6 +92,11 @@ def compiled_schema(message: wire.Message) -> Compiled | None:
         )
         raise DecodeError(wire.FORMAT, [issue]) from None
     return compiled if compiled.reader else None
+
+
+def place_of(message: wire.Message, row: str) -> str:
+    """Return the JSON Pointer to a row of a message: ``before`` or ``after``."""
+    return pointer_of(place_in(message, "payload", row))
 
 
 def typed_row(

@@ -8,7 +8,7 @@ import msgspec
 
 from changewire.codec.issues import Issue
 from changewire.codec.places import steps_of
-from changewire_messages.support import Extra, key_token
+from changewire_messages.support import Alone, Extra, key_token
 
 _EXPECTED = "a value that the encoding holds as it is"
 _NEW_PLACE = "a place in an object of the message that has no property of this name"
@@ -117,6 +117,10 @@ def _children(value: Any) -> Iterator[tuple[str, Any]]:
 
 def _fields(value: msgspec.Struct) -> Iterator[tuple[str, Any]]:
     """Yield (pointer, value) of what a struct has on the wire."""
+    alone = getattr(value, "alone", msgspec.UNSET)
+    if isinstance(alone, Alone):
+        yield from _fields(getattr(value, alone))
+        value = msgspec.structs.replace(value, **{alone: msgspec.UNSET, "alone": msgspec.UNSET})
     tag, steps = _layout(type(value))
     found = dict(tag)
     for name, step in steps:

@@ -26,6 +26,7 @@ class GeneratedFamily:
         types: The type to decode for each role.
         arms: The models that a single message can be.
         texts: Names of their properties of which they keep the text.
+        alone: Name of the property whose value may be the whole message; None if there is none.
         arm_of: The function from a parsed message to its model; None if there is none.
     """
 
@@ -46,6 +47,7 @@ class GeneratedFamily:
         fields = [field for arm in self.arms for field in msgspec.structs.fields(arm)]
         self.texts = frozenset(f.encode_name for f in fields if msgspec.Raw in _arms(f.type))
         # Messages that are arrays themselves have no unknown properties, and no tag by name.
+        self.alone: str | None = getattr(module, "ALONE", {}).get(self.roles["message"])
         self._are_arrays: bool = self.arms[0].__struct_config__.array_like
         self.arm_of: Callable[[object], Any] = (
             self.part("dispatch").arm_of if self._are_arrays else _by_tag(self.arms)
@@ -127,7 +129,15 @@ class GeneratedFamily:
         """Return whether a parsed message, or the first of a batch, says it is of the format."""
         if self._are_arrays:
             return self.arm_of(first_of(obj) if self.is_batch(obj) else obj) is not None
-        return looks_like(first_of(obj), self.types["message"])
+        first = first_of(obj)
+        if self.alone is not None and looks_like(first, self.alone_type, is_root=False):
+            return True
+        return looks_like(first, self.types["message"])
+
+    @cached_property
+    def alone_type(self) -> Any:
+        """The type of what may be the whole message, in a format that has such."""
+        return get_type_hints(self.types["message"])[self.alone or ""]
 
     @cached_property
     def _variants(self) -> dict[type, str]:

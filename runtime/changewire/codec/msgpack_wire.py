@@ -29,6 +29,7 @@ class MsgpackWire:
     """A family as MessagePack; see `changewire.codec.wire.Wire`."""
 
     rule = _RULE
+    alone = None
     unknown = None
 
     def __init__(self, family: GeneratedFamily) -> None:

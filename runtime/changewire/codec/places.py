@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from changewire_messages.support import Path
 
@@ -28,6 +29,8 @@ def place_in(model: msgspec.Struct, *names: str, at: Path = ()) -> Path:
     """
     value: Any = model
     for name in names:
-        at = (at, steps_of(type(value))[name])
+        if getattr(value, "alone", UNSET) != name:
+            kind: Any = type(value)
+            at = (at, steps_of(kind)[name])
         value = getattr(value, name)
     return at

@@ -231,9 +231,9 @@ def test_a_float_as_user_key_is_counted_in_messagepack() -> None:
 
 @pytest.mark.parametrize(
     ("lut", "expected"),
-    [(1, True), (1617167159, True), (99999999999, True), (0, False), (10**11, False)],
+    [(1, 1), (1617167159, 1), (99999999999, 1), (0, 0), (10**11, 0)],
 )
-def test_a_last_update_in_seconds_is_counted_in_messagepack(lut: int, expected: bool) -> None:
+def test_a_last_update_in_seconds_is_counted_in_messagepack(lut: int, expected: int) -> None:
     """MessagePack counts it under the same name, in writes and deletes, and keeps the number."""
     key = cw.aerospike_msgpack.Key("ns", None, b"abcdefghijklmnopqrst", None)
     write = cw.aerospike_msgpack.WritePayload(key, 1, 0, lut, [])
