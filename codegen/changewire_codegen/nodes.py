@@ -172,10 +172,15 @@ class Object(Definition):
 
 @dataclass(frozen=True)
 class Row(Definition):
-    """An array whose positions have names."""
+    """An array whose positions have names.
+
+    Attributes:
+        is_open: Whether there may be more positions, which have no names.
+    """
 
     positions: tuple[Property, ...]
     leniencies: Mapping[str, Mapping[str, Any]] = field(default_factory=_nothing)
+    is_open: bool = False
 
 
 @dataclass(frozen=True)

@@ -34,9 +34,10 @@ _DATETIME = re.compile(
 
 
 class Extra(Mapping[str, Any]):
-    """The properties of a message that its schema does not name, by JSON Pointer (RFC 6901).
+    """What a message has beyond its schema, by JSON Pointer (RFC 6901).
 
-    Read-only. A message holds one only if it has such properties; encoding puts them back.
+    These are properties that the schema does not name, and positions beyond those it names.
+    Read-only. A message holds one only if it has such; encoding puts them back.
     """
 
     __slots__ = ("_values",)
@@ -197,6 +198,19 @@ def take_unknown(
         extra[_pointer((at, name))] = value.pop(name)
 
 
+def unknown_positions(value: list[Any], known: int, at: str) -> list[Issue]:
+    """Return an issue for each position of an array at ``at`` beyond those of its schema."""
+    expected = f"no position after {known - 1}"
+    return [(f"{at}/{i}", "items", expected, value[i]) for i in range(known, len(value))]
+
+
+def take_beyond(value: list[Any], known: int, at: Path, extra: dict[str, Any]) -> None:
+    """Move the positions beyond those of a schema to ``extra``, by JSON Pointer."""
+    for i in range(known, len(value)):
+        extra[_pointer((at, i))] = value[i]
+    del value[known:]
+
+
 def wrap(value: dict[str, Any], name: str, extra: Mapping[str, Any]) -> None:
     """Make a message of the value of one of its properties, in place; `unwrap` undoes it.
 
@@ -237,7 +251,7 @@ def key_token(key: object) -> str:
 
 
 def insert(obj: Any, pointer: str, value: object) -> None:
-    """Add a property at a JSON Pointer into a parsed message, in place.
+    """Add a property, or a position at the end, at a JSON Pointer into a message, in place.
 
     Raises:
         KeyError, IndexError, TypeError, ValueError: The pointer leads nowhere.
@@ -245,6 +259,11 @@ def insert(obj: Any, pointer: str, value: object) -> None:
     *steps, last = [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
     for step in steps:
         obj = obj[int(step) if type(obj) is list else step]
+    if type(obj) is list:
+        if int(last) != len(obj):
+            raise ValueError(pointer)
+        obj.append(value)
+        return
     if last in obj:
         raise ValueError(pointer)
     obj[last] = value

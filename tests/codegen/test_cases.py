@@ -37,6 +37,16 @@ SHOWN = {
     "names": ("models.py", "arrow.py", "spark.py", "page.md"),
     "open_arm": ("models.py", "validators.py", "extras.py", "strategies.py"),
     "open_objects": ("extras.py", "validators.py"),
+    "open_rows": (
+        "models.py",
+        "dispatch.py",
+        "validators.py",
+        "extras.py",
+        "leniencies.py",
+        "strategies.py",
+        "arrow.py",
+        "page.md",
+    ),
     "optional_and_nullable": (
         "models.py",
         "validators.py",

@@ -115,6 +115,8 @@ RULES: Final[Mapping[str, Rule]] = {
     "pattern-changed": Rule(("pattern",), *_OTHER, "text had to match {old}, must match {new}"),
     "position-added": Rule(("prefixItems",), *_OTHER, "a new position: {new}"),
     "position-removed": Rule(("prefixItems",), *_OTHER, "the position is gone: {old}"),
+    "row-opened": Rule(("items", "maxItems"), *_NOTHING, "it may have positions without a name"),
+    "row-closed": Rule(("items", "maxItems"), *_NOTHING, "all its positions have names"),
     "property-added": Rule(("properties",), *_NOTHING, "a new property: {new}"),
     "property-removed": Rule(("properties",), *_NOTHING, "the property is gone: {old}"),
     "required-added": Rule(("required",), *_NARROWER, "{new} must be there"),

@@ -87,7 +87,8 @@ def _entry(roots: list[str], family: Family, writer: Writer) -> None:
 
 def _about_extra(family: Family) -> list[str]:
     if any(has_extra(definition, family) for definition in family.definitions.values()):
-        return [f"`{UNKNOWN_PROPERTY}` stands for the properties in `extra`."]
+        word = "properties" if family.encoding == "json" else "positions"
+        return [f"`{UNKNOWN_PROPERTY}` stands for the {word} in `extra`."]
     return []
 
 

@@ -21,6 +21,9 @@ from changewire_codegen.writer import Writer, module_docstring, quoted_docstring
 
 _TEXT_WIDTH = 92
 _ALONE = "`{}` if the message is the value of this property, without the object around it."
+_EXTRA_POSITIONS = (
+    "Positions that the schema does not name, by JSON Pointer; unset if there are none."
+)
 _EXTRA = "Properties that the schema does not name, by JSON Pointer; unset if there are none."
 
 
@@ -82,7 +85,7 @@ def _class(definition: Object | Row, family: Family, writer: Writer) -> None:
         if has_extra(definition, family):
             writer()
             writer('extra: Extra | UnsetType = field(name="@extra", default=UNSET)')
-            _docstring(_EXTRA, writer)
+            _docstring(_EXTRA_POSITIONS if isinstance(definition, Row) else _EXTRA, writer)
         for line in tail:
             writer(line)
 

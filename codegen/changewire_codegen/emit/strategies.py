@@ -195,6 +195,8 @@ def _broken_members(definition: Object | Row, family: Family, writer: Writer) ->
         if is_object:
             required = tuple(p.wire for p in children if p.required and p.wire != tag)
             writer(f"required={required!r},")
+        if isinstance(definition, Row) and definition.is_open:
+            writer("is_open=True,")
     writer(")")
 
 

@@ -50,7 +50,7 @@ from changewire_codegen.writer import UNTYPED, Writer, module_docstring
 Definition = AnyDefinition
 _SUPPORT = (
     "INT64_MAX, INT64_MIN, Issue, beyond_int64, bytes_length, is_datetime, key_token,"
-    " pointer_token, unknown_properties"
+    " pointer_token, unknown_positions, unknown_properties"
 )
 ARMS = f"Mapping[str, {CHECK}]"
 
@@ -155,9 +155,12 @@ def _object(definition: Object, family: Family, writer: Writer) -> None:
 
 
 def _row(definition: Row, writer: Writer) -> None:
-    refuse_length(len(definition.positions), writer)
+    refuse_length(definition, writer)
     for i, prop in enumerate(definition.positions):
         _check(prop.type, f"value[{i}]", below(str(i)), writer)
+    if definition.is_open:
+        with writer.block("if closed:"):
+            writer(f"out.extend(unknown_positions(value, {len(definition.positions)}, at))")
 
 
 def _union(union: Union, writer: Writer) -> None:

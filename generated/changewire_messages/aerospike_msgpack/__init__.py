@@ -56,12 +56,12 @@ ROLES: Final[Mapping[str, str]] = {
 }
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "Batch": "sha256:2a47a1ea5557cc16982d11b1d296597eadcc393d5595615ab72e1dd0bb301ee9",
-    "Delete": "sha256:7c4df141888b4d4689a4dd811f8345853bda26f77235737784a84fdfaafdb167",
+    "Batch": "sha256:f5539102355b747fa3e70acc4eac95620eee9ed45beff9752761f1a02a6a37fb",
+    "Delete": "sha256:69a6908c9f28d45d304a279a848c56d24235b5bdb371a7810d21e4948be597fb",
     "Key": "sha256:17786d842d693ad67edb571d1d8f19ea58450c5008d93797f4ebddccb2abe42b",
     "KeyBatch": "sha256:c8487a2edff5385148f0a3029ce857f5a3613d4c3b168949f5740364005b0de7",
-    "LegacyDelete": "sha256:fc70d87a0e93d5b03d03979fafd36524b108415b50e54796ae3b0967a87cca0b",
-    "Message": "sha256:2d46e18b04503088fc919582a29feaa4d096d4ecb5a1ec419dd4769c9f0d0f12",
-    "Write": "sha256:78682bde47ebac94bd097334169e8dab711c3d24916a08c4a614701c3695ee61",
+    "LegacyDelete": "sha256:08fbb9b4824185c8ab019991c36ecaed71e82877f213849f7ebb91ecd1ec7ba0",
+    "Message": "sha256:c6dced3ec096ef4823dd40b6212e7d878f634dd11484c0137bf698d2378b5ab7",
+    "Write": "sha256:03b92e7c9144656c3178685f221ffbfe285afd49aa9803c47c4ceb3f45fa078e",
 }
 """SHA-256 of the canonical schema of each variant, which is in ``schemas/``."""

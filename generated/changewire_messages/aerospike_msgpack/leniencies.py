@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from msgspec import UNSET
+
 from changewire_messages.aerospike_msgpack import models
 
 
@@ -55,6 +57,8 @@ def _write_payload(value: Any, used: list[str]) -> None:
 
 
 def _write(value: Any, used: list[str]) -> None:
+    if value.extra is not UNSET:
+        used.append("unknown-property")
     _write_payload(value.payload, used)
 
 
@@ -73,6 +77,8 @@ def _delete_payload(value: Any, used: list[str]) -> None:
 
 
 def _delete(value: Any, used: list[str]) -> None:
+    if value.extra is not UNSET:
+        used.append("unknown-property")
     _delete_payload(value.payload, used)
 
 
@@ -85,6 +91,8 @@ def _legacy_delete_payload(value: Any, used: list[str]) -> None:
 
 
 def _legacy_delete(value: Any, used: list[str]) -> None:
+    if value.extra is not UNSET:
+        used.append("unknown-property")
     _legacy_delete_payload(value.payload, used)
 
 
@@ -115,7 +123,10 @@ _CHECKS: Mapping[type, Callable[[Any, list[str]], None]] = {
 
 
 def leniencies(message: object) -> list[str]:
-    """Return the names of the leniencies that a message needed, once for each use."""
+    """Return the names of the leniencies that a message needed, once for each use.
+
+    `unknown-property` stands for the positions in `extra`.
+    """
     used: list[str] = []
     check = _CHECKS.get(type(message))
     if check is not None:

@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from changewire_messages.support import Path, as_text, insert, take_unknown, unwrap, wrap
+from changewire_messages.support import (
+    Path,
+    as_text,
+    insert,
+    take_unknown,
+    unwrap,
+    wrap,
+)
 
 
 def _take_source(value: Any, at: Path, extra: dict[str, Any]) -> None:

@@ -2,6 +2,8 @@
 
 from typing import Any, Final
 
+from msgspec import UNSET
+
 from changewire.changes.adapters import Adapter
 from changewire.changes.aerospike import (
     OPTIONS,
@@ -15,7 +17,7 @@ from changewire.changes.aerospike_digest import check_digest
 from changewire.changes.change_row import ChangeRow, unknown_event
 from changewire.changes.decode_options import DecodeOptions
 from changewire.changes.particles import DURABLE, PLAIN, column_value, note
-from changewire.codec import DecodeError
+from changewire.codec import DecodeError, json_form
 from changewire.codec.places import place_in
 from changewire.codec.wire import too_deep
 from changewire_messages import aerospike_msgpack as wire
@@ -34,7 +36,11 @@ def aerospike_msgpack_changes(
     """
     if type(message) not in _KNOWN:
         return unknown_event(message, SYSTEM)
-    row = _row(message, options.image)
+    try:
+        row = _row(message, options.image)
+    except RecursionError:
+        # The decoder may have had more of the stack left.
+        raise DecodeError(wire.FORMAT, [too_deep("msgpack")]) from None
     if options.digests != "off":
         check_digest(row, message, ("payload", "key"), options.digests)
     return row
@@ -43,17 +49,15 @@ def aerospike_msgpack_changes(
 def _row(message: Any, image: str) -> ChangeRow:
     key = message.payload.key
     attributes: dict[str, Any] = {"set": key.set, "user_key": key.user_key}
+    if message.extra is not UNSET:
+        attributes["extra"] = {at: json_form(value) for at, value in message.extra.items()}
     if isinstance(message, wire.LegacyDelete):
         attributes["durable"] = _durable(message.payload.flags, attributes)
         return record_change(key, None, None, None, attributes)
     payload = message.payload
     attributes |= {"gen": payload.gen, "exp": payload.exp, "lut": payload.lut}
     if isinstance(payload, wire.WritePayload):
-        try:
-            after = _columns(message, attributes)
-        except RecursionError:
-            # The decoder may have had more of the stack left.
-            raise DecodeError(wire.FORMAT, [too_deep("msgpack")]) from None
+        after = _columns(message, attributes)
         attributes["image"] = image if after else "keys"
     else:
         after = None

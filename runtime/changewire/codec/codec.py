@@ -34,9 +34,10 @@ class Codec:
         models: The models that one message can be.
         second_reads: How many messages took the slower way and were accepted. In MessagePack their
             numbers or lengths have more bytes than they need, or they have an extension type of
-            code -1 or as the key of a map; in JSON they have properties that the schema does not
-            name, save those at the root that were met before, or are the first without the object
-            around them. Threads may lose a few counts.
+            code -1 or as the key of a map, or positions that the schema does not name. In JSON they
+            have properties that the schema does not name, save those at the root that were met
+            before, or they are the first without the object around them. Threads may lose a few
+            counts.
     """
 
     def __init__(self, family: GeneratedFamily) -> None:

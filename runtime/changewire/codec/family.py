@@ -46,7 +46,7 @@ class GeneratedFamily:
         self.arms: tuple[Any, ...] = _arms(message)
         fields = [field for arm in self.arms for field in msgspec.structs.fields(arm)]
         self.texts = frozenset(f.encode_name for f in fields if msgspec.Raw in _arms(f.type))
-        # Messages that are arrays themselves have no unknown properties, and no tag by name.
+        # Messages that are arrays themselves have no tag by name.
         self.alone: str | None = getattr(module, "ALONE", {}).get(self.roles["message"])
         self._are_arrays: bool = self.arms[0].__struct_config__.array_like
         self.arm_of: Callable[[object], Any] = (
@@ -68,14 +68,14 @@ class GeneratedFamily:
         The parsed message is changed, and may become part of the model. Where it is no valid one,
         any exception may be raised. `texts` are the properties of this name, as they were received.
         """
-        if not self._are_arrays:
-            self._extras.take_out(obj, self.roles[role])
-        elif role == "batch":  # msgspec has no union of arrays
+        if self._are_arrays and role == "batch":  # msgspec has no union of arrays
             return [self.build(item, "message") for item in obj]
-        if texts:
-            obj.update(texts)
         # To msgspec, converting to one model is several times cheaper than to a union of them.
         arm = self.arm_of(obj) if role == "message" else None
+        kept = self.roles[role] if arm is None or not self._are_arrays else arm.__name__
+        self._extras.take_out(obj, kept)
+        if texts:
+            obj.update(texts)
         return msgspec.convert(
             obj,
             arm or self.types[role],
@@ -83,10 +83,15 @@ class GeneratedFamily:
             builtin_types=(bytes,) if self.encoding == "msgpack" else None,
         )
 
-    def put_back(self, obj: object, role: str) -> None:
-        """Undo `take_out`, in place."""
+    def put_back(self, obj: Any, role: str, model: Any) -> None:
+        """Undo `take_out`, in place, in what a model was written as."""
         if not self._are_arrays:
             self._extras.put_back(obj, self.roles[role])
+        elif role == "batch":
+            for item, one in zip(obj, model, strict=True):
+                self.put_back(item, "message", one)
+        else:
+            self._extras.put_back(obj, type(model).__name__)
 
     @cached_property
     def leniencies(self) -> Callable[[object], list[str]]:

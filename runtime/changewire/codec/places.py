@@ -12,8 +12,11 @@ from changewire_messages.support import Path
 
 @cache
 def steps_of(kind: Any) -> Mapping[str, int | str]:
-    """Return for each field of a model its position or its name on the wire."""
-    fields = msgspec.structs.fields(kind)
+    """Return for each field of a model its position or its name on the wire.
+
+    What it holds beyond its schema has places of its own.
+    """
+    fields = [field for field in msgspec.structs.fields(kind) if field.name != "extra"]
     if kind.__struct_config__.array_like:
         return {field.name: i for i, field in enumerate(fields)}
     return {field.name: field.encode_name.removeprefix("@") for field in fields}

@@ -47,6 +47,7 @@ def _key_to_json(key: aerospike_msgpack.Key, at: Path, report: Report) -> aerosp
 
 
 def _write_to_json(model: Any, at: Path, report: Report) -> aerospike_json.Write:
+    _lose_unknown(model, at, report)
     row = model.payload
     key = _key_to_json(row.key, place_in(model, "payload", "key", at=at), report)
     bins = bins_to_json(row.bins, place_in(model, "payload", "bins", at=at), report)
@@ -54,6 +55,7 @@ def _write_to_json(model: Any, at: Path, report: Report) -> aerospike_json.Write
 
 
 def _delete_to_json(model: Any, at: Path, report: Report) -> aerospike_json.Delete:
+    _lose_unknown(model, at, report)
     row = model.payload
     if row.flags & ~DURABLE:
         report.lose("flags", place_in(model, "payload", "flags", at=at), row.flags)
@@ -93,7 +95,7 @@ def _times(model: Any) -> list[int | None]:
 
 
 def _lose_unknown(model: Any, at: Path, report: Report) -> None:
-    """Note the properties that the schema of the JSON format does not name."""
+    """Note the properties, or positions, that the schema of the source does not name."""
     for pointer, value in () if model.extra is UNSET else model.extra.items():
         place = at
         for token in pointer.split("/")[1:]:

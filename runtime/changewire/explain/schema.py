@@ -100,7 +100,7 @@ def _is_of_length(root: Node, arm: Node, value: Any) -> bool:
     """Return whether an array, and the arrays at its positions, are as long as an arm says."""
     if "prefixItems" not in arm or not isinstance(value, list):
         return True
-    return arm["minItems"] <= len(value) <= arm["maxItems"] and all(
+    return arm["minItems"] <= len(value) <= arm.get("maxItems", len(value)) and all(
         _is_of_length(root, _target(root, position), item)
         for position, item in zip(arm["prefixItems"], value, strict=False)
     )
