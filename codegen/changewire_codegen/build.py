@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from changewire_codegen.alone import check_alone
 from changewire_codegen.errors import SchemaError
 from changewire_codegen.keywords import ROOT
 from changewire_codegen.names import UNCARRIABLE, python_name, snake, title_problem
@@ -23,13 +24,14 @@ from changewire_codegen.nodes import (
     Union,
     with_arms,
 )
+from changewire_codegen.open_rows import check_open_rows
 from changewire_codegen.order import in_order
 from changewire_codegen.row_unions import check_rows, resolve_row_unions
 from changewire_codegen.types import LOOSE, Node, Place, build_type, is_by_any_key, is_loose
 from changewire_codegen.unions import resolve_unions
 
 LENIENT = frozenset({"x-leniency"})
-PROPERTY = LENIENT | {"x-repeated"}
+PROPERTY = LENIENT | {"x-repeated", "x-alone"}
 POSITION = LENIENT | {"not"}
 NOTHING: frozenset[str] = frozenset()
 
@@ -62,7 +64,7 @@ def build_family(folder: str, meta: Mapping[str, Any], documents: Mapping[str, N
     _RESOLVE[meta["encoding"]](definitions)
     check_rows(definitions)
     _check_names(definitions)
-    return Family(
+    family = Family(
         name=folder,
         title=meta["title"],
         description=meta["description"],
@@ -78,6 +80,9 @@ def build_family(folder: str, meta: Mapping[str, Any], documents: Mapping[str, N
         schemas=documents,
         variants={file.removesuffix(".json"): node["title"] for file, node in documents.items()},
     )
+    check_alone(family)
+    check_open_rows(family)
+    return family
 
 
 def _check_names(definitions: Definitions) -> None:
@@ -153,8 +158,11 @@ def _open_tag(node: Node) -> Tag | None:
 
 def _row(node: Node, head: tuple[str, str, str, str], place: Place) -> Row:
     count = len(node["prefixItems"])
-    if node["items"] is not False or not node["minItems"] == node["maxItems"] == count:
-        place.refuse(f"a positional array needs items: false, minItems: {count}, maxItems: {count}")
+    is_open = not node.keys() & {"items", "maxItems"}
+    is_closed = node.get("items") is False and node.get("maxItems") == count
+    if node["minItems"] != count or not (is_open or is_closed):
+        either = f"items: false and maxItems: {count}, or neither of these"
+        place.refuse(f"a positional array needs minItems: {count}, and {either}")
     titles = [child["title"] for child in node["prefixItems"]]
     if len(set(titles)) < count:
         place.at("prefixItems").refuse("two positions have the same title")
@@ -165,7 +173,7 @@ def _row(node: Node, head: tuple[str, str, str, str], place: Place) -> Row:
         if "not" in child and not (isinstance(prop.type, Scalar) and prop.type.excluded):
             reason = "the keyword 'not' has no meaning here"
             raise SchemaError(place.file, f"{prop.pointer}/not", reason)
-    return Row(*head, positions, leniencies=node.get("x-leniency", {}))
+    return Row(*head, positions, leniencies=node.get("x-leniency", {}), is_open=is_open)
 
 
 def _properties(
@@ -191,6 +199,7 @@ def _properties(
             pointer=below.pointer,
             leniencies=node.get("x-leniency", {}),
             repeated=node.get("x-repeated", False),
+            alone=node.get("x-alone", False),
         )
         _check_repeated(prop, below)
         for name in sorted({prop.name, prop.attribute}):

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
+from changewire_codegen.alone import alone_property, alone_union
 from changewire_codegen.keywords import integer_bounds
 from changewire_codegen.load import FAMILY_FILE
 from changewire_codegen.nodes import Family
@@ -39,9 +40,32 @@ def _canonical(file: str, family: Family) -> dict[str, Any]:
     body = _copy_object(
         {k: v for k, v in root.items() if k not in {"$defs", "examples"}}, file, family, found
     )
+    body = _with_alone(body, file, family, found)
     body["$defs"] = {name: found[name] for name in sorted(found)}
     body["examples"] = root["examples"]
     return body
+
+
+def _with_alone(
+    body: dict[str, Any], file: str, family: Family, found: dict[str, Node]
+) -> dict[str, Any]:
+    """Return a message that may also be the value of a property alone; others stay as they are."""
+    definition = family.definitions[family.variants[file.removesuffix(".json")]]
+    union, prop = alone_union(definition, family), alone_property(definition)
+    if union is None or prop is None:
+        return body
+    texts = {"$schema", "$id", "title", "description"}
+    reference = family.schemas[file]["properties"][prop.wire]["$ref"]
+    return {
+        **{key: value for key, value in body.items() if key in texts},
+        "if": {
+            "type": "object",
+            "required": [union.tag],
+            "properties": dict.fromkeys(body["properties"], False),
+        },
+        "then": {"$ref": f"#/$defs/{_collect(reference, file, family, found)}"},
+        "else": {key: value for key, value in body.items() if key not in texts},
+    }
 
 
 def _copy(node: Any, file: str, family: Family, found: dict[str, Node]) -> Any:

@@ -166,7 +166,8 @@ def _fields(name: str, family: Family) -> list[StructField]:
             raise SchemaError(
                 definition.file, definition.pointer, f"a column {EXTRA!r} is added: rename"
             )
-        text = "Properties that the schema does not name, as a JSON object by JSON Pointer."
+        word = "Properties" if isinstance(definition, Object) else "Positions"
+        text = f"{word} that the schema does not name, as a JSON object by JSON Pointer."
         found.append(
             StructField(EXTRA, "extra", JSON, text, everywhere=True, optional=True, nullable=True)
         )

@@ -19,6 +19,8 @@ RESERVED = frozenset(
 RESERVED_TITLES = frozenset(
     {
         *(
+            "ALONE",
+            "Alone",
             "Annotated",
             "Any",
             "Callable",

@@ -112,6 +112,7 @@ class Property:
         leniencies: Name of each leniency with the condition under which it is used.
         repeated: Whether message after message has the same value, so that its text is kept and
             parsed once.
+        alone: Whether a message may be the value of this property, without the object around it.
     """
 
     wire: str
@@ -122,6 +123,7 @@ class Property:
     pointer: str
     leniencies: Mapping[str, Mapping[str, Any]] = field(default_factory=_nothing)
     repeated: bool = False
+    alone: bool = False
 
     @property
     def attribute(self) -> str:
@@ -180,10 +182,15 @@ class Object(Definition):
 
 @dataclass(frozen=True)
 class Row(Definition):
-    """An array whose positions have names."""
+    """An array whose positions have names.
+
+    Attributes:
+        is_open: Whether there may be more positions, which have no names.
+    """
 
     positions: tuple[Property, ...]
     leniencies: Mapping[str, Mapping[str, Any]] = field(default_factory=_nothing)
+    is_open: bool = False
 
 
 @dataclass(frozen=True)

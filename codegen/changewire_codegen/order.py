@@ -90,8 +90,16 @@ def held_by_messages(family: Family) -> set[str]:
 
 
 def has_extra(definition: AnyDefinition, family: Family) -> bool:
-    """Return whether a model keeps the properties that its schema does not name."""
-    return isinstance(definition, Object) and definition.name in messages(family)
+    """Return whether a model keeps the properties, or positions, that its schema does not name."""
+    if definition.name not in messages(family):
+        return False
+    return isinstance(definition, Object) or _holds_open_rows(definition, family)
+
+
+def _holds_open_rows(definition: AnyDefinition, family: Family) -> bool:
+    """Return whether an array is open, or one that it holds at any depth."""
+    held = _reached([definition.name], family, references)
+    return any(isinstance(d := family.definitions[n], Row) and d.is_open for n in held)
 
 
 def messages(family: Family) -> set[str]:

@@ -87,7 +87,8 @@ def _merged(union: Union, arms: list[Row], definitions: Definitions) -> TaggedRo
         if i != tag and any(prop.type != kinds[i] for prop in column)
     }
     plain = tuple(_plain(arm, differing, definitions) for arm in arms)
-    return TaggedRow(*head, positions, tag=tag, arms=plain, tags=tags)
+    is_open = any(arm.is_open for arm in arms)
+    return TaggedRow(*head, positions, is_open=is_open, tag=tag, arms=plain, tags=tags)
 
 
 _ASKED = (

@@ -34,9 +34,10 @@ _DATETIME = re.compile(
 
 
 class Extra(Mapping[str, Any]):
-    """The properties of a message that its schema does not name, by JSON Pointer (RFC 6901).
+    """What a message has beyond its schema, by JSON Pointer (RFC 6901).
 
-    Read-only. A message holds one only if it has such properties; encoding puts them back.
+    These are properties that the schema does not name, and positions beyond those it names.
+    Read-only. A message holds one only if it has such; encoding puts them back.
     """
 
     __slots__ = ("_values",)
@@ -68,6 +69,12 @@ class Extra(Mapping[str, Any]):
 
 class OpenTag(str):
     """The tag of an object whose kind the schema does not know, kept as it was."""
+
+    __slots__ = ()
+
+
+class Alone(str):
+    """Name of the property whose value is the whole message, without the object around it."""
 
     __slots__ = ()
 
@@ -196,6 +203,44 @@ def take_unknown(
         extra[_pointer((at, name))] = value.pop(name)
 
 
+def unknown_positions(value: list[Any], known: int, at: str) -> list[Issue]:
+    """Return an issue for each position of an array at ``at`` beyond those of its schema."""
+    expected = f"no position after {known - 1}"
+    return [(f"{at}/{i}", "items", expected, value[i]) for i in range(known, len(value))]
+
+
+def take_beyond(value: list[Any], known: int, at: Path, extra: dict[str, Any]) -> None:
+    """Move the positions beyond those of a schema to ``extra``, by JSON Pointer."""
+    for i in range(known, len(value)):
+        extra[_pointer((at, i))] = value[i]
+    del value[known:]
+
+
+def wrap(value: dict[str, Any], name: str, extra: Mapping[str, Any]) -> None:
+    """Make a message of the value of one of its properties, in place; `unwrap` undoes it.
+
+    Args:
+        value: The value of the property, without what its schema does not name.
+        name: Name of the property.
+        extra: What the schema does not name, by JSON Pointer.
+    """
+    inner = dict(value)
+    value.clear()
+    value.update({name: inner, "@alone": name})
+    if extra:
+        value["@extra"] = extra
+
+
+def unwrap(value: dict[str, Any]) -> None:
+    """Make a message that stands alone the value of its property again, in place."""
+    name = value.pop("@alone", None)
+    if name is not None:
+        inner = value.pop(name)
+        extra = value.pop("@extra", {})
+        value.clear()
+        value.update({**inner, "@extra": extra})
+
+
 def _pointer(path: Path) -> str:
     return f"{_pointer(path[0])}/{pointer_token(str(path[1]))}" if path else ""
 
@@ -211,7 +256,7 @@ def key_token(key: object) -> str:
 
 
 def insert(obj: Any, pointer: str, value: object) -> None:
-    """Add a property at a JSON Pointer into a parsed message, in place.
+    """Add a property, or a position at the end, at a JSON Pointer into a message, in place.
 
     Raises:
         KeyError, IndexError, TypeError, ValueError: The pointer leads nowhere.
@@ -219,6 +264,11 @@ def insert(obj: Any, pointer: str, value: object) -> None:
     *steps, last = [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
     for step in steps:
         obj = obj[int(step) if type(obj) is list else step]
+    if type(obj) is list:
+        if int(last) != len(obj):
+            raise ValueError(pointer)
+        obj.append(value)
+        return
     if last in obj:
         raise ValueError(pointer)
     obj[last] = value

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from changewire.codec import Data, EncodeError, codec, codec_of, decode_all_any, decode_any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from changewire.convert import Version
 
 
@@ -39,7 +41,13 @@ def decode_key(data: Data, *, format: str) -> Any:
     return codec(format).decode_key(data)
 
 
-def encode(model: object, *, version: Version = "current", declared: bool = False) -> bytes:
+def encode(
+    model: object,
+    *,
+    version: Version = "current",
+    declared: bool = False,
+    keys: Sequence[str] | None = None,
+) -> bytes:
     """Return the bytes of a model, or of a list of models; see `Codec.encode`.
 
     Args:
@@ -48,10 +56,11 @@ def encode(model: object, *, version: Version = "current", declared: bool = Fals
             deletes of two parts. ``current`` writes each model as it is.
         declared: Also refuse a model with values of other types than it declares for them, or that
             contradicts itself otherwise, as `validate` does.
+        keys: With `declared`, columns that name the row, as for `validate`.
 
     Raises:
         EncodeError: A model cannot be written, or the legacy version has no place for all of it.
-        ValueError: The format has no such version.
+        ValueError: The format has no such version, or `keys` does not fit it.
     """
     coder = codec_of(model)
     if version != "current":
@@ -60,9 +69,9 @@ def encode(model: object, *, version: Version = "current", declared: bool = Fals
         model = in_version(model, version)
     data = coder.encode(model)
     if declared:
-        from changewire.changes.contradictions import contradictions
+        from changewire.changes.contradictions import contradictions, options_of
 
-        issues = contradictions(data, coder.format)
+        issues = contradictions(data, coder.format, options_of(coder.format, keys))
         if issues:
             raise EncodeError(coder.format, issues)
     return data

@@ -87,7 +87,7 @@ def decode(family: str, variant: str, obj: object) -> Any:
         if kind is None:
             raise LookupError(variant)
     prepared = wire.decode(wire.encode(obj))
-    module(family, "extras").take_out(prepared, variant)
+    module(family, "extras").take_out(prepared, _kept_as(variant, kind))
     data = wire.encode(prepared)
     return wire.decode(data, type=kind, dec_hook=_build)
 
@@ -96,8 +96,16 @@ def encode(family: str, variant: str, model: object) -> Any:
     """Return the parsed message that a model stands for."""
     wire = encoding(family)
     obj = wire.decode(wire.encode(model, enc_hook=_plain))
-    module(family, "extras").put_back(obj, variant)
+    if wire is msgspec.msgpack and isinstance(model, list):
+        return [encode(family, "Message", item) for item in model]
+    module(family, "extras").put_back(obj, _kept_as(variant, type(model)))
     return obj
+
+
+def _kept_as(variant: str, kind: Any) -> str:
+    """Return the name by which unknown parts are taken out: of an array, that of its model."""
+    is_array = isinstance(kind, type) and getattr(kind, "__struct_config__", None)
+    return kind.__name__ if is_array and kind.__struct_config__.array_like else variant
 
 
 def _build(kind: Any, value: object) -> object:
@@ -105,4 +113,6 @@ def _build(kind: Any, value: object) -> object:
 
 
 def _plain(value: object) -> object:
+    if value is msgspec.UNSET:  # positions without a name, in an array that has none
+        return None
     return str(value) if isinstance(value, str) else dict(value)  # type: ignore[call-overload]

@@ -15,6 +15,15 @@ UPDATE = "UPDATE_GOLDEN"
 COMMAND = f"{UPDATE}=1 pytest tests/codegen/test_cases.py"
 
 SHOWN = {
+    "alone": (
+        "__init__.py",
+        "models.py",
+        "validators.py",
+        "extras.py",
+        "leniencies.py",
+        "strategies.py",
+        "schemas/message.json",
+    ),
     "anything": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
     "binary": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
     "bytes_and_times": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
@@ -28,6 +37,16 @@ SHOWN = {
     "names": ("models.py", "arrow.py", "spark.py", "page.md"),
     "open_arm": ("models.py", "validators.py", "extras.py", "strategies.py"),
     "open_objects": ("extras.py", "validators.py"),
+    "open_rows": (
+        "models.py",
+        "dispatch.py",
+        "validators.py",
+        "extras.py",
+        "leniencies.py",
+        "strategies.py",
+        "arrow.py",
+        "page.md",
+    ),
     "optional_and_nullable": (
         "models.py",
         "validators.py",

@@ -147,6 +147,36 @@ def test_unknown_properties_come_back_where_they_were() -> None:
     assert encode("open_objects", "Outer", model) == obj
 
 
+def test_more_positions_come_back_where_they_were() -> None:
+    """A position without a name is kept at any depth, and reported only by a closed check."""
+    obj = [1, False, ["a", 7, "more"], None, [2]]
+    assert errors("open_rows", "Message", obj) == []
+    pointers = ["/2/2", "/3", "/4"]
+    assert sorted(i[0] for i in errors("open_rows", "Message", obj, closed=True)) == pointers
+    model = decode("open_rows", "Message", obj)
+    assert dict(model.extra) == {"/3": None, "/4": [2], "/2/2": "more"}
+    assert module("open_rows", "leniencies").leniencies(model) == ["unknown-property"]
+    assert encode("open_rows", "Message", model) == obj
+    assert decode("open_rows", "Message", [1, True, ["a"]]).extra is msgspec.UNSET
+
+
+def test_a_message_may_be_the_value_of_a_property_alone() -> None:
+    """Its model is that of the whole message, and it comes back without the object around it."""
+    obj = {"op": "made", "size": 1, "new": [1]}
+    whole = {"event": {"op": "made", "size": 1}}
+    model, other = (decode("alone", "Message", one) for one in (obj, whole))
+    assert (model.alone, other.alone) == ("event", msgspec.UNSET)
+    assert (model.event, dict(model.extra)) == (other.event, {"/new": [1]})
+    used = module("alone", "leniencies").leniencies
+    assert (used(model), used(other)) == (["missing-envelope", "unknown-property"], [])
+    assert encode("alone", "Message", model) == obj
+    assert encode("alone", "Message", other) == whole
+    assert [i[:2] for i in errors("alone", "Message", {"op": "gone"})] == [("/age", "required")]
+    assert [i[:2] for i in errors("alone", "Message", {**obj, "note": None})] == [
+        ("/event", "required")
+    ]
+
+
 def test_unknown_tag_goes_to_the_open_arm_and_back() -> None:
     """An object of a kind yet unknown is the open arm's, and is written as it was."""
     obj = {"fields": [{"type": "text", "value": "a"}, {"type": "new", "value": {"b": 1}}]}

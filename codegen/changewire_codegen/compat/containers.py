@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from changewire_codegen.compat.arms import arm_nodes
 from changewire_codegen.compat.differences import MISSING, Comparison, Loss, Losses, Pair
 from changewire_codegen.compat.places import ENTRY, ITEM, At, Step
+from changewire_codegen.compat.rules import Side
 from changewire_codegen.compat.samples import sample
 from changewire_codegen.compat.scalars import compare_bound
 from changewire_codegen.compat.unions import compare_arms
@@ -43,7 +45,31 @@ def compare_object(found: Comparison, pair: Pair, tag: tuple[Step, ...]) -> None
         elif ("name", name) not in tag:
             _below(found, pair, "properties", name, ("name", name))
     _compare_required(found, pair)
+    _compare_alone(found, pair)
     _compare_rule(found, pair)
+
+
+def _compare_alone(found: Comparison, pair: Pair) -> None:
+    """Compare which property the whole message may be the value of."""
+    old, new = (
+        {name for name, node in at.node["properties"].items() if "x-alone" in node}
+        for at in (pair.old, pair.new)
+    )
+    for name in sorted(old ^ new):
+        at = pair.new if name in new else pair.old
+        prop = at.at("properties", name)
+        lost = Loss(None, tuple(_samples(prop)))
+        if name in new:
+            found.add("alone-added", pair, (prop, "/x-alone"), ("", name), {"writers": lost})
+        else:
+            found.add("alone-removed", pair, (prop, "/x-alone"), (name, ""), {"readers": lost})
+
+
+def _samples(at: At) -> list[Any]:
+    try:
+        return [sample(at)]
+    except LookupError:
+        return []
 
 
 def _below(found: Comparison, pair: Pair, keyword: str, where: str | int, step: Step) -> None:
@@ -83,21 +109,37 @@ def compare_row(found: Comparison, pair: Pair, tag: tuple[Step, ...]) -> None:
     for i in range(min(counts)):
         if ("index", i) not in tag:
             _below(found, pair, "prefixItems", i, ("index", i))
+    _compare_openness(found, pair)
     losses: Losses = {"readers": _row_loss(pair.old), "writers": _row_loss(pair.new)}
+    # An open array takes the positions that only the other one names.
+    added = _without(pair, "writers") if _is_open(pair.old) else pair
+    removed = _without(pair, "readers") if _is_open(pair.new) else pair
     for i in range(counts[0], counts[1]):
         place = pair.new.at("prefixItems", i)
-        found.add("position-added", pair, (place, ""), ("", place.node["title"]), losses)
+        found.add("position-added", added, (place, ""), ("", place.node["title"]), losses)
     for i in range(counts[1], counts[0]):
         place = pair.old.at("prefixItems", i)
-        found.add("position-removed", pair, (place, ""), (place.node["title"], ""), losses)
+        found.add("position-removed", removed, (place, ""), (place.node["title"], ""), losses)
+
+
+def _without(pair: Pair, side: Side) -> Pair:
+    return replace(pair, sides=tuple(other for other in pair.sides if other != side))
+
+
+def _compare_openness(found: Comparison, pair: Pair) -> None:
+    """Compare whether positions may be without a name: producers write none of these."""
+    old, new = (_is_open(at) for at in (pair.old, pair.new))
+    if old != new:
+        found.add("row-opened" if new else "row-closed", pair, (pair.new, ""), ("", ""), {})
+
+
+def _is_open(at: At) -> bool:
+    return "maxItems" not in at.node
 
 
 def _row_loss(at: At) -> Loss:
     """Return what is lost where an array has another length: all of it."""
-    try:
-        return Loss({"type": "array"}, (sample(at),))
-    except LookupError:
-        return Loss({"type": "array"})
+    return Loss({"type": "array"}, tuple(_samples(at)))
 
 
 def compare_lists(found: Comparison, pair: Pair) -> None:
@@ -184,13 +226,13 @@ def row_as_list(found: Comparison, pair: Pair) -> None:
 
 def _compare_count(found: Comparison, pair: Pair, named: At, other: At) -> None:
     """Compare the number of positions with the bounds of a list."""
-    count = len(named.node["prefixItems"])
 
     def lost(*_: object) -> Loss:
         return _row_loss(named)
 
     for keyword, default in (("minItems", 0), ("maxItems", _NO_END)):
         limit = other.node.get(keyword, default)
-        if (limit > count) if keyword == "minItems" else (limit < count):
-            bounds = (count, limit) if named is pair.old else (limit, count)
+        size = named.node.get(keyword, _NO_END)
+        if (limit > size) if keyword == "minItems" else (limit < size):
+            bounds = (size, limit) if named is pair.old else (limit, size)
             compare_bound(found, pair, keyword, bounds, lost)

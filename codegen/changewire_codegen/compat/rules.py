@@ -115,6 +115,8 @@ RULES: Final[Mapping[str, Rule]] = {
     "pattern-changed": Rule(("pattern",), *_OTHER, "text had to match {old}, must match {new}"),
     "position-added": Rule(("prefixItems",), *_OTHER, "a new position: {new}"),
     "position-removed": Rule(("prefixItems",), *_OTHER, "the position is gone: {old}"),
+    "row-opened": Rule(("items", "maxItems"), *_NOTHING, "it may have positions without a name"),
+    "row-closed": Rule(("items", "maxItems"), *_NOTHING, "all its positions have names"),
     "property-added": Rule(
         ("properties",),
         *_NOTHING,
@@ -142,6 +144,8 @@ RULES: Final[Mapping[str, Rule]] = {
     "repeated-changed": Rule(
         ("x-repeated",), *_NOTHING, "whether it is the same in message after message changed"
     ),
+    "alone-added": Rule(("x-alone",), *_WIDER, "a message may be {new} alone"),
+    "alone-removed": Rule(("x-alone",), *_NARROWER, "no message may be {old} alone"),
     "leniency-added": Rule(("x-leniency",), *_NOTHING, "a leniency is counted: {new}"),
     "leniency-removed": Rule(
         ("x-leniency",), *_NOTHING, "a leniency is not counted any more: {old}"

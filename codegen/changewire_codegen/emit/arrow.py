@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from changewire_codegen.columns import (
+    EXTRA,
     Column,
     Leaf,
     LeafKind,
@@ -110,6 +111,8 @@ def _array(field: StructField, family: Family) -> str:
     """Return the expression of one column."""
     column = field.column
     value = f"value.{field.attribute}"
+    if field.name == EXTRA and family.encoding != "json":
+        value = f"dict({value} or ()) or None"
     if not field.everywhere:
         value = f"getattr(value, {field.attribute!r}, UNSET)"
     values = f"[{value} for value in values]"

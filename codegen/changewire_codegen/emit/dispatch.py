@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
-from changewire_codegen.emit.row_validators import nested_length, row_arms, tuple_of
+from changewire_codegen.emit.row_validators import (
+    holds_open,
+    nested_length,
+    nested_row,
+    row_arms,
+    tuple_of,
+)
 from changewire_codegen.nodes import Family, Row, RowUnion
 from changewire_codegen.writer import UNTYPED, Writer, module_docstring
 
@@ -88,13 +94,17 @@ def _arm_of(union: RowUnion | None, family: Family, writer: Writer) -> None:
             writer("return None")
             return
         arms = row_arms(union, family)
-        writer(f"if type(obj) is not list or len(obj) != {len(arms[0].positions)}:")
+        too = "<" if arms[0].is_open else "!="
+        writer(f"if type(obj) is not list or len(obj) {too} {len(arms[0].positions)}:")
         writer("    return None")
         tests = [f"type(obj[{i}]) is not int" for i in union.tags]
         key = [f"obj[{i}]" for i in union.tags]
         if union.nested is not None:
             tests.append(f"type(obj[{union.nested}]) is not list")
-            key.append(f"len(obj[{union.nested}])")
+            size = f"len(obj[{union.nested}])"
+            if holds_open(union, family):
+                size = f"min({size}, _OPEN.get({tuple_of(key)}, {size}))"
+            key.append(size)
         writer(f"if {' or '.join(tests)}:")
         writer("    return None")
         writer(f"return _BY_CONSTANTS.get({tuple_of(key)})")
@@ -104,4 +114,17 @@ def _arm_of(union: RowUnion | None, family: Family, writer: Writer) -> None:
             inner = () if union.nested is None else (nested_length(arm, union, family),)
             for own in keys:
                 writer(f"{(*own, *inner)!r}: models.{arm.name},")
+    writer("}")
+    if holds_open(union, family):
+        _open_lengths(union, family, writer)
+
+
+def _open_lengths(union: RowUnion, family: Family, writer: Writer) -> None:
+    """Write the length of the inner array that may be longer, by the constants of its arm."""
+    writer()
+    with writer.block("_OPEN: Mapping[tuple[int, ...], int] = {"):
+        for arm, keys in zip(row_arms(union, family), union.keys, strict=True):
+            row = nested_row(arm, union, family)
+            for own in keys if row is not None and row.is_open else ():
+                writer(f"{own!r}: {nested_length(arm, union, family)},")
     writer("}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from changewire_codegen.alone import alone_property, alone_test, alone_union
 from changewire_codegen.names import inner, snake
 from changewire_codegen.nodes import (
     OPEN_TAG,
@@ -22,6 +23,7 @@ from changewire_codegen.nodes import (
     Property,
     RefTo,
     Row,
+    RowUnion,
     Type,
     Union,
 )
@@ -38,7 +40,7 @@ ARMS = {
 def extras(family: Family, package: str) -> str:
     """Return the source of the module, unformatted."""
     held = held_by_messages(family)
-    takes = _reaching(family, lambda definition: isinstance(definition, Object)) & held
+    takes = _reaching(family, _is_open) & held
     puts = _reaching(family, lambda definition: _is_put_back(definition, family)) & held
     writer = Writer()
     writer(module_docstring("Unknown properties and tags", family))
@@ -46,7 +48,8 @@ def extras(family: Family, package: str) -> str:
     writer("from __future__ import annotations")
     writer("from collections.abc import Callable, Mapping")
     writer("from typing import Any")
-    writer(f"from {package}.support import Path, as_text, insert, take_unknown")
+    names = "Path, as_text, insert, take_beyond, take_unknown, unwrap, wrap"
+    writer(f"from {package}.support import {names}")
     for definition in family.definitions.values():
         if definition.name in takes:
             _take(definition, family, takes, writer)
@@ -61,21 +64,32 @@ def extras(family: Family, package: str) -> str:
 
 
 def _reaching(family: Family, start: Callable[[Definition], bool]) -> set[str]:
-    """Return the definitions that are such, or hold such at any depth."""
+    """Return the definitions that are such, or hold such at any depth.
+
+    The reader of messages that are arrays chooses the arm itself, and does so in a batch.
+    """
     found: set[str] = set()
     while True:
         more = {
             name
             for name, definition in family.definitions.items()
-            if start(definition) or any(other in found for other in references(definition))
+            if not isinstance(definition, RowUnion)
+            and (start(definition) or any(other in found for other in references(definition)))
         }
         if more == found:
             return found
         found = more
 
 
+def _is_open(definition: Definition) -> bool:
+    """Return whether a definition itself may hold more than its schema names."""
+    return isinstance(definition, Object) or (isinstance(definition, Row) and definition.is_open)
+
+
 def _is_put_back(definition: Definition, family: Family) -> bool:
-    """Return whether encoding has something to put back into an object itself."""
+    """Return whether encoding has something to put back into an object or array itself."""
+    if isinstance(definition, Row):
+        return has_extra(definition, family)
     if not isinstance(definition, Object):
         return False
     is_open = definition.tag is not None and definition.tag.value is None
@@ -83,12 +97,14 @@ def _is_put_back(definition: Definition, family: Family) -> bool:
 
 
 def _entry(family: Family, names: Mapping[str, set[str]], writer: Writer) -> None:
+    roots = set(family.roles.values() or family.variants.values())
+    for definition in [family.definitions[name] for name in roots]:
+        if isinstance(definition, RowUnion):
+            roots |= {*definition.arms}
     for verb in ("take", "put"):
         writer()
         with writer.block(f"_{verb.upper()}: {ARMS[verb]} = {{"):
-            for name in sorted(
-                set(family.roles.values() or family.variants.values()) & names[verb]
-            ):
+            for name in sorted(roots & names[verb]):
                 writer(f"{name!r}: _{verb}_{snake(name)},")
         writer("}")
     writer()
@@ -125,12 +141,21 @@ def _take(definition: Definition, family: Family, names: set[str], writer: Write
                 writer(f"{arms}.get({tag}, {other})(value, at, extra)")
         return
     with writer.block(f"{head}:"):
+        if isinstance(definition, Row):
+            _take_row(definition, family, names, writer)
+            return
         if not isinstance(definition, Object):
             _walk_all(definition, names, writer, "take")
             return
         own = has_extra(definition, family)
         if own:
             writer("at, extra = (), {}")
+        union, alone = alone_union(definition, family), alone_property(definition)
+        if union is not None and alone is not None:
+            with writer.block(f"if {alone_test(definition, union, 'value')}:"):
+                writer(f"_take_{snake(union.name)}(value, at, extra)")
+                writer(f"wrap(value, {alone.wire!r}, extra)")
+                writer("return")
         wires = tuple(prop.wire for prop in definition.properties)
         required = sum(prop.required for prop in definition.properties)
         with writer.block(f"if len(value) > {required}:"):
@@ -144,6 +169,19 @@ def _take(definition: Definition, family: Family, names: set[str], writer: Write
                 writer('value["@extra"] = extra')
 
 
+def _take_row(row: Row, family: Family, names: set[str], writer: Writer) -> None:
+    own = has_extra(row, family)
+    if own:
+        writer("at, extra = (), {}")
+    if row.is_open:
+        with writer.block(f"if len(value) > {len(row.positions)}:"):
+            writer(f"take_beyond(value, {len(row.positions)}, at, extra)")
+    _walk_all(row, names, writer, "take")
+    if own:
+        with writer.block("if extra:"):
+            writer("value.append(extra)")
+
+
 def _put(definition: Definition, family: Family, names: set[str], writer: Writer) -> None:
     writer()
     if isinstance(definition, Union):
@@ -155,11 +193,16 @@ def _put(definition: Definition, family: Family, names: set[str], writer: Writer
         return
     with writer.block(f"def _put_{snake(definition.name)}(value: Any) -> None:"):
         _walk_all(definition, names, writer, "put")
+        if isinstance(definition, Row) and has_extra(definition, family):
+            with writer.block("for pointer, extra in (value.pop() or {}).items():"):
+                writer("insert(value, pointer, extra)")
         if not isinstance(definition, Object):
             return
         if definition.tag is not None and definition.tag.value is None:
             wire = definition.tag.wire
             writer(f"value[{wire!r}] = value.pop({'@' + wire!r})")
+        if alone_property(definition) is not None:
+            writer("unwrap(value)")
         if has_extra(definition, family):
             with writer.block('for pointer, extra in value.pop("@extra", {}).items():'):
                 writer("insert(value, pointer, extra)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from changewire_codegen.alone import MISSING_ENVELOPE, alone_property
 from changewire_codegen.emit.boolean import ALWAYS, Compare, Test, every, printed
 from changewire_codegen.emit.conditions import build_condition
 from changewire_codegen.emit.lenient import called, children, chosen_arms, lenient_names
@@ -90,7 +91,8 @@ def _entry(roots: list[str], family: Family, writer: Writer) -> None:
 
 def _about_extra(family: Family) -> list[str]:
     if any(has_extra(definition, family) for definition in family.definitions.values()):
-        return [f"`{UNKNOWN_PROPERTY}` stands for the properties in `extra`."]
+        word = "properties" if family.encoding == "json" else "positions"
+        return [f"`{UNKNOWN_PROPERTY}` stands for the {word} in `extra`."]
     return []
 
 
@@ -146,6 +148,8 @@ def _function(
             view = ModelView(RefTo(model or definition.name), family, place)
             for name, condition in definition.leniencies.items():
                 _use(name, build_condition(condition, "value", view), writer)
+            if alone_property(definition) is not None:
+                _use(MISSING_ENVELOPE, Compare("value.alone", "is not", "UNSET"), writer)
             if has_extra(definition, family):
                 _use(UNKNOWN_PROPERTY, Compare("value.extra", "is not", "UNSET"), writer)
         for prop in children(definition):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from changewire_codegen.alone import MISSING_ENVELOPE, alone_property
 from changewire_codegen.nodes import (
     AnyDefinition,
     Family,
@@ -23,6 +24,8 @@ def named_leniencies(family: Family) -> dict[str, list[str]]:
         if isinstance(definition, (Object, Row)):
             for name in definition.leniencies:
                 found.setdefault(name, []).append(definition.name)
+        if alone_property(definition) is not None:
+            found.setdefault(MISSING_ENVELOPE, []).append(definition.name)
         for prop in children(definition):
             for name in prop.leniencies:
                 found.setdefault(name, []).append(f"{definition.name}.{prop.wire}")

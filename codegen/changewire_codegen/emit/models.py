@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from changewire_codegen.alone import alone_property
 from changewire_codegen.emit.checks import check_tables, row_checks
 from changewire_codegen.emit.hints import hint
 from changewire_codegen.emit.repeated import class_tail, readers
@@ -19,6 +20,10 @@ from changewire_codegen.order import has_extra, parsed_apart
 from changewire_codegen.writer import Writer, module_docstring, quoted_docstring
 
 _TEXT_WIDTH = 92
+_ALONE = "`{}` if the message is the value of this property, without the object around it."
+_EXTRA_POSITIONS = (
+    "Positions that the schema does not name, by JSON Pointer; unset if there are none."
+)
 _EXTRA = "Properties that the schema does not name, by JSON Pointer; unset if there are none."
 
 
@@ -38,7 +43,8 @@ def models(family: Family, package: str) -> str:
     writer("from datetime import datetime")
     writer("from typing import Annotated, Any, ClassVar, Literal, TypeAlias")
     writer("from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field")
-    writer(f"from {package}.support import Extra, OpenTag, as_binary64, constructor_call, repeated")
+    writer(f"from {package}.support import Alone, Extra, OpenTag, as_binary64")
+    writer(f"from {package}.support import constructor_call, repeated")
     for definition in family.definitions.values():
         writer()
         _define(definition, family, writer)
@@ -73,10 +79,15 @@ def _class(definition: Object | Row, family: Family, writer: Writer) -> None:
                 writer(f"{position.name}: {hint(position.type)}{value}")
                 _docstring(position.description, writer)
             tail = row_checks(definition, family)
+        alone = alone_property(definition)
+        if alone is not None:
+            writer()
+            writer('alone: Alone | UnsetType = field(name="@alone", default=UNSET)')
+            _docstring(_ALONE.format(alone.wire), writer)
         if has_extra(definition, family):
             writer()
             writer('extra: Extra | UnsetType = field(name="@extra", default=UNSET)')
-            _docstring(_EXTRA, writer)
+            _docstring(_EXTRA_POSITIONS if isinstance(definition, Row) else _EXTRA, writer)
         for line in tail:
             writer(line)
 

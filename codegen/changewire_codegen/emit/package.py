@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from changewire_codegen.alone import alone_property
 from changewire_codegen.canonical import canonical_schemas, digest
 from changewire_codegen.nodes import Family
 from changewire_codegen.writer import COMMAND, Writer, module_docstring
@@ -37,7 +38,12 @@ def family_init(family: Family, package: str) -> str:
     for name in names:
         writer(f"    {name},")
     writer(")")
-    constants = ["DIGESTS", "ENCODING", "EXACT", "FORMAT", "ROLES"]
+    alone = {
+        name: prop.wire
+        for name, definition in family.definitions.items()
+        if (prop := alone_property(definition)) is not None
+    }
+    constants = [*(["ALONE"] if alone else []), "DIGESTS", "ENCODING", "EXACT", "FORMAT", "ROLES"]
     writer(f"__all__ = {[*constants, *names]!r}")
     writer(f"FORMAT: Final = {family.format!r}")
     writer('"""Public name of the wire format; None for a family that is not a wire format."""')
@@ -47,6 +53,9 @@ def family_init(family: Family, package: str) -> str:
     writer('"""Whether numbers that binary64 cannot hold are kept as decimals."""')
     writer(f"ROLES: Final[Mapping[str, str]] = {dict(family.roles)!r}")
     writer('"""Model for each part that a Kafka record can play."""')
+    if alone:
+        writer(f"ALONE: Final[Mapping[str, str]] = {alone!r}")
+        writer('"""Property of a model whose value may be the whole message."""')
     digests = {
         family.variants[file.removesuffix(".json")]: digest(text)
         for file, text in canonical_schemas(family).items()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from changewire_codegen.emit.content import content_rows, variant_rows
 from changewire_codegen.emit.lenient import named_leniencies
-from changewire_codegen.emit.row_validators import nested_length, row_arms
+from changewire_codegen.emit.row_validators import nested_length, nested_row, row_arms
 from changewire_codegen.emit.scalars import type_words
 from changewire_codegen.examples import example_lines
 from changewire_codegen.nodes import (
@@ -13,6 +13,7 @@ from changewire_codegen.nodes import (
     Family,
     Object,
     Property,
+    Row,
     RowUnion,
     TaggedRow,
     Union,
@@ -153,11 +154,17 @@ def row_union_lines(union: RowUnion, family: Family) -> list[list[str]]:
     rows = [head, ["---"] * len(head)]
     for arm, keys in zip(arms, union.keys, strict=True):
         for key in keys:
-            inner = [] if union.nested is None else [str(nested_length(arm, union, family))]
+            inner = [] if union.nested is None else [_length_words(arm, union, family)]
             rows.append(
                 [*(f"`{tag}`" for tag in key), *inner, f"[{arm.name}](#{arm.name.lower()})"]
             )
     return rows
+
+
+def _length_words(arm: Row, union: RowUnion, family: Family) -> str:
+    row = nested_row(arm, union, family)
+    more = " or more" if row is not None and row.is_open else ""
+    return f"{nested_length(arm, union, family)}{more}"
 
 
 def tag_lines(row: TaggedRow, family: Family) -> list[list[str]]:

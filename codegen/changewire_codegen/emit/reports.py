@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from changewire_codegen.names import escape_pointer, snake
+from changewire_codegen.nodes import Row
 from changewire_codegen.writer import Writer
 
 CHECK = "Callable[[Any, str, bool, list[Issue]], None]"
@@ -32,9 +33,11 @@ def refuse_type(word: str, writer: Writer) -> None:
         writer("return")
 
 
-def refuse_length(count: int, writer: Writer) -> None:
-    """Write the check that the value is an array with a number of positions."""
+def refuse_length(row: Row, writer: Writer) -> None:
+    """Write the check that the value is an array with as many positions as another."""
     refuse_type("array", writer)
-    with writer.block(f"if len(value) != {count}:"):
-        report("at", "prefixItems", f"{count} positions", "value", writer)
+    count = len(row.positions)
+    with writer.block(f"if len(value) {'<' if row.is_open else '!='} {count}:"):
+        words = f"at least {count} positions" if row.is_open else f"{count} positions"
+        report("at", "prefixItems", words, "value", writer)
         writer("return")

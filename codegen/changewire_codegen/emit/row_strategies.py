@@ -29,7 +29,7 @@ def broken_tagged_row(row: TaggedRow, names: tuple[str, list[str]], writer: Writ
     with writer.block("return st.one_of("):
         for name in broken:
             writer(f"{name}(),")
-        writer(f"drawing.broken_row({valid}(), {{{row.tag}: {other}}}),")
+        writer(f"drawing.broken_row({valid}(), {{{row.tag}: {other}}}{_open(row)}),")
     writer(")")
 
 
@@ -46,13 +46,20 @@ def broken_row_union(
                 spoilt = spoil(prop.type, arm.name)
                 if i == union.nested and others:
                     spoilt = f"drawing.not_as_long({spoilt}, {others!r})"
-                writer(f"drawing.broken_row({function(arm.name)}(), {{{i}: {spoilt}}}),")
+                row = f"{function(arm.name)}(), {{{i}: {spoilt}}}{_open(arm)}"
+                writer(f"drawing.broken_row({row}),")
         for place, i in enumerate(union.tags):
             known = tuple(sorted({key[place] for keys in union.keys for key in keys}))
             other = f"drawing.INT64.filter(lambda tag: {none_of('tag', known)})"
             spoilt = f"drawing.not_of('integer') | {other}"
-            writer(f"drawing.broken_row({function(union.name)}(), {{{i}: {spoilt}}}),")
+            first = row_arms(union, family)[0]
+            row = f"{function(union.name)}(), {{{i}: {spoilt}}}{_open(first)}"
+            writer(f"drawing.broken_row({row}),")
     writer(")")
+
+
+def _open(row: Row) -> str:
+    return ", is_open=True" if row.is_open else ""
 
 
 def _other_lengths(arm: Row, union: RowUnion, family: Family) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ def tagged_row(row: TaggedRow, writer: Writer) -> None:
     known = [tag for tags in row.tags for tag in tags]
     expected = "integer" if row.open_arm else _one_of(known)
     with writer.block(f"def {signature(row.name)}:"):
-        refuse_length(len(row.positions), writer)
+        refuse_length(row, writer)
         writer(f"tag = value[{row.tag}]")
         other = "" if row.open_arm is None else f", _{snake(row.open_arm.name)}"
         writer(f"check = {_table(row.name)}.get(tag{other}) if type(tag) is int else None")
@@ -38,7 +38,7 @@ def row_union(union: RowUnion, family: Family, writer: Writer) -> None:
     """Write the check of a union whose arms differ in constants, or in an inner length."""
     arms = row_arms(union, family)
     with writer.block(f"def {signature(union.name)}:"):
-        refuse_length(len(arms[0].positions), writer)
+        refuse_length(arms[0], writer)
         for place, i in enumerate(union.tags):
             known = sorted({key[place] for keys in union.keys for key in keys})
             broken = f"!= {known[0]}" if len(known) == 1 else f"not in {tuple(known)}"
@@ -53,18 +53,20 @@ def row_union(union: RowUnion, family: Family, writer: Writer) -> None:
         with writer.block("elif len(checks) == 1:"):
             writer("next(iter(checks.values()))(value, at, closed, out)")
         if union.nested is not None:
-            _choose_by_length(union.nested, writer)
+            _choose_by_length(union.nested, writer, is_open=holds_open(union, family))
 
 
-def _choose_by_length(nested: int, writer: Writer) -> None:
+def _choose_by_length(nested: int, writer: Writer, *, is_open: bool) -> None:
+    """Write the choice by the length of the inner array; of open ones, the longest takes more."""
     inner, at = f"value[{nested}]", below(str(nested))
     with writer.block(f"elif type({inner}) is not list:"):
         report(at, "type", "array", inner, writer)
-    with writer.block(f"elif len({inner}) not in checks:"):
+    size = f"min(len({inner}), max(checks))" if is_open else f"len({inner})"
+    with writer.block(f"elif {size} not in checks:"):
         writer("words = ' or '.join(map(str, sorted(checks))) + ' positions'")
         writer(f"out.append(({at}, 'prefixItems', words, {inner}))")
     with writer.block("else:"):
-        writer(f"checks[len({inner})](value, at, closed, out)")
+        writer(f"checks[{size}](value, at, closed, out)")
 
 
 def key_table(union: RowUnion, family: Family, writer: Writer) -> None:
@@ -85,9 +87,21 @@ def key_table(union: RowUnion, family: Family, writer: Writer) -> None:
 
 def nested_length(arm: Row, union: RowUnion, family: Family) -> int:
     """Return the number of positions of the inner array of an arm; 0 if no arm has one."""
+    inner = nested_row(arm, union, family)
+    return 0 if inner is None else len(inner.positions)
+
+
+def nested_row(arm: Row, union: RowUnion, family: Family) -> Row | None:
+    """Return the inner array of an arm by whose length the union distinguishes arms."""
     kind = None if union.nested is None else arm.positions[union.nested].type
     inner = family.definitions[kind.name] if isinstance(kind, RefTo) else None
-    return len(inner.positions) if isinstance(inner, Row) else 0
+    return inner if isinstance(inner, Row) else None
+
+
+def holds_open(union: RowUnion, family: Family) -> bool:
+    """Return whether the inner array of an arm is open."""
+    rows = [nested_row(arm, union, family) for arm in row_arms(union, family)]
+    return any(row.is_open for row in rows if row is not None)
 
 
 def row_arms(union: RowUnion, family: Family) -> list[Row]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import keyword
 from functools import partial
 
+from changewire_codegen.alone import alone_union
 from changewire_codegen.columns import reaches
 from changewire_codegen.emit.boolean import printed
 from changewire_codegen.emit.conditions import build_rule
@@ -68,7 +69,15 @@ def _function(title: str) -> str:
 def _valid(definition: AnyDefinition, family: Family, writer: Writer) -> None:
     writer()
     writer("@cache")
-    with writer.block(f"def {_function(definition.name)}() -> {STRATEGY}:"):
+    name, union = _function(definition.name), alone_union(definition, family)
+    if union is not None and isinstance(definition, Object):
+        with writer.block(f"def {name}() -> {STRATEGY}:"):
+            writer.docstring(f"Draw a valid {definition.name}, as parsed from the wire.")
+            writer(f"return st.one_of({_enveloped(definition)}(), {_function(union.name)}())")
+        writer()
+        writer("@cache")
+        name = _enveloped(definition)
+    with writer.block(f"def {name}() -> {STRATEGY}:"):
         writer.docstring(f"Draw a valid {definition.name}, as parsed from the wire.")
         if isinstance(definition, (RowUnion, TaggedRow, Union)):
             arms = ", ".join(f"{_function(arm)}()" for arm in _arms(definition))
@@ -80,6 +89,11 @@ def _valid(definition: AnyDefinition, family: Family, writer: Writer) -> None:
             writer(f"return st.tuples({values}).map(list)")
         else:
             _valid_object(definition, family, writer)
+
+
+def _enveloped(definition: Object) -> str:
+    """Return the name of the strategy for messages that do not stand alone."""
+    return f"_enveloped_{snake(definition.name)}"
 
 
 def _arms(union: RowUnion | TaggedRow | Union) -> list[str]:
@@ -167,8 +181,13 @@ def _broken_members(definition: Object | Row, family: Family, writer: Writer) ->
     arm_tag = _arm_tag(definition.name, family)
     children = definition.properties if isinstance(definition, Object) else definition.positions
     helper = "broken_object" if is_object else "broken_row"
-    with writer.block(f"return drawing.{helper}("):
-        writer(f"{_function(definition.name)}(),")
+    union = alone_union(definition, family)
+    valid = _function(definition.name)
+    if union is not None and isinstance(definition, Object):
+        valid = _enveloped(definition)
+    before = "" if union is None else f"broken_{snake(union.name)}() | "
+    with writer.block(f"return {before}drawing.{helper}("):
+        writer(f"{valid}(),")
         with writer.block("{"):
             for i, prop in enumerate(children):
                 if prop.wire != tag and i != arm_tag:
@@ -178,6 +197,8 @@ def _broken_members(definition: Object | Row, family: Family, writer: Writer) ->
         if is_object:
             required = tuple(p.wire for p in children if p.required and p.wire != tag)
             writer(f"required={required!r},")
+        if isinstance(definition, Row) and definition.is_open:
+            writer("is_open=True,")
     writer(")")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from changewire_codegen.alone import alone_test, alone_union
 from changewire_codegen.emit.boolean import printed
 from changewire_codegen.emit.conditions import build_breach
 from changewire_codegen.emit.reports import (
@@ -51,7 +52,7 @@ from changewire_codegen.writer import UNTYPED, Writer, module_docstring
 Definition = AnyDefinition
 _SUPPORT = (
     "INT64_MAX, INT64_MIN, Issue, as_binary64, beyond_int64, bytes_length, is_datetime, key_token,"
-    " pointer_token, unknown_properties"
+    " pointer_token, unknown_positions, unknown_properties"
 )
 ARMS = f"Mapping[str, {CHECK}]"
 
@@ -129,6 +130,11 @@ def _function(definition: Definition, family: Family, writer: Writer) -> None:
 
 def _object(definition: Object, family: Family, writer: Writer) -> None:
     refuse_type("object", writer)
+    union = alone_union(definition, family)
+    if union is not None:
+        with writer.block(f"if {alone_test(definition, union, 'value')}:"):
+            writer(f"_{snake(union.name)}(value, at, closed, out)")
+            writer("return")
     names = tuple(prop.wire for prop in definition.properties)
     for prop in definition.properties:
         key = prop.wire
@@ -150,9 +156,12 @@ def _object(definition: Object, family: Family, writer: Writer) -> None:
 
 
 def _row(definition: Row, writer: Writer) -> None:
-    refuse_length(len(definition.positions), writer)
+    refuse_length(definition, writer)
     for i, prop in enumerate(definition.positions):
         _check(prop.type, f"value[{i}]", below(str(i)), writer)
+    if definition.is_open:
+        with writer.block("if closed:"):
+            writer(f"out.extend(unknown_positions(value, {len(definition.positions)}, at))")
 
 
 def _union(union: Union, writer: Writer) -> None:

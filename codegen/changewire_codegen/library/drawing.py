@@ -148,10 +148,16 @@ def broken_object(
     return st.one_of(choices)
 
 
-def broken_row(valid: Strategy, spoilt: Mapping[int, Strategy]) -> Strategy:
-    """Draw no array, one of another length, or a valid one with one position spoilt."""
+def broken_row(
+    valid: Strategy, spoilt: Mapping[int, Strategy], *, is_open: bool = False
+) -> Strategy:
+    """Draw no array, one of another length, or a valid one with one position spoilt.
+
+    One that is open may be longer.
+    """
     choices: list[Strategy] = [not_of("array"), valid.map(lambda value: value[:-1])]
-    choices.append(valid.map(lambda value: [*value, None]))
+    if not is_open:
+        choices.append(valid.map(lambda value: [*value, None]))
     choices += [_with_position(valid, i, strategy) for i, strategy in spoilt.items()]
     return st.one_of(choices)
 

@@ -66,11 +66,11 @@ ROLES: Final[Mapping[str, str]] = {
 }
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "Batch": "sha256:9da5d07978da4f0ab0e0e8e856adbbcd0b80ab0329bbf01782420580527e01b7",
-    "Delete": "sha256:a26da9ba2d02f57773c496d68810e87cd8729396258dd62565e5b6bd168950dc",
+    "Batch": "sha256:0520282186a3cce79cfbb340546218b5e31b3db953d0f37de03a1ef347b99c62",
+    "Delete": "sha256:1102532f21d7c709d2b7612da5ace7801411d31d20681695f46f45fdc795b490",
     "Key": "sha256:15735c531be519c316e89044c263cea2120b644706e92f589972a050283fc30c",
     "KeyBatch": "sha256:e6cc9109a5b93745f7f88a8eca3af76a71eefdb49f33baef0c5d16b70d5133d2",
-    "Message": "sha256:c4a2f831f4906550e48c95e16b350af86670c0fe3a1838e8b3c03cfe0b62ed11",
-    "Write": "sha256:84df1a6c9f0aa7e6b2a49596f9af83ede1705a2ae1b45400cbd39485ab466599",
+    "Message": "sha256:c041c96e57697109be325f233d96cba28bde69f1ab5bd9c9f401a6d8d99d8c8c",
+    "Write": "sha256:65af16b9d357c1cff8ca41db30b7543e6e641fd336d3f078864738bda1401ae5",
 }
 """SHA-256 of the canonical schema of each variant, which is in ``schemas/``."""

@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from changewire_messages.support import Path, insert, take_unknown
+from changewire_messages.support import (
+    Path,
+    insert,
+    take_unknown,
+)
 
 
 def _take_str_bin(value: Any, at: Path, extra: dict[str, Any]) -> None:

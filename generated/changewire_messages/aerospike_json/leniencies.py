@@ -42,6 +42,13 @@ def _write(value: Any, used: list[str]) -> None:
         used.append("generation-beyond-16-bits")
     if value.exp is not UNSET and type(value.exp) is int and value.exp == -1:
         used.append("expiry-minus-one")
+    if (
+        value.lut is not UNSET
+        and type(value.lut) is int
+        and value.lut >= 1
+        and value.lut <= 99999999999
+    ):
+        used.append("last-update-in-seconds")
     for item in value.bins:
         check = _BIN_ARMS.get(type(item))
         if check is not None:
@@ -60,6 +67,13 @@ def _delete(value: Any, used: list[str]) -> None:
         used.append("generation-beyond-16-bits")
     if value.exp is not UNSET and type(value.exp) is int and value.exp == -1:
         used.append("expiry-minus-one")
+    if (
+        value.lut is not UNSET
+        and type(value.lut) is int
+        and value.lut >= 1
+        and value.lut <= 99999999999
+    ):
+        used.append("last-update-in-seconds")
 
 
 _BIN_ARMS: Mapping[type, Callable[[Any, list[str]], None]] = {

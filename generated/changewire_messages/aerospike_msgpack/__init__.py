@@ -56,12 +56,12 @@ ROLES: Final[Mapping[str, str]] = {
 }
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "Batch": "sha256:f7a535c872c18b214bfc68eceafc5576d237ce0ee351cdc9c1f5f47e427f6799",
-    "Delete": "sha256:f1509b218bc7e410b1f2132dffbd72403e050ef39eeb47ac366f64cb1c0c4691",
+    "Batch": "sha256:f5539102355b747fa3e70acc4eac95620eee9ed45beff9752761f1a02a6a37fb",
+    "Delete": "sha256:69a6908c9f28d45d304a279a848c56d24235b5bdb371a7810d21e4948be597fb",
     "Key": "sha256:17786d842d693ad67edb571d1d8f19ea58450c5008d93797f4ebddccb2abe42b",
     "KeyBatch": "sha256:c8487a2edff5385148f0a3029ce857f5a3613d4c3b168949f5740364005b0de7",
-    "LegacyDelete": "sha256:fc70d87a0e93d5b03d03979fafd36524b108415b50e54796ae3b0967a87cca0b",
-    "Message": "sha256:4db7037d0b77a63906c2739fe38da28ea489a5d727d138bf570638a58835b703",
-    "Write": "sha256:20704f78f3edbc1deab3da2cadb8dc732a092a2c95684907b8c3d2bb0636c8d9",
+    "LegacyDelete": "sha256:08fbb9b4824185c8ab019991c36ecaed71e82877f213849f7ebb91ecd1ec7ba0",
+    "Message": "sha256:c6dced3ec096ef4823dd40b6212e7d878f634dd11484c0137bf698d2378b5ab7",
+    "Write": "sha256:03b92e7c9144656c3178685f221ffbfe285afd49aa9803c47c4ceb3f45fa078e",
 }
 """SHA-256 of the canonical schema of each variant, which is in ``schemas/``."""

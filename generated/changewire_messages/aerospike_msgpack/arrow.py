@@ -56,6 +56,9 @@ def delete_array(values: Sequence[models.Delete]) -> Structs:
             "version": column([value.version for value in values], INTEGER),
             "type": column([value.type for value in values], INTEGER),
             "payload": _delete_payload_array([value.payload for value in values]),
+            "_extra": exact_texts(
+                [dict(value.extra or ()) or None for value in values], nullable=True
+            ),
         }
     )
 
@@ -76,6 +79,9 @@ def legacy_delete_array(values: Sequence[models.LegacyDelete]) -> Structs:
             "version": column([value.version for value in values], INTEGER),
             "type": column([value.type for value in values], INTEGER),
             "payload": _legacy_delete_payload_array([value.payload for value in values]),
+            "_extra": exact_texts(
+                [dict(value.extra or ()) or None for value in values], nullable=True
+            ),
         }
     )
 
@@ -115,6 +121,9 @@ def message_array(values: Sequence[models.Message]) -> Structs:
             "payload": _write_payload_or_delete_payload_or_legacy_delete_payload_array(
                 [value.payload for value in values]
             ),
+            "_extra": exact_texts(
+                [dict(value.extra or ()) or None for value in values], nullable=True
+            ),
         }
     )
 
@@ -138,5 +147,8 @@ def write_array(values: Sequence[models.Write]) -> Structs:
             "version": column([value.version for value in values], INTEGER),
             "type": column([value.type for value in values], INTEGER),
             "payload": _write_payload_array([value.payload for value in values]),
+            "_extra": exact_texts(
+                [dict(value.extra or ()) or None for value in values], nullable=True
+            ),
         }
     )

@@ -33,15 +33,22 @@ def arm_of(obj: object) -> type[msgspec.Struct] | None:
 
     obj: The message as msgspec parses it without a type.
     """
-    if type(obj) is not list or len(obj) != 3:
+    if type(obj) is not list or len(obj) < 3:
         return None
     if type(obj[0]) is not int or type(obj[1]) is not int or type(obj[2]) is not list:
         return None
-    return _BY_CONSTANTS.get((obj[0], obj[1], len(obj[2])))
+    return _BY_CONSTANTS.get(
+        (obj[0], obj[1], min(len(obj[2]), _OPEN.get((obj[0], obj[1]), len(obj[2]))))
+    )
 
 
 _BY_CONSTANTS: Mapping[tuple[int, ...], type[msgspec.Struct]] = {
     (1, 1, 5): models.Write,
     (1, 2, 5): models.Delete,
     (1, 2, 2): models.LegacyDelete,
+}
+
+_OPEN: Mapping[tuple[int, ...], int] = {
+    (1, 1): 5,
+    (1, 2): 5,
 }

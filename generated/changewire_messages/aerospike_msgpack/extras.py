@@ -9,11 +9,82 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from changewire_messages.support import Path
+from changewire_messages.support import (
+    Path,
+    insert,
+    take_beyond,
+)
 
-_TAKE: Mapping[str, Callable[[Any, Path, dict[str, Any]], None]] = {}
 
-_PUT: Mapping[str, Callable[[Any], None]] = {}
+def _take_bin(value: Any, at: Path, extra: dict[str, Any]) -> None:
+    if len(value) > 4:
+        take_beyond(value, 4, at, extra)
+
+
+def _take_write_payload(value: Any, at: Path, extra: dict[str, Any]) -> None:
+    if len(value) > 5:
+        take_beyond(value, 5, at, extra)
+    for i, item in enumerate(value[4]):
+        _take_bin(item, ((at, "4"), i), extra)
+
+
+def _take_write(value: Any, at: Path, extra: dict[str, Any]) -> None:
+    at, extra = (), {}
+    if len(value) > 3:
+        take_beyond(value, 3, at, extra)
+    _take_write_payload(value[2], (at, "2"), extra)
+    if extra:
+        value.append(extra)
+
+
+def _put_write(value: Any) -> None:
+    for pointer, extra in (value.pop() or {}).items():
+        insert(value, pointer, extra)
+
+
+def _take_delete_payload(value: Any, at: Path, extra: dict[str, Any]) -> None:
+    if len(value) > 5:
+        take_beyond(value, 5, at, extra)
+
+
+def _take_delete(value: Any, at: Path, extra: dict[str, Any]) -> None:
+    at, extra = (), {}
+    if len(value) > 3:
+        take_beyond(value, 3, at, extra)
+    _take_delete_payload(value[2], (at, "2"), extra)
+    if extra:
+        value.append(extra)
+
+
+def _put_delete(value: Any) -> None:
+    for pointer, extra in (value.pop() or {}).items():
+        insert(value, pointer, extra)
+
+
+def _take_legacy_delete(value: Any, at: Path, extra: dict[str, Any]) -> None:
+    at, extra = (), {}
+    if len(value) > 3:
+        take_beyond(value, 3, at, extra)
+    if extra:
+        value.append(extra)
+
+
+def _put_legacy_delete(value: Any) -> None:
+    for pointer, extra in (value.pop() or {}).items():
+        insert(value, pointer, extra)
+
+
+_TAKE: Mapping[str, Callable[[Any, Path, dict[str, Any]], None]] = {
+    "Delete": _take_delete,
+    "LegacyDelete": _take_legacy_delete,
+    "Write": _take_write,
+}
+
+_PUT: Mapping[str, Callable[[Any], None]] = {
+    "Delete": _put_delete,
+    "LegacyDelete": _put_legacy_delete,
+    "Write": _put_write,
+}
 
 
 def take_out(obj: object, variant: str) -> None:

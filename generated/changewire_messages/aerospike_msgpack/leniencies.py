@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from msgspec import UNSET
+
 from changewire_messages.aerospike_msgpack import models
 
 
@@ -48,11 +50,15 @@ def _write_payload(value: Any, used: list[str]) -> None:
         used.append("generation-beyond-16-bits")
     if type(value.exp) is int and value.exp == -1:
         used.append("expiry-minus-one")
+    if type(value.lut) is int and value.lut >= 1 and value.lut <= 99999999999:
+        used.append("last-update-in-seconds")
     for item in value.bins:
         _bin(item, used)
 
 
 def _write(value: Any, used: list[str]) -> None:
+    if value.extra is not UNSET:
+        used.append("unknown-property")
     _write_payload(value.payload, used)
 
 
@@ -66,9 +72,13 @@ def _delete_payload(value: Any, used: list[str]) -> None:
         used.append("generation-beyond-16-bits")
     if type(value.exp) is int and value.exp == -1:
         used.append("expiry-minus-one")
+    if type(value.lut) is int and value.lut >= 1 and value.lut <= 99999999999:
+        used.append("last-update-in-seconds")
 
 
 def _delete(value: Any, used: list[str]) -> None:
+    if value.extra is not UNSET:
+        used.append("unknown-property")
     _delete_payload(value.payload, used)
 
 
@@ -81,6 +91,8 @@ def _legacy_delete_payload(value: Any, used: list[str]) -> None:
 
 
 def _legacy_delete(value: Any, used: list[str]) -> None:
+    if value.extra is not UNSET:
+        used.append("unknown-property")
     _legacy_delete_payload(value.payload, used)
 
 
@@ -111,7 +123,10 @@ _CHECKS: Mapping[type, Callable[[Any, list[str]], None]] = {
 
 
 def leniencies(message: object) -> list[str]:
-    """Return the names of the leniencies that a message needed, once for each use."""
+    """Return the names of the leniencies that a message needed, once for each use.
+
+    `unknown-property` stands for the positions in `extra`.
+    """
     used: list[str] = []
     check = _CHECKS.get(type(message))
     if check is not None:

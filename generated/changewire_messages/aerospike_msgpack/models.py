@@ -8,7 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from changewire_messages.support import (
+    Extra,
+)
 
 
 class Key(Struct, frozen=True, gc=False, forbid_unknown_fields=True, array_like=True):
@@ -117,6 +121,9 @@ class Write(
     payload: WritePayload
     """What was written."""
 
+    extra: Extra | UnsetType = field(name="@extra", default=UNSET)
+    """Positions that the schema does not name, by JSON Pointer; unset if there are none."""
+
 
 class DeletePayload(Struct, frozen=True, gc=False, forbid_unknown_fields=True, array_like=True):
     """A deleted record, as connectors since 4.0.0 send it."""
@@ -159,6 +166,9 @@ class Delete(
     payload: DeletePayload
     """What was deleted."""
 
+    extra: Extra | UnsetType = field(name="@extra", default=UNSET)
+    """Positions that the schema does not name, by JSON Pointer; unset if there are none."""
+
 
 class LegacyDeletePayload(
     Struct, frozen=True, gc=False, forbid_unknown_fields=True, array_like=True
@@ -189,6 +199,9 @@ class LegacyDelete(
 
     payload: LegacyDeletePayload
     """What was deleted."""
+
+    extra: Extra | UnsetType = field(name="@extra", default=UNSET)
+    """Positions that the schema does not name, by JSON Pointer; unset if there are none."""
 
 
 Message: TypeAlias = Write | Delete | LegacyDelete

@@ -108,6 +108,14 @@ DELETE = StructType(
         StructField(
             "payload", _DELETE_PAYLOAD, nullable=False, metadata={"comment": "What was deleted."}
         ),
+        StructField(
+            "_extra",
+            StringType(),
+            nullable=True,
+            metadata={
+                "comment": "Positions that the schema does not name, as a JSON object by JSON Pointer."
+            },
+        ),
     ]
 )
 """A record was deleted."""
@@ -146,6 +154,14 @@ LEGACY_DELETE = StructType(
             _LEGACY_DELETE_PAYLOAD,
             nullable=False,
             metadata={"comment": "What was deleted."},
+        ),
+        StructField(
+            "_extra",
+            StringType(),
+            nullable=True,
+            metadata={
+                "comment": "Positions that the schema does not name, as a JSON object by JSON Pointer."
+            },
         ),
     ]
 )
@@ -249,6 +265,14 @@ MESSAGE = StructType(
             nullable=False,
             metadata={"comment": "What was written. / What was deleted."},
         ),
+        StructField(
+            "_extra",
+            StringType(),
+            nullable=True,
+            metadata={
+                "comment": "Positions that the schema does not name, as a JSON object by JSON Pointer."
+            },
+        ),
     ]
 )
 """One change of one record."""
@@ -306,6 +330,14 @@ WRITE = StructType(
         ),
         StructField(
             "payload", _WRITE_PAYLOAD, nullable=False, metadata={"comment": "What was written."}
+        ),
+        StructField(
+            "_extra",
+            StringType(),
+            nullable=True,
+            metadata={
+                "comment": "Positions that the schema does not name, as a JSON object by JSON Pointer."
+            },
         ),
     ]
 )

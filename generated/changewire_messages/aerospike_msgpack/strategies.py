@@ -85,6 +85,7 @@ def broken_null_bin() -> st.SearchStrategy[Any]:
             | drawing.binaries(),
             3: drawing.not_of("null") | drawing.binaries(),
         },
+        is_open=True,
     )
 
 
@@ -113,6 +114,7 @@ def broken_integer_bin() -> st.SearchStrategy[Any]:
             | st.integers(9223372036854775808, 18446744073709551615)
             | drawing.binaries(),
         },
+        is_open=True,
     )
 
 
@@ -139,6 +141,7 @@ def broken_double_bin() -> st.SearchStrategy[Any]:
             | drawing.binaries(),
             3: drawing.not_of("double") | drawing.binaries(),
         },
+        is_open=True,
     )
 
 
@@ -165,6 +168,7 @@ def broken_string_bin() -> st.SearchStrategy[Any]:
             | drawing.binaries(),
             3: drawing.not_of("string") | drawing.binaries(),
         },
+        is_open=True,
     )
 
 
@@ -191,6 +195,7 @@ def broken_blob_bin() -> st.SearchStrategy[Any]:
             | drawing.binaries(),
             3: drawing.not_of("binary"),
         },
+        is_open=True,
     )
 
 
@@ -217,6 +222,7 @@ def broken_java_bin() -> st.SearchStrategy[Any]:
             | drawing.binaries(),
             3: drawing.not_of("binary"),
         },
+        is_open=True,
     )
 
 
@@ -243,6 +249,7 @@ def broken_language_bin() -> st.SearchStrategy[Any]:
             | drawing.binaries(),
             3: drawing.not_of("binary"),
         },
+        is_open=True,
     )
 
 
@@ -269,6 +276,7 @@ def broken_boolean_bin() -> st.SearchStrategy[Any]:
             | drawing.binaries(),
             3: drawing.not_of("boolean") | drawing.binaries(),
         },
+        is_open=True,
     )
 
 
@@ -295,6 +303,7 @@ def broken_hll_bin() -> st.SearchStrategy[Any]:
             | drawing.binaries(),
             3: drawing.not_of("binary"),
         },
+        is_open=True,
     )
 
 
@@ -321,6 +330,7 @@ def broken_map_bin() -> st.SearchStrategy[Any]:
             | drawing.binaries(),
             3: drawing.broken_map(drawing.msgpack_values(), drawing.NOTHING),
         },
+        is_open=True,
     )
 
 
@@ -347,6 +357,7 @@ def broken_list_bin() -> st.SearchStrategy[Any]:
             | drawing.binaries(),
             3: drawing.broken_list(drawing.msgpack_values(), drawing.NOTHING, 0, None),
         },
+        is_open=True,
     )
 
 
@@ -373,6 +384,7 @@ def broken_geojson_bin() -> st.SearchStrategy[Any]:
             | drawing.binaries(),
             3: drawing.not_of("string") | drawing.binaries(),
         },
+        is_open=True,
     )
 
 
@@ -401,6 +413,7 @@ def broken_unknown_bin() -> st.SearchStrategy[Any]:
             | drawing.binaries(),
             3: drawing.NOTHING,
         },
+        is_open=True,
     )
 
 
@@ -441,7 +454,7 @@ def broken_bin() -> st.SearchStrategy[Any]:
         broken_list_bin(),
         broken_geojson_bin(),
         broken_unknown_bin(),
-        drawing.broken_row(bin(), {1: drawing.not_of("integer")}),
+        drawing.broken_row(bin(), {1: drawing.not_of("integer")}, is_open=True),
     )
 
 
@@ -478,6 +491,7 @@ def broken_write_payload() -> st.SearchStrategy[Any]:
             | drawing.binaries(),
             4: drawing.broken_list(bin(), broken_bin(), 0, None),
         },
+        is_open=True,
     )
 
 
@@ -501,6 +515,7 @@ def broken_write() -> st.SearchStrategy[Any]:
             | drawing.binaries(),
             2: broken_write_payload(),
         },
+        is_open=True,
     )
 
 
@@ -539,6 +554,7 @@ def broken_delete_payload() -> st.SearchStrategy[Any]:
             | st.integers(253402300800000, 18446744073709551615)
             | drawing.binaries(),
         },
+        is_open=True,
     )
 
 
@@ -562,6 +578,7 @@ def broken_delete() -> st.SearchStrategy[Any]:
             | drawing.binaries(),
             2: broken_delete_payload(),
         },
+        is_open=True,
     )
 
 
@@ -607,6 +624,7 @@ def broken_legacy_delete() -> st.SearchStrategy[Any]:
             | drawing.binaries(),
             2: broken_legacy_delete_payload(),
         },
+        is_open=True,
     )
 
 
@@ -620,17 +638,26 @@ def message() -> st.SearchStrategy[Any]:
 def broken_message() -> st.SearchStrategy[Any]:
     """Draw what is a Message but for one place, and no valid one."""
     return st.one_of(
-        drawing.broken_row(write(), {2: drawing.not_as_long(broken_write_payload(), (2,))}),
-        drawing.broken_row(delete(), {2: drawing.not_as_long(broken_delete_payload(), (2,))}),
         drawing.broken_row(
-            legacy_delete(), {2: drawing.not_as_long(broken_legacy_delete_payload(), (5,))}
+            write(), {2: drawing.not_as_long(broken_write_payload(), (2,))}, is_open=True
         ),
         drawing.broken_row(
-            message(), {0: drawing.not_of("integer") | drawing.INT64.filter(lambda tag: tag != 1)}
+            delete(), {2: drawing.not_as_long(broken_delete_payload(), (2,))}, is_open=True
+        ),
+        drawing.broken_row(
+            legacy_delete(),
+            {2: drawing.not_as_long(broken_legacy_delete_payload(), (5,))},
+            is_open=True,
+        ),
+        drawing.broken_row(
+            message(),
+            {0: drawing.not_of("integer") | drawing.INT64.filter(lambda tag: tag != 1)},
+            is_open=True,
         ),
         drawing.broken_row(
             message(),
             {1: drawing.not_of("integer") | drawing.INT64.filter(lambda tag: tag not in (1, 2))},
+            is_open=True,
         ),
     )
 

@@ -14,6 +14,7 @@ from changewire_messages.support import (
     INT64_MIN,
     Issue,
     beyond_int64,
+    unknown_positions,
 )
 
 __all__ = ["Issue", "errors"]
@@ -51,8 +52,8 @@ def _null_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value) is not list:
         out.append((at, "type", "array", value))
         return
-    if len(value) != 4:
-        out.append((at, "prefixItems", "4 positions", value))
+    if len(value) < 4:
+        out.append((at, "prefixItems", "at least 4 positions", value))
         return
     if type(value[0]) is not str:
         out.append((at + "/0", "type", "string", value[0]))
@@ -68,14 +69,16 @@ def _null_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         out.append((at + "/2", "type", "integer", value[2]))
     if value[3] is not None:
         out.append((at + "/3", "type", "null", value[3]))
+    if closed:
+        out.extend(unknown_positions(value, 4, at))
 
 
 def _integer_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value) is not list:
         out.append((at, "type", "array", value))
         return
-    if len(value) != 4:
-        out.append((at, "prefixItems", "4 positions", value))
+    if len(value) < 4:
+        out.append((at, "prefixItems", "at least 4 positions", value))
         return
     if type(value[0]) is not str:
         out.append((at + "/0", "type", "string", value[0]))
@@ -94,14 +97,16 @@ def _integer_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
             out.append(beyond_int64(at + "/3", value[3]))
     else:
         out.append((at + "/3", "type", "integer", value[3]))
+    if closed:
+        out.extend(unknown_positions(value, 4, at))
 
 
 def _double_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value) is not list:
         out.append((at, "type", "array", value))
         return
-    if len(value) != 4:
-        out.append((at, "prefixItems", "4 positions", value))
+    if len(value) < 4:
+        out.append((at, "prefixItems", "at least 4 positions", value))
         return
     if type(value[0]) is not str:
         out.append((at + "/0", "type", "string", value[0]))
@@ -117,14 +122,16 @@ def _double_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         out.append((at + "/2", "type", "integer", value[2]))
     if type(value[3]) is not float:
         out.append((at + "/3", "type", "float", value[3]))
+    if closed:
+        out.extend(unknown_positions(value, 4, at))
 
 
 def _string_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value) is not list:
         out.append((at, "type", "array", value))
         return
-    if len(value) != 4:
-        out.append((at, "prefixItems", "4 positions", value))
+    if len(value) < 4:
+        out.append((at, "prefixItems", "at least 4 positions", value))
         return
     if type(value[0]) is not str:
         out.append((at + "/0", "type", "string", value[0]))
@@ -140,14 +147,16 @@ def _string_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         out.append((at + "/2", "type", "integer", value[2]))
     if type(value[3]) is not str:
         out.append((at + "/3", "type", "string", value[3]))
+    if closed:
+        out.extend(unknown_positions(value, 4, at))
 
 
 def _blob_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value) is not list:
         out.append((at, "type", "array", value))
         return
-    if len(value) != 4:
-        out.append((at, "prefixItems", "4 positions", value))
+    if len(value) < 4:
+        out.append((at, "prefixItems", "at least 4 positions", value))
         return
     if type(value[0]) is not str:
         out.append((at + "/0", "type", "string", value[0]))
@@ -163,14 +172,16 @@ def _blob_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         out.append((at + "/2", "type", "integer", value[2]))
     if type(value[3]) is not bytes:
         out.append((at + "/3", "type", "bytes", value[3]))
+    if closed:
+        out.extend(unknown_positions(value, 4, at))
 
 
 def _java_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value) is not list:
         out.append((at, "type", "array", value))
         return
-    if len(value) != 4:
-        out.append((at, "prefixItems", "4 positions", value))
+    if len(value) < 4:
+        out.append((at, "prefixItems", "at least 4 positions", value))
         return
     if type(value[0]) is not str:
         out.append((at + "/0", "type", "string", value[0]))
@@ -186,14 +197,16 @@ def _java_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         out.append((at + "/2", "type", "integer", value[2]))
     if type(value[3]) is not bytes:
         out.append((at + "/3", "type", "bytes", value[3]))
+    if closed:
+        out.extend(unknown_positions(value, 4, at))
 
 
 def _language_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value) is not list:
         out.append((at, "type", "array", value))
         return
-    if len(value) != 4:
-        out.append((at, "prefixItems", "4 positions", value))
+    if len(value) < 4:
+        out.append((at, "prefixItems", "at least 4 positions", value))
         return
     if type(value[0]) is not str:
         out.append((at + "/0", "type", "string", value[0]))
@@ -209,14 +222,16 @@ def _language_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         out.append((at + "/2", "type", "integer", value[2]))
     if type(value[3]) is not bytes:
         out.append((at + "/3", "type", "bytes", value[3]))
+    if closed:
+        out.extend(unknown_positions(value, 4, at))
 
 
 def _boolean_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value) is not list:
         out.append((at, "type", "array", value))
         return
-    if len(value) != 4:
-        out.append((at, "prefixItems", "4 positions", value))
+    if len(value) < 4:
+        out.append((at, "prefixItems", "at least 4 positions", value))
         return
     if type(value[0]) is not str:
         out.append((at + "/0", "type", "string", value[0]))
@@ -232,14 +247,16 @@ def _boolean_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         out.append((at + "/2", "type", "integer", value[2]))
     if type(value[3]) is not bool:
         out.append((at + "/3", "type", "boolean", value[3]))
+    if closed:
+        out.extend(unknown_positions(value, 4, at))
 
 
 def _hll_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value) is not list:
         out.append((at, "type", "array", value))
         return
-    if len(value) != 4:
-        out.append((at, "prefixItems", "4 positions", value))
+    if len(value) < 4:
+        out.append((at, "prefixItems", "at least 4 positions", value))
         return
     if type(value[0]) is not str:
         out.append((at + "/0", "type", "string", value[0]))
@@ -255,14 +272,16 @@ def _hll_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         out.append((at + "/2", "type", "integer", value[2]))
     if type(value[3]) is not bytes:
         out.append((at + "/3", "type", "bytes", value[3]))
+    if closed:
+        out.extend(unknown_positions(value, 4, at))
 
 
 def _map_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value) is not list:
         out.append((at, "type", "array", value))
         return
-    if len(value) != 4:
-        out.append((at, "prefixItems", "4 positions", value))
+    if len(value) < 4:
+        out.append((at, "prefixItems", "at least 4 positions", value))
         return
     if type(value[0]) is not str:
         out.append((at + "/0", "type", "string", value[0]))
@@ -278,14 +297,16 @@ def _map_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         out.append((at + "/2", "type", "integer", value[2]))
     if type(value[3]) is not dict:
         out.append((at + "/3", "type", "object", value[3]))
+    if closed:
+        out.extend(unknown_positions(value, 4, at))
 
 
 def _list_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value) is not list:
         out.append((at, "type", "array", value))
         return
-    if len(value) != 4:
-        out.append((at, "prefixItems", "4 positions", value))
+    if len(value) < 4:
+        out.append((at, "prefixItems", "at least 4 positions", value))
         return
     if type(value[0]) is not str:
         out.append((at + "/0", "type", "string", value[0]))
@@ -301,14 +322,16 @@ def _list_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         out.append((at + "/2", "type", "integer", value[2]))
     if type(value[3]) is not list:
         out.append((at + "/3", "type", "array", value[3]))
+    if closed:
+        out.extend(unknown_positions(value, 4, at))
 
 
 def _geojson_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value) is not list:
         out.append((at, "type", "array", value))
         return
-    if len(value) != 4:
-        out.append((at, "prefixItems", "4 positions", value))
+    if len(value) < 4:
+        out.append((at, "prefixItems", "at least 4 positions", value))
         return
     if type(value[0]) is not str:
         out.append((at + "/0", "type", "string", value[0]))
@@ -324,14 +347,16 @@ def _geojson_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         out.append((at + "/2", "type", "integer", value[2]))
     if type(value[3]) is not str:
         out.append((at + "/3", "type", "string", value[3]))
+    if closed:
+        out.extend(unknown_positions(value, 4, at))
 
 
 def _unknown_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value) is not list:
         out.append((at, "type", "array", value))
         return
-    if len(value) != 4:
-        out.append((at, "prefixItems", "4 positions", value))
+    if len(value) < 4:
+        out.append((at, "prefixItems", "at least 4 positions", value))
         return
     if type(value[0]) is not str:
         out.append((at + "/0", "type", "string", value[0]))
@@ -354,14 +379,16 @@ def _unknown_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
             out.append(beyond_int64(at + "/2", value[2]))
     else:
         out.append((at + "/2", "type", "integer", value[2]))
+    if closed:
+        out.extend(unknown_positions(value, 4, at))
 
 
 def _bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value) is not list:
         out.append((at, "type", "array", value))
         return
-    if len(value) != 4:
-        out.append((at, "prefixItems", "4 positions", value))
+    if len(value) < 4:
+        out.append((at, "prefixItems", "at least 4 positions", value))
         return
     tag = value[1]
     check = _BIN_ARMS.get(tag, _unknown_bin) if type(tag) is int else None
@@ -375,8 +402,8 @@ def _write_payload(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value) is not list:
         out.append((at, "type", "array", value))
         return
-    if len(value) != 5:
-        out.append((at, "prefixItems", "5 positions", value))
+    if len(value) < 5:
+        out.append((at, "prefixItems", "at least 5 positions", value))
         return
     _key(value[0], at + "/0", closed, out)
     if type(value[1]) is int:
@@ -405,14 +432,16 @@ def _write_payload(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     else:
         for i, item in enumerate(value[4]):
             _bin(item, at + "/4" + f"/{i}", closed, out)
+    if closed:
+        out.extend(unknown_positions(value, 5, at))
 
 
 def _write(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value) is not list:
         out.append((at, "type", "array", value))
         return
-    if len(value) != 3:
-        out.append((at, "prefixItems", "3 positions", value))
+    if len(value) < 3:
+        out.append((at, "prefixItems", "at least 3 positions", value))
         return
     if type(value[0]) is int:
         if value[0] != 1:
@@ -425,14 +454,16 @@ def _write(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     else:
         out.append((at + "/1", "type", "integer", value[1]))
     _write_payload(value[2], at + "/2", closed, out)
+    if closed:
+        out.extend(unknown_positions(value, 3, at))
 
 
 def _delete_payload(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value) is not list:
         out.append((at, "type", "array", value))
         return
-    if len(value) != 5:
-        out.append((at, "prefixItems", "5 positions", value))
+    if len(value) < 5:
+        out.append((at, "prefixItems", "at least 5 positions", value))
         return
     _key(value[0], at + "/0", closed, out)
     if type(value[1]) is int:
@@ -461,14 +492,16 @@ def _delete_payload(value: Any, at: str, closed: bool, out: list[Issue]) -> None
             out.append((at + "/4", "maximum", "at most 253402300799999", value[4]))
     elif value[4] is not None:
         out.append((at + "/4", "type", "integer or null", value[4]))
+    if closed:
+        out.extend(unknown_positions(value, 5, at))
 
 
 def _delete(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value) is not list:
         out.append((at, "type", "array", value))
         return
-    if len(value) != 3:
-        out.append((at, "prefixItems", "3 positions", value))
+    if len(value) < 3:
+        out.append((at, "prefixItems", "at least 3 positions", value))
         return
     if type(value[0]) is int:
         if value[0] != 1:
@@ -481,6 +514,8 @@ def _delete(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     else:
         out.append((at + "/1", "type", "integer", value[1]))
     _delete_payload(value[2], at + "/2", closed, out)
+    if closed:
+        out.extend(unknown_positions(value, 3, at))
 
 
 def _legacy_delete_payload(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
@@ -502,8 +537,8 @@ def _legacy_delete(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value) is not list:
         out.append((at, "type", "array", value))
         return
-    if len(value) != 3:
-        out.append((at, "prefixItems", "3 positions", value))
+    if len(value) < 3:
+        out.append((at, "prefixItems", "at least 3 positions", value))
         return
     if type(value[0]) is int:
         if value[0] != 1:
@@ -516,14 +551,16 @@ def _legacy_delete(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     else:
         out.append((at + "/1", "type", "integer", value[1]))
     _legacy_delete_payload(value[2], at + "/2", closed, out)
+    if closed:
+        out.extend(unknown_positions(value, 3, at))
 
 
 def _message(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value) is not list:
         out.append((at, "type", "array", value))
         return
-    if len(value) != 3:
-        out.append((at, "prefixItems", "3 positions", value))
+    if len(value) < 3:
+        out.append((at, "prefixItems", "at least 3 positions", value))
         return
     if type(value[0]) is not int or value[0] != 1:
         out.append((at + "/0", "const", "1", value[0]))
@@ -538,11 +575,11 @@ def _message(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         next(iter(checks.values()))(value, at, closed, out)
     elif type(value[2]) is not list:
         out.append((at + "/2", "type", "array", value[2]))
-    elif len(value[2]) not in checks:
+    elif min(len(value[2]), max(checks)) not in checks:
         words = " or ".join(map(str, sorted(checks))) + " positions"
         out.append((at + "/2", "prefixItems", words, value[2]))
     else:
-        checks[len(value[2])](value, at, closed, out)
+        checks[min(len(value[2]), max(checks))](value, at, closed, out)
 
 
 def _batch(value: Any, at: str, closed: bool, out: list[Issue]) -> None:

@@ -10,7 +10,9 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from changewire_messages.support import Extra
+from changewire_messages.support import (
+    Extra,
+)
 
 
 class Source(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=True):

@@ -9,7 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from changewire_messages.support import Path, as_text, insert, take_unknown
+from changewire_messages.support import (
+    Path,
+    as_text,
+    insert,
+    take_unknown,
+)
 
 
 def _take_image(value: Any, at: Path, extra: dict[str, Any]) -> None:

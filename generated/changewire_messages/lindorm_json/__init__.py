@@ -21,6 +21,7 @@ from changewire_messages.lindorm_json.models import (
 )
 
 __all__ = [
+    "ALONE",
     "DIGESTS",
     "ENCODING",
     "EXACT",
@@ -44,12 +45,14 @@ EXACT: Final = True
 """Whether numbers that binary64 cannot hold are kept as decimals."""
 ROLES: Final[Mapping[str, str]] = {"message": "Message"}
 """Model for each part that a Kafka record can play."""
+ALONE: Final[Mapping[str, str]] = {"Message": "payload"}
+"""Property of a model whose value may be the whole message."""
 DIGESTS: Final[Mapping[str, str]] = {
     "ConnectSchema": "sha256:8b947a08f0a1e22db8094b3a7b42337476c730ab9f612df4f348625f88546afd",
-    "Delete": "sha256:8d799bb7095f218d461f15e432f1c6a20a3ab173927af43336d1502f46cadab6",
-    "Insert": "sha256:3663b22b33eefac63f0a0680222bfba549efd85779a93cd0b6efb0d16f36a8f2",
-    "Message": "sha256:7ae3358fbaccee05948185405118f5f4c8b61519757f29bd7c37d66990bde4fb",
-    "Read": "sha256:4c6780e0bcf67754fffe052f67bb55c9644ef6cb14689a14c8aa90e011c37bc2",
-    "Update": "sha256:33cd8275ccdcd7cacbadb8684c55c637fd4ed5aa084ff839cfebd4dcf56a4e66",
+    "Delete": "sha256:854cd0e2989a71f0e4a292cad092ec7c39a4279a46cc74540d0e5b6ad857ea81",
+    "Insert": "sha256:a93cde58963f90ed4bab4011c20342e84f3cbcb4d23123a919565c09df625608",
+    "Message": "sha256:d8308d3990af0bf68c734d0c3af7db1d71def8f88c3897f2f61be03c0c53a59b",
+    "Read": "sha256:2d84bc19475038657008cd006728c2d7606631f3f016e1e331d5c508acfe09ea",
+    "Update": "sha256:fd944a4509c01c955714350bae08120f115010469dc3c1a7fadf65d55e587acd",
 }
 """SHA-256 of the canonical schema of each variant, which is in ``schemas/``."""

@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from changewire_messages.support import Path, as_text, insert, take_unknown
+from changewire_messages.support import (
+    Path,
+    as_text,
+    insert,
+    take_unknown,
+    unwrap,
+    wrap,
+)
 
 
 def _take_source(value: Any, at: Path, extra: dict[str, Any]) -> None:
@@ -47,6 +54,10 @@ def _take_payload(value: Any, at: Path, extra: dict[str, Any]) -> None:
 
 def _take_message(value: Any, at: Path, extra: dict[str, Any]) -> None:
     at, extra = (), {}
+    if "op" in value and value.keys().isdisjoint(("schema", "payload")):
+        _take_payload(value, at, extra)
+        wrap(value, "payload", extra)
+        return
     if len(value) > 1:
         take_unknown(value, ("schema", "payload"), at, extra)
     if "schema" in value:
@@ -57,6 +68,7 @@ def _take_message(value: Any, at: Path, extra: dict[str, Any]) -> None:
 
 
 def _put_message(value: Any) -> None:
+    unwrap(value)
     for pointer, extra in value.pop("@extra", {}).items():
         insert(value, pointer, extra)
 

@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import UNSET
 
 from changewire_messages.lindorm_json import models
+from changewire_messages.support import as_binary64
 
 
 def _source(value: Any, used: list[str]) -> None:
@@ -38,6 +39,12 @@ def _source(value: Any, used: list[str]) -> None:
         used.append("empty-name")
     if type(value.table) is str and value.table == "":
         used.append("empty-name")
+    if not (
+        type(value.ts_ms) is int
+        and as_binary64(value.ts_ms) >= -62135596800000
+        and as_binary64(value.ts_ms) <= 253402300799999
+    ):
+        used.append("time-out-of-range")
 
 
 def _delete(value: Any, used: list[str]) -> None:
@@ -75,6 +82,8 @@ def _read(value: Any, used: list[str]) -> None:
 def _message(value: Any, used: list[str]) -> None:
     if value.schema_text is UNSET or value.schema is None:
         used.append("missing-schema")
+    if value.alone is not UNSET:
+        used.append("missing-envelope")
     if value.extra is not UNSET:
         used.append("unknown-property")
     check = _PAYLOAD_ARMS.get(type(value.payload))

@@ -10,7 +10,12 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
-from changewire_messages.support import Extra, constructor_call, repeated
+from changewire_messages.support import (
+    Alone,
+    Extra,
+    constructor_call,
+    repeated,
+)
 
 
 class ConnectSchema(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only=True):
@@ -81,8 +86,11 @@ class Source(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=
     table: str
     """Name of the table."""
 
-    ts_ms: Annotated[int, Meta(ge=-62135596800000, le=253402300799999)]
-    """Time at which the row changed, in milliseconds since the Unix epoch."""
+    ts_ms: Annotated[int, Meta(ge=-9223372036854775808, le=9223372036854775807)]
+    """Time at which the row changed, in milliseconds since the Unix epoch. Writers may choose
+    it, so it can be any integer; one before the year 1 or after 9999 still orders changes,
+    but is no time.
+    """
 
 
 class Delete(
@@ -178,13 +186,16 @@ Payload: TypeAlias = Insert | Update | Delete | Read
 
 
 class Message(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=True):
-    """One change of one row, with the schema of its payload."""
+    """One change of one row, with the schema of its payload; or the payload alone."""
 
     schema_text: Raw | UnsetType = field(name="schema", default=UNSET)
     """The JSON text of `schema`, as it was received."""
 
     payload: Payload
     """What happened."""
+
+    alone: Alone | UnsetType = field(name="@alone", default=UNSET)
+    """`payload` if the message is the value of this property, without the object around it."""
 
     extra: Extra | UnsetType = field(name="@extra", default=UNSET)
     """Properties that the schema does not name, by JSON Pointer; unset if there are none."""

@@ -122,7 +122,7 @@ _SOURCE = StructType(
             LongType(),
             nullable=False,
             metadata={
-                "comment": "Time at which the row changed, in milliseconds since the Unix epoch."
+                "comment": "Time at which the row changed, in milliseconds since the Unix epoch. Writers may choose it, so it can be any integer; one before the year 1 or after 9999 still orders changes, but is no time."
             },
         ),
     ]
@@ -248,7 +248,7 @@ MESSAGE = StructType(
         ),
     ]
 )
-"""One change of one row, with the schema of its payload."""
+"""One change of one row, with the schema of its payload; or the payload alone."""
 
 READ = StructType(
     [

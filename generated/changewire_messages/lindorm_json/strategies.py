@@ -105,7 +105,7 @@ def source() -> st.SearchStrategy[Any]:
         {
             "namespace": st.text(min_size=0, max_size=None),
             "table": st.text(min_size=0, max_size=None),
-            "ts_ms": st.integers(-62135596800000, 253402300799999),
+            "ts_ms": st.integers(-9223372036854775808, 9223372036854775807),
         },
         optional={
             "version": st.one_of(st.text(min_size=0, max_size=None), st.none()),
@@ -125,8 +125,8 @@ def broken_source() -> st.SearchStrategy[Any]:
             "namespace": drawing.not_of("string"),
             "table": drawing.not_of("string"),
             "ts_ms": drawing.not_of("integer")
-            | st.integers(-18446744073709551616, -62135596800001)
-            | st.integers(253402300800000, 18446744073709551614),
+            | st.integers(-18446744073709551616, -9223372036854775809)
+            | st.integers(9223372036854775808, 18446744073709551614),
         },
         required=("namespace", "table", "ts_ms"),
     )
@@ -290,6 +290,12 @@ def broken_payload() -> st.SearchStrategy[Any]:
 @cache
 def message() -> st.SearchStrategy[Any]:
     """Draw a valid Message, as parsed from the wire."""
+    return st.one_of(_enveloped_message(), payload())
+
+
+@cache
+def _enveloped_message() -> st.SearchStrategy[Any]:
+    """Draw a valid Message, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
             "payload": payload(),
@@ -303,8 +309,8 @@ def message() -> st.SearchStrategy[Any]:
 @cache
 def broken_message() -> st.SearchStrategy[Any]:
     """Draw what is a Message but for one place, and no valid one."""
-    return drawing.broken_object(
-        message(),
+    return broken_payload() | drawing.broken_object(
+        _enveloped_message(),
         {
             "schema": drawing.not_null(broken_connect_schema()),
             "payload": broken_payload(),

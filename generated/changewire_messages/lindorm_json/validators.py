@@ -139,10 +139,8 @@ def _source(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if "ts_ms" in value:
         child = value["ts_ms"]
         if type(child) is int:
-            if child < -62135596800000:
-                out.append((at + "/ts_ms", "minimum", "at least -62135596800000", child))
-            elif child > 253402300799999:
-                out.append((at + "/ts_ms", "maximum", "at most 253402300799999", child))
+            if not INT64_MIN <= child <= INT64_MAX:
+                out.append(beyond_int64(at + "/ts_ms", child))
         else:
             out.append((at + "/ts_ms", "type", "integer", child))
     else:
@@ -291,6 +289,9 @@ def _payload(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
 def _message(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value) is not dict:
         out.append((at, "type", "object", value))
+        return
+    if "op" in value and value.keys().isdisjoint(("schema", "payload")):
+        _payload(value, at, closed, out)
         return
     if "schema" in value:
         child = value["schema"]

@@ -1,5 +1,6 @@
 //! Lindorm messages: rows before and after, and cells of HBase tables.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::bound::Bound;
@@ -18,6 +19,9 @@ use crate::table::tape::{ABSENT, Message, Slot};
 /// The change that each variant is.
 const OPS: [(&str, &str); 4] =
     [("Insert", "insert"), ("Update", "update"), ("Delete", "delete"), ("Read", "read")];
+
+/// Milliseconds since the Unix epoch of the years from 1 to 9999, those that a time can have.
+const MILLISECONDS: Range<i64> = -62_135_596_800_000..253_402_300_800_000;
 
 pub struct Lindorm {
     message: Bound<2>,
@@ -88,8 +92,9 @@ impl Lindorm {
                 Some(column) => write_value(column, value, message, out, notes)?,
                 None => message.write(value, out).map(|()| Means::Json)?,
             };
-            // Text in a cell is Base64 text.
-            let is_bytes = style.is_hbase && value.is_text() && means == Means::Json;
+            // Text in a cell is Base64 text, but where a schema declares the column.
+            let is_undeclared = self.families.is_some() || column.flatten().is_none();
+            let is_bytes = style.is_hbase && is_undeclared && value.is_text() && means == Means::Json;
             row.end_value(if is_bytes { Means::Bytes } else { means }, out);
         }
         out.push(b'}');
@@ -110,12 +115,16 @@ impl Lindorm {
         let message = &input.message;
         let has_row_key =
             |slot: &&Slot| message.elements(slot).any(|(_, name)| message.content(name) == Some(ROW_KEY));
-        let is_hbase = (self.keys.is_none() || self.families.is_some())
+        let declared = columns.map(|columns| kind_of(columns, ROW_KEY));
+        let is_declared = declared.iter().any(Option::is_some);
+        let is_other = declared.iter().flatten().any(|kind| !matches!(kind, Type::Bytes));
+        let is_hbase = (self.families.is_some() || (self.keys.is_none() && !is_other))
             && (images.iter().any(has_row_key) || named.value(ROW_KEY).is_some());
         if is_hbase && named.row.is_there && !self.named.is_base64 {
             return None;
         }
-        Some(Style { columns, is_hbase })
+        let is_assumed = is_hbase && self.families.is_none() && !is_declared;
+        Some(Style { columns, is_hbase, is_assumed })
     }
 
     /// Write the key of a row, and the one before an update that moved the row to another. Return
@@ -163,6 +172,8 @@ struct Style<'s> {
     /// The columns that the schema declares before and after.
     columns: [Option<&'s [Column]>; 2],
     is_hbase: bool,
+    /// Whether only the column `ROW` says that they are those of an HBase table.
+    is_assumed: bool,
 }
 
 impl Style<'_> {
@@ -203,7 +214,8 @@ impl Adapter for Lindorm {
         let style = self.style(input, [before, after], connect.as_deref())?;
         let unknown = self.image(0, before, &style, message, columns, notes)?;
         let unknown_after = self.image(1, after, &style, message, columns, notes)?;
-        notes.extend(unknown.into_iter().chain(unknown_after));
+        let assumed = style.is_assumed.then_some("assumed-hbase");
+        notes.extend(assumed.into_iter().chain(unknown).chain(unknown_after));
         let has_decimal_key = self.keys(op, &style, columns)?;
         columns.of(Name::Op).put(op.as_bytes());
         columns.of(Name::System).put(b"lindorm");
@@ -223,7 +235,7 @@ impl Adapter for Lindorm {
         extras(message, out)?;
         out.push(b'}');
         Some(Rest {
-            event_time: Some(time.value * 1000),
+            event_time: MILLISECONDS.contains(&time.value).then(|| time.value * 1000),
             sequence: Some((time.value, 0)),
             has_decimal_key,
             is_empty_image: false,

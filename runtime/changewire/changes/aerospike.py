@@ -11,8 +11,11 @@ from changewire.changes.aerospike_digest import KEY_COLUMN, check_digest
 from changewire.changes.change_row import ChangeRow, unknown_event
 from changewire.changes.decode_options import DecodeOptions
 from changewire.codec import DecodeError, Issue, codec
+from changewire.codec.msgpack_values import pointer_of
+from changewire.codec.places import place_in
 from changewire_messages import aerospike_json as wire
 from changewire_messages import change
+from changewire_messages.support import Path
 
 SYSTEM: Final = "aerospike"
 OPTIONS: Final = frozenset({"image", "digests"})
@@ -53,7 +56,7 @@ def aerospike_changes(
     if lut is not UNSET:
         attributes["lut"] = lut
     if isinstance(message, wire.Write):
-        after = _columns(message.bins, attributes)
+        after = _columns(message, attributes)
         # A write without bins says that the record changed, and nothing about its columns.
         attributes["image"] = options.image if after else "keys"
     else:
@@ -64,7 +67,7 @@ def aerospike_changes(
         attributes["extra"] = dict(message.extra)
     row = record_change(key, gen or 0, lut, after, attributes)
     if options.digests != "off":
-        check_digest(row, wire.FORMAT, options.digests)
+        check_digest(row, message, ("key",), options.digests)
     return row
 
 
@@ -105,16 +108,16 @@ def _source(namespace: str, set_name: str | None) -> change.Source:
     return change.Source(system=SYSTEM, database=namespace, schema=None, table=set_name)
 
 
-def _columns(bins: list[wire.Bin], attributes: dict[str, Any]) -> dict[str, Any]:
+def _columns(message: wire.Write, attributes: dict[str, Any]) -> dict[str, Any]:
     """Return the columns of a record; what their values do not show goes to the attributes."""
     columns: dict[str, Any] = {}
     notes: dict[str, Any] = {}
-    for item in bins:
+    for item in message.bins:
         columns[item.name] = item.value
         if type(item) not in _PLAIN and (note := _note(item)):
             notes[item.name] = note
-    if len(columns) < len(bins):
-        raise DecodeError(wire.FORMAT, [duplicate_bin(bins, "/bins")])
+    if len(columns) < len(message.bins):
+        raise DecodeError(wire.FORMAT, [duplicate_bin(message.bins, place_in(message, "bins"))])
     if notes:
         attributes["bins"] = notes
     return columns
@@ -129,12 +132,12 @@ def _note(item: Any) -> dict[str, Any]:
     return {} if order is UNSET else {"type": item.type, field: order}
 
 
-def duplicate_bin(bins: Sequence[Any], at: str) -> Issue:
+def duplicate_bin(bins: Sequence[Any], at: Path) -> Issue:
     """Return the issue of the first bin with the name of an earlier one; bins stand at `at`."""
     names = [item.name for item in bins]
-    place = next(i for i, name in enumerate(names) if name in names[:i])
-    expected = "a name no other bin has"
-    return Issue(f"{at}/{place}/name", "duplicate-column", "bins", expected, names[place])
+    i = next(i for i, name in enumerate(names) if name in names[:i])
+    pointer = pointer_of(place_in(bins[i], "name", at=(at, i)))
+    return Issue(pointer, "duplicate-column", "bins", "a name no other bin has", names[i])
 
 
 ADAPTER: Final = Adapter(

@@ -1,12 +1,16 @@
 """The digest by which an Aerospike server addresses a record: computed from set and user key."""
 
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
+
+from msgspec import Struct
 
 from changewire.changes.change_row import ChangeRow
 from changewire.changes.values import base64_bytes
-from changewire.codec import DecodeError, Issue, encoding_of
+from changewire.codec import DecodeError, Issue, codec_of, encoding_of
+from changewire.codec.msgpack_values import pointer_of
+from changewire.codec.places import place_in
 from changewire.extras import install
 
 KEY_COLUMN: Final = "aerospike_digest"
@@ -22,9 +26,6 @@ _KEY_BYTES: Final[Mapping[type, tuple[bytes, Callable[[Any], bytes]]]] = {
     bytes: (b"\x04", bytes),
 }
 """For each type of a user key its type byte, and what gives the bytes that are hashed."""
-
-_KEYS: Final[Mapping[str, str]] = {"json": "/key", "msgpack": "/2/0"}
-"""JSON Pointer to the key of a record, by the encoding of its message."""
 
 
 def digest(set: str | None, user_key: float | str | bytes) -> bytes:
@@ -68,12 +69,20 @@ def ripemd160(data: bytes) -> bytes:
     return RIPEMD160.new(data).digest()
 
 
-def check_digest(change: ChangeRow, format: str, digests: str) -> None:
+def check_digest(
+    change: ChangeRow, message: Struct, path_to_key: Sequence[str], digests: str
+) -> None:
     """Compare the digest of a record with that of its set and user key (see `digest`).
 
     Where that is only counted, the change gets the leniency ``digest-mismatch``. A record without
     user key is not checked, and neither is a delete without set: the server ships no set with some
     deletes.
+
+    Args:
+        change: The change of a message.
+        message: The message.
+        path_to_key: Names of the fields that lead from the message to the key of its record.
+        digests: What becomes of a record whose digest differs.
 
     Raises:
         DecodeError: The digest is another one, and is to be refused.
@@ -84,14 +93,17 @@ def check_digest(change: ChangeRow, format: str, digests: str) -> None:
     if user_key is None or (set_name is None and change.op == "delete"):
         return
     stored = change.key[KEY_COLUMN] if change.key else None
-    if any(digest(set_name, key) == stored for key in _user_keys(user_key, format)):
+    name = codec_of(message).format
+    if any(digest(set_name, key) == stored for key in _user_keys(user_key, name)):
         return
     if digests == "count":
         found["leniencies"] = [MISMATCH]
         return
-    key = _KEYS[encoding_of(format)]
-    expected = f"the digest of set and user key, which stand at {key}/1 and {key}/3"
-    raise DecodeError(format, [Issue(f"{key}/2", MISMATCH, "digest", expected, stored)])
+    set_at, digest_at, key_at = (
+        pointer_of(place_in(message, *path_to_key, name)) for name in ("set", "digest", "user_key")
+    )
+    expected = f"the digest of set and user key, which are at {set_at} and {key_at}"
+    raise DecodeError(name, [Issue(digest_at, MISMATCH, "digest", expected, stored)])
 
 
 def _user_keys(user_key: Any, format: str) -> Iterator[Any]:

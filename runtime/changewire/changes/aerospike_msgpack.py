@@ -2,6 +2,8 @@
 
 from typing import Any, Final
 
+from msgspec import UNSET
+
 from changewire.changes.adapters import Adapter
 from changewire.changes.aerospike import (
     OPTIONS,
@@ -15,7 +17,8 @@ from changewire.changes.aerospike_digest import check_digest
 from changewire.changes.change_row import ChangeRow, unknown_event
 from changewire.changes.decode_options import DecodeOptions
 from changewire.changes.particles import DURABLE, PLAIN, column_value, note
-from changewire.codec import DecodeError
+from changewire.codec import DecodeError, json_form
+from changewire.codec.places import place_in
 from changewire.codec.wire import too_deep
 from changewire_messages import aerospike_msgpack as wire
 
@@ -33,26 +36,28 @@ def aerospike_msgpack_changes(
     """
     if type(message) not in _KNOWN:
         return unknown_event(message, SYSTEM)
-    row = _row(message, options.image)
+    try:
+        row = _row(message, options.image)
+    except RecursionError:
+        # The decoder may have had more of the stack left.
+        raise DecodeError(wire.FORMAT, [too_deep("msgpack")]) from None
     if options.digests != "off":
-        check_digest(row, wire.FORMAT, options.digests)
+        check_digest(row, message, ("payload", "key"), options.digests)
     return row
 
 
 def _row(message: Any, image: str) -> ChangeRow:
     key = message.payload.key
     attributes: dict[str, Any] = {"set": key.set, "user_key": key.user_key}
+    if message.extra is not UNSET:
+        attributes["extra"] = {at: json_form(value) for at, value in message.extra.items()}
     if isinstance(message, wire.LegacyDelete):
         attributes["durable"] = _durable(message.payload.flags, attributes)
         return record_change(key, None, None, None, attributes)
     payload = message.payload
     attributes |= {"gen": payload.gen, "exp": payload.exp, "lut": payload.lut}
     if isinstance(payload, wire.WritePayload):
-        try:
-            after = _columns(payload.bins, attributes)
-        except RecursionError:
-            # The decoder may have had more of the stack left.
-            raise DecodeError(wire.FORMAT, [too_deep("msgpack")]) from None
+        after = _columns(message, attributes)
         attributes["image"] = image if after else "keys"
     else:
         after = None
@@ -67,16 +72,17 @@ def _durable(flags: int, attributes: dict[str, Any]) -> bool:
     return bool(flags & DURABLE)
 
 
-def _columns(bins: list[wire.Bin], attributes: dict[str, Any]) -> dict[str, Any]:
+def _columns(message: wire.Write, attributes: dict[str, Any]) -> dict[str, Any]:
     """Return the columns of a record; what their values do not show goes to the attributes."""
     columns: dict[str, Any] = {}
     notes: dict[str, Any] = {}
+    bins = message.payload.bins
     for item in bins:
         columns[item.name] = column_value(item.type, item.value)
         if (item.type not in PLAIN or item.flags) and (found := note(item.type, item.flags)):
             notes[item.name] = found
     if len(columns) < len(bins):
-        raise DecodeError(wire.FORMAT, [duplicate_bin(bins, "/2/4")])
+        raise DecodeError(wire.FORMAT, [duplicate_bin(bins, place_in(message, "payload", "bins"))])
     if notes:
         attributes["bins"] = notes
     return columns

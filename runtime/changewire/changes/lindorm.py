@@ -1,6 +1,6 @@
 """Lindorm messages to changes: rows before and after, and cells of HBase tables."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -9,16 +9,20 @@ from msgspec import UNSET
 from changewire.changes import lindorm_schema
 from changewire.changes.adapters import Adapter
 from changewire.changes.change_row import ChangeRow, unknown_event
+from changewire.changes.connect import Reader
 from changewire.changes.decode_options import DecodeOptions
 from changewire.changes.lindorm_rows import (
+    NO_READERS,
     ROW_KEY,
     Row,
     cells,
     compiled_schema,
+    place_of,
+    readers_of,
     record_columns,
     typed_row,
 )
-from changewire.changes.values import key_of
+from changewire.changes.values import MILLISECONDS, key_of
 from changewire.codec import DecodeError, Issue
 from changewire.codec.framed import framing_issue
 from changewire_messages import change
@@ -43,8 +47,9 @@ def lindorm_changes(
     """Return the change that a message is.
 
     The row is named by the option ``keys``; without it, by the row key of an HBase table, or by the
-    record key if that is a JSON object. Values of HBase tables are bytes; ``families`` says how to
-    take names of their columns apart: ``f_name`` to ``f:name``.
+    record key if that is a JSON object. Values of HBase tables are bytes, but where a schema
+    declares them; ``families`` says that all are, and how to take names of columns apart:
+    ``f_name`` to ``f:name``.
 
     Raises:
         DecodeError: Values contradict their declared types, a value of an HBase table is no Base64
@@ -66,13 +71,16 @@ def lindorm_changes(
         after = typed_row(after, "after", compiled, used, issues)
         if issues:
             raise DecodeError(wire.FORMAT, issues)
-    named = record_columns(record_key, compiled) if record_key else None
+    named, readers = record_columns(record_key, compiled)
     keys, families = options.keys, options.families
-    if (keys is None or families is not None) and _is_hbase(before, after, named):
+    of_after, of_before = readers_of(compiled, "after"), readers_of(compiled, "before")
+    if _is_hbase((before, after, named), (of_after, of_before, readers), options, used):
         keys = keys or (ROW_KEY,)
-        before = cells(before, "/payload/before", families, used)
-        after = cells(after, "/payload/after", families, used)
-        named = cells(named, "", None, used)
+        if families is not None:
+            of_after = of_before = readers = NO_READERS
+        before = cells(before, place_of(message, "before"), families, used, of_before)
+        after = cells(after, place_of(message, "after"), families, used, of_after)
+        named = cells(named, "", None, used, readers)
     key, before_key = _keys(op, before, after, named, keys)
     if record_key and named is None:
         _check_framing(record_key, key, used)
@@ -83,7 +91,7 @@ def lindorm_changes(
         before_key=before_key,
         before=before,
         after=after,
-        event_time=source.ts_ms * 1000,
+        event_time=source.ts_ms * 1000 if source.ts_ms in MILLISECONDS else None,
         sequence=change.Sequence(major=source.ts_ms, minor=0),
         schema_fingerprint=None if compiled is None else compiled.fingerprint,
         attributes=_attributes(message, options.image, used),
@@ -112,9 +120,10 @@ def lindorm_delete(record_key: bytes, options: DecodeOptions) -> ChangeRow:
         DecodeError: It is no JSON object, lacks a column, or a value of an HBase table is no Base64
             text.
     """
-    named = record_columns(record_key, None)
-    if _is_hbase(None, None, named):
-        named = cells(named, "", None, [])
+    named, readers = record_columns(record_key, None)
+    used: list[str] = []
+    if _is_hbase((named,), (readers,), options, used):
+        named = cells(named, "", None, [], readers if options.families is None else ())
     key = key_of(named, options.keys or tuple(named)) if named else None
     if not key:
         columns = ", ".join(options.keys or ("the columns that name a row",))
@@ -122,15 +131,34 @@ def lindorm_delete(record_key: bytes, options: DecodeOptions) -> ChangeRow:
         issue = Issue("", "invalid-record-key", "key", expected, record_key)
         raise DecodeError(wire.FORMAT, [issue])
     source = change.Source(system=_SYSTEM, database=None, schema=None, table=None)
-    return ChangeRow(op="delete", source=source, key=key, attributes={"null_value": True})
+    attributes: dict[str, Any] = {"null_value": True}
+    if used:
+        attributes["leniencies"] = used
+    return ChangeRow(op="delete", source=source, key=key, attributes=attributes)
 
 
-def _is_hbase(before: Row | None, after: Row | None, named: Row | None) -> bool:
-    return bool(
-        (after and ROW_KEY in after)
-        or (before and ROW_KEY in before)
-        or (named and ROW_KEY in named)
-    )
+def _is_hbase(
+    rows: Iterable[Row | None],
+    readers: Iterable[Mapping[str, Reader]],
+    options: DecodeOptions,
+    used: list[str],
+) -> bool:
+    """Return whether rows, which have columns of these readers, are those of an HBase table.
+
+    The option ``families`` says so. Without it they are if they have the column `ROW_KEY`, unless
+    there are ``keys``, or a schema declares that column as anything but bytes. If none declares it,
+    `used` gets ``assumed-hbase``.
+    """
+    if not any(row and ROW_KEY in row for row in rows):
+        return False
+    if options.families is not None:
+        return True
+    declared = {columns[ROW_KEY].kind for columns in readers if ROW_KEY in columns}
+    if options.keys is not None or declared - {"bytes"}:
+        return False
+    if not declared:
+        used.append("assumed-hbase")
+    return True
 
 
 def _keys(

@@ -1,7 +1,8 @@
 """Rows of Lindorm messages and their record keys: read by their schemas, or as cells of HBase."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -17,12 +18,17 @@ from changewire.changes.connect import (
 from changewire.changes.values import base64_bytes, fingerprint
 from changewire.codec import DecodeError, Issue
 from changewire.codec.hooks import exact_number
+from changewire.codec.msgpack_values import pointer_of
+from changewire.codec.places import place_in
 from changewire.codec.wire import PARSER_ERRORS
 from changewire_messages import lindorm_json as wire
 from changewire_messages.support import by_text, pointer_token
 
 ROW_KEY: Final = "ROW"
-"""Column of an HBase table that holds the row key."""
+"""Column of an HBase table that holds the row key; a table of SQL may have one of this name."""
+
+NO_READERS: Final[Mapping[str, Reader]] = MappingProxyType({})
+"""Of a row for which no schema declares a column."""
 
 Row = dict[str, Any]
 
@@ -36,6 +42,8 @@ class _Envelope(msgspec.Struct, forbid_unknown_fields=True):
 
 _CODE: Final = "contradicts-schema"
 _POINTERS: Final = {"before": "/payload/before", "after": "/payload/after"}
+"""Places of the rows of a message that has a schema."""
+
 _ENVELOPE: Final = msgspec.json.Decoder(_Envelope).decode
 _PARSE: Final = msgspec.json.Decoder(float_hook=exact_number).decode
 
@@ -86,6 +94,11 @@ def compiled_schema(message: wire.Message) -> Compiled | None:
     return compiled if compiled.reader else None
 
 
+def place_of(message: wire.Message, row: str) -> str:
+    """Return the JSON Pointer to a row of a message: ``before`` or ``after``."""
+    return pointer_of(place_in(message, "payload", row))
+
+
 def typed_row(
     image: Row | None, place: str, compiled: Compiled, used: list[str], issues: list[Issue]
 ) -> Row | None:
@@ -93,7 +106,7 @@ def typed_row(
 
     `used` gets the name of each leniency, `issues` what contradicts the schema.
     """
-    reader = _reader(compiled, place)
+    reader = _row_reader(compiled, place)
     if image is None or reader is None:
         return image
     notes: list[Note] = []
@@ -126,31 +139,44 @@ def _issue(error: ValueMismatch) -> Issue:
     return Issue(error.pointer, _CODE, error.rule, expected, error.actual)
 
 
-def _reader(compiled: Compiled | None, place: str) -> Reader | None:
+def _row_reader(compiled: Compiled | None, place: str) -> Reader | None:
     return compiled.reader.fields.get(place) if compiled and compiled.reader else None
 
 
-def record_columns(data: bytes | None, compiled: Compiled | None) -> Row | None:
+def readers_of(compiled: Compiled | None, place: str) -> Mapping[str, Reader]:
+    """Return the reader of each column that a schema declares for the row at a place."""
+    reader = _row_reader(compiled, place)
+    return reader.fields if reader else NO_READERS
+
+
+class RecordKey(NamedTuple):
+    """The columns of a record key, and the reader of each column that a schema declares."""
+
+    columns: Row | None
+    readers: Mapping[str, Reader]
+
+
+def record_columns(data: bytes | None, compiled: Compiled | None) -> RecordKey:
     """Return the columns of a record key that is a JSON object, or whose payload is one.
 
     They have the types of the key's own schema; without one those of the row, so that the key of a
     row is the same in messages with and without images. What does not fit them stays as it is.
     """
-    if not data:
-        return None
     try:
-        own, payload = _opened(data)
+        own, payload = _opened(data) if data else (None, b"")
         found = _PARSE(payload)
     except PARSER_ERRORS:
-        return None
+        return RecordKey(None, NO_READERS)
     if not isinstance(found, dict):
-        return None
-    reader = own or _reader(compiled, "after") or _reader(compiled, "before")
+        return RecordKey(None, NO_READERS)
+    reader = own or _row_reader(compiled, "after") or _row_reader(compiled, "before")
+    if reader is None:
+        return RecordKey(found, NO_READERS)
     try:
-        typed = reader.read(found, "", partial=True) if reader else found
+        typed = reader.read(found, "", partial=True)
     except ValueMismatch:
-        return found
-    return typed if isinstance(typed, dict) else found
+        return RecordKey(found, NO_READERS)
+    return RecordKey(typed, reader.fields) if type(typed) is dict else RecordKey(found, NO_READERS)
 
 
 def _opened(data: bytes) -> tuple[Reader | None, Any]:
@@ -166,7 +192,11 @@ def _opened(data: bytes) -> tuple[Reader | None, Any]:
 
 
 def cells(
-    row: Row | None, pointer: str, families: Sequence[str] | None, used: list[str]
+    row: Row | None,
+    pointer: str,
+    families: Sequence[str] | None,
+    used: list[str],
+    declared: Container[str] = (),
 ) -> Row | None:
     """Return the columns of an HBase row as bytes, under the names that HBase gives them.
 
@@ -177,6 +207,7 @@ def cells(
         families: Column families, to make ``family:qualifier`` of ``family_qualifier``. The longest
             that fits is taken; None leaves all names as they are.
         used: Gets ``unknown-family`` for each column that is of none of them.
+        declared: Columns that a schema declares: their values have their types already.
 
     Raises:
         DecodeError: Texts are no Base64 text, or columns come to have the same name.
@@ -190,7 +221,8 @@ def cells(
         if column in found:
             expected = "a name that no other column has"
             issues.append(Issue(place, "duplicate-column", "hbase", expected, name))
-        found[column] = base64_bytes(value) if type(value) is str else value
+        is_base64 = type(value) is str and name not in declared
+        found[column] = base64_bytes(value) if is_base64 else value
         if found[column] is None and value is not None:
             issues.append(Issue(place, "invalid-base64", "hbase", "Base64 text", value))
     if issues:

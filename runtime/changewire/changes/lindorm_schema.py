@@ -50,11 +50,12 @@ def lindorm_differences(old: Any, new: Any) -> list[Difference]:
 
 
 def lindorm_row_type(
-    schema: Any, keys: Sequence[str] | None, families: Sequence[str] | None
+    schema: Any, _keys: Sequence[str] | None, families: Sequence[str] | None
 ) -> dict[str, Any]:
     """Return the column type of a row, as ``StructType.fromJson`` takes it.
 
-    In an HBase table, whose row has the column ``ROW``, all columns are binary.
+    With column families all columns of a row that has the column ``ROW`` are binary: it is one of
+    an HBase table.
 
     Raises:
         ConnectSchemaError: It is no schema of Kafka Connect.
@@ -63,7 +64,7 @@ def lindorm_row_type(
     compile_schema(row)  # it knows more rules than the nodes do
     node = parse_schema(row)
     parts = node.parts if node else {}
-    if ROW_KEY not in parts or (keys is not None and families is None):
+    if ROW_KEY not in parts or families is None:
         return struct_type(parts)
     names = [column_name(name, families, []) for name in parts]
     return {
@@ -89,19 +90,20 @@ def _row(schema: Any) -> Any:
 
 def lindorm_declared(message: Any) -> Iterator[Declared]:
     """Yield the columns for which a message, as dictionaries and lists, declares a type."""
+    at, payload = ("/payload", message["payload"]) if "payload" in message else ("", message)
     schema = message.get("schema")
     try:
         node, reader = parse_schema(schema), compile_schema(schema, replace_null_with_default=False)
     except ConnectSchemaError:
         return
     for place in reversed(_IMAGES):
-        row = message["payload"].get(place) or {}
+        row = payload.get(place) or {}
         if node is None or reader is None or place not in reader.fields:
-            yield from _cells(row, place)
+            yield from _cells(row, f"{at}/{place}")
             continue
         columns, readers = node.parts[place].parts, reader.fields[place].fields
         for name in row.keys() & readers.keys():
-            pointer = f"/payload/{place}/{pointer_token(name)}"
+            pointer = f"{at}/{place}/{pointer_token(name)}"
             try:
                 typed = readers[name].read(row[name], pointer)
             except ValueMismatch:
@@ -125,14 +127,14 @@ def lindorm_undeclared(message: wire.Message) -> Iterator[Issue]:
             yield from undeclared_columns(row, readers[place].fields, f"/payload/{place}")
 
 
-def _cells(row: Mapping[str, Any], place: str) -> Iterator[Declared]:
+def _cells(row: Mapping[str, Any], at: str) -> Iterator[Declared]:
     """Yield the columns of an HBase table: their values are bytes, though no schema says so."""
     if ROW_KEY not in row:
         return
     for name, value in row.items():
         # Null stays, and so does what is no Base64 text, which becomes an issue.
         typed = base64_bytes(value) if type(value) is str else None
-        pointer = f"/payload/{place}/{pointer_token(name)}"
+        pointer = f"{at}/{pointer_token(name)}"
         yield Declared(pointer, "bytes", value if typed is None else typed)
 
 

@@ -9,7 +9,7 @@ import msgspec
 import typer
 
 from changewire.codec import encoding_of, json_form
-from changewire_messages.support import Extra, OpenTag
+from changewire_messages.support import Alone, Extra, OpenTag
 
 # What acts on a terminal or turns text around, in UTF-8: DEL and C1 controls, direction marks,
 # line separators. JSON allows it in text, and its escape means the same.
@@ -89,4 +89,4 @@ def _plain(value: Any) -> object:
     """Encode what only a model holds: unknown properties, an open tag, what JSON lacks."""
     if isinstance(value, Extra):
         return dict(value)
-    return str(value) if isinstance(value, OpenTag) else json_form(value)
+    return str(value) if isinstance(value, (Alone, OpenTag)) else json_form(value)

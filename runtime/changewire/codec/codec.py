@@ -1,6 +1,7 @@
 """One format in both directions: bytes to models, models to bytes."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any, cast
 
@@ -33,8 +34,10 @@ class Codec:
         models: The models that one message can be.
         second_reads: How many messages took the slower way and were accepted. In MessagePack their
             numbers or lengths have more bytes than they need, or they have an extension type of
-            code -1 or as the key of a map; in JSON they have properties that the schema does not
-            name, save those at the root that were met before. Threads may lose a few counts.
+            code -1 or as the key of a map, or positions that the schema does not name. In JSON they
+            have properties that the schema does not name, save those at the root that were met
+            before, or they are the first without the object around them. Threads may lose a few
+            counts.
     """
 
     def __init__(self, family: GeneratedFamily) -> None:
@@ -263,8 +266,14 @@ class Codec:
         """Return the model of a message whose root has unknown properties; None if that fails.
 
         A producer that adds a property adds it to every message, so the next ones are expected to
-        have it.
+        have it, or to stand alone as this one does.
         """
+        alone = self._wire.alone
+        if alone is not None:
+            with suppress(*PARSER_ERRORS):
+                model = alone(data)
+                self._read = partial(self._read_alone, alone)
+                return model
         unknown = self._wire.unknown
         if unknown is None:
             return None
@@ -274,6 +283,14 @@ class Codec:
             return None
         self._read = partial(self._read_unknown, unknown)
         return model
+
+    def _read_alone(self, alone: Callable[[Data], Any], data: Data) -> Any:
+        """Decode a message that is expected to stand alone."""
+        try:
+            return alone(data)
+        except msgspec.ValidationError:
+            self._read = self._decode_as["message"]
+        return self._read(data)
 
     def _read_unknown(self, unknown: UnknownProperties, data: Data) -> Any:
         """Decode a message that is expected to have unknown properties at its root."""

@@ -7,10 +7,11 @@ from typing import Any, TypeGuard, cast
 import msgspec
 
 from changewire.codec.issues import Issue
-from changewire_messages.support import Extra, key_token, pointer_token
+from changewire.codec.places import steps_of
+from changewire_messages.support import Alone, Extra, key_token
 
 _EXPECTED = "a value that the encoding holds as it is"
-_NEW_PLACE = "a place in an object of the message that has no property of this name"
+_NEW_PLACE = "a new property of an object of the message, or the next position of an array"
 
 
 def first_difference(sent: object, received: object) -> Issue | None:
@@ -30,13 +31,20 @@ def first_unencodable(value: object, holds: Callable[[object], bool]) -> Issue:
 
 
 def misplaced(model: object) -> list[Issue]:
-    """Return an issue for each property of ``extra`` that cannot be put back."""
+    """Return an issue for each value of ``extra`` that cannot be put back."""
     return [
         Issue(at + pointer, "not-encodable", "extra", _NEW_PLACE)
         for at, message in _messages(model)
-        for pointer in map(str, message.extra)
-        if not _is_new_place(msgspec.structs.replace(message, extra=msgspec.UNSET), pointer)
+        for pointer in _misplaced(message)
     ]
+
+
+def _misplaced(message: Any) -> Iterator[str]:
+    known = msgspec.structs.replace(message, extra=msgspec.UNSET)
+    ends: dict[str, int] = {}
+    for pointer in map(str, message.extra):
+        if not _is_new_place(known, pointer, ends):
+            yield pointer
 
 
 def as_sent(issue: Issue, model: object) -> Issue:
@@ -66,12 +74,24 @@ def _messages(model: object) -> Iterator[tuple[str, Any]]:
             yield at, item
 
 
-def _is_new_place(message: object, pointer: str) -> bool:
-    """Return whether a pointer names a property that an object of a message does not have yet."""
-    before, slash, _ = pointer.rpartition("/")
+def _is_new_place(message: msgspec.Struct, pointer: str, ends: dict[str, int]) -> bool:
+    """Return whether a pointer names what an object or array of a message does not have yet.
+
+    Arrays of messages that are objects get no positions. `ends` has the length of each array that
+    got one before, by its pointer.
+    """
+    before, slash, last = pointer.rpartition("/")
     parent = value_at(message, before)
-    is_object = isinstance(parent, msgspec.Struct) and not parent.__struct_config__.array_like
-    return bool(slash) and is_object and value_at(message, pointer) is msgspec.UNSET
+    if not slash or not isinstance(parent, msgspec.Struct):
+        return False
+    kind: Any = type(parent)
+    if not kind.__struct_config__.array_like:
+        return value_at(message, pointer) is msgspec.UNSET
+    if not message.__struct_config__.array_like:
+        return False
+    end = ends.get(before, len(steps_of(kind)))
+    ends[before] = end + 1
+    return last == str(end)
 
 
 def _differences(sent: Any, received: Any, at: str) -> Iterator[tuple[str, Any]]:
@@ -116,14 +136,21 @@ def _children(value: Any) -> Iterator[tuple[str, Any]]:
 
 def _fields(value: msgspec.Struct) -> Iterator[tuple[str, Any]]:
     """Yield (pointer, value) of what a struct has on the wire."""
+    alone = getattr(value, "alone", msgspec.UNSET)
+    if isinstance(alone, Alone):
+        yield from _fields(getattr(value, alone))
+        value = msgspec.structs.replace(value, **{alone: msgspec.UNSET, "alone": msgspec.UNSET})
     tag, steps = _layout(type(value))
     found = dict(tag)
     for name, step in steps:
         child = getattr(value, name)
-        if isinstance(child, Extra):
-            found.update(child)
-        elif child is not msgspec.UNSET:
+        if child is not msgspec.UNSET:
             found[step] = child
+    extra = getattr(value, "extra", msgspec.UNSET)
+    if isinstance(extra, Extra):
+        found.update(extra)
+    elif extra is not msgspec.UNSET:
+        found["/extra"] = extra
     yield from found.items()
 
 
@@ -132,10 +159,7 @@ def _layout(kind: Any) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """Return the tag of a struct by its pointer, and (name, pointer) of each field."""
     config = kind.__struct_config__
     tag = {f"/{config.tag_field}": config.tag} if config.tag_field else {}
-    fields = msgspec.structs.fields(kind)
-    names = [field.encode_name.removeprefix("@") for field in fields]
-    steps = range(len(fields)) if config.array_like else map(pointer_token, names)
-    return tag, [(field.name, f"/{step}") for field, step in zip(fields, steps, strict=True)]
+    return tag, [(name, f"/{key_token(step)}") for name, step in steps_of(kind).items()]
 
 
 def _is_dict(value: object) -> TypeGuard[dict[Any, Any]]:

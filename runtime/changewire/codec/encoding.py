@@ -45,7 +45,7 @@ def _encoded(
     issues = misplaced(model)
     if not issues:
         with suppress(*REFUSALS):  # of a value of the wrong shape, which errors() reports
-            family.put_back(obj, role)
+            family.put_back(obj, role, model)
         issues = [as_sent(issue, model) for issue in family.errors(obj, role)]
     if issues:
         raise EncodeError(family.format, issues)

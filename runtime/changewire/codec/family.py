@@ -32,6 +32,7 @@ class GeneratedFamily:
         types: The type to decode for each role.
         arms: The models that a single message can be.
         texts: Names of their properties of which they keep the text.
+        alone: Name of the property whose value may be the whole message; None if there is none.
         arm_of: The function from a parsed message to its model; None if there is none.
     """
 
@@ -51,7 +52,8 @@ class GeneratedFamily:
         self.arms: tuple[Any, ...] = _arms(message)
         fields = [field for arm in self.arms for field in structs.fields(arm)]
         self.texts = frozenset(f.encode_name for f in fields if msgspec.Raw in _arms(f.type))
-        # Messages that are arrays themselves have no unknown properties, and no tag by name.
+        # Messages that are arrays themselves have no tag by name.
+        self.alone: str | None = getattr(module, "ALONE", {}).get(self.roles["message"])
         self._are_arrays: bool = self.arms[0].__struct_config__.array_like
         self.arm_of: Callable[[object], Any] = (
             self.part("dispatch").arm_of if self._are_arrays else _by_tag(self.arms)
@@ -76,14 +78,14 @@ class GeneratedFamily:
         The parsed message is changed, and may become part of the model. Where it is no valid one,
         any exception may be raised. `texts` are the properties of this name, as they were received.
         """
-        if not self._are_arrays:
-            self._extras.take_out(obj, self.roles[role])
-        elif role == "batch":  # msgspec has no union of arrays
+        if self._are_arrays and role == "batch":  # msgspec has no union of arrays
             return [self.build(item, "message") for item in obj]
-        if texts:
-            obj.update(texts)
         # To msgspec, converting to one model is several times cheaper than to a union of them.
         arm = self.arm_of(obj) if role == "message" else None
+        kept = self.roles[role] if arm is None or not self._are_arrays else arm.__name__
+        self._extras.take_out(obj, kept)
+        if texts:
+            obj.update(texts)
         return msgspec.convert(
             obj,
             arm or self.types[role],
@@ -91,10 +93,15 @@ class GeneratedFamily:
             builtin_types=(bytes,) if self.encoding == "msgpack" else None,
         )
 
-    def put_back(self, obj: object, role: str) -> None:
-        """Undo `take_out`, in place."""
+    def put_back(self, obj: Any, role: str, model: Any) -> None:
+        """Undo `take_out`, in place, in what a model was written as."""
         if not self._are_arrays:
             self._extras.put_back(obj, self.roles[role])
+        elif role == "batch":
+            for item, one in zip(obj, model, strict=True):
+                self.put_back(item, "message", one)
+        else:
+            self._extras.put_back(obj, type(model).__name__)
 
     @cached_property
     def leniencies(self) -> Callable[[object], list[str]]:
@@ -137,7 +144,15 @@ class GeneratedFamily:
         """Return whether a parsed message, or the first of a batch, says it is of the format."""
         if self._are_arrays:
             return self.arm_of(first_of(obj) if self.is_batch(obj) else obj) is not None
-        return looks_like(first_of(obj), self.types["message"])
+        first = first_of(obj)
+        if self.alone is not None and looks_like(first, self.alone_type, is_root=False):
+            return True
+        return looks_like(first, self.types["message"])
+
+    @cached_property
+    def alone_type(self) -> Any:
+        """The type of what may be the whole message, in a format that has such."""
+        return get_type_hints(self.types["message"])[self.alone or ""]
 
     @cached_property
     def variants(self) -> dict[type, str]:

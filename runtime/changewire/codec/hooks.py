@@ -4,7 +4,7 @@ from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from changewire_messages.support import Extra, OpenTag
+from changewire_messages.support import Alone, Extra, OpenTag
 
 FloatHook = Callable[[str], Any] | None
 """What msgspec calls with the text of a number that has a fraction or an exponent."""
@@ -35,15 +35,15 @@ def exact_number(text: str) -> float | Decimal:
 
 
 def read_unknown(kind: type, value: object) -> object:
-    """Decode what only a model holds: an open tag, or unknown properties (a ``dec_hook``)."""
-    if kind is OpenTag and not isinstance(value, str):
+    """Decode what only a model holds: unknown properties, an open tag and the like."""
+    if kind is not Extra and not isinstance(value, str):
         raise TypeError(type(value).__name__)
     return kind(value)
 
 
 def write_unknown(value: object) -> object:
-    """Encode what only a model holds: an open tag, or unknown properties (an ``enc_hook``)."""
-    if isinstance(value, OpenTag):
+    """Encode what only a model holds: unknown properties, an open tag and the like."""
+    if isinstance(value, (Alone, OpenTag)):
         return str(value)
     if isinstance(value, Extra):
         return dict(value)

@@ -6,17 +6,17 @@ from itertools import chain, repeat
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct
 from msgspec.msgpack import Ext
-from msgspec.structs import astuple
 
 from changewire.codec.family import GeneratedFamily, first_of
 from changewire.codec.issues import DecodeError, EncodeError, Issue
 from changewire.codec.json_wire import parse_json
 from changewire.codec.msgpack_values import INTEGERS, hashable, pointer_of
+from changewire.codec.places import steps_of
 from changewire.codec.wire import Data, too_deep
 from changewire_messages.forms import FORMS, exact_form
-from changewire_messages.support import Path
+from changewire_messages.support import Path, insert
 
 RULE: Final = "json-form"
 
@@ -145,7 +145,7 @@ def json_text(model: object, format: str) -> bytes:
         return msgspec.json.encode(_form(model))
     except RecursionError:
         issue = too_deep(_RULE)
-    except (TypeError, ValueError, OverflowError):
+    except (LookupError, TypeError, ValueError, OverflowError):
         issue = Issue("", "not-encodable", _RULE, "a model of a message", model)
     raise EncodeError(format, [issue])
 
@@ -171,10 +171,15 @@ def message_of_json(text: Data, family: GeneratedFamily, *, is_key: bool) -> Any
 def _form(value: Any) -> Any:
     """Return models as arrays; bytes in them that can be nothing else are left to the encoder."""
     if isinstance(value, Struct):
-        return [
-            item if kind is bytes else _form(item)
-            for item, kind in zip(astuple(value), _kinds(type(value)), strict=True)
+        kind: Any = type(value)
+        items = [getattr(value, name) for name in steps_of(kind)]
+        form = [
+            item if of is bytes else _form(item)
+            for item, of in zip(items, _kinds(kind), strict=True)
         ]
+        for pointer, item in (getattr(value, "extra", UNSET) or {}).items():
+            insert(form, pointer, exact_form(item))
+        return form
     if type(value) is list and isinstance(first_of(value), Struct):
         return list(map(_form, value))
     return exact_form(value)
@@ -203,4 +208,5 @@ def _item_kinds(kind: Any) -> Iterable[Any] | None:
 @cache
 def _kinds(model: type[Struct]) -> list[Any]:
     """Return the type of each position of a model, without its bounds."""
-    return list(get_type_hints(model).values())
+    hints = get_type_hints(model)
+    return [hints[name] for name in steps_of(model)]

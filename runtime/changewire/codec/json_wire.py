@@ -19,6 +19,7 @@ from changewire.codec.parser_texts import (
 )
 from changewire.codec.unknown import UnknownProperties
 from changewire.codec.wire import PARSER_ERRORS, Data, bytes_of, unexplained
+from changewire_messages.support import Alone
 
 _BLANK: Final = b" \t\r\n"
 _NO_JSON: Final = b"\x00" * 16
@@ -37,6 +38,7 @@ class JsonWire:
         self._elements = msgspec.json.Decoder(list[msgspec.Raw]).decode
         self._float_hook: FloatHook = exact_number if family.exact else None
         self._plain = msgspec.json.Decoder(float_hook=self._float_hook).decode
+        self.alone = None if family.alone is None else self._alone_reader(family.alone)
         self.unknown: UnknownProperties | None = UnknownProperties(family.arms, self._float_hook)
         decimals: Literal["number", "string"] = "number" if family.exact else "string"
         self.write: Callable[[Any], bytes] = msgspec.json.Encoder(decimal_format=decimals).encode
@@ -59,6 +61,12 @@ class JsonWire:
         if self._float_hook is None:
             return [self.reader(role)]
         return [msgspec.json.Decoder(self._family.types[role]).decode, self.reader(role)]
+
+    def _alone_reader(self, name: str) -> Callable[[Any], Any]:
+        """Return the typed decode of a message that is the value of a property alone."""
+        decode = msgspec.json.Decoder(self._family.alone_type, float_hook=self._float_hook).decode
+        model, alone = self._family.types["message"], Alone(name)
+        return lambda data: model(**{name: decode(data), "alone": alone})
 
     def parse(self, data: Data) -> Any:
         """Return the JSON value of bytes or text."""

@@ -6,17 +6,21 @@ second parser, and so does one whose numbers or lengths take more bytes than the
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
+from msgspec import UNSET
 from msgspec.msgpack import Decoder, Encoder
 
 from changewire.codec.family import GeneratedFamily
 from changewire.codec.framed import framing_issue
 from changewire.codec.issues import DecodeError, Issue
 from changewire.codec.msgpack_values import write_ext_key
-from changewire.codec.wire import Data, unexplained
+from changewire.codec.wire import PARSER_ERRORS, Data, unexplained
 from changewire.msgpack_heads import ARRAYS
+from changewire_messages.support import Extra
 
 _Decode = Callable[[bytes], Any]
 
@@ -30,14 +34,35 @@ class MsgpackWire:
     """A family as MessagePack; see `changewire.codec.wire.Wire`."""
 
     rule = _RULE
+    alone = None
     unknown = None
 
     def __init__(self, family: GeneratedFamily) -> None:
         self._family = family
         self._elements = Decoder(list[msgspec.Raw]).decode
-        self.write: Callable[[Any], bytes] = Encoder(enc_hook=write_ext_key).encode
-        self.write_all = self.write
+        self._encode = Encoder(enc_hook=write_ext_key).encode
+        parse = dict.fromkeys(range(256), Decoder().decode)
+        self._parse_at_once = _lossless(0, parse, self._encode)
+        self.write_all: Callable[[Any], bytes] = Encoder(enc_hook=_write_unknown).encode
+        models = [*family.arms, *(kind for kind in family.types.values() if isinstance(kind, type))]
+        self._known = {model: _known(model) for model in models if _has_extra(model)}
         self.read_back: Callable[[bytes], Any] = self.parse  # msgspec would make times
+
+    def write(self, value: Any) -> bytes:
+        """Return the bytes of a message, or of a list of such, without positions of its own."""
+        if type(value) is list:
+            return self._encode([self._positions(item) for item in value])
+        return self._encode(self._positions(value))
+
+    def _write_known(self, model: Any) -> bytes:
+        """Return the bytes of a message that has no positions of its own, or of keys."""
+        known = self._known.get(type(model))
+        return self._encode(model if known is None else known(model))
+
+    def _positions(self, value: Any) -> Any:
+        """Return the positions of a message that its schema names, if it has no others."""
+        known = self._known.get(type(value))
+        return value if known is None or value.extra is not UNSET else known(value)
 
     def reader(self, role: str) -> Callable[[Any], Any]:
         """Return the typed decode of a role."""
@@ -47,9 +72,9 @@ class MsgpackWire:
         if role == "message":
             dispatch = self._family.part("dispatch")
             arms = {prefix: Decoder(arm).decode for prefix, arm in dispatch.ARMS.items()}
-            return _lossless(*_by_one_byte(arms), self.write)
+            return _lossless(*_by_one_byte(arms), self._write_known)
         decode = Decoder(self._family.types[role]).decode
-        return _lossless(0, dict.fromkeys(ARRAYS, decode), self.write)
+        return _lossless(0, dict.fromkeys(ARRAYS, decode), self._write_known)
 
     def provers(self, role: str) -> list[Callable[[Any], Any]]:
         """Return readers of a role."""
@@ -67,6 +92,8 @@ class MsgpackWire:
         if isinstance(data, str):
             issue = Issue("", "invalid-msgpack", _RULE, "bytes", data)
             raise DecodeError(self._family.format, [issue])
+        with suppress(*PARSER_ERRORS, ValueError):
+            return self._parse_at_once(data)
         try:
             return parse(_as_bytes(data))
         except MalformedError as error:
@@ -97,6 +124,25 @@ class MsgpackWire:
 
 
 wire = MsgpackWire
+
+
+def _has_extra(model: Any) -> bool:
+    return "extra" in model.__struct_fields__
+
+
+def _known(model: Any) -> Callable[[Any], tuple[Any, ...]]:
+    """Return the function from a model to the positions that its schema names."""
+    names = [name for name in model.__struct_fields__ if name != "extra"]
+    if len(names) == 1:
+        return lambda message: (getattr(message, names[0]),)
+    return attrgetter(*names)
+
+
+def _write_unknown(value: object) -> object:
+    """Encode what only models hold: positions that the schema does not name, nil if none."""
+    if isinstance(value, Extra):
+        return dict(value)
+    return None if value is UNSET else write_ext_key(value)
 
 
 def _by_one_byte(arms: Mapping[bytes, _Decode]) -> tuple[int, Mapping[int, _Decode]]:

@@ -10,6 +10,7 @@ from msgspec import UNSET, Struct, structs
 from changewire.codec.family import GeneratedFamily, first_of
 from changewire.codec.framed import RULE as FRAMED
 from changewire.codec.issues import DecodeError, Issue
+from changewire.codec.places import steps_of
 from changewire.codec.wire import Data, bytes_of, wire_of
 from changewire.msgpack_heads import ARRAYS
 
@@ -148,7 +149,7 @@ def _models(hint: Any) -> Iterator[type[Struct]]:
 def _positions(message: object, family: GeneratedFamily) -> Iterator[bool]:
     """Yield for each position of an array, as long as one of the format, whether it is valid."""
     arrays = [arm for arm in family.arms if arm.__struct_config__.array_like]
-    if isinstance(message, list) and len(message) in {len(structs.fields(arm)) for arm in arrays}:
+    if isinstance(message, list) and len(message) in {len(steps_of(arm)) for arm in arrays}:
         pointers = [issue.pointer for issue in family.errors(message, "message")]
         if all(pointers):  # without a pointer an issue is of the whole array
             wrong = {pointer.split("/")[1] for pointer in pointers}

@@ -46,6 +46,8 @@ class Wire(Protocol):
 
     Attributes:
         rule: Name of the encoding, which is the rule that malformed bytes break.
+        alone: The typed decode of a message that is the value of a property alone, which raises
+            `PARSER_ERRORS`; None if no message of the format is.
         unknown: Decodes messages with unknown properties at their root; None if the encoding
             has no place for such.
         write: Encodes what the models of most messages hold, as quickly as can be.
@@ -55,6 +57,7 @@ class Wire(Protocol):
     """
 
     rule: str
+    alone: Callable[[Any], Any] | None
     unknown: UnknownProperties | None
     write: Callable[[Any], bytes]
     write_all: Callable[[Any], bytes]

@@ -7,6 +7,7 @@ from msgspec import UNSET
 
 from changewire.changes.particles import DURABLE
 from changewire.codec import json_form
+from changewire.codec.places import place_in
 from changewire.convert.bins import bins_to_json, bins_to_msgpack, float_to_json
 from changewire.convert.report import Report
 from changewire_messages import aerospike_json, aerospike_msgpack
@@ -36,7 +37,7 @@ def _mapped(table: Mapping[type, "_Convert"], model: Any, at: Path, report: Repo
 
 
 def _key_to_json(key: aerospike_msgpack.Key, at: Path, report: Report) -> aerospike_json.Key:
-    user_key, place = key.user_key, (at, 3)
+    user_key, place = key.user_key, place_in(key, "user_key", at=at)
     if isinstance(user_key, float):
         user_key = float_to_json(user_key, place, report)
     elif isinstance(user_key, bytes):
@@ -46,20 +47,22 @@ def _key_to_json(key: aerospike_msgpack.Key, at: Path, report: Report) -> aerosp
 
 
 def _write_to_json(model: Any, at: Path, report: Report) -> aerospike_json.Write:
-    row, place = model.payload, (at, 2)
-    key = _key_to_json(row.key, (place, 0), report)
-    bins = bins_to_json(row.bins, (place, 4), report)
+    _lose_unknown(model, at, report)
+    row = model.payload
+    key = _key_to_json(row.key, place_in(model, "payload", "key", at=at), report)
+    bins = bins_to_json(row.bins, place_in(model, "payload", "bins", at=at), report)
     return aerospike_json.Write(key=key, gen=row.gen, exp=row.exp, lut=row.lut, bins=bins)
 
 
 def _delete_to_json(model: Any, at: Path, report: Report) -> aerospike_json.Delete:
-    row, place = model.payload, (at, 2)
+    _lose_unknown(model, at, report)
+    row = model.payload
     if row.flags & ~DURABLE:
-        report.lose("flags", (place, 1), row.flags)
+        report.lose("flags", place_in(model, "payload", "flags", at=at), row.flags)
     times: dict[str, Any] = {}
     if isinstance(model, aerospike_msgpack.Delete):
         times = {"gen": row.gen, "exp": row.exp, "lut": row.lut}
-    key = _key_to_json(row.key, (place, 0), report)
+    key = _key_to_json(row.key, place_in(model, "payload", "key", at=at), report)
     return aerospike_json.Delete(key=key, durable=bool(row.flags & DURABLE), **times)
 
 
@@ -92,7 +95,7 @@ def _times(model: Any) -> list[int | None]:
 
 
 def _lose_unknown(model: Any, at: Path, report: Report) -> None:
-    """Note the properties that the schema of the JSON format does not name."""
+    """Note the properties, or positions, that the schema of the source does not name."""
     for pointer, value in () if model.extra is UNSET else model.extra.items():
         place = at
         for token in pointer.split("/")[1:]:

@@ -12,6 +12,7 @@ from changewire.changes import particles
 from changewire.changes.particles import GEOJSON, geojson
 from changewire.codec import ExtKey, json_form
 from changewire.codec.msgpack_values import INTEGERS
+from changewire.codec.places import place_in
 from changewire.convert.report import Report
 from changewire_messages import aerospike_json, aerospike_msgpack
 from changewire_messages.support import Path
@@ -181,13 +182,14 @@ def bins_to_msgpack(bins: list[Any], at: Path, report: Report) -> list[Any]:
 def _bin_to_json(item: aerospike_msgpack.Bin, at: Path, report: Report) -> Any:
     form = _FORMS.get(item.type)
     if form is None:
-        report.refuse("not-encodable", (at, 1), "a particle type that JSON has", item.type)
+        place = place_in(item, "type", at=at)
+        report.refuse("not-encodable", place, "a particle type that JSON has", item.type)
         return None
     if not form.is_exact:
-        report.lose("particle-type", (at, 1), item.type)
+        report.lose("particle-type", place_in(item, "type", at=at), item.type)
     if item.flags not in form.flags:
-        report.lose("flags", (at, 2), item.flags)
-    value = form.to_json(item.value, (at, 3), report)
+        report.lose("flags", place_in(item, "flags", at=at), item.flags)
+    value = form.to_json(item.value, place_in(item, "value", at=at), report)
     words = {form.property: form.flags.get(item.flags, UNSET)} if form.property else {}
     is_text = item.type == particles.GEOJSON and isinstance(value, str)
     model: type[Any] = aerospike_json.StrBin if is_text else form.model

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from changewire.codec import Data, EncodeError, Issue, codec, codec_of
+from changewire.codec.msgpack_values import pointer_of
+from changewire.codec.places import place_in
 from changewire.codec.registry import decode_whole
 from changewire.codec.wire import too_deep
 from changewire.convert.aerospike import to_json, to_msgpack
@@ -130,23 +132,24 @@ def in_version(model: object, version: Version) -> Any:
 def _legacy(model: object, at: str, issues: list[Issue]) -> object:
     """Return the legacy form of one model; what it has no place for is added to the issues."""
     if isinstance(model, aerospike_msgpack.Write):
-        row = model.payload
-        for position, name in enumerate(_TIMES, 1):
-            if getattr(row, name) is None:
+        for name in _TIMES:
+            if getattr(model.payload, name) is None:
                 expected = "a number, 0 where it is not known"
-                issues.append(_issue(f"{at}/2/{position}", expected, None))
+                issues.append(_issue(at, model, name, expected))
         return model
     if not isinstance(model, aerospike_msgpack.Delete):
         return model
     payload = model.payload
-    for position, name in enumerate(_TIMES, 2):
-        if (value := getattr(payload, name)) is not None:
-            expected = "null: its deletes have no place for it"
-            issues.append(_issue(f"{at}/2/{position}", expected, value))
+    expected = "null: its deletes have no place for it"
+    lost = [name for name in _TIMES if getattr(payload, name) is not None]
+    issues += [_issue(at, model, name, expected) for name in lost]
     return aerospike_msgpack.LegacyDelete(
-        payload=aerospike_msgpack.LegacyDeletePayload(payload.key, payload.flags)
+        payload=aerospike_msgpack.LegacyDeletePayload(payload.key, payload.flags),
+        extra=model.extra,
     )
 
 
-def _issue(pointer: str, expected: str, actual: object) -> Issue:
-    return Issue(pointer, "not-encodable", "legacy", expected, actual)
+def _issue(at: str, model: Any, name: str, expected: str) -> Issue:
+    """Return the issue of a field of a message's payload; the message stands at a pointer."""
+    pointer = at + pointer_of(place_in(model, "payload", name))
+    return Issue(pointer, "not-encodable", "legacy", expected, getattr(model.payload, name))

@@ -19,7 +19,7 @@ LOSSES: Final[Mapping[str, str]] = {
     "map-key": "a key that is text (it becomes text)",
     "non-finite": "a finite number (it becomes text)",
     "particle-type": "a particle type that JSON has a word for (it becomes blob)",
-    "unknown-property": "no property that MessagePack has no place for (it is left out)",
+    "unknown-property": "no property or position that the schema does not name (it is left out)",
     "user-key": "a user key that is no bytes (it becomes Base64 text)",
 }
 """Every loss by its rule, with what would have none."""

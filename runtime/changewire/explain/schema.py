@@ -36,6 +36,8 @@ def chain(root: Node, node: Node, value: object) -> list[Node]:
         last = found[-1]
         if "$ref" in last:
             found.append(_target(root, last))
+        elif "else" in last:
+            found.append(last["then" if _stands_alone(last["if"], value) else "else"])
         elif arms := last.get("oneOf") or last.get("anyOf"):
             choices = [(arm, _target(root, arm)) for arm in arms]
             is_tagged = "oneOf" in last
@@ -45,6 +47,16 @@ def chain(root: Node, node: Node, value: object) -> list[Node]:
             found.append(arm)
         else:
             return found
+
+
+def _stands_alone(rule: Node, value: object) -> bool:
+    """Return whether a message is the value of one of its properties, as a canonical schema asks.
+
+    It has the properties that are required, and none of those named.
+    """
+    if not isinstance(value, dict):
+        return False
+    return value.keys() >= {*rule["required"]} and value.keys().isdisjoint(rule["properties"])
 
 
 def _target(root: Node, node: Node) -> Node:
@@ -88,7 +100,7 @@ def _is_of_length(root: Node, arm: Node, value: Any) -> bool:
     """Return whether an array, and the arrays at its positions, are as long as an arm says."""
     if "prefixItems" not in arm or not isinstance(value, list):
         return True
-    return arm["minItems"] <= len(value) <= arm["maxItems"] and all(
+    return arm["minItems"] <= len(value) <= arm.get("maxItems", len(value)) and all(
         _is_of_length(root, _target(root, position), item)
         for position, item in zip(arm["prefixItems"], value, strict=False)
     )

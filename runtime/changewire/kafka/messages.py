@@ -8,6 +8,7 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from changewire.changes.contradictions import contradictions_of
+from changewire.changes.decode_options import DecodeOptions
 from changewire.codec import Data, EncodeError, Issue, codec
 from changewire.codec.encoding import write_parsed
 from changewire.codec.family import is_model
@@ -76,10 +77,13 @@ class Messages:
         data = bytes_of(obj) if is_data(obj) else write_parsed(obj, self._family, self._wire)
         return data, self.read(data)
 
-    def check(self, model: Any, data: bytes, *, closed: bool, declared: bool) -> None:
+    def check(
+        self, model: Any, data: bytes, *, closed: bool, declared: DecodeOptions | None
+    ) -> None:
         """Check what decoding alone does not ask of a value that `read` gave of its bytes.
 
-        `closed` and `declared` are those of the serializer.
+        `closed` is that of the serializer; `declared` are the options by which it asks for declared
+        types, None if it does not.
 
         Raises:
             EncodeError: It is rejected.
@@ -90,7 +94,7 @@ class Messages:
         issues: list[Issue] = []
         if closed and any(getattr(one, "extra", UNSET) is not UNSET for _, one in models):
             issues += self._codec.validate(data, closed=True)
-        issues += contradictions_of(models, declared=declared, closed=closed)
+        issues += contradictions_of(models, declared, closed=closed)
         if issues:
             raise EncodeError(self.format, issues)
 

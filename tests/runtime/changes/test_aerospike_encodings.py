@@ -151,6 +151,15 @@ def test_deletes(key: Any, meta: Any, durable: Any) -> None:
     assert one == other
 
 
+def test_two_bins_of_one_name_are_refused_with_their_place() -> None:
+    """In MessagePack the pointer to a name is that of its position."""
+    bins = [["a", 1, 0, 1], ["b", 1, 0, 1], ["a", 1, 0, 2]]
+    data = encode([1, 1, [["ns", "set", DIGEST, None], 1, 0, 5, bins]])
+    with pytest.raises(cw.DecodeError) as refused:
+        cw.changes(cw.decode(data, format="aerospike-msgpack"))
+    assert (refused.value.code, refused.value.pointer) == ("duplicate-column", "/2/4/2/0")
+
+
 @pytest.mark.parametrize(
     ("value", "column"),
     [

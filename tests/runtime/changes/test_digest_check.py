@@ -26,7 +26,7 @@ def from_json(digest: bytes, set_name: str | None, user_key: Any, op: str = "wri
     key = ["ns", set_name, b64encode(digest).decode(), user_key]
     message: dict[str, Any] = {"msg": op, "key": key}
     if op == "write":
-        message |= {"gen": 1, "exp": 0, "lut": 5, "bins": []}
+        message |= {"gen": 1, "exp": 0, "lut": 1617167159548, "bins": []}
     return cw.decode(json.dumps(message), format="aerospike-json")
 
 

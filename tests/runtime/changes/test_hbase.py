@@ -1,14 +1,22 @@
 """Rows of Lindorm's HBase tables, whose cells are bytes."""
 
+from typing import Any
+
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.runtime.changes.lindorm import change, declared
+from tests.runtime.changes.lindorm import TS_MS, change, declared
 
 import changewire as cw
 from changewire.changes.lindorm_rows import cells
 
 ROW = {"ROW": "dXNlcjE=", "f_name": "bHVja3k="}
+PAYLOAD = {
+    "op": "c",
+    "ts_ms": TS_MS,
+    "source": {"namespace": "shop", "table": "users", "ts_ms": TS_MS},
+}
 
 
 def test_cells_are_bytes_and_the_row_key_is_the_key() -> None:
@@ -31,10 +39,77 @@ def test_a_delete_without_image_has_the_same_key() -> None:
 
 
 def test_cells_that_the_schema_declares_as_bytes() -> None:
-    """Bytes by their schema are not decoded twice; text by its schema is Base64 nevertheless."""
-    for kind in ("bytes", "string"):
-        found = change("c", declared(ROW=kind, f_name=kind), after=ROW)
-        assert found.after == {"ROW": b"user1", "f_name": b"lucky"}
+    """Bytes by their schema are not decoded twice, and ROW as bytes is the key of the row."""
+    found = change("c", declared(ROW="bytes", f_name="bytes"), after=ROW)
+    assert found.after == {"ROW": b"user1", "f_name": b"lucky"}
+    assert found.key == {"ROW": b"user1"}
+    assert "leniencies" not in found.attributes
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"), [("int32", 7), ("string", "dXNlcjE="), ("string", "no Base64")]
+)
+def test_a_schema_that_declares_row_decides(kind: str, value: Any) -> None:
+    """A column ROW with a declared type other than bytes is one of a table of SQL, as it is."""
+    row = {"ROW": value, "name": "bHVja3k="}
+    schema = declared(ROW=kind, name="string")
+    found = change("u", schema, before=row, after=row, record_key=b'{"name":"bHVja3k="}')
+    assert (found.before, found.after, found.key) == (row, row, {"name": "bHVja3k="})
+    assert "leniencies" not in found.attributes
+    wire = {"schema": schema, "payload": {**PAYLOAD, "after": row}}
+    assert cw.validate(msgspec.json.encode(wire), format="lindorm-json") == []
+
+
+def test_text_by_its_schema_beside_bytes_stays_text() -> None:
+    """Where ROW is declared as bytes, other columns have their declared types too."""
+    found = change("c", declared(ROW="bytes", name="string"), after={**ROW, "name": "text"})
+    assert found.after == {"ROW": b"user1", "f_name": b"lucky", "name": "text"}
+
+
+def test_families_say_that_all_text_is_base64() -> None:
+    """With families a row with ROW is one of HBase, though its schema declares text."""
+    found = change("c", declared(ROW="string", f_name="string"), after=ROW, families=["f"])
+    assert found.after == {"ROW": b"user1", "f:name": b"lucky"}
+    assert "leniencies" not in found.attributes
+
+
+def test_what_only_the_name_row_says_is_counted() -> None:
+    """A row that is of HBase only by its column ROW is counted once for its message."""
+    assert change("u", before=ROW, after=ROW).attributes["leniencies"] == ["assumed-hbase"]
+    found = change("c", declared(name="string"), after={**ROW, "name": "text"})
+    assert found.attributes["leniencies"] == [*["undeclared-field"] * 2, "assumed-hbase"]
+    assert found.after == {"ROW": b"user1", "f_name": b"lucky", "name": "text"}
+
+
+def test_the_schema_of_a_record_key_decides_for_it() -> None:
+    """A record key is read by its own schema, in a delete without value too."""
+    key = msgspec.json.encode(
+        {
+            "schema": {"type": "struct", "fields": [{"field": "ROW", "type": "string"}]},
+            "payload": {"ROW": "dXNlcjE="},
+        }
+    )
+    assert change("d", record_key=key).key == {"ROW": "dXNlcjE="}
+    assert cw.delete_by_key(key, format="lindorm-json").key == {"ROW": "dXNlcjE="}
+    plain = b'{"ROW":"dXNlcjE="}'
+    deleted = cw.delete_by_key(plain, format="lindorm-json")
+    assert (deleted.key, deleted.attributes["leniencies"]) == ({"ROW": b"user1"}, ["assumed-hbase"])
+    deleted = cw.delete_by_key(plain, format="lindorm-json", keys=["ROW"])
+    assert deleted.key == {"ROW": "dXNlcjE="}
+
+
+def test_keys_let_validators_and_writers_accept_row() -> None:
+    """Without a schema, keys say that text in a row with ROW is no Base64 text."""
+    data = msgspec.json.encode({"payload": {**PAYLOAD, "after": {"ROW": "user1", "id": 1}}})
+    (issue,) = cw.validate(data, format="lindorm-json")
+    assert (issue.code, issue.pointer) == ("invalid-base64", "/payload/after/ROW")
+    assert cw.validate(data, format="lindorm-json", keys=["id"]) == []
+    model = cw.decode(data, format="lindorm-json")
+    with pytest.raises(cw.EncodeError, match="invalid-base64"):
+        cw.encode(model, declared=True)
+    assert cw.decode(cw.encode(model, declared=True, keys=["id"]), format="lindorm-json") == model
+    with pytest.raises(ValueError, match="keys does not apply to aerospike-json"):
+        cw.validate(b"{}", format="aerospike-json", keys=["id"])
 
 
 def test_the_longest_family_that_fits_is_taken() -> None:
@@ -51,7 +126,7 @@ def test_a_column_of_no_known_family_keeps_its_name() -> None:
     found = change("c", after=row, families=["f"])
     assert list(found.after or ()) == list(row)
     assert found.attributes["leniencies"] == ["unknown-family"] * 3
-    assert "leniencies" not in change("c", after=row).attributes
+    assert change("c", after=row).attributes["leniencies"] == ["assumed-hbase"]
 
 
 def test_columns_that_come_to_have_one_name_are_refused() -> None:

@@ -142,7 +142,8 @@ def _aerospike_objects(message: Json) -> list[dict[str, Any]]:
 
 
 def _lindorm_objects(message: Json) -> list[dict[str, Any]]:
-    return [message["payload"], message["payload"]["source"]]
+    payloads = [message["payload"]] if "payload" in message else []
+    return [*payloads, message.get("payload", message)["source"]]
 
 
 def _dataworks_objects(message: Json) -> list[dict[str, Any]]:

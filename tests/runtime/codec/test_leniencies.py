@@ -14,7 +14,7 @@ AEROSPIKE: dict[str, Any] = {
     "key": ["ns", "set", "YWJjZGVmZ2hpamtsbW5vcHFyc3Q=", None],
     "gen": 4,
     "exp": 0,
-    "lut": 5,
+    "lut": 1617167159548,
     "bins": [],
 }
 DELETE: dict[str, Any] = {
@@ -22,7 +22,7 @@ DELETE: dict[str, Any] = {
     "key": ["ns", None, "YWJjZGVmZ2hpamtsbW5vcHFyc3Q=", None],
     "durable": True,
     "gen": 4,
-    "lut": 5,
+    "lut": 1617167159548,
 }
 IMAGE = {"dataColumn": {"a": 1}}
 ROWS = {
@@ -87,6 +87,11 @@ def cases() -> Iterator[tuple[str, dict[str, Any], list[str]]]:
     yield "aerospike-json", altered(AEROSPIKE, "/key/3", 1.5), ["float-user-key"]
     yield "aerospike-json", altered(AEROSPIKE, "/key/3", 1), []
     yield "aerospike-json", altered(DELETE, "/durable"), ["missing-durable"]
+    for message in (AEROSPIKE, DELETE):
+        for time in (1, 1617167159, 99999999999):
+            yield "aerospike-json", altered(message, "/lut", time), ["last-update-in-seconds"]
+        for time in (0, 10**11):
+            yield "aerospike-json", altered(message, "/lut", time), []
     yield from _cases_of_dataworks()
     yield from _cases_of_lindorm()
 
@@ -160,6 +165,11 @@ def _cases_of_lindorm() -> Iterator[tuple[str, dict[str, Any], list[str]]]:
         yield form, altered(message, "/payload/source/version", "2.7.1"), ["unknown-version"]
         for name in ("my instance", "ld-", "old-1"):
             yield form, altered(message, "/payload/source/db", name), ["unknown-db"]
+        for time in (-62135596800001, 253402300800000, 1465491411807000, -(2**63), 2**63 - 1):
+            found = altered(message, "/payload/source/ts_ms", time)
+            yield form, found, ["time-out-of-range"]
+        for time in (-62135596800000, 253402300799999):
+            yield form, altered(message, "/payload/source/ts_ms", time), []
     yield form, altered(lindorm("d"), "/payload/after"), ["missing-after"]
 
 
@@ -211,9 +221,27 @@ def test_names_of_a_schema_that_was_met_before_are_counted_again() -> None:
 def test_a_float_as_user_key_is_counted_in_messagepack() -> None:
     """MessagePack counts it under the same name, in messages and in keys."""
     key = cw.aerospike_msgpack.Key("ns", None, b"abcdefghijklmnopqrst", 1.5)
-    row = cw.aerospike_msgpack.DeletePayload(key, 0, 1, 0, 5)
+    row = cw.aerospike_msgpack.DeletePayload(key, 0, 1, 0, None)
     assert cw.leniencies(cw.aerospike_msgpack.Delete(payload=row)) == [
         "keys-on-delete",
         "float-user-key",
     ]
     assert cw.codec("aerospike-msgpack").leniencies(key) == ["float-user-key"]
+
+
+@pytest.mark.parametrize(
+    ("lut", "expected"),
+    [(1, 1), (1617167159, 1), (99999999999, 1), (0, 0), (10**11, 0)],
+)
+def test_a_last_update_in_seconds_is_counted_in_messagepack(lut: int, expected: int) -> None:
+    """MessagePack counts it under the same name, in writes and deletes, and keeps the number."""
+    key = cw.aerospike_msgpack.Key("ns", None, b"abcdefghijklmnopqrst", None)
+    write = cw.aerospike_msgpack.WritePayload(key, 1, 0, lut, [])
+    delete = cw.aerospike_msgpack.DeletePayload(key, 0, 1, 0, lut)
+    for model in (
+        cw.aerospike_msgpack.Write(payload=write),
+        cw.aerospike_msgpack.Delete(payload=delete),
+    ):
+        assert cw.leniencies(model) == ["last-update-in-seconds"] * expected
+        (change,) = cw.changes(model)
+        assert change.attributes["lut"] == lut

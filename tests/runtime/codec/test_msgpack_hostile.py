@@ -67,7 +67,7 @@ HOSTILE: dict[str, tuple[bytes, str, str]] = {
     "nil": (b"\xc0", "wrong-type", ""),
     "another version": (pack([2, 1, []]), "wrong-value", "/0"),
     "a version that is no integer": (b"\x93\xc3" + GOOD[2:], "wrong-value", "/0"),
-    "a position too many": (pack([*write(1), 1]), "wrong-length", ""),
+    "a position too few": (pack(write(1)[:-1]), "wrong-length", ""),
     "a wrong type": (pack([1, 1, [KEY, "7", 0, 5, []]]), "wrong-type", "/2/1"),
 }
 

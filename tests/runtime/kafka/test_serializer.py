@@ -307,3 +307,16 @@ def test_registry_prefixes_are_removed_where_asked_for(form: Format) -> None:
             form.name, is_key=is_key, declared=False, strip_registry_prefix=True
         )
         assert sending(prefix + raw) == sending(raw) == raw
+
+
+def test_keys_say_that_a_column_row_is_no_row_key() -> None:
+    """A row with a column ROW is refused as one of HBase, unless keys say which columns name it."""
+    source = {"namespace": "n", "table": "t", "ts_ms": 1}
+    row = {"id": 1, "ROW": "user1"}
+    message = {"payload": {"op": "c", "ts_ms": 1, "after": row, "source": source}}
+    with pytest.raises(MessageRefusedError, match="invalid-base64"):
+        ChangewireSerializer("lindorm-json")(message)
+    data = ChangewireSerializer("lindorm-json", keys=["id"])(message)
+    assert json.loads(data or b"") == message
+    with pytest.raises(ValueError, match="keys does not apply"):
+        ChangewireSerializer("aerospike-json", keys=["id"])

@@ -26,17 +26,19 @@ class Reader:
     """Reads values under one schema. It never changes, so threads may share it.
 
     Attributes:
+        kind: Name of the logical type; without one that of the type.
         function: What reads, for readers of what holds this: `read` without its conveniences.
         fields: Of a struct, the reader of each field by its name; otherwise empty.
         notes: What the schema itself needed to be accepted: its `float-alias` and
             `unknown-logical-type`.
     """
 
-    __slots__ = ("fields", "function", "notes")
+    __slots__ = ("fields", "function", "kind", "notes")
 
     def __init__(
-        self, function: Read, fields: Mapping[str, "Reader"], notes: tuple[Note, ...]
+        self, kind: str, function: Read, fields: Mapping[str, "Reader"], notes: tuple[Note, ...]
     ) -> None:
+        self.kind = kind
         self.function = function
         self.fields = fields
         self.notes = notes
@@ -88,7 +90,8 @@ def _compile(node: Node, replace: bool) -> Reader:  # noqa: FBT001 - passed on a
     if node.default is not UNSET and (replace or not node.optional):
         read = _with_default(read, _default(node, read))
     notes = [*_notes(node), *(note for part in parts.values() for note in part.notes)]
-    return Reader(read, parts if node.type == "struct" else {}, tuple(notes))
+    fields = parts if node.type == "struct" else {}
+    return Reader(node.name or node.type, read, fields, tuple(notes))
 
 
 def _reader(node: Node, parts: Mapping[str, Read]) -> Read:

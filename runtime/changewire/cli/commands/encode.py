@@ -6,7 +6,7 @@ import typer
 
 from changewire import encode as encode_model
 from changewire.cli.ending import ended, ending
-from changewire.cli.options import Format, Inputs, Json, ToShape
+from changewire.cli.options import Format, Inputs, Json, Keys, ToShape, decode_options_of
 from changewire.cli.records import model_on, records, report_issues
 from changewire.cli.stderr import counted
 from changewire.cli.stdout import CONCATENATED, writer_of
@@ -27,6 +27,7 @@ def encode(
     format: Format,
     to_shape: ToShape = CONCATENATED,
     declared: Declared = False,
+    keys: Keys = None,
     as_json: Json = False,
 ) -> int:
     """Write each message as the bytes that are sent: JSON one to a line, MessagePack as bytes.
@@ -36,12 +37,13 @@ def encode(
 
     Example: changewire encode -f aerospike-msgpack lines.jsonl > topic.bin
     """
+    decode_options_of(format, keys=keys)  # they must fit
     coder, write = codec(format), writer_of(format, to_shape)
     valid = rejected = empty = 0
     for record in records(inputs, _SHAPE):
         try:
             model = model_on(record.value or b"", coder)
-            data = None if model is None else encode_model(model, declared=declared)
+            data = None if model is None else encode_model(model, declared=declared, keys=keys)
         except CodecError as error:
             report_issues(record.position, error, as_json=as_json)
             rejected += 1

@@ -6,11 +6,18 @@ from typing import Annotated
 import typer
 from msgspec import UNSET
 
-from changewire.changes.contradictions import contradictions
-from changewire.changes.contradictions import validate as validate_message
-from changewire.changes.decode_options import AUTO
+from changewire.changes.contradictions import contradictions, issues_of
+from changewire.changes.decode_options import AUTO, DecodeOptions
 from changewire.cli.ending import ended, ending
-from changewire.cli.options import FoundFormat, Inputs, Json, Shape, StripRegistryPrefix
+from changewire.cli.options import (
+    FoundFormat,
+    Inputs,
+    Json,
+    Keys,
+    Shape,
+    StripRegistryPrefix,
+    decode_options_of,
+)
 from changewire.cli.records import ElementPlace, found_issue, model_on, place_of, records
 from changewire.cli.stderr import counted
 from changewire.cli.stdout import Lines
@@ -31,6 +38,7 @@ def validate(
     strict: Annotated[
         bool, typer.Option("--strict", help="Also reject properties that the schema lacks.")
     ] = False,
+    keys: Keys = None,
     no_values: Annotated[
         bool, typer.Option("--no-values", help="Show the types of wrong values only.")
     ] = False,
@@ -42,13 +50,14 @@ def validate(
 
     Example: changewire validate -f aerospike-json --strict users.jsonl
     """
+    options = decode_options_of(format, keys=keys)
     lines = Lines()
     messages = wrong = found = 0
     for record in records(inputs, shape, strip_registry_prefix=strip_registry_prefix):
         messages += 1
         if record.value is None:
             continue
-        issues = _issues(record.value, format, closed=strict)
+        issues = _issues(record.value, options, closed=strict)
         wrong += bool(issues)
         found += len(issues)
         place = place_of(record.position)
@@ -64,19 +73,19 @@ def validate(
     return ended(text, totals, as_json=as_json)
 
 
-def _issues(value: bytes, format: str, *, closed: bool) -> list[Issue]:
+def _issues(value: bytes, options: DecodeOptions, *, closed: bool) -> list[Issue]:
     """Return every issue of a message; of a named format in MessagePack also of its JSON form."""
-    name = detect(value) if format == AUTO else format
+    name = detect(value) if options.format == AUTO else options.format
     if name is None:
         found = unclaimed(value)
         return found.error.issues + (found.nearest.issues if found.nearest else [])
     if encoding_of(name) == "json" or not value.startswith(_JSON):
-        return validate_message(value, format=name, closed=closed)
+        return issues_of(value, name, options, closed=closed)
     try:
         model = model_on(value, codec(name))
     except DecodeError as error:
         return error.issues
-    return [] if model is None else contradictions(model, name)
+    return [] if model is None else contradictions(model, name, options)
 
 
 def _sentence(place: ElementPlace, issue: Issue, *, shown: bool) -> str:
