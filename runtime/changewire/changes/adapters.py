@@ -193,7 +193,7 @@ def deleted_row(record_key: bytes, options: "DecodeOptions") -> ChangeRow:
             bytes around the key.
     """
     delete: Any = adapter(options.format).delete_by_key
-    if (framed := framing_issue(record_key, "a record key")) is not None:
+    if (framed := framing_issue(record_key, "key", "a record key")) is not None:
         raise DecodeError(options.format, [framed])
     try:
         found: ChangeRow = delete(record_key, options)

@@ -103,7 +103,7 @@ def _check_framing(record_key: bytes, key: Row | None, used: list[str]) -> None:
 
     A change that has its key elsewhere only needed the leniency, which `used` gets.
     """
-    framed = framing_issue(record_key, "a record key")
+    framed = framing_issue(record_key, "key", "a record key")
     if framed is None:
         return
     if key is None:

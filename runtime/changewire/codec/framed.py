@@ -13,7 +13,8 @@ from changewire.msgpack_heads import ARRAYS
 PREFIX_BYTES: Final = 5
 """Of the prefix: a zero, and the id of a schema in 4 bytes."""
 
-RULE: Final = "framing"
+CODES: Final = frozenset({"compressed", "registry-framing"})
+"""Codes of bytes that hold a message."""
 
 _ZERO: Final = b"\x00"
 _BLANK: Final = b" \t\r\n"
@@ -21,11 +22,12 @@ _COMPRESSED: Final[Mapping[bytes, str]] = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\x
 """What compressed bytes, by how they begin."""
 
 
-def framing_issue(data: bytes, what: str = "a message") -> Issue | None:
+def framing_issue(data: bytes, rule: str, what: str = "a message") -> Issue | None:
     """Return why bytes are no message, if they hold one; None for any others.
 
     Args:
         data: The bytes.
+        rule: The rule that they break, such as the name of the encoding.
         what: What was expected, with its article.
     """
     if data.startswith(_ZERO) and _begins_as_message(data[PREFIX_BYTES:]):
@@ -33,10 +35,10 @@ def framing_issue(data: bytes, what: str = "a message") -> Issue | None:
             f"{what} without the {PREFIX_BYTES} bytes of a schema registry before it, which "
             "strip_registry_prefix removes"
         )
-        return Issue("", "registry-framing", RULE, expected)
+        return Issue("", "registry-framing", rule, expected)
     for magic, name in _COMPRESSED.items():
         if data.startswith(magic):
-            return Issue("", "compressed", RULE, f"{what} that is not compressed; this is {name}")
+            return Issue("", "compressed", rule, f"{what} that is not compressed; this is {name}")
     return None
 
 

@@ -116,7 +116,7 @@ def _refusal(
     """Say why a parser refused bytes; with the byte offset, where it is known."""
     if not data.strip(_BLANK):
         return Issue("", "empty", _RULE, "one JSON value"), 0
-    if (framed := framing_issue(data)) is not None:
+    if (framed := framing_issue(data, _RULE)) is not None:
         return framed, 0
     if data.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")) or b"\x00" in data[:2]:
         return Issue("", "invalid-unicode", _RULE, "UTF-8 without byte order mark"), 0

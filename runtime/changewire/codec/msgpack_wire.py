@@ -97,7 +97,7 @@ class MsgpackWire:
         try:
             return parse(_as_bytes(data))
         except MalformedError as error:
-            framed = framing_issue(_as_bytes(data))
+            framed = framing_issue(_as_bytes(data), _RULE)
             issue, byte_offset = (framed, 0) if framed else (error.issue, error.byte_offset)
         except (RecursionError, MemoryError) as error:
             issue, byte_offset = unexplained(error, _RULE), None

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, get_args, get_type_hints
 from msgspec import UNSET, Struct, structs
 
 from changewire.codec.family import GeneratedFamily, first_of
-from changewire.codec.framed import RULE as FRAMED
+from changewire.codec.framed import CODES as FRAMED
 from changewire.codec.issues import DecodeError, Issue
 from changewire.codec.places import steps_of
 from changewire.codec.wire import Data, bytes_of, wire_of
@@ -74,7 +74,7 @@ def unclaimed(data: Data, names: Sequence[str], families: Sequence[GeneratedFami
     try:
         message = wire_of(families[0]).parse(data)
     except DecodeError as error:
-        if not _begins_as_message(bytes_of(data)) and error.issues[0].rule != FRAMED:
+        if not _begins_as_message(bytes_of(data)) and error.code not in FRAMED:
             return Unclaimed(_no_kind(names, None, 0), UNSET, None)
         known = DecodeError(UNKNOWN, error.issues, error.byte_offset)
         return Unclaimed(known, UNSET, None)

@@ -70,7 +70,7 @@ def test_compressed_values_are_named(form: Format, *, named: bool) -> None:
 def test_other_bytes_are_what_they_were(data: bytes, code: str) -> None:
     """UTF-16, UTF-32 and a prefix before something else are not taken for a framed message."""
     assert refusal(data, "aerospike-json").code == code
-    assert framing_issue(data) is None
+    assert framing_issue(data, "json") is None
 
 
 def test_only_a_prefix_is_removed() -> None:
@@ -85,5 +85,5 @@ def test_no_message_begins_so(form: Format) -> None:
     for path in form.golden("valid"):
         data = wire_of(path)
         assert without_prefix(data) == data
-        assert framing_issue(data) is None
+        assert framing_issue(data, "json") is None
     assert json.dumps("\x00")[0] == '"'
