@@ -53,7 +53,7 @@ def pairs(messages: list[bytes]) -> list[dict[str, object]]:
 
 def problems(data: bytes) -> list[str]:
     """Return every issue of a message, and what it means field by field."""
-    issues: list[cw.Issue] = cw.validate(data, format="lindorm-json", closed=True)
+    issues: list[cw.Issue] = cw.validate(data, format="lindorm-json", closed=True, keys=["id"])
     explained: cw.Explanation = cw.explain(data, most=None)
     fields: list[cw.Field] = explained.fields
     return [*(cw.CODES[issue.code] for issue in issues), *(field.meaning for field in fields)]
@@ -85,7 +85,7 @@ def rewritten(coder: cw.Codec, text: str) -> bytes:
     """Return the bytes of a message that stands in the JSON form."""
     model: object = coder.from_json(text)
     try:
-        return cw.encode(model, version="legacy", declared=True)
+        return cw.encode(model, version="legacy", declared=True, keys=None)
     except (cw.EncodeError, ValueError):
         return coder.to_json(model)
 

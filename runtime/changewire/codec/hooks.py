@@ -36,7 +36,7 @@ def exact_number(text: str) -> float | Decimal:
 
 def read_unknown(kind: type, value: object) -> object:
     """Decode what only a model holds: unknown properties, an open tag and the like."""
-    if kind is not Extra and not isinstance(value, str):
+    if issubclass(kind, str) and not isinstance(value, str):
         raise TypeError(type(value).__name__)
     return kind(value)
 

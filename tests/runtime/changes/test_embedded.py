@@ -122,13 +122,13 @@ def test_columns_of_both_images_are_columns() -> None:
 @pytest.mark.parametrize(
     ("options", "columns"),
     [
-        ({}, [("ROW", "binary"), ("f_a", "binary")]),
+        ({}, [("ROW", "string"), ("f_a", "string")]),
         ({"families": ["f"]}, [("ROW", "binary"), ("f:a", "binary")]),
         ({"keys": ["ROW"]}, [("ROW", "string"), ("f_a", "string")]),
     ],
 )
 def test_columns_of_hbase_tables_are_bytes(options: Any, columns: Any) -> None:
-    """A row with the column ROW is one of HBase, unless keys say that it is none."""
+    """With families a row with the column ROW is one of HBase; else its declared types decide."""
     schema = declared(ROW="string", f_a="string")
     fields = row_type(schema, format="lindorm-json", **options)["fields"]
     assert [(field["name"], field["type"]) for field in fields] == columns

@@ -53,6 +53,10 @@ def _dataworks(model: Any) -> Facts:
     }
 
 
+YEAR_10000 = 253_402_300_800_000
+"""In milliseconds since the Unix epoch."""
+
+
 def _lindorm(model: Any) -> Facts:
     payload, source = model.payload, model.payload.source
     after = None if variant_of(model) == "Delete" else _known(payload, "after")
@@ -60,7 +64,7 @@ def _lindorm(model: Any) -> Facts:
         "source": (source.namespace, None, source.table),
         "before": _known(payload, "before"),
         "after": after,
-        "time": source.ts_ms,
+        "time": source.ts_ms if source.ts_ms < YEAR_10000 else None,
         "sequence": (source.ts_ms, 0),
         "attributes": {"op": payload.op, "ts_ms": payload.ts_ms},
     }
