@@ -48,6 +48,7 @@ ROW: dict[str, Any] = {
     "photo": b"\x00\xff",
     "price": Decimal("123456789012345678.90"),
     "day": date(2020, 1, 1),
+    "clock": datetime(2016, 6, 9, 16, 56, 51, 807000),  # noqa: DTZ001 - what the type holds
     "at": datetime(2016, 6, 9, 16, 56, 51, 807000, timezone.utc),
     "tags": ["a", "b"],
     "sizes": {"a": 2**53 + 1},
@@ -57,9 +58,12 @@ ROW: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def typed() -> pa.Table:
-    """The columns of one typed row, of each type that a schema in a message can say."""
+    """The columns of one typed row, of each type that a schema in a message can say.
+
+    A time without a zone, which no schema says, is beside them.
+    """
     wire = {
-        **ROW,
+        **{name: value for name, value in ROW.items() if name in TYPES},
         "photo": b64encode(ROW["photo"]).decode(),
         "price": b64encode(UNSCALED.to_bytes(9, "big")).decode(),
         "day": 18262,
@@ -67,9 +71,18 @@ def typed() -> pa.Table:
     }
     schema = lindorm.declared(**TYPES)
     message = cw.encode(lindorm.message("c", schema, after=wire))
-    decoded = cwa.decode(message, format="lindorm-json", keys=["id"], rows=schema)
+    rows, clocks = (
+        after(message, kind) for kind in (schema, pa.schema({"at": pa.timestamp("us")}))
+    )
+    columns = {field.name: rows.field(field.name) for field in rows.type}
+    return pa.table({**columns, "clock": clocks.field("at")}).select([*ROW])
+
+
+def after(message: bytes, kind: Any) -> pa.StructArray:
+    """Return the row of a message as columns of a type."""
+    decoded = cwa.decode(message, format="lindorm-json", keys=["id"], rows=kind)
     (rows,) = decoded.changes.read_all().column("after").chunks
-    return pa.table({field.name: rows.field(field.name) for field in rows.type})
+    return rows
 
 
 def of_pandas(frame: Any) -> dict[str, Any]:

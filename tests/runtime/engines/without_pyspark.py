@@ -21,7 +21,9 @@ FORMAT = "dataworks-json"
 def typed(folder: str, schema: str) -> str:
     """Decode a file of messages with rows of each kind; return what that gives as JSON."""
     file = f"{folder}/messages.jsonl"
-    columns = pa.schema({"id": pa.int64(), "price": pa.decimal128(9, 2), "at": pa.timestamp("us")})
+    columns = pa.schema(
+        {"id": pa.int64(), "price": pa.decimal128(9, 2), "at": pa.timestamp("us", "UTC")}
+    )
     found: dict[str, Any] = {
         "arrow": decoded(file, columns),
         "schema": decoded(file, schema),
