@@ -9,7 +9,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from changewire_messages.columns import DATETIME, INT32, INTEGER, STRING
+from changewire_messages.columns import BOOLEAN, DATETIME, INT32, INTEGER, STRING
 
 __all__ = [
     "KNOWN_TARGET",
@@ -18,6 +18,7 @@ __all__ = [
     "ROW_END",
     "ROW_METADATA",
     "ROW_MUTATION",
+    "ROW_STATE",
     "TOMBSTONE",
     "VERSION_METADATA",
 ]
@@ -119,6 +120,20 @@ ROW_MUTATION: Final = pa.struct(
 """What a change does to one row of a table. The values of the row are those of `after` of the
 change.
 """
+
+ROW_STATE: Final = pa.struct(
+    [
+        pa.field("major", INTEGER),
+        pa.field("minor", INTEGER),
+        pa.field("topic", STRING),
+        pa.field("partition", INT32),
+        pa.field("offset", INTEGER),
+        pa.field("element", INT32),
+        pa.field("deleted", BOOLEAN),
+        pa.field("columns", STRING),
+    ]
+)
+"""The column `_changewire` of a table: the change that its row is from."""
 
 TOMBSTONE: Final = pa.struct(
     [
