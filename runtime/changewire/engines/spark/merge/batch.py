@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from changewire.engines.counts import Counts
-from changewire.engines.errors import KeysMissingError, TooManyDeadLettersError
-from changewire.engines.layout import DEAD_LETTER, RECORD_PLACE
-from changewire.engines.options import BatchId, Limit, MergeCounts, StreamListener, allowed
-from changewire.engines.outcome import place_text
+from changewire.engines.errors import KeysMissingError
+from changewire.engines.options import BatchId, MergeCounts, StreamListener
+from changewire.engines.spark.decode import DecodedFrames
+from changewire.engines.spark.log.batch import check_dead_letters, tell
 from changewire.engines.spark.log.rows import log_rows, refused_rows
 from changewire.engines.spark.merge.known import KnownLog, known_log
 from changewire.engines.spark.merge.merging import BatchMerge, QueryTables, persisted
@@ -21,10 +19,7 @@ from changewire.engines.spark.merge.refusals import WHY
 from changewire.engines.spark.merge.summary import BatchFacts, facts_of_batch
 from changewire.engines.spark.merge.tuning import batch_settings
 from changewire.engines.spark.stream.batch_errors import java_cause_named, short_interruption
-from changewire.engines.spark.stream.progress import as_json, as_text
 from changewire.engines.spark.tally import KernelTally
-
-_REASONS: Final = 3
 
 
 @dataclass
@@ -61,12 +56,10 @@ class Merger:
                 with_truncates=self.query.options.apply_as_truncates,
             )
             merged = self._written(kept, batch, facts, most)
-        if self.native is not None:
-            facts.counts.native = self.native.take()
-        seconds, listener = time.perf_counter() - started, self.listener
-        for listen, line in ((listener.notice, as_text), (listener.metrics, as_json)):
-            if listen is not None:
-                listen(line(batch, facts.counts, merged, seconds))
+            if self.native is not None:
+                facts.counts.native = self.native.take()
+            seconds = time.perf_counter() - started
+            tell(self.listener, batch, facts.counts, DecodedFrames(kept), merged, seconds)
 
     def _written(
         self, rows: DataFrame, batch: BatchId, facts: BatchFacts, most: int
@@ -97,23 +90,3 @@ class Merger:
             log.append(rows, f"{batch.query}-refused", batch.number)
         self.known.add(facts.facts)
         return MergeCounts(dict(sorted((+merge.counts).items())))
-
-
-def check_dead_letters(limit: Limit | None, counts: Counts, rows: DataFrame, batch: int) -> None:
-    """Refuse a batch that has too many dead letters.
-
-    Raises:
-        TooManyDeadLettersError: With how many there are, and the first reasons, without values.
-    """
-    if limit is None or counts.dead_letters <= allowed(limit, counts.elements):
-        return
-    codes = ", ".join(f"{code} {n}" for code, n in counts.by_error_code.most_common(_REASONS))
-    first = (
-        rows.where(F.col("kind") == DEAD_LETTER).orderBy(*RECORD_PLACE).limit(_REASONS).collect()
-    )
-    reasons = "; ".join(f"{place_text(row.asDict())}: {row['message']}" for row in first)
-    raise TooManyDeadLettersError(
-        f"batch {batch}: {counts.dead_letters} of {counts.elements} elements are dead letters "
-        f"({codes}), and max_dead_letters is {limit}. Nothing of the batch was written. "
-        f"{len(first)} of them: {reasons}"
-    )
