@@ -23,7 +23,7 @@ from changewire.engines.layout import INPUT_COLUMNS
 from changewire.engines.options import AVAILABLE_NOW, StreamListener
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.merge.options import apply_options
-from changewire.engines.spark.merge.query import start
+from changewire.engines.spark.merge.query import apply_changes, start
 from changewire.tables import PositionedChange
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Lake:
         return source.parquet(str(self.root / "messages"))
 
     @property
-    def places(self) -> dict[str, str]:
+    def places(self) -> dict[str, Any]:
         """Where log, tables and checkpoint are, as `apply_changes` takes it."""
         named = f"ice.{self.namespace}"
         return {
@@ -115,9 +115,8 @@ class Lake:
 
     def apply_messages(self, spark: SparkSession, **options: Any) -> None:
         """Apply the messages that were sent, by what users call."""
-        from changewire.engines.spark.merge.query import apply_changes
-
-        query = apply_changes(self.read(spark), trigger=AVAILABLE_NOW, **self.places, **options)
+        given: dict[str, Any] = {"trigger": AVAILABLE_NOW, **self.places, **options}
+        query = apply_changes(self.read(spark), **given)
         cws.await_end(query)
 
     def log(self, spark: SparkSession) -> DataFrame:
