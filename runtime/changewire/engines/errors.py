@@ -57,18 +57,4 @@ class KeysMissingError(StreamError):
 
 
 class OwnerError(StreamError):
-    """A table belongs to another query; nothing was written to it.
-
-    Attributes:
-        table: Its path or name.
-        owner: Id of that query.
-    """
-
-    def __init__(self, table: str, owner: str) -> None:
-        """Say how the table is taken over."""
-        self.table, self.owner = table, owner
-        super().__init__(
-            f"{table} belongs to the query {owner}, so that two queries do not undo each other's "
-            "changes. Choose another target, or stop that query and take the table over with "
-            "changewire.spark.adopt"
-        )
+    """A table belongs to another query; nothing was written to it."""

@@ -67,12 +67,22 @@ def decided(mutations: DataFrame, shape: Shape, held: Held) -> DataFrame:
     if held.deletes is not None:
         known = held.deletes.join(keys.select("key"), "key", "left_semi")
         parts.append(known.select(F.lit(_DELETE).alias(_ORIGIN), "*"))
-    # Columns that a part lacks are NULL.
-    rows = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
-    names = [field.name for field in _input_type(shape).fields]
-    rows = rows.select(*names).withColumn("key", row_key(shape))
+    rows = reduce(DataFrame.unionByName, (_filled(part, shape) for part in parts))
+    rows = rows.withColumn("key", row_key(shape))
     ordered = rows.repartition("key").sortWithinPartitions("key", _ORIGIN, *ORDER[2:])
     return ordered.mapInArrow(Decide(shape, held.floor), decided_type(shape))
+
+
+def _filled(rows: DataFrame, shape: Shape) -> DataFrame:
+    """Return rows with all columns of what is decided on; those that they lack are NULL."""
+    nothing = F.lit(None)
+    fields = _input_type(shape).fields
+    return rows.select(
+        *(
+            F.col(f.name) if f.name in rows.columns else nothing.cast(f.dataType).alias(f.name)
+            for f in fields
+        )
+    )
 
 
 def row_key(shape: Shape) -> Column:

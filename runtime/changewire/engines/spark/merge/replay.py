@@ -103,8 +103,8 @@ def replayed(spark: SparkSession, options: ApplyOptions, where: str | None) -> R
     query = identity(spark, options.checkpoint, sink=log.sink, outputs=places)
     whole = log.read(spark)
     condition = F.expr(where) if where else F.lit(True)  # noqa: FBT003 - a column of this value
-    letters = open_letters(whole).where(condition).persist()
-    refusals = open_refusals(whole).where(condition).persist()
+    letters = open_letters(whole).where(condition).localCheckpoint()
+    refusals = open_refusals(whole).where(condition).localCheckpoint()
     with batch_settings(spark) as partitions:
         decoded = _elements(letters, whole, options).withColumn(_AGAIN, F.lit(0))
         again = _changes(refusals, whole)
@@ -120,10 +120,7 @@ def replayed(spark: SparkSession, options: ApplyOptions, where: str | None) -> R
         number = closed.where(F.col("kind") != "refused").count()
         if number:
             log.append(closed, f"{query.id}-replay", time.time_ns())
-    found = Replayed(letters.count(), refusals.count(), number, dict(+merge.counts))
-    for kept in (letters, refusals):
-        kept.unpersist()
-    return found
+    return Replayed(letters.count(), refusals.count(), number, dict(+merge.counts))
 
 
 def _elements(letters: DataFrame, log: DataFrame, options: ApplyOptions) -> DataFrame:

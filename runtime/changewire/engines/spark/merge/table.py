@@ -81,7 +81,11 @@ class SparkTable:
         self.format.repair(spark, self.target, properties)
         owner = properties.get(OWNER)
         if owner is not None and owner != query:
-            raise OwnerError(self.target, owner)
+            raise OwnerError(
+                f"{self.target} belongs to the query {owner}, so that two queries do not undo each "
+                "other's changes. Choose another target, or stop that query and take the table over "
+                "with changewire.spark.adopt"
+            )
         keys = property_value(properties.get(KEYS))
         return There(columns, None if keys is None else tuple(keys))
 
