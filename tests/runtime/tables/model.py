@@ -64,7 +64,7 @@ def without_waiting(changes: list[PositionedChange]) -> list[PositionedChange]:
         change = placed.change
         if kind_of(change) == "before":
             befores, afters = halves.get(half_of(change), (set(), set()))
-            if key_of(change.key) in afters or not afters - befores:
+            if key_of(change.key or {}) in afters or not afters - befores:
                 continue
         found.append(placed)
     return found

@@ -138,7 +138,7 @@ def check(spark: SparkSession, lake: Lake, sent: Read, rows: str) -> None:
 
 def template(lake: Lake) -> str:
     """Return how the tables are named."""
-    return lake.places["target"].replace("{table}", "{database}")
+    return str(lake.places["target"]).replace("{table}", "{database}")
 
 
 def placed(spark: SparkSession, lake: Lake) -> dict[str, list[ChangePosition]]:

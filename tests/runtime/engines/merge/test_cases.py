@@ -33,7 +33,7 @@ def deliveries(history: History) -> dict[str, Batches]:
 def delivered(name: str, batches: Batches, number: int) -> Batches:
     """Return batches with keys, and for truncates a table, that no other delivery has."""
     table = f"truncate{number}" if "truncate" in name else "t"
-    found = []
+    found: Batches = []
     for batch in batches:
         found.append([])
         for one in batch:

@@ -35,6 +35,8 @@ def land(
     families: Sequence[str] | None = None,
     digests: Digests = "off",
     null_value: NullValue = "control",
+    time_zone: str = "UTC",
+    strip_registry_prefix: bool = False,
     rows: RowsAs = "json",
     trigger: Mapping[str, Any] | None = None,
 ) -> StreamingQuery:
@@ -56,6 +58,10 @@ def land(
         families: Column families of an HBase table.
         digests: ``count`` or ``refuse`` Aerospike records whose digest does not fit.
         null_value: What a record without value is: ``control`` or ``delete``.
+        time_zone: IANA name of the zone whose clocks made the dates of DataWorks messages: that of
+            the task that synchronizes.
+        strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
+            put before values and record keys.
         rows: How `before` and `after` are kept: as for `decode`.
         trigger: Keywords of `DataStreamWriter.trigger`; by default Spark's own.
 
@@ -67,7 +73,17 @@ def land(
         CheckpointError: The checkpoint is that of another query.
         OutputError: The log has other columns, or Spark does not know its format.
     """
-    options = DecodeOptions(format, image, keys, families, digests, null_value, elements_as)
+    options = DecodeOptions(
+        format,
+        image,
+        keys,
+        families,
+        digests,
+        null_value,
+        elements_as,
+        time_zone,
+        strip_registry_prefix,
+    )
     frames: Frames = (
         messages_by(options, messages)
         if elements_as == "messages"

@@ -42,6 +42,8 @@ def apply_changes(
     families: Sequence[str] | None = None,
     digests: Digests = "off",
     null_value: NullValue = "control",
+    time_zone: str = "UTC",
+    strip_registry_prefix: bool = False,
     rows: Any = "json",
     schema_evolution: str = "add_columns",
     deletes: str = "remove",
@@ -73,6 +75,10 @@ def apply_changes(
         families: Column families of an HBase table.
         digests: ``count`` or ``refuse`` Aerospike records whose digest does not fit.
         null_value: What a record without value is: ``control`` or ``delete``.
+        time_zone: IANA name of the zone whose clocks made the dates of DataWorks messages: that of
+            the task that synchronizes.
+        strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
+            put before values and record keys.
         rows: How tables have their rows: ``json`` text; columns of a type, as for `decode`;
             ``embedded``, the columns that the schema in each message declares; or a mapping from
             names of sources such as ``shop.orders`` to one of these, ``*`` for all others.
@@ -100,7 +106,16 @@ def apply_changes(
         CheckpointError: The checkpoint is that of another query.
         OutputError: The log has other columns, or Spark does not know its format.
     """
-    decode_options = DecodeOptions(format, image, keys, families, digests, null_value)
+    decode_options = DecodeOptions(
+        format,
+        image,
+        keys,
+        families,
+        digests,
+        null_value,
+        time_zone=time_zone,
+        strip_registry_prefix=strip_registry_prefix,
+    )
     options = apply_options(
         decode_options,
         target=target,

@@ -61,6 +61,8 @@ def replay(
     families: Sequence[str] | None = None,
     digests: Digests = "off",
     null_value: NullValue = "control",
+    time_zone: str = "UTC",
+    strip_registry_prefix: bool = False,
     **options: Any,
 ) -> Replayed:
     """Decode dead letters again, and apply refused changes again.
@@ -83,13 +85,26 @@ def replay(
         families: Column families of an HBase table.
         digests: ``count`` or ``refuse`` Aerospike records whose digest does not fit.
         null_value: What a record without value is: ``control`` or ``delete``.
+        time_zone: IANA name of the zone whose clocks made the dates of DataWorks messages: that of
+            the task that synchronizes.
+        strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
+            put before values and record keys.
         **options: The other options of `apply_changes` for tables.
 
     Raises:
         ValueError: An argument is not valid.
         StreamError: A table cannot be merged into, or belongs to another query.
     """
-    decode_options = DecodeOptions(format, image, keys, families, digests, null_value)
+    decode_options = DecodeOptions(
+        format,
+        image,
+        keys,
+        families,
+        digests,
+        null_value,
+        time_zone=time_zone,
+        strip_registry_prefix=strip_registry_prefix,
+    )
     how = apply_options(
         decode_options, target=target, log=LogPlace(log, sink), checkpoint=checkpoint, **options
     )

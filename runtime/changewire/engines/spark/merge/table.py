@@ -82,9 +82,9 @@ class SparkTable:
         owner = properties.get(OWNER)
         if owner is not None and owner != query:
             raise OwnerError(
-                f"{self.target} belongs to the query {owner}, so that two queries do not undo each "
-                "other's changes. Choose another target, or stop that query and take the table over "
-                "with changewire.spark.adopt"
+                f"{self.target} belongs to the query {owner}, so that two do not undo each "
+                "other's changes. Choose another target, or stop that query and take it over by "
+                "changewire.spark.adopt"
             )
         keys = property_value(properties.get(KEYS))
         return There(columns, None if keys is None else tuple(keys))
