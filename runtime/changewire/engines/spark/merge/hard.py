@@ -35,7 +35,7 @@ from changewire.tables.mutations import RowMutation
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.routing import apply_failed
 from changewire.tables.row_state import COLUMN, ORDER, order_from, row_state, state_from
-from changewire.tables.state import State, tombstone
+from changewire.tables.state import State, full_image, tombstone
 from changewire_messages.tables.spark import ROW_STATE
 
 STATE: Final = "state"
@@ -181,8 +181,11 @@ class Decide:
         """Take a row of the table, or a delete of an earlier batch."""
         if row[_ORIGIN] == _DELETE:
             stored.add_tombstone(tombstone(order_from(row)))
-        elif row[STATE] is not None:
-            state = state_from(row[STATE], self._shape.unpack(row[CONTENT]) if row[CONTENT] else {})
+        else:
+            values = self._shape.unpack(row[CONTENT]) if row[CONTENT] else {}
+            # A row that something else has made is older than every change.
+            is_ours = row[STATE] is not None
+            state = state_from(row[STATE], values) if is_ours else full_image(OLDEST, values)
             if state.values is None:
                 stored.add_tombstone(state)
             else:

@@ -33,10 +33,12 @@ class There:
     Attributes:
         columns: Its columns.
         keys: Columns of its key; None if they are not known.
+        is_owned: Whether it belongs to a query.
     """
 
     columns: StructType
     keys: tuple[str, ...] | None
+    is_owned: bool = True
 
 
 class TablePlan(NamedTuple):

@@ -87,7 +87,7 @@ class SparkTable:
                 "changewire.spark.adopt"
             )
         keys = property_value(properties.get(KEYS))
-        return There(columns, None if keys is None else tuple(keys))
+        return There(columns, None if keys is None else tuple(keys), owner is not None)
 
     def make(
         self,
@@ -108,7 +108,7 @@ class SparkTable:
             check_columns(spark.table(self.identifier).schema, shape.columns, self.target)
         elif has_changed:
             self.format.evolve(spark, self.target, shape.columns)
-        if there is None or there.keys is None:
+        if there is None or there.keys is None or not there.is_owned:
             owned = {KEYS: property_text([*shape.keys]), OWNER: query}
             set_properties(spark, self.identifier, owned)
         return There(shape.columns, shape.keys)
@@ -147,7 +147,7 @@ class SparkTable:
         columns = ", ".join(quoted(one) for one in shape.columns.names if one != COLUMN)
         spark.sql(
             f"CREATE OR REPLACE VIEW {name} AS SELECT {columns} "  # noqa: S608 - all is quoted
-            f"FROM {self.identifier} WHERE NOT {COLUMN}.deleted"
+            f"FROM {self.identifier} WHERE NOT coalesce({COLUMN}.deleted, false)"
         )
 
 

@@ -108,7 +108,7 @@ def _faults(  # noqa: PLR0917 - the parts of a comparison
         *(F.col(STATE)[name].alias(name) for name in ORDER),
     )
     rows = table_rows(spark, table, shape) if there is not None else expected.limit(0)
-    has = rows.where(~F.col(STATE)["deleted"]).select(
+    has = rows.where(~F.coalesce(F.col(STATE)["deleted"], F.lit(False))).select(  # noqa: FBT003
         _key(shape).alias("key"),
         F.lit(True).alias("is_actual"),  # noqa: FBT003 - a column of this value
         _text(shape).alias("actual"),
