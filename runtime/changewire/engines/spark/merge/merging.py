@@ -22,11 +22,7 @@ from changewire.engines.spark.merge.from_log import feeds
 from changewire.engines.spark.merge.held import Held
 from changewire.engines.spark.merge.known import KnownLog
 from changewire.engines.spark.merge.late import logged_deletes
-from changewire.engines.spark.merge.mutations import (
-    FAILURE,
-    PLACE,
-    mutations_of,
-)
+from changewire.engines.spark.merge.mutations import FAILURE, PLACE, mutations_of
 from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.merge.plan import TablePlan, There, is_from, plan
 from changewire.engines.spark.merge.refusals import WHY, Refused, with_reasons

@@ -12,9 +12,8 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import StringType, StructField, StructType
 
 from changewire.engines.spark.frames import local_rows
-from changewire.engines.spark.merge.mutations import (
-    FAILURE_TYPE,
-)
+from changewire.engines.spark.merge.from_log import is_truncate
+from changewire.engines.spark.merge.mutations import FAILURE_TYPE
 from changewire.engines.spark.merge.plan import is_refused
 from changewire.engines.spark.merge.shapes import arrow_schema
 from changewire.engines.typed.refused import RefusedRows
@@ -45,7 +44,9 @@ class Refused:
 
     def reason(self) -> Column:
         """Return the first reason that a row meets, NULL without any."""
-        found = F.col(ROUTE_WHY) if self.are_marked else F.lit(None).cast(FAILURE_TYPE)
+        found = F.lit(None).cast(FAILURE_TYPE)
+        if self.are_marked:
+            found = F.when(F.col("key").isNotNull() | is_truncate(), F.col(ROUTE_WHY))
         for one in reversed(self.by_rows):
             values = one.why._asdict().items()
             why = F.struct(*(F.lit(value).alias(name) for name, value in values))

@@ -138,7 +138,7 @@ def facts_of_batch(rows: DataFrame, *, are_typed: bool, with_truncates: bool) ->
     found = {
         **facts_columns(),
         "keyless": F.count_if((F.col("kind") == CHANGE) & F.col("key").isNull()),
-        "least": F.min(F.when(has_key & (op != DELETE) & F.col("after").isNotNull(), major)),
+        "least": F.min(F.when(has_key & (op != DELETE) & ~is_lone_before(), major)),
         "hard": F.count_if(has_key & (F.size(EFFECTS) > 0) & is_hard),
         "unfitted": F.count_if(has_key & _is_unfitted(rows)),
         "inherited": F.count_if(has_key & F.col("sequence").isNull()),
