@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +24,8 @@ from benchmarks.by_hand import safe
 from benchmarks.by_hand import streams as by_hand
 from benchmarks.by_hand import tables as tables_by_hand
 from benchmarks.streams.history import TABLE, table_names
+from changewire.engines.spark.log.land import land
+from changewire.engines.spark.merge.query import apply_changes
 
 FORMAT: Final = "dataworks-json"
 
@@ -43,6 +46,10 @@ TYPED, JSON = "changewire, typed columns", "changewire, JSON text"
 MERGE_BY_HAND, BOTH_BY_HAND = "by hand, table alone", "by hand, change log and table"
 TABLES, TABLES_BY_HAND = "changewire, any tables", "by hand, change log and any tables"
 SAFE_BY_HAND = "by hand, change log and table, deleted rows kept"
+ONE_LOG = "changewire, one log"
+REMOVED, FLAGGED = (
+    f"changewire, one log and one MERGE, deleted rows {n}" for n in ("removed", "flagged")
+)
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -135,6 +142,25 @@ def _json(job: Job) -> StreamingQuery:
     return cws.apply_changes(messages(job), format=FORMAT, target=target, **job.outputs)
 
 
+def _one_log(job: Job) -> StreamingQuery:
+    place = str(Path(job.folder, "one", "log"))
+    return land(messages(job), format=FORMAT, log=place, checkpoint=job.checkpoint, trigger=ONCE)
+
+
+def _one_merge(job: Job, deletes: str) -> StreamingQuery:
+    return apply_changes(
+        messages(job),
+        format=FORMAT,
+        log=job.place("one_log"),
+        sink=job.format,
+        target=job.place("{table}"),
+        rows=ROW,
+        deletes=deletes,
+        checkpoint=job.checkpoint,
+        trigger=ONCE,
+    )
+
+
 def _merge_by_hand(job: Job) -> StreamingQuery:
     places = {"table": job.table, "checkpoint": job.checkpoint}
     return by_hand.merge(messages(job), log=None, trigger=ONCE, **places)
@@ -189,5 +215,8 @@ JOBS: Final[Mapping[str, Callable[[Job], StreamingQuery]]] = {
     TABLES: _tables,
     TABLES_BY_HAND: _tables_by_hand,
     SAFE_BY_HAND: _safe_by_hand,
+    ONE_LOG: _one_log,
+    REMOVED: partial(_one_merge, deletes="remove"),
+    FLAGGED: partial(_one_merge, deletes="flag"),
 }
 """What starts each job."""

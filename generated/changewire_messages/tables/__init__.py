@@ -16,6 +16,7 @@ from changewire_messages.tables.models import (
     RowEnd,
     RowMetadata,
     RowMutation,
+    RowState,
     Sequence,
     Source,
     Tombstone,
@@ -35,6 +36,7 @@ __all__ = [
     "RowEnd",
     "RowMetadata",
     "RowMutation",
+    "RowState",
     "Sequence",
     "Source",
     "Tombstone",
@@ -55,6 +57,7 @@ DIGESTS: Final[Mapping[str, str]] = {
     "RowEnd": "sha256:9fbb1f7395eda671ce3cef411639451d91d0c8b6478bd6528a950af767f832e2",
     "RowMetadata": "sha256:fc25109ffc00023f82dbcdcc510eae09945bc68d402421168d0168752a49ef50",
     "RowMutation": "sha256:112c41ae18ed93b6c5520fda85b4fc5ffa19aca8eed09aab8e5eb796d9365203",
+    "RowState": "sha256:4fd22d759dcaffc0192a38aaf41521cc13f8cc4ab802357a83f04d476db309c8",
     "Tombstone": "sha256:37beb36cd080fd8130ebbc9e66c0912a3d4898a0fae0054a3a12fe4316d45470",
     "VersionMetadata": "sha256:964129f75f33b0871dda816943f74fc5767fc4551a7400fa77f81fe2031e22d3",
 }

@@ -18,6 +18,7 @@ __all__ = [
     "ROW_END",
     "ROW_METADATA",
     "ROW_MUTATION",
+    "ROW_STATE",
     "TOMBSTONE",
     "VERSION_METADATA",
 ]
@@ -119,6 +120,20 @@ ROW_MUTATION: Final = pa.struct(
 """What a change does to one row of a table. The values of the row are those of `after` of the
 change.
 """
+
+ROW_STATE: Final = pa.struct(
+    [
+        pa.field("major", columns.INTEGER),
+        pa.field("minor", columns.INTEGER),
+        pa.field("topic", columns.STRING),
+        pa.field("partition", columns.INT32),
+        pa.field("offset", columns.INTEGER),
+        pa.field("element", columns.INT32),
+        pa.field("deleted", columns.BOOLEAN),
+        pa.field("columns", columns.STRING),
+    ]
+)
+"""The column `_changewire` of a table: the change that its row is from."""
 
 TOMBSTONE: Final = pa.struct(
     [

@@ -221,6 +221,38 @@ class RowMutation(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw
     """Columns that a patch sets or removes; otherwise null."""
 
 
+class RowState(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only=True):
+    """The column `_changewire` of a table: the change that its row is from."""
+
+    major: Annotated[int, Meta(ge=-9223372036854775808, le=9223372036854775807)] | None
+    """First part of the sequence of the change; null if it has none, which is older than any
+    other.
+    """
+
+    minor: Annotated[int, Meta(ge=-9223372036854775808, le=9223372036854775807)] | None
+    """Second part of the sequence."""
+
+    topic: str
+    """Kafka topic of the change; for a file its path."""
+
+    partition: Annotated[int, Meta(ge=-2147483648, le=2147483647)]
+    """Kafka partition; -1 for a file."""
+
+    offset: Annotated[int, Meta(ge=-9223372036854775808, le=9223372036854775807)]
+    """Kafka offset; for a file the number of the record."""
+
+    element: Annotated[int, Meta(ge=-2147483648, le=2147483647)]
+    """Index of the change in its message."""
+
+    deleted: bool
+    """Whether the row is deleted: a table that flags deleted rows keeps them."""
+
+    columns: str | None
+    """For rows that were patched: JSON text of the order up to which all columns are settled,
+    and the order of each column that was set since. Null for rows of full images.
+    """
+
+
 class Tombstone(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only=True):
     """A row of the table of tombstones, which stands beside a table: a key whose row was
     deleted.
@@ -289,6 +321,7 @@ __all__ = [
     "RowEnd",
     "RowMetadata",
     "RowMutation",
+    "RowState",
     "Sequence",
     "Source",
     "Tombstone",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pyspark.sql.types import (
     ArrayType,
+    BooleanType,
     IntegerType,
     LongType,
     MapType,
@@ -23,6 +24,7 @@ __all__ = [
     "ROW_END",
     "ROW_METADATA",
     "ROW_MUTATION",
+    "ROW_STATE",
     "TOMBSTONE",
     "VERSION_METADATA",
 ]
@@ -124,6 +126,20 @@ ROW_MUTATION = StructType(
 """What a change does to one row of a table. The values of the row are those of `after` of the
 change.
 """
+
+ROW_STATE = StructType(
+    [
+        StructField("major", LongType()),
+        StructField("minor", LongType()),
+        StructField("topic", StringType()),
+        StructField("partition", IntegerType()),
+        StructField("offset", LongType()),
+        StructField("element", IntegerType()),
+        StructField("deleted", BooleanType()),
+        StructField("columns", StringType()),
+    ]
+)
+"""The column `_changewire` of a table: the change that its row is from."""
 
 TOMBSTONE = StructType(
     [

@@ -37,6 +37,11 @@ IMAGES: Final = ("source", "key", "before", "after", "sequence", "attributes")
 _decode: Final = msgspec.json.Decoder(dict[str, Any], float_hook=Decimal).decode
 
 
+def parsed(text: str | None) -> dict[str, Any] | None:
+    """Return a row or key of JSON text; None for NULL."""
+    return None if text is None else _decode(text)
+
+
 class EffectsDecoder(Decoder):
     """Adds the column `EFFECTS`, and keeps the messages of all rows, not of dead letters only."""
 
@@ -45,7 +50,7 @@ class EffectsDecoder(Decoder):
     @cached_property
     def kernel(self) -> Kernel | None:
         """What decodes most messages quickly; None if there is no such, or not for these rows."""
-        if type(self) is not EffectsDecoder:
+        if type(self) not in {EffectsDecoder, LeanEffectsDecoder}:
             return None
         return kernel_of(self.decode_options, effects=True)
 
@@ -53,20 +58,27 @@ class EffectsDecoder(Decoder):
         self, batch: pa.RecordBatch, made: Made, places: Places | None
     ) -> dict[str, pa.Array]:
         found = super()._native_columns(batch, made, places)
-        return {**found, "value": _values(batch, places), EFFECTS: _effects(made)}
+        return {**found, **self._values(batch, places), EFFECTS: _effects(made)}
 
     def _columns(
         self, batch: pa.RecordBatch, elements: Elements, places: Places | None
     ) -> dict[str, pa.Array]:
         found = super()._columns(batch, elements, places)
         effects = pa.array([*map(_of_change, elements.rows)], pa.list_(EFFECT))
-        return {**found, "value": _values(batch, places), EFFECTS: effects}
+        return {**found, **self._values(batch, places), EFFECTS: effects}
+
+    def _values(self, batch: pa.RecordBatch, places: Places | None) -> dict[str, pa.Array]:
+        """Return the message of each row, if all rows have theirs."""
+        if not self.all_have_values:
+            return {}
+        values = batch.column("value")
+        return {"value": values if places is None else values.take(places.record)}
 
 
-def _values(batch: pa.RecordBatch, places: Places | None) -> pa.Array:
-    """Return the message of each row."""
-    values = batch.column("value")
-    return values if places is None else values.take(places.record)
+class LeanEffectsDecoder(EffectsDecoder):
+    """Adds the column `EFFECTS`, and keeps the messages of dead letters only."""
+
+    all_have_values = False
 
 
 def _effects(made: Made) -> pa.Array:

@@ -54,3 +54,7 @@ class ConflictError(StreamError):
 
 class KeysMissingError(StreamError):
     """No change has a key, so that no row is known; the batch was not written."""
+
+
+class OwnerError(StreamError):
+    """A table belongs to another query; nothing was written to it."""

@@ -179,7 +179,8 @@ class _RowReplay:
         placed = ((one.position, one.change) for one in self._changes)
         pairs = pair_placed(placed, size=len(self._changes) or 1)
         found = (self._mutations(PositionedChange(change, position)) for position, change in pairs)
-        becomes = merged(Stored(), chain.from_iterable(found), self.floor, Counter())
+        batch = sorted(chain.from_iterable(found), key=lambda mutation: mutation.position)
+        becomes = merged(Stored(), batch, self.floor, Counter())
         return None if becomes is UNSET else becomes
 
     def _mutations(self, placed: PositionedChange) -> list[RowMutation]:

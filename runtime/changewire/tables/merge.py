@@ -58,7 +58,8 @@ def decided_row(
     changes, and `written` returns what is written, by what the row becomes.
     """
     try:
-        becomes = merged(stored, batch, floor, counts)
+        ordered = sorted(batch, key=lambda mutation: mutation.position)
+        becomes = merged(stored, ordered, floor, counts)
         return None if becomes is UNSET else written(becomes)
     except Exception as error:  # noqa: BLE001 - one key must not end the run
         return apply_failed(error, "", "deciding on the row")
@@ -69,8 +70,9 @@ def merged(
 ) -> State | UnsetType | None:
     """Return what a row becomes by a batch and a truncate; UNSET if it stays as it is.
 
-    It is a row, or the tombstone of one; None if a truncate leaves nothing. `floor` is the order of
-    the newest truncate of the table, and `counts` takes what became of the changes.
+    It is a row, or the tombstone of one; None if a truncate leaves nothing. The changes come in the
+    order of their positions. `floor` is the order of the newest truncate of the table, and `counts`
+    takes what became of the changes.
     """
     left = Stored(after_truncate(stored.row, floor), stored.tombstone)
     new = reduced(batch, left.newest, counts)
@@ -124,13 +126,17 @@ def reduced(
 def sequenced(
     batch: Iterable[RowMutation], oldest: Sequence
 ) -> Iterator[tuple[RowMutation, Sequence]]:
-    """Yield the changes of a row in the order of their positions, each with its sequence.
+    """Yield the changes of a row, each with its sequence.
 
     A change without one takes the greatest of those before it in its topic partition; before the
     first of these that is `oldest`, the greatest sequence that is known of the row.
+
+    Args:
+        batch: The changes, in the order of their positions.
+        oldest: That sequence.
     """
     newest: dict[tuple[str, int], Sequence] = {}
-    for mutation in sorted(batch, key=lambda mutation: mutation.position):
+    for mutation in batch:
         place = (mutation.position.topic, mutation.position.partition)
         before = newest.get(place, oldest)
         sequence = mutation.sequence or before

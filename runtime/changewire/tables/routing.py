@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from changewire.tables.mutations import DELETE, WRITES
 from changewire.tables.names import Target, Template, target_of
+from changewire.tables.reserved import Parts, is_reserved
 from changewire_messages.change import Source
 
 TRUNCATE: Final = "truncate"
@@ -37,13 +38,18 @@ class Refusal(NamedTuple):
 
 
 _MISSING: Final = "the change does not say all that its target is named by"
-_COLLISION: Final = "another table has the name of its target, but for the case of letters"
+_COLLISION: Final = (
+    "another table has the name of its target, but for the case of letters, or the target is a "
+    "place of the log or of the checkpoint"
+)
+_TOO_MANY: Final = "the batch has more new tables than `max_new_tables` allows"
 _UNORDERED: Final = "a truncate without a sequence is neither older nor newer"
 
 REFUSALS: Final[Mapping[str, Refusal]] = {
     "table-missing": Refusal("table-missing", "/source", _MISSING),
     "name-collision": Refusal("name-collision", "/source", _COLLISION),
     "truncate-without-sequence": Refusal("truncate-without-sequence", "/sequence", _UNORDERED),
+    "too-many-tables": Refusal("too-many-tables", "/source", _TOO_MANY),
 }
 """The refusal for each code."""
 
@@ -67,10 +73,14 @@ class Routing(Struct, frozen=True):
     Attributes:
         template: How targets are named.
         null_set: Table of writes whose source names none; None: there is no such table.
+        reserved: Places that no table may have.
+        max_new_tables: How many tables a batch may bring; None for any number.
     """
 
     template: Template
     null_set: str | None = None
+    reserved: frozenset[Parts] = frozenset()
+    max_new_tables: int | None = None
 
 
 def namespace_of(source: Source) -> Namespace:
@@ -182,19 +192,30 @@ def find_routes(keys: Iterable[RouteKey], routing: Routing, known: KnownTables) 
         except Exception as error:  # noqa: BLE001 - one hostile name must not end the stream
             found.refused[one] = apply_failed(error, "/source", "routing")
             continue
-        _add(found, one, targets, known)
+        _add(found, one, targets, routing, known)
     return found
 
 
-def _add(found: Routes, one: RouteKey, targets: tuple[Target, ...], known: KnownTables) -> None:
+def _add(
+    found: Routes,
+    one: RouteKey,
+    targets: tuple[Target, ...],
+    routing: Routing,
+    known: KnownTables,
+) -> None:
     """Add the targets of changes that come from somewhere, or why there are none."""
     source, op = one
     namespace = namespace_of(source)
     if not targets and not goes_to_all(op, source):
         found.refused[one] = REFUSALS["table-missing"]
     for target in targets:
-        if known.names.get(target.folded, target) != target:
+        there = known.names.get(target.folded)
+        if (there or target) != target or is_reserved(target.name, routing.reserved):
             found.refused[one] = REFUSALS["name-collision"]
+            continue
+        most = routing.max_new_tables
+        if there is None and most is not None and len(found.added) >= most:
+            found.refused[one] = REFUSALS["too-many-tables"]
             continue
         if known.add(target, namespace):
             found.added.append((target, namespace))

@@ -95,5 +95,7 @@ def states_of(batch: Iterable[RowMutation], held: Collection[State] = ()) -> lis
     known = {order.position: order.sequence for order in places}
     return [
         mutation.state(mutation.sequence or known.get(mutation.position, sequence))
-        for mutation, sequence in sequenced(batch, newest)
+        for mutation, sequence in sequenced(
+            sorted(batch, key=lambda mutation: mutation.position), newest
+        )
     ]

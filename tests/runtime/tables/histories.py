@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -113,6 +113,8 @@ def rows(tables: MemoryTables, name: str = "t") -> list[dict[str, Any]]:
     return sorted(content(tables).get(name, {}).values(), key=lambda row: str(row["id"]))
 
 
+T = TypeVar("T")
+
 KEYS = st.integers(1, 3)
 NUMBERS = st.integers(0, 2) | st.sampled_from(["1.100000", "12345678901234567890.5"])
 """Numbers, and the text that DataWorks sends for decimals."""
@@ -194,12 +196,17 @@ def drawn(
     number: int, images: Sequence[str] = ("full", "full", "patch", "keys")
 ) -> list[list[list[PositionedChange]]]:
     """Draw deliveries of histories: each a list of batches."""
-    found: list[list[list[PositionedChange]]] = []
+    return drawn_of(number, histories(images).flatmap(deliveries))
+
+
+def drawn_of(number: int, strategy: st.SearchStrategy[T]) -> list[T]:
+    """Return some examples of a strategy."""
+    found: list[T] = []
 
     @settings(max_examples=number, phases=[Phase.generate], database=None, deadline=None)
-    @given(histories(images).flatmap(deliveries))
-    def collect(batches: list[list[PositionedChange]]) -> None:
-        found.append(batches)
+    @given(strategy)
+    def collect(one: T) -> None:
+        found.append(one)
 
     collect()
     return found

@@ -29,8 +29,12 @@ class Version(NamedTuple):
     ended: Any
 
 
-def tables_of(changes: Iterable[PositionedChange], *, truncates: bool = False) -> Content:
+def tables_of(
+    changes: Iterable[PositionedChange], *, truncates: bool = False, befores_wait: bool = False
+) -> Content:
     """Return the rows of every table by key, after all changes, each table known beforehand."""
+    if befores_wait:
+        changes = without_waiting([*changes])
     events = [event for placed in changes for event in events_of(placed, truncates=truncates)]
     found: Content = {event.table: {} for event in events if event.table != ALL and event.key}
     for table, rows in found.items():
@@ -39,6 +43,38 @@ def tables_of(changes: Iterable[PositionedChange], *, truncates: bool = False) -
             if row is not None:
                 rows[key] = row
     return found
+
+
+def without_waiting(changes: list[PositionedChange]) -> list[PositionedChange]:
+    """Return changes without the before images that delete nothing.
+
+    One deletes its key if an after image of the same source and sequence has a key that none of
+    these before images has; and if none of these after images has its own key.
+    """
+    halves: dict[Any, tuple[set[Key], set[Key]]] = {}
+    for placed in changes:
+        change, kind = placed.change, kind_of(placed.change)
+        is_after = change.op == "update" and change.before is None and change.after is not None
+        if change.sequence is None or change.key is None or not (kind == "before" or is_after):
+            continue
+        group = halves.setdefault(half_of(change), (set(), set()))
+        group[kind != "before"].add(key_of(change.key))
+    found = []
+    for placed in changes:
+        change = placed.change
+        if kind_of(change) == "before":
+            befores, afters = halves.get(half_of(change), (set(), set()))
+            if key_of(change.key or {}) in afters or not afters - befores:
+                continue
+        found.append(placed)
+    return found
+
+
+def half_of(change: Any) -> Any:
+    """Return what both images of an update have in common."""
+    source = change.source
+    names = (source.system, source.database, source.schema, source.table)
+    return names, change.sequence.major
 
 
 def versions_of(changes: Iterable[PositionedChange], table: str = "t") -> dict[Key, list[Version]]:

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.layout import POSITION
+
+_PARTS: Final = re.compile(r"(?:`(?:[^`]|``)*`|[^.`])+")
+"""Parts of the name of a table, between dots that are not quoted."""
+
+
+def split_name(name: str) -> list[str]:
+    """Return the parts of the name of a table, quoted as they are."""
+    return _PARTS.findall(name)
 
 
 def quoted(name: str) -> str:

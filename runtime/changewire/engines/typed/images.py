@@ -62,6 +62,12 @@ class ImagesDecoder(CheckedEffectsDecoder):
         return {**found, IMAGE: pa.array(images, self._kind)}
 
 
+class LeanImagesDecoder(ImagesDecoder):
+    """Adds the column `IMAGE`, and keeps the messages of dead letters only."""
+
+    all_have_values = False
+
+
 def _fitted_image(
     effects: list[dict[str, Any]] | None,
     before: str | None,

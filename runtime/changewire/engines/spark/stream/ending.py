@@ -16,6 +16,7 @@ from changewire.engines.errors import (
     ConflictError,
     KeysMissingError,
     OutputError,
+    OwnerError,
     TooManyDeadLettersError,
 )
 from changewire.engines.spark.cause import full_text, innermost
@@ -34,6 +35,7 @@ _OWN_ERRORS: Final[dict[str, type[Exception]]] = {
         ConflictError,
         KeysMissingError,
         OutputError,
+        OwnerError,
         TooManyDeadLettersError,
     )
 }

@@ -1,0 +1,106 @@
+"""One batch, counted and appended to a log; what `foreachBatch` takes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+from changewire.engines.counts import Counts
+from changewire.engines.errors import TooManyDeadLettersError
+from changewire.engines.layout import DEAD_LETTER, RECORD_PLACE
+from changewire.engines.options import BatchId, Limit, MergeCounts, StreamListener, allowed
+from changewire.engines.outcome import place_text
+from changewire.engines.spark.frames import Frames
+from changewire.engines.spark.log.place import LogPlace
+from changewire.engines.spark.log.rows import log_rows
+from changewire.engines.spark.stream.batch_errors import java_cause_named, short_interruption
+from changewire.engines.spark.stream.progress import as_json, as_text
+from changewire.engines.spark.tally import KernelTally
+
+_REASONS: Final = 3
+
+
+@dataclass(frozen=True)
+class LogWriter:
+    """Writes the batches of a query that has no tables, and counts them.
+
+    Attributes:
+        query: Id of the query.
+        log: The log.
+        frames: Makes `Frames` of decoded rows.
+        listener: Called once for each batch.
+        max_dead_letters: How many dead letters a batch may have; None for any number.
+        native: Sums what the native kernel does; None if it has no part.
+    """
+
+    query: str
+    log: LogPlace
+    frames: Callable[[DataFrame], Frames]
+    listener: StreamListener
+    max_dead_letters: Limit | None = None
+    native: KernelTally | None = None
+
+    def __call__(self, rows: DataFrame, number: int) -> None:
+        """Write a batch; a retry changes nothing.
+
+        Raises:
+            ConservationError: The decoded rows do not add up; nothing was written.
+            TooManyDeadLettersError: The batch has too many dead letters; nothing was written.
+        """
+        started = time.perf_counter()
+        with java_cause_named(), short_interruption():
+            kept = self.frames(rows.persist(StorageLevel.MEMORY_AND_DISK))
+            try:
+                counts = kept.counts
+                if self.native is not None:
+                    counts.native = self.native.take()
+                check_dead_letters(self.max_dead_letters, counts, kept.rows, number)
+                self.log.append(log_rows(kept.rows), self.query, number)
+                batch = BatchId(self.query, number)
+                told = time.perf_counter() - started
+                tell(self.listener, batch, counts, kept, MergeCounts(), told)
+            finally:
+                kept.rows.unpersist()
+
+
+def tell(  # noqa: PLR0917 - what a listener gets
+    listener: StreamListener,
+    batch: BatchId,
+    counts: Counts,
+    decoded: Frames,
+    merged: MergeCounts,
+    seconds: float,
+) -> None:
+    """Call a listener with a batch that was written."""
+    for listen, line in ((listener.notice, as_text), (listener.metrics, as_json)):
+        if listen is not None:
+            listen(line(batch, counts, merged, seconds))
+    if listener.written is not None:
+        listener.written(batch, counts, decoded)
+    if listener.merged is not None:
+        listener.merged(batch, merged)
+
+
+def check_dead_letters(limit: Limit | None, counts: Counts, rows: DataFrame, batch: int) -> None:
+    """Refuse a batch that has too many dead letters.
+
+    Raises:
+        TooManyDeadLettersError: With how many there are, and the first reasons, without values.
+    """
+    if limit is None or counts.dead_letters <= allowed(limit, counts.elements):
+        return
+    codes = ", ".join(f"{code} {n}" for code, n in counts.by_error_code.most_common(_REASONS))
+    letters = rows.where(F.col("kind") == DEAD_LETTER).orderBy(*RECORD_PLACE)
+    first = letters.limit(_REASONS).collect()
+    reasons = "; ".join(f"{place_text(row.asDict())}: {row['message']}" for row in first)
+    raise TooManyDeadLettersError(
+        f"batch {batch}: {counts.dead_letters} of {counts.elements} elements are dead letters "
+        f"({codes}), and max_dead_letters is {limit}. Nothing of the batch was written. "
+        f"{len(first)} of them: {reasons}"
+    )

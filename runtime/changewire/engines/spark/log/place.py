@@ -1,0 +1,110 @@
+"""Where a log is: a path or a table, and how rows are appended to it once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql.types import StructType
+
+from changewire.engines.errors import OutputError
+from changewire.engines.spark.log.rows import STATISTICS
+from changewire.engines.spark.stream.compatible import schema_of
+from changewire.engines.spark.stream.output import Output
+from changewire.engines.spark.types import differing
+from changewire.tables.names import is_path
+
+_STATISTICS: Final = "delta.dataSkippingStatsColumns"
+
+
+@dataclass(frozen=True)
+class LogPlace:
+    """A log.
+
+    Attributes:
+        target: Its path, which has a slash, or the name of a table.
+        sink: Its format: ``delta``, ``iceberg`` or ``parquet``.
+    """
+
+    target: str
+    sink: str = "delta"
+
+    @property
+    def is_path(self) -> bool:
+        """Whether the target is a path."""
+        return is_path(self.target)
+
+    def schema(self, spark: SparkSession) -> StructType | None:
+        """Return the columns that it has; None if it is not there."""
+        return schema_of(spark, self.sink, Output("log", self.target))
+
+    def check(self, spark: SparkSession, columns: StructType) -> None:
+        """Check that it can take rows, if it is there.
+
+        Raises:
+            OutputError: It lacks a column, or has it of another type.
+        """
+        found = self.schema(spark)
+        for name, kind, has in differing(found, columns) if found is not None else ():
+            raise OutputError(
+                f"log: a column {name} of type {kind} is needed, and {self.target} {has}; choose "
+                "another log and checkpoint"
+            )
+
+    def read(self, spark: SparkSession) -> DataFrame:
+        """Return its rows."""
+        if self.is_path:
+            return spark.read.format(self.sink).load(self.target)
+        return spark.table(self.target)
+
+    def append(self, rows: DataFrame, query: str, batch: int) -> None:
+        """Append rows in one commit; nothing if it has the batch already.
+
+        Args:
+            rows: The rows, with the columns of the log.
+            query: Distinguishes what numbers the batches.
+            batch: Number of the batch.
+        """
+        _APPENDS[self.sink](self, rows, query, batch)
+
+
+def _append_delta(place: LogPlace, rows: DataFrame, query: str, batch: int) -> None:
+    """Append by a transaction that Delta skips if its log has it.
+
+    https://docs.delta.io/latest/delta-streaming.html#idempotent-table-writes-in-foreachbatch
+    """
+    writer = rows.write.format("delta").mode("append")
+    writer = writer.option("txnAppId", f"changewire-{query}").option("txnVersion", str(batch))
+    # Delta takes it for a new table, and leaves one that is there as it is.
+    writer = writer.option(_STATISTICS, ",".join(STATISTICS))
+    writer.save(place.target) if place.is_path else writer.saveAsTable(place.target)
+
+
+def _append_iceberg(place: LogPlace, rows: DataFrame, query: str, batch: int) -> None:
+    """Append a snapshot, unless the table has one with the batch among its properties.
+
+    https://iceberg.apache.org/docs/latest/spark-configuration/#write-options
+    """
+    spark, table = rows.sparkSession, place.target
+    name, value = f"changewire.{query}", str(batch)
+    if spark.catalog.tableExists(table):
+        spark.catalog.refreshTable(table)
+        snapshots = spark.sql(f"SELECT summary FROM {table}.snapshots")  # noqa: S608 - as SQL has it
+        if not snapshots.where(F.col("summary")[name] == value).isEmpty():
+            return
+    writer = rows.write.format("iceberg").mode("append")
+    writer.option(f"snapshot-property.{name}", value).saveAsTable(table)
+
+
+_APPENDS: Final[Mapping[str, Callable[[LogPlace, DataFrame, str, int], None]]] = {
+    "delta": _append_delta,
+    "iceberg": _append_iceberg,
+}
+
+
+def stream_options(place: LogPlace) -> dict[str, str]:
+    """Return the options of a stream that makes a log."""
+    return {_STATISTICS: ",".join(STATISTICS)} if place.sink == "delta" else {}

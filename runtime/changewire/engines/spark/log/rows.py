@@ -1,0 +1,56 @@
+"""Decoded rows as rows of a log."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+from changewire.engines.layout import DEAD_LETTER
+from changewire.engines.log import ATTEMPT, LOG_COLUMNS, MESSAGE_LOG_COLUMNS, REFUSED
+from changewire.engines.spark.parts import quoted
+from changewire.tables.routing import Refusal
+from changewire.version import VERSION
+
+STATISTICS: Final = (
+    *("event_time", "timestamp", "topic", "partition", "offset", "path", "number"),
+    "sequence.major",
+)
+"""Columns that Delta keeps statistics of, by which queries skip files: those that grow from file to
+file. Most others are text, of which statistics cost much and let little be skipped."""
+
+
+def log_rows(rows: DataFrame, attempt: Column | None = None) -> DataFrame:
+    """Return decoded rows with the columns of a log.
+
+    Args:
+        rows: The rows; ``value`` is kept as they have it.
+        attempt: How often they were replayed; never by default.
+    """
+    is_dead = F.col("kind") == DEAD_LETTER
+    added = {"version": F.when(is_dead, VERSION), ATTEMPT: F.lit(0) if attempt is None else attempt}
+    return rows.withColumns(added).select(*map(quoted, log_columns(rows)))
+
+
+def log_columns(rows: DataFrame) -> tuple[str, ...]:
+    """Return the columns of the log of decoded rows."""
+    return MESSAGE_LOG_COLUMNS if "content" in rows.columns else LOG_COLUMNS
+
+
+def refused_rows(
+    rows: DataFrame, why: Column, format: str, attempt: Column | None = None
+) -> DataFrame:
+    """Return the rows that say why changes are refused.
+
+    Args:
+        rows: Decoded rows of the changes.
+        why: The `Refusal` of each, as a struct of its fields.
+        format: Public name of the format of the messages.
+        attempt: How often they were replayed; never by default.
+    """
+    reason = {name: why[name] for name in Refusal._fields}
+    # `Refusal.text` says the same.
+    text = F.concat_ws(": ", reason["code"], reason["pointer"], reason["message"])
+    marked = {"kind": F.lit(REFUSED), "format": F.lit(format), **reason, "message": text}
+    return log_rows(rows.withColumns(marked), attempt)

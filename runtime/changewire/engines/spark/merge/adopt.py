@@ -1,0 +1,88 @@
+"""Tables that something else has made, or that belong to another query, given to the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import or_
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructField, StructType
+
+from changewire.engines.errors import OutputError
+from changewire.engines.kept import property_text, property_value
+from changewire.engines.spark.merge.formats import format_of, properties_of, set_properties
+from changewire.engines.spark.merge.table import KEYS, OWNER
+from changewire.engines.spark.parts import quoted
+from changewire.tables.names import absolute
+from changewire.tables.row_state import COLUMN
+from changewire_messages.tables.spark import ROW_STATE
+
+
+def adopt(
+    spark: SparkSession, target: str, *, keys: Sequence[str] | None = None, sink: str = "delta"
+) -> None:
+    """Let the next query that applies changes to a table take it over.
+
+    A table that something else has made gets the column ``_changewire``; it is NULL in the rows
+    that are there, which are older than every change. A table of another query no longer belongs
+    to it: stop that query first.
+
+    Args:
+        spark: The session.
+        target: The table: a path (it has a slash), or its name.
+        keys: Columns of the key that changes name rows by; each row has another one. None for a
+            table that changewire made.
+        sink: Table format: ``delta`` or ``iceberg``.
+
+    Raises:
+        ValueError: There is no such table format, or `keys` are missing.
+        OutputError: The table lacks a column of the key, rows have none in it, two have the same,
+            or it has another key; it is as it was.
+        AnalysisException: The table does not exist.
+    """
+    tables, target = format_of(sink), absolute(target)
+    table = tables.identifier(target)
+    tables.refresh(spark, target)
+    rows = spark.table(table)
+    properties = properties_of(spark, table)
+    known = property_value(properties.get(KEYS))
+    if keys is None and known is None:
+        raise ValueError(f"{target}: keys are needed, as changewire did not make the table")
+    if keys is not None:
+        _check(rows, keys, target)
+    names = sorted(known if keys is None else keys)
+    if known is not None and sorted(known) != names:
+        raise OutputError(
+            f"{target}: the table's key is {', '.join(known)}, not {', '.join(names)}"
+        )
+    if COLUMN not in rows.columns:
+        added = StructType([*rows.schema.fields, StructField(COLUMN, ROW_STATE)])
+        tables.evolve(spark, target, added)
+    if OWNER in properties:
+        spark.sql(f"ALTER TABLE {table} UNSET TBLPROPERTIES ('{OWNER}')")
+    if known is None:
+        set_properties(spark, table, {KEYS: property_text(names)})
+
+
+def _check(rows: DataFrame, keys: Sequence[str], target: str) -> None:
+    """Check that keys name rows, each another one.
+
+    Raises:
+        ValueError: There are no keys.
+        OutputError: They do not.
+    """
+    if not keys or isinstance(keys, str):
+        raise ValueError(f"keys are names of columns, at least one, and not {keys!r}")
+    missing = [name for name in keys if name not in rows.columns]
+    if missing:
+        raise OutputError(f"{target}: the key's column {missing[0]} is not one of the table's")
+    columns = [rows[quoted(name)] for name in keys]
+    without = rows.where(reduce(or_, (column.isNull() for column in columns))).count()
+    if without:
+        raise OutputError(f"{target}: {without} rows have NULL in the key ({', '.join(keys)})")
+    doubles = rows.groupBy(*columns).count().where("count > 1").count()
+    if doubles:
+        raise OutputError(
+            f"{target}: {doubles} keys ({', '.join(keys)}) have more than one row each"
+        )

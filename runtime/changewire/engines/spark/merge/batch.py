@@ -1,0 +1,92 @@
+"""One batch: appended to the log, and then merged into its tables; what `foreachBatch` takes."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+from changewire.engines.errors import KeysMissingError
+from changewire.engines.options import BatchId, MergeCounts, StreamListener
+from changewire.engines.spark.decode import DecodedFrames
+from changewire.engines.spark.log.batch import check_dead_letters, tell
+from changewire.engines.spark.log.rows import log_rows, refused_rows
+from changewire.engines.spark.merge.known import KnownLog, known_log
+from changewire.engines.spark.merge.merging import BatchMerge, QueryTables, persisted
+from changewire.engines.spark.merge.refusals import WHY
+from changewire.engines.spark.merge.summary import BatchFacts, facts_of_batch
+from changewire.engines.spark.merge.tuning import batch_settings
+from changewire.engines.spark.stream.batch_errors import java_cause_named, short_interruption
+from changewire.engines.spark.tally import KernelTally
+
+
+@dataclass
+class Merger:
+    """Writes the batches of a query.
+
+    Attributes:
+        query: The tables of the query.
+        listener: Called once for each batch.
+        native: Sums what the native kernel does; None with Spark Connect.
+        known: What the log has; None until the first batch.
+    """
+
+    query: QueryTables
+    listener: StreamListener = field(default_factory=StreamListener)
+    native: KernelTally | None = None
+    known: KnownLog | None = None
+
+    def __call__(self, rows: DataFrame, number: int) -> None:
+        """Write a batch; a retry changes nothing.
+
+        Raises:
+            ConservationError: The decoded rows do not add up; nothing was written.
+            TooManyDeadLettersError: The batch has too many dead letters; nothing was written.
+            KeysMissingError: No change has a key, and none ever had; nothing was written.
+            StreamError: A table cannot be merged into.
+        """
+        started, batch = time.perf_counter(), BatchId(self.query.query, number)
+        settings = batch_settings(rows.sparkSession)
+        with java_cause_named(), short_interruption(), settings as most, persisted(rows) as kept:
+            facts = facts_of_batch(
+                kept,
+                are_typed=self.query.options.are_typed,
+                with_truncates=self.query.options.apply_as_truncates,
+            )
+            merged = self._written(kept, batch, facts, most)
+            if self.native is not None:
+                facts.counts.native = self.native.take()
+            seconds = time.perf_counter() - started
+            tell(self.listener, batch, facts.counts, DecodedFrames(kept), merged, seconds)
+
+    def _written(
+        self, rows: DataFrame, batch: BatchId, facts: BatchFacts, most: int
+    ) -> MergeCounts:
+        spark, options, log = rows.sparkSession, self.query.options, self.query.options.log
+        check_dead_letters(options.max_dead_letters, facts.counts, rows, batch.number)
+        if self.known is None:
+            there = None if log.schema(spark) is None else log.read(spark)
+            with_truncates = options.apply_as_truncates
+            self.known = known_log(there, options.routing, with_truncates=with_truncates)
+        sources = facts.sources
+        if (
+            sources.changes
+            and sources.changes == sources.key_missing
+            and not self.known.tables.names
+        ):
+            raise KeysMissingError(
+                f"none of {sources.changes} changes has a key, so no table can take them; name the "
+                "columns of the key by `keys`. Nothing of the batch was written"
+            )
+        log.append(log_rows(rows), batch.query, batch.number)
+        merge = BatchMerge(self.query, self.known, rows, facts, log.read(spark), most)
+        merge.tables()
+        refused = merge.refused_changes()
+        if refused is not None:
+            # Last, so that no kill can lose one: an element may be refused twice.
+            rows = refused_rows(refused, F.col(WHY), options.decode_options.format)
+            log.append(rows, f"{batch.query}-refused", batch.number)
+        self.known.add(facts.facts)
+        return MergeCounts(dict(sorted((+merge.counts).items())))

@@ -1,0 +1,134 @@
+"""Updates whose images came as two messages: which of them moved a row to another key.
+
+A before image says where a row was. Its key is deleted only if the after image of the same source
+and sequence is known and has another key: if that is lost, the row is where it was.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+from changewire.engines.effects import EFFECTS
+from changewire.engines.spark.merge.from_log import is_change, with_effects
+from changewire.engines.spark.merge.mutations import PLACE, is_lone_before
+from changewire.engines.spark.parts import position_columns
+from changewire.tables.mutations import DELETE
+
+_GROUP: Final = ("source", "major")
+_BEFORES: Final = "befores"
+_MOST: Final = 10_000
+"""Updates that are named in a query; for more, a range of sequences is."""
+
+
+class Moved(NamedTuple):
+    """What the images of updates say.
+
+    Attributes:
+        deletes: Mutations of kind ``delete``, each with its ``source``.
+        waiting: How many before images wait for their after images.
+    """
+
+    deletes: DataFrame
+    waiting: int
+
+
+def moved(rows: DataFrame, log: DataFrame) -> Moved:
+    """Return which keys the updates of a batch left.
+
+    Args:
+        rows: Decoded rows of the batch with `EFFECTS`, of sources that send such images.
+        log: The log, which has these rows too.
+    """
+    groups = _groups(rows).persist()
+    is_open = F.size("before_keys") != F.size("after_keys")
+    majors = [
+        row["major"] for row in groups.where(is_open).select("major").limit(_MOST + 1).collect()
+    ]
+    found = _deletes(groups)
+    waiting = 0
+    if majors:
+        are_few = len(majors) <= _MOST
+        near = _near(groups.where(is_open), majors if are_few else None)
+        wanted = groups.where(is_open).select(*_GROUP).distinct()
+        # All that is known of these updates is in the log, also what the batch has.
+        known = _groups(with_effects(log.where(is_change() & (F.col("op") == "update") & near)))
+        known = known.join(
+            F.broadcast(wanted) if are_few else wanted, [*_GROUP], "left_semi"
+        ).persist()
+        found = _deletes(groups.where(~is_open)).unionByName(_deletes(known))
+        waiting = _waiting(known)
+    return Moved(found, waiting)
+
+
+def moved_in(changes: DataFrame) -> DataFrame:
+    """Return which keys the updates among changes with `EFFECTS` left, as `Moved.deletes`."""
+    return _deletes(_groups(changes))
+
+
+def _near(groups: DataFrame, majors: list[int] | None) -> Column:
+    """Return the condition that a row of a log may be an image of some updates."""
+    major = F.col("sequence.major")
+    if majors is not None:
+        return major.isin(*majors)
+    (bounds,) = groups.agg(F.min("major"), F.max("major")).collect()
+    return major.between(bounds[0], bounds[1])
+
+
+def _waiting(groups: DataFrame) -> int:
+    """Return how many before images wait for their after images."""
+    waits = (F.size("gone") > 0) & (F.size("others") == 0)
+    (found,) = groups.where(waits).agg(F.sum(F.size("gone"))).collect()
+    return int(found[0] or 0)
+
+
+def _groups(rows: DataFrame) -> DataFrame:
+    """Return the images of each update: its keys before and after, and which of them are gone."""
+    is_before, last = is_lone_before(), F.get(EFFECTS, F.size(EFFECTS) - 1)
+    is_after = (
+        F.col("before").isNull() & F.col("after").isNotNull() & (F.col("sequence.minor") == 1)
+    )
+    halves = rows.where(
+        is_change() & (F.col("op") == "update") & (F.size(EFFECTS) > 0) & (is_before | is_after)
+    ).select(
+        "source",
+        F.col("sequence.major").alias("major"),
+        last["key"].alias("key"),
+        is_before.alias("is_before"),
+        F.struct(*position_columns()).alias("place"),
+    )
+    before = F.when(F.col("is_before"), F.struct("key", "place"))
+    grouped = (
+        halves.where(F.col("major") >= 0)
+        .groupBy(*_GROUP)
+        .agg(
+            F.collect_set(F.when(F.col("is_before"), F.col("key"))).alias("before_keys"),
+            F.collect_set(F.when(~F.col("is_before"), F.col("key"))).alias("after_keys"),
+            F.collect_list(before).alias(_BEFORES),
+        )
+    )
+    return grouped.withColumns(
+        {
+            "gone": F.array_except("before_keys", "after_keys"),
+            "others": F.array_except("after_keys", "before_keys"),
+        }
+    )
+
+
+def _deletes(groups: DataFrame) -> DataFrame:
+    """Return the deletes of keys that are gone, where another key is known."""
+    is_moved = (F.size("gone") > 0) & (F.size("others") > 0)
+    each = groups.where(is_moved).withColumn("one", F.explode(_BEFORES))
+    one = F.col("one")
+    return each.where(F.array_contains("gone", one["key"])).select(
+        "source",
+        one["key"].alias("key"),
+        F.lit(DELETE).alias("kind"),
+        F.lit(None).cast("array<string>").alias("names"),
+        "major",
+        F.lit(0).cast("bigint").alias("minor"),
+        *(one["place"][name].alias(name) for name in PLACE),
+        F.lit(None).cast("string").alias("after"),
+    )

@@ -1,0 +1,99 @@
+"""What a log says that tables have: the newest change of each key."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+from changewire.engines.layout import CHANGE
+from changewire.engines.log import ATTEMPT, ELEMENT_PLACE
+from changewire.engines.spark.log.open import open_refusals
+from changewire.engines.spark.log.place import LogPlace
+from changewire.engines.spark.merge.becomes import becomes
+from changewire.engines.spark.merge.befores import moved_in
+from changewire.engines.spark.merge.from_log import is_change, with_effects
+from changewire.engines.spark.merge.hard import STATE
+from changewire.engines.spark.merge.held import Held
+from changewire.engines.spark.merge.mutations import CONTENT, FAILURE, NAMED, mutations_of
+from changewire.engines.spark.merge.shapes import JsonShape, Shape
+from changewire.tables.mutations import DELETE
+from changewire.tables.order import OLDEST, Order
+
+
+class TableRows(NamedTuple):
+    """What a table must have.
+
+    Attributes:
+        rows: ``named``, ``content`` and ``state`` of each key; of deleted rows as well.
+        shape: How the table has its rows.
+    """
+
+    rows: DataFrame
+    shape: Shape
+
+
+def current(
+    spark: SparkSession, log: str, *, table: str, sink: str = "delta", where: str | None = None
+) -> DataFrame:
+    """Return the newest version of each row of a table, as a log has it.
+
+    It is what `apply_changes` leaves in the table, computed from the log alone.
+
+    Args:
+        spark: The session.
+        log: Path of the log (it has a slash), or name of its table.
+        table: Name of the source: its database, schema and table, as far as it has them, joined by
+            dots.
+        sink: Format of the log.
+        where: Condition in SQL on rows of the log, such as ``"timestamp < '2026-07-01'"``.
+
+    Returns:
+        ``key`` and ``row``, both JSON text, and ``_changewire``, as in a table of JSON text.
+    """
+    rows = LogPlace(log, sink).read(spark)
+    rows = rows if where is None else rows.where(where)
+    found = rows_of_log(rows.where(is_named(table)), JsonShape())
+    named, state = F.col(NAMED), F.col(STATE)
+    columns = (named["key"].alias("key"), F.col(CONTENT).alias("row"), state.alias("_changewire"))
+    return found.where(~state["deleted"]).select(*columns)
+
+
+def is_named(table: str) -> Any:
+    """Return the condition that a row of a log is of a source, by its dotted name.
+
+    A delete that names no table is of all tables of its database.
+    """
+    source = F.col("source")
+    name = F.concat_ws(".", source["database"], source["schema"], source["table"])
+    is_for_all = (F.col("op") == DELETE) & source["table"].isNull()
+    return (name == table) | (is_for_all & F.lit(table).startswith(F.concat(name, F.lit("."))))
+
+
+def rows_of_log(log: DataFrame, shape: Shape, floor: Order = OLDEST) -> DataFrame:
+    """Return what rows become by all changes of a table in a log, of deleted rows as well.
+
+    Args:
+        log: Rows of the log of this table.
+        shape: How the table has its rows.
+        floor: Order of the newest truncate.
+
+    Returns:
+        Columns ``named``, ``content`` and ``state``.
+    """
+    changes = with_effects(accepted(log))
+    moved = moved_in(changes.where(F.col("op") == "update"))
+    found = mutations_of(changes, shape, moved).where(F.col(FAILURE).isNull()).persist()
+    rows = becomes(found, shape, Held(floor=floor), has_hard=True)
+    columns = (NAMED, CONTENT, STATE)
+    decided = rows.hard.where(F.col(FAILURE).isNull()) if rows.hard is not None else rows.easy
+    return rows.easy.select(*columns).unionByName(decided.select(*columns))
+
+
+def accepted(log: DataFrame) -> DataFrame:
+    """Return the changes of a log that tables take, each once: not those that are refused."""
+    changes = log.where(is_change() & (F.col("kind") == CHANGE))
+    refused = open_refusals(log).select(*ELEMENT_PLACE, F.col(ATTEMPT).alias("_attempt"))
+    is_same = [changes[name].eqNullSafe(refused[name]) for name in ELEMENT_PLACE]
+    return changes.join(refused, is_same, "left_anti")

@@ -1,0 +1,260 @@
+"""The table formats that changes can be merged into: how tables are named, made and changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from operator import itemgetter
+from typing import Final, TypeAlias, cast
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql.types import (
+    ByteType,
+    DataType,
+    DecimalType,
+    IntegerType,
+    ShortType,
+    StructType,
+)
+
+from changewire.engines.spark.jvm import log_size
+from changewire.engines.spark.parts import quoted, split_name
+from changewire.engines.spark.types import inside, nullable
+from changewire.engines.typed.json_types import has_unsafe_names
+from changewire.tables.names import is_path
+
+_EXISTS: Final = "TABLE_OR_VIEW_ALREADY_EXISTS"
+_WIDENING: Final[Mapping[str, str]] = {"delta.enableTypeWidening": "true"}
+_ANY_NAMES: Final[Mapping[str, str]] = {
+    "delta.columnMapping.mode": "name",
+    # With no other feature Delta keeps an old protocol, by which deltalake finds NULL in columns.
+    **_WIDENING,
+}
+_ANY_SCHEMA: Final = "write.spark.accept-any-schema"
+_COUNTS: Final = ("inserted", "updated", "deleted")
+
+
+class Delta:
+    """Tables of Delta Lake, by path or by name. `Iceberg` has the same attributes and methods.
+
+    https://docs.delta.io/latest/delta-update.html#upsert-into-a-table-using-merge
+
+    Attributes:
+        name: The format as Spark names it.
+        takes_paths: Whether a table may be a path.
+    """
+
+    name = "delta"
+    takes_paths = True
+
+    def identifier(self, target: str) -> str:
+        """Return a table, a path or a name, as SQL names it."""
+        return f"delta.{quoted(target)}" if is_path(target) else target
+
+    def kept(self, columns: StructType) -> StructType:
+        """Return columns as they are: Delta has all types of Spark that rows have."""
+        return columns
+
+    def fault(self, columns: StructType) -> str | None:  # noqa: ARG002 - it takes any name
+        """Return why a table cannot have some columns; None if it can."""
+        return None
+
+    def widens(self, there: DataType, wider: DataType) -> bool:  # noqa: ARG002 - it widens all
+        """Whether a column's type can become another one, which holds all of its values."""
+        return True
+
+    def create(self, spark: SparkSession, target: str, columns: StructType) -> None:
+        """Make a table if it does not exist, and the namespace of its name."""
+        properties = _ANY_NAMES if has_unsafe_names(columns.jsonValue()) else {}
+        if not is_path(target):
+            _create_named(spark, target, columns, self.name, properties)
+            return
+        # Also if the folder holds files of a commit that was not completed.
+        writer = no_rows(spark, columns).write.format(self.name).mode("ignore")
+        writer.options(**properties).save(target)
+
+    def evolve(self, spark: SparkSession, target: str, columns: StructType) -> None:
+        """Add columns to a table, and widen its types.
+
+        Features that keep other readers away are switched on only if they are needed.
+        """
+        table = self.identifier(target)
+        needed = {
+            **(_ANY_NAMES if has_unsafe_names(columns.jsonValue()) else {}),
+            **(_WIDENING if _is_wider(columns, spark.table(table).schema) else {}),
+        }
+        if needed:
+            set_properties(spark, table, needed)
+        writer = no_rows(spark, columns).write.format(self.name).mode("append")
+        writer = writer.option("mergeSchema", "true")
+        writer.save(target) if is_path(target) else writer.saveAsTable(target)
+
+    def repair(self, spark: SparkSession, target: str, properties: Mapping[str, str]) -> None:
+        """Do nothing: a killed `evolve` leaves nothing behind."""
+
+    def refresh(self, spark: SparkSession, target: str) -> None:
+        """Let the next query read what other sessions have written: with Delta every query does."""
+
+    def size(self, spark: SparkSession, target: str) -> int | None:
+        """Return how many bytes the files of a table have; None if that is not known."""
+        return log_size(spark, self.identifier(target))
+
+    def merged(self, found: list[Row]) -> Counter[str]:
+        """Return how many rows a MERGE ``inserted``, ``updated`` and ``deleted``."""
+        row = found[0].asDict()
+        return +Counter({name: row[f"num_{name}_rows"] for name in _COUNTS})
+
+
+class Iceberg:
+    """Tables of Apache Iceberg, by the names that a catalog gives them; see also `Delta`.
+
+    https://iceberg.apache.org/docs/latest/spark-writes/#merge-into
+    """
+
+    name = "iceberg"
+    takes_paths = False
+
+    def identifier(self, target: str) -> str:
+        """Return a table's name."""
+        return target
+
+    def kept(self, columns: StructType) -> StructType:
+        """Return columns as Iceberg has them: integers of 8 and 16 bits have 32."""
+        return cast("StructType", nullable(columns, _kept))
+
+    def fault(self, columns: StructType) -> str | None:
+        """Return why a table cannot have some columns; None if it can.
+
+        Parquet files of Iceberg have no empty names, and Iceberg finds columns by the path of their
+        names, joined by dots.
+        """
+        found = [*_paths(columns)]
+        if any(not name for _, name in found):
+            return "a column without a name cannot be in a table of Iceberg"
+        paths = Counter(path for path, _ in found)
+        path, number = max(paths.items(), key=itemgetter(1), default=("", 0))
+        return f"two columns have the path {path!r}" if number > 1 else None
+
+    def widens(self, there: DataType, wider: DataType) -> bool:
+        """Whether a column's type can become a wider one: the scale of decimals stays.
+
+        https://iceberg.apache.org/spec/#schema-evolution
+        """
+        if isinstance(there, DecimalType) and isinstance(wider, DecimalType):
+            return there.scale == wider.scale
+        return True
+
+    def create(self, spark: SparkSession, target: str, columns: StructType) -> None:
+        """Make a table if it does not exist, and the namespace of its name."""
+        _create_named(spark, target, columns, self.name, {})
+
+    def evolve(self, spark: SparkSession, target: str, columns: StructType) -> None:
+        """Add columns to a table, and widen its types."""
+        # Only for this write: Spark does not align the columns of a MERGE while it is set.
+        set_properties(spark, target, {_ANY_SCHEMA: "true"})
+        try:
+            writer = no_rows(spark, columns).writeTo(target).option("mergeSchema", "true")
+            writer.option("check-ordering", "false").append()
+        finally:
+            self.repair(spark, target, {_ANY_SCHEMA: "true"})
+
+    def repair(self, spark: SparkSession, target: str, properties: Mapping[str, str]) -> None:
+        """Undo what a killed `evolve` left among the properties of a table."""
+        if _ANY_SCHEMA in properties:
+            spark.sql(f"ALTER TABLE {target} UNSET TBLPROPERTIES ('{_ANY_SCHEMA}')")
+
+    def refresh(self, spark: SparkSession, target: str) -> None:
+        """Forget the snapshot that the session's catalog keeps for a while."""
+        spark.catalog.refreshTable(target)
+
+    def size(self, spark: SparkSession, target: str) -> int | None:
+        """Return how many bytes the files of a table have; None if that is not known."""
+        found = spark.sql(
+            f"SELECT summary['total-files-size'] AS size FROM {target}.snapshots "  # noqa: S608
+            "ORDER BY committed_at DESC LIMIT 1"
+        ).collect()
+        return int(found[0]["size"]) if found and found[0]["size"] else None
+
+    def merged(self, found: list[Row]) -> Counter[str]:
+        """Return nothing: a MERGE of Iceberg does not say how many rows it changed."""
+        del found
+        return Counter()
+
+
+TableFormat: TypeAlias = Delta | Iceberg
+
+_FORMATS: Final[Mapping[str, TableFormat]] = {one.name: one for one in (Delta(), Iceberg())}
+
+
+def format_of(sink: str) -> TableFormat:
+    """Return a table format that a stream can merge into, by its name.
+
+    Raises:
+        ValueError: There is no such format.
+    """
+    if sink not in _FORMATS:
+        raise ValueError(f"no table format {sink!r}; there are: {', '.join(_FORMATS)}")
+    return _FORMATS[sink]
+
+
+def no_rows(spark: SparkSession, columns: StructType) -> DataFrame:
+    """Return a DataFrame without rows.
+
+    Not by `createDataFrame`, which makes the session of a stream's batch the active one for good.
+    """
+    nothing = F.lit(None)
+    return spark.range(0).select(
+        *(nothing.cast(f.dataType).alias(f.name, metadata=f.metadata) for f in columns.fields)
+    )
+
+
+def properties_of(spark: SparkSession, identifier: str) -> dict[str, str]:
+    """Return all properties of a table."""
+    rows = spark.sql(f"SHOW TBLPROPERTIES {identifier}").collect()
+    return {row["key"]: row["value"] for row in rows}
+
+
+def set_properties(spark: SparkSession, identifier: str, properties: Mapping[str, str]) -> None:
+    """Set properties of a table in one commit; names and texts are without quotes."""
+    pairs = ", ".join(f"'{name}' = '{text}'" for name, text in properties.items())
+    spark.sql(f"ALTER TABLE {identifier} SET TBLPROPERTIES ({pairs})")
+
+
+def _create_named(
+    spark: SparkSession,
+    name: str,
+    columns: StructType,
+    format: str,
+    properties: Mapping[str, str],
+) -> None:
+    namespace = ".".join(split_name(name)[:-1])
+    if namespace:
+        spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {namespace}")
+    table = no_rows(spark, columns).writeTo(name).using(format)
+    for key, value in properties.items():
+        table = table.tableProperty(key, value)
+    try:
+        table.create()
+    except AnalysisException as error:
+        if error.getCondition() != _EXISTS:
+            raise
+
+
+def _is_wider(columns: StructType, there: StructType) -> bool:
+    """Whether a column has another type than in the table that is there."""
+    known = {field.name: field.dataType.simpleString() for field in there.fields}
+    return any(known.get(f.name, "") not in {"", f.dataType.simpleString()} for f in columns.fields)
+
+
+def _paths(kind: DataType, above: str = "") -> Iterator[tuple[str, str]]:
+    """Yield path and name of each column and field of a type, as Iceberg has them."""
+    for name, part in inside(kind):
+        path = f"{above}.{name}" if above else name
+        yield path, name
+        yield from _paths(part, path)
+
+
+def _kept(kind: DataType) -> DataType:
+    return IntegerType() if isinstance(kind, (ByteType, ShortType)) else kind

@@ -1,0 +1,124 @@
+"""Changes of a log, with what they do to rows: as decoded rows have it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql.types import ArrayType, StructField, StructType
+
+from changewire.changes.change_row import ChangeRow
+from changewire.engines.effects import EFFECTS, parsed, rows_of
+from changewire.engines.layout import CHANGE, CONTROL
+from changewire.engines.spark.merge.mutations import is_lone_before
+from changewire.engines.spark.merge.shapes import arrow_schema
+from changewire.engines.spark.parts import position_columns
+from changewire.engines.spark.types import ROWS
+from changewire.tables.mutations import DELETE, WRITES, mutations
+from changewire.tables.names import Target
+from changewire.tables.routing import NAMES, TRUNCATE, Namespace, Routing
+from changewire_messages.change import Sequence, Source
+from changewire_messages.tables.spark import ROW_MUTATION
+
+_READ: Final = (
+    *("kind", "op", "source", "key", "before_key", "before", "after", "sequence", "attributes"),
+    *("topic", "partition", "offset", "path", "number", "element"),
+)
+_MOST: Final = 1024
+
+
+def with_effects(changes: DataFrame) -> DataFrame:
+    """Return changes of a log with the column `EFFECTS`, for `mutations_of`."""
+    kind = StructType(
+        [ROWS[name] for name in _READ] + [StructField(EFFECTS, ArrayType(ROW_MUTATION))]
+    )
+    return changes.select(*_READ).mapInArrow(_effects, kind)
+
+
+def _effects(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    kind = arrow_schema(StructType([StructField(EFFECTS, ArrayType(ROW_MUTATION))])).field(0).type
+    for batch in batches:
+        for start in range(0, len(batch), _MOST):
+            part = batch.slice(start, _MOST)
+            found = [_of_change(row) for row in part.to_pylist()]
+            yield part.append_column(EFFECTS, pa.array(found, kind))
+
+
+def _of_change(row: dict[str, Any]) -> list[dict[str, Any]]:
+    attributes, sequence = parsed(row["attributes"]) or {}, row["sequence"]
+    # Of a whole row nothing is read here but that it is there.
+    read = _is_there if attributes.get("image", "full") == "full" else parsed
+    change = ChangeRow(
+        op=row["op"],
+        source=Source(**row["source"]),
+        key=parsed(row["key"]),
+        before_key=parsed(row["before_key"]),
+        before=read(row["before"]),
+        after=read(row["after"]),
+        sequence=None if sequence is None else Sequence(**sequence),
+        attributes=attributes,
+    )
+    return rows_of(mutations(change))
+
+
+def _is_there(text: str | None) -> dict[str, Any] | None:
+    return None if text is None else {}
+
+
+def deletes_something() -> Column:
+    """Return the condition that a change of a log may delete a row."""
+    return (F.col("op") == DELETE) | F.col("before_key").isNotNull() | is_lone_before()
+
+
+def feeds(routing: Routing, target: Target, namespaces: Iterable[Namespace]) -> Any:
+    """Return the condition that a row of a log goes to a table.
+
+    Args:
+        routing: How sources find their targets.
+        target: The table.
+        namespaces: System and database of the sources that feed it.
+    """
+    source, named = F.col("source"), F.lit(True)  # noqa: FBT003 - a column of this value
+    for name, value in zip(routing.template.fields, target.origin, strict=True):
+        field = source[name]
+        if name == "table" and value == routing.null_set:
+            field = F.when(F.col("op").isin(*WRITES), F.coalesce(field, F.lit(value))).otherwise(
+                field
+            )
+        named = named & field.eqNullSafe(F.lit(value))
+    everywhere = F.lit(False)  # noqa: FBT003 - as above
+    for system, database in namespaces:
+        is_one = source["system"].eqNullSafe(system) & source["database"].eqNullSafe(
+            F.lit(database)
+        )
+        everywhere = everywhere | is_one
+    goes_to_all = (
+        (F.col("op") == DELETE) & source["table"].isNull() & source["database"].isNotNull()
+    )
+    return named | (goes_to_all & everywhere)
+
+
+def is_change() -> Column:
+    """Return the condition that a row of a log is a change with a key."""
+    return (F.col("kind") == CHANGE) & F.col("key").isNotNull()
+
+
+def is_truncate() -> Column:
+    """Return the condition that a row is a truncate."""
+    return (F.col("kind") == CONTROL) & (F.col("op") == TRUNCATE)
+
+
+def order_column() -> Column:
+    """Return the order of a change, as a struct of its fields."""
+    sequence = F.col("sequence")
+    return F.struct(
+        sequence["major"].alias("major"), sequence["minor"].alias("minor"), *position_columns()
+    )
+
+
+def source_columns() -> list[Column]:
+    """Return the fields of the source."""
+    return [F.col("source")[name].alias(name) for name in NAMES]

@@ -1,0 +1,229 @@
+"""The rule for hard keys, in Python: what `changewire.tables` says each row becomes.
+
+A key is hard if one of its changes in a batch is a patch, says only that the row exists, or has no
+sequence: what the row becomes depends on the row that is there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from functools import reduce
+from itertools import groupby
+from operator import and_, itemgetter
+from typing import Any, Final
+
+import pyarrow as pa
+from msgspec import UNSET
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql.types import IntegerType, StructField, StructType
+
+from changewire.engines.effects import mutation_of
+from changewire.engines.spark.merge.held import Held
+from changewire.engines.spark.merge.mutations import (
+    CONTENT,
+    FAILURE,
+    FAILURE_TYPE,
+    NAMED,
+    ORDER_FIELDS,
+    mutation_type,
+)
+from changewire.engines.spark.merge.shapes import Shape, arrow_schema
+from changewire.tables.merge import Stored, merged
+from changewire.tables.mutations import RowMutation
+from changewire.tables.order import OLDEST, Order
+from changewire.tables.routing import apply_failed
+from changewire.tables.row_state import COLUMN, ORDER, order_from, row_state, state_from
+from changewire.tables.state import State, full_image, tombstone
+from changewire_messages.tables.spark import ROW_STATE
+
+STATE: Final = "state"
+"""Column: the `_changewire` of a row."""
+
+_ORIGIN: Final = "origin"
+_TABLE, _DELETE, _BATCH = range(3)
+_MOST: Final = 1024
+_STEP: Final = "deciding on the row"
+_FATAL: Final = (MemoryError, KeyboardInterrupt)
+"""What depends on the machine, and not on the change."""
+
+
+def decided(mutations: DataFrame, shape: Shape, held: Held) -> DataFrame:
+    """Return what the rows of hard keys become.
+
+    Args:
+        mutations: All mutations of these keys in the batch.
+        shape: How the table has its rows.
+        held: What is known of the table.
+
+    Returns:
+        Columns of `decided_type`.
+    """
+    keys = mutations.groupBy("key").agg(F.first(NAMED).alias(NAMED))
+    parts = [mutations.select(F.lit(_BATCH).alias(_ORIGIN), "*")]
+    if held.table is not None:
+        parts.append(_held(keys, shape, held.table, held.floor))
+    if held.deletes is not None:
+        known = held.deletes.join(keys.select("key"), "key", "left_semi")
+        parts.append(known.select(F.lit(_DELETE).alias(_ORIGIN), "*"))
+    rows = reduce(DataFrame.unionByName, (_filled(part, shape) for part in parts))
+    rows = rows.withColumn("key", row_key(shape))
+    ordered = rows.repartition("key").sortWithinPartitions("key", _ORIGIN, *ORDER[2:])
+    return ordered.mapInArrow(Decide(shape, held.floor), decided_type(shape))
+
+
+def _filled(rows: DataFrame, shape: Shape) -> DataFrame:
+    """Return rows with all columns of what is decided on; those that they lack are NULL."""
+    nothing = F.lit(None)
+    fields = _input_type(shape).fields
+    return rows.select(
+        *(
+            F.col(f.name) if f.name in rows.columns else nothing.cast(f.dataType).alias(f.name)
+            for f in fields
+        )
+    )
+
+
+def row_key(shape: Shape) -> Column:
+    """Return a text that is equal for keys which name one row, by the columns of the key."""
+    named = F.col(NAMED)
+    return F.to_json(named, {"ignoreNullFields": "false"}) if shape.is_typed else named["key"]
+
+
+def _held(keys: DataFrame, shape: Shape, table: DataFrame, floor: Order) -> DataFrame:
+    """Return the rows that a table has of some keys; after a truncate, patched rows as well."""
+    row = F.col("_row")
+    rows = table.select(F.struct("*").alias("_row"))
+    is_same = reduce(and_, (row[name].eqNullSafe(F.col(NAMED)[name]) for name in shape.keys))
+    content = (
+        F.struct(*(row[name].alias(name) for name in shape.content_type.names))
+        if isinstance(shape.content_type, StructType)
+        else row["row"]
+    )
+    found = rows.join(keys, is_same)
+    if floor > OLDEST:
+        named = F.struct(*(row[name].alias(name) for name in shape.keys)).alias(NAMED)
+        others = rows.join(keys, is_same, "left_anti").where(row[COLUMN]["columns"].isNotNull())
+        found = found.unionByName(others.select("_row", named), allowMissingColumns=True)
+    return found.select(
+        F.lit(_TABLE).alias(_ORIGIN), NAMED, content.alias(CONTENT), row[COLUMN].alias(STATE)
+    )
+
+
+def _input_type(shape: Shape) -> StructType:
+    found = [StructField(_ORIGIN, IntegerType()), *mutation_type(shape).fields]
+    return StructType([*found, StructField(STATE, ROW_STATE)])
+
+
+def decided_type(shape: Shape) -> StructType:
+    """Return the columns of decided rows.
+
+    A row with `FAILURE` is a change that cannot be applied, at its position; any other one is what
+    the row of a key becomes.
+    """
+    return StructType(
+        [
+            *ORDER_FIELDS,
+            StructField(NAMED, shape.named_type),
+            StructField(CONTENT, shape.content_type),
+            StructField(STATE, ROW_STATE),
+            StructField(FAILURE, FAILURE_TYPE),
+        ]
+    )
+
+
+class Decide:
+    """Decides on rows that are sorted by key and position; what `mapInArrow` takes.
+
+    Memory holds the state of one key, and one Arrow batch.
+    """
+
+    def __init__(self, shape: Shape, floor: Order) -> None:
+        """Remember what rows are, and the order of the newest truncate of the table."""
+        self._shape = shape
+        self._floor = floor
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield what the row of each key becomes, if that differs from the row that is there."""
+        schema = arrow_schema(decided_type(self._shape))
+        found: list[dict[str, Any]] = []
+        for key, group in groupby(_dictionaries(batches), key=itemgetter("key")):
+            found += self._of_key(key, group)
+            if len(found) >= _MOST:
+                yield pa.RecordBatch.from_pylist(found, schema)
+                found = []
+        yield pa.RecordBatch.from_pylist(found, schema)
+
+    def _of_key(self, key: str, group: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        places: list[dict[str, Any]] = []
+        stored = Stored()
+        named: Mapping[str, Any] = {}
+        try:
+            first = None
+            for row in group:
+                named = row[NAMED]
+                if row[_ORIGIN] == _BATCH:
+                    first = row
+                    break
+                self._store(row, stored)
+            becomes = merged(stored, self._batch(first, group, places), self._floor, Counter())
+            if becomes is not UNSET:
+                yield self._row(key, named, becomes, stored)
+        except _FATAL:
+            raise
+        except Exception as error:  # noqa: BLE001 - one key must not end the stream
+            places += [_place(row) for row in group]
+            why = apply_failed(error, "", _STEP)._asdict()
+            yield from ({**place, FAILURE: why} for place in places)
+
+    def _store(self, row: Mapping[str, Any], stored: Stored) -> None:
+        """Take a row of the table, or a delete of an earlier batch."""
+        if row[_ORIGIN] == _DELETE:
+            stored.add_tombstone(tombstone(order_from(row)))
+        else:
+            values = self._shape.unpack(row[CONTENT]) if row[CONTENT] else {}
+            # A row that something else has made is older than every change.
+            is_ours = row[STATE] is not None
+            state = state_from(row[STATE], values) if is_ours else full_image(OLDEST, values)
+            if state.values is None:
+                stored.add_tombstone(state)
+            else:
+                stored.row = state
+
+    def _batch(
+        self,
+        first: dict[str, Any] | None,
+        rest: Iterator[dict[str, Any]],
+        places: list[dict[str, Any]],
+    ) -> Iterator[RowMutation]:
+        """Yield the mutations of a key; `places` gets their positions."""
+        row = first
+        while row is not None:
+            places.append(_place(row))
+            content = row[CONTENT]
+            values = {} if content is None else self._shape.unpack(content)
+            sequence = None
+            if row["major"] is not None:
+                sequence = {"major": row["major"], "minor": row["minor"]}
+            yield mutation_of({**row, "sequence": sequence}, values)
+            row = next(rest, None)
+
+    def _row(
+        self, key: str, named: Mapping[str, Any], becomes: State | None, stored: Stored
+    ) -> dict[str, Any]:
+        """Return what a row becomes; without a state it is deleted at the order that it had."""
+        held = stored.row.order if stored.row else self._floor
+        state = tombstone(max(held, self._floor)) if becomes is None else becomes
+        content = None if state.values is None else self._shape.pack(key, state.values)
+        return {NAMED: named, CONTENT: content, STATE: row_state(state)}
+
+
+def _place(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: row[name] for name in ORDER}
+
+
+def _dictionaries(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
+    for batch in batches:
+        for part in range(0, len(batch), _MOST):
+            yield from batch.slice(part, _MOST).to_pylist(maps_as_pydicts="strict")

@@ -1,0 +1,93 @@
+"""Tables made anew from their log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+from changewire.engines.errors import OutputError
+from changewire.engines.spark.log.place import LogPlace
+from changewire.engines.spark.merge.current import rows_of_log
+from changewire.engines.spark.merge.formats import format_of
+from changewire.engines.spark.merge.from_log import feeds
+from changewire.engines.spark.merge.hard import STATE
+from changewire.engines.spark.merge.known import known_log
+from changewire.engines.spark.merge.table import SparkTable, row_columns
+from changewire.engines.spark.merge.tuning import batch_settings
+from changewire.engines.spark.merge.verify import shape_of
+from changewire.tables.names import Target, dotted, template_of
+from changewire.tables.routing import Routing
+from changewire_messages.change import Source
+
+
+def rebuild(
+    spark: SparkSession,
+    log: str,
+    *,
+    target: str,
+    tables: Iterable[str] | None = None,
+    where: str | None = None,
+    sink: str = "delta",
+    null_set: str | None = None,
+    apply_as_truncates: bool = False,
+    deletes: str = "remove",
+) -> list[str]:
+    """Make tables anew from their log: each gets the rows that the log says, in one commit.
+
+    It repairs a table that something else changed. If a source loaded its rows again, because a
+    statement changed them without messages, `where` makes the tables of what came since.
+
+    Args:
+        spark: The session.
+        log: Path of the log (it has a slash), or name of its table.
+        target: Path or name of the tables, as for `apply_changes`.
+        tables: Names of sources such as ``shop.orders``; None for all that the log has.
+        where: Condition in SQL on rows of the log, such as ``"timestamp >= '2026-07-01'"``.
+        sink: Format of log and tables.
+        null_set: Table of writes that name none.
+        apply_as_truncates: Whether truncates are applied.
+        deletes: As for `apply_changes`.
+
+    Returns:
+        Paths or names of the tables that were made anew.
+
+    Raises:
+        OutputError: A table does not exist; `apply_changes` makes tables.
+    """
+    place, routing = LogPlace(log, sink), Routing(template_of(target), null_set)
+    whole = place.read(spark)
+    rows = whole if where is None else whole.where(where)
+    known = known_log(rows, routing, with_truncates=apply_as_truncates)
+    wanted = None if tables is None else {*tables}
+    made: list[str] = []
+    with batch_settings(spark):
+        for one in known.tables.names.values():
+            if wanted is None or _name(one, routing) in wanted:
+                mine = rows.where(feeds(routing, one, known.namespaces(one)))
+                table = SparkTable(one.name, format_of(sink))
+                _rebuild(spark, table, mine, known.truncated(one), keeps_deleted=deletes == "flag")
+                made.append(one.name)
+    return made
+
+
+def _name(target: Target, routing: Routing) -> str:
+    """Return the name of the source of a table for people."""
+    names: dict[str, Any] = {"system": "", "database": None, "schema": None, "table": None}
+    names |= zip(routing.template.fields, target.origin, strict=True)
+    return dotted(Source(**names))
+
+
+def _rebuild(
+    spark: SparkSession, table: SparkTable, log: DataFrame, floor: Any, *, keeps_deleted: bool
+) -> None:
+    shape = shape_of(spark, table)
+    if shape is None:
+        raise OutputError(f"{table.target}: no table to make anew; apply_changes makes tables")
+    found = rows_of_log(log, shape, floor)
+    if not keeps_deleted:
+        found = found.where(~F.col(STATE)["deleted"])
+    rows = found.select(*row_columns(shape)).localCheckpoint()
+    rows.writeTo(table.identifier).overwrite(F.lit(True))  # noqa: FBT003 - a column of this value

@@ -1,0 +1,76 @@
+"""Changes that no table takes, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql.types import StringType, StructField, StructType
+
+from changewire.engines.spark.frames import local_rows
+from changewire.engines.spark.merge.from_log import is_truncate
+from changewire.engines.spark.merge.mutations import FAILURE_TYPE
+from changewire.engines.spark.merge.plan import is_refused
+from changewire.engines.spark.merge.shapes import arrow_schema
+from changewire.engines.typed.refused import RefusedRows
+from changewire.tables.mutations import WRITES
+from changewire.tables.routing import NAMES, WRITE, Refusal, RouteKey
+from changewire_messages.change import Source
+
+WHY: Final = "_why"
+"""Column: the `Refusal` of a change."""
+
+ROUTE_WHY: Final = "_route_why"
+"""Column: the `Refusal` of all changes from a source."""
+
+
+@dataclass
+class Refused:
+    """Why changes of a batch are refused.
+
+    Attributes:
+        by_rows: Conditions of their rows.
+        by_place: Positions of changes and `FAILURE`.
+        are_marked: Whether rows have `ROUTE_WHY`.
+    """
+
+    by_rows: list[RefusedRows] = field(default_factory=list)
+    by_place: list[DataFrame] = field(default_factory=list)
+    are_marked: bool = False
+
+    def reason(self) -> Column:
+        """Return the first reason that a row meets, NULL without any."""
+        found = F.lit(None).cast(FAILURE_TYPE)
+        if self.are_marked:
+            found = F.when(F.col("key").isNotNull() | is_truncate(), F.col(ROUTE_WHY))
+        for one in reversed(self.by_rows):
+            values = one.why._asdict().items()
+            why = F.struct(*(F.lit(value).alias(name) for name, value in values))
+            found = F.when(is_refused(one), why).otherwise(found)
+        return found
+
+
+def with_reasons(rows: DataFrame, refused: Mapping[Refusal, list[RouteKey]]) -> DataFrame:
+    """Return rows with the column `ROUTE_WHY`: why changes from their source are refused."""
+    found = [
+        {"route": route_text(*key), ROUTE_WHY: why._asdict()}
+        for why, keys in refused.items()
+        for key in keys
+    ]
+    kind = StructType([StructField("route", StringType()), StructField(ROUTE_WHY, FAILURE_TYPE)])
+    reasons = local_rows(rows.sparkSession, pa.Table.from_pylist(found, arrow_schema(kind)), kind)
+    source = F.col("source")
+    texts = [F.coalesce(F.concat(F.lit("="), source[name]), F.lit("-")) for name in NAMES]
+    op = F.when(F.col("op").isin(*WRITES), WRITE).otherwise(F.col("op"))
+    with_route = rows.withColumn("route", F.concat_ws("\n", op, *texts))
+    return with_route.join(F.broadcast(reasons), "route", "left").drop("route")
+
+
+def route_text(source: Source, op: str) -> str:
+    """Return a source and an operation as text, another one for every other."""
+    names = (getattr(source, name) for name in NAMES)
+    return "\n".join([op, *("-" if name is None else f"={name}" for name in names)])

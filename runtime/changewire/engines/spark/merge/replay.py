@@ -1,0 +1,200 @@
+"""Dead letters and refused changes, once more: what is valid by now is merged in its own order."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import and_
+from typing import Any, Final, NamedTuple
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+from changewire.changes import Digests, Image, NullValue
+from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.layout import CHANGE, DEAD_LETTER, INPUT_COLUMNS, RECORD_PLACE
+from changewire.engines.log import ATTEMPT, ELEMENT_PLACE
+from changewire.engines.spark.log.open import open_letters, open_refusals
+from changewire.engines.spark.log.place import LogPlace
+from changewire.engines.spark.log.rows import log_rows, refused_rows
+from changewire.engines.spark.merge.from_log import with_effects
+from changewire.engines.spark.merge.known import known_log
+from changewire.engines.spark.merge.merging import BatchMerge, QueryTables
+from changewire.engines.spark.merge.options import ApplyOptions, apply_options
+from changewire.engines.spark.merge.query import decoded_rows
+from changewire.engines.spark.merge.refusals import WHY
+from changewire.engines.spark.merge.summary import facts_of_batch
+from changewire.engines.spark.merge.tuning import batch_settings
+from changewire.engines.spark.stream.identity import identity
+
+_AGAIN: Final = "_again"
+
+
+class Replayed(NamedTuple):
+    """What a replay did.
+
+    Attributes:
+        dead_letters: Open dead letters that were decoded again.
+        refused: Open refused changes that were applied again.
+        closed: Rows that were appended to the log, of elements that are valid by now.
+        tables: How many rows were inserted, updated and deleted, and how many changes refused.
+    """
+
+    dead_letters: int
+    refused: int
+    closed: int
+    tables: Mapping[str, int]
+
+
+def replay(
+    spark: SparkSession,
+    log: str,
+    *,
+    format: str,
+    target: str,
+    checkpoint: str,
+    where: str | None = None,
+    sink: str = "delta",
+    image: Image = "full",
+    keys: Sequence[str] | None = None,
+    families: Sequence[str] | None = None,
+    digests: Digests = "off",
+    null_value: NullValue = "control",
+    time_zone: str = "UTC",
+    strip_registry_prefix: bool = False,
+    **options: Any,
+) -> Replayed:
+    """Decode dead letters again, and apply refused changes again.
+
+    What is valid by now is merged into tables in its original order, so what is newer there stays,
+    and then appended to the log, which closes it. A replay that was killed is simply run again.
+
+    Args:
+        spark: The session.
+        log: Path of the log (it has a slash), or name of its table.
+        format: Public name of the format. This and the other options are those of `apply_changes`,
+            now with what makes the messages valid.
+        target: Path or name of the tables.
+        checkpoint: Folder of the checkpoint of the query that the tables belong to.
+        where: Condition in SQL on dead letters and refused changes, such as
+            ``"code = 'unknown-variant'"``; None for all.
+        sink: Format of log and tables.
+        image: What a message holds of its row after a write: ``full``, ``patch`` or ``keys``.
+        keys: Columns that name the row, in place of those that the message or its format says.
+        families: Column families of an HBase table.
+        digests: ``count`` or ``refuse`` Aerospike records whose digest does not fit.
+        null_value: What a record without value is: ``control`` or ``delete``.
+        time_zone: IANA name of the zone whose clocks made the dates of DataWorks messages: that of
+            the task that synchronizes.
+        strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
+            put before values and record keys.
+        **options: The other options of `apply_changes` for tables.
+
+    Raises:
+        ValueError: An argument is not valid.
+        StreamError: A table cannot be merged into, or belongs to another query.
+    """
+    decode_options = DecodeOptions(
+        format,
+        image,
+        keys,
+        families,
+        digests,
+        null_value,
+        time_zone=time_zone,
+        strip_registry_prefix=strip_registry_prefix,
+    )
+    how = apply_options(
+        decode_options, target=target, log=LogPlace(log, sink), checkpoint=checkpoint, **options
+    )
+    return replayed(spark, how, where)
+
+
+def replayed(spark: SparkSession, options: ApplyOptions, where: str | None) -> Replayed:
+    """Replay the open rows of a log, as `replay` does."""
+    log = options.log
+    places = {"log": log.target, "target": options.routing.template.text}
+    query = identity(spark, options.checkpoint, sink=log.sink, outputs=places)
+    whole = log.read(spark)
+    condition = F.expr(where) if where else F.lit(True)  # noqa: FBT003 - a column of this value
+    letters = open_letters(whole).where(condition).localCheckpoint()
+    refusals = open_refusals(whole).where(condition).localCheckpoint()
+    with batch_settings(spark) as partitions:
+        decoded = _elements(letters, whole, options).withColumn(_AGAIN, F.lit(0))
+        again = _changes(refusals, whole)
+        rows = decoded.unionByName(again, allowMissingColumns=True).localCheckpoint()
+        facts = facts_of_batch(
+            rows, are_typed=options.are_typed, with_truncates=options.apply_as_truncates
+        )
+        known = known_log(whole, options.routing, with_truncates=options.apply_as_truncates)
+        landed = whole.unionByName(log_rows(rows.drop(_AGAIN)), allowMissingColumns=True)
+        merge = BatchMerge(QueryTables(query.id, options), known, rows, facts, landed, partitions)
+        merge.tables()
+        closed = _closed(rows, merge, options.decode_options.format).localCheckpoint()
+        number = closed.where(F.col("kind") != "refused").count()
+        if number:
+            log.append(closed, f"{query.id}-replay", time.time_ns())
+    return Replayed(letters.count(), refusals.count(), number, dict(+merge.counts))
+
+
+def _elements(letters: DataFrame, log: DataFrame, options: ApplyOptions) -> DataFrame:
+    """Return the elements that dead letters are now, without those that are rejected again.
+
+    A message that could not be read has one dead letter, of its first element; its other elements
+    are wanted unless the log has them.
+    """
+    record = [F.col("record_key").alias("key") if n == "key" else F.col(n) for n in INPUT_COLUMNS]
+    messages = letters.select(*record).dropDuplicates([*RECORD_PLACE])
+    found = decoded_rows(messages, options).where(F.col("kind") != DEAD_LETTER)
+    place, of_record = F.struct(*ELEMENT_PLACE), F.struct(*RECORD_PLACE)
+    mine = letters.select(place.alias("_place"), F.lit(1).alias("_mine"))
+    whole = letters.where(F.col("element") == 0).select(of_record.alias("_record"))
+    first = whole.distinct().withColumn("_whole", F.lit(1))
+    there = log.join(
+        messages.select(*(F.col(name).alias(f"_{name}") for name in RECORD_PLACE)),
+        reduce(and_, (F.col(name).eqNullSafe(F.col(f"_{name}")) for name in RECORD_PLACE)),
+        "left_semi",
+    )
+    known = there.select(place.alias("_place"), F.lit(1).alias("_known")).distinct()
+    marked = found.select("*", place.alias("_place"), of_record.alias("_record"))
+    joined = (
+        marked.join(mine, "_place", "left")
+        .join(known, "_place", "left")
+        .join(first, "_record", "left")
+    )
+    is_new = F.col("_known").isNull() & F.col("_whole").isNotNull()
+    return joined.where(F.col("_mine").isNotNull() | is_new).select(*found.columns)
+
+
+def _changes(refusals: DataFrame, log: DataFrame) -> DataFrame:
+    """Return refused changes as decoded rows; `_AGAIN` is the attempt that was refused."""
+    place = reduce(and_, (F.col(n).eqNullSafe(F.col(f"_{n}")) for n in ELEMENT_PLACE))
+    named = refusals.select(
+        *(F.col(name).alias(f"_{name}") for name in ELEMENT_PLACE), F.col(ATTEMPT).alias("_attempt")
+    )
+    is_same = place & (F.col(ATTEMPT) == F.col("_attempt"))
+    found = log.where(F.col("kind") == CHANGE).join(named, is_same).drop(*named.columns)
+    effects = with_effects(found).select(
+        *(F.col(n).alias(f"_{n}") for n in ELEMENT_PLACE), "effects"
+    )
+    joined = found.join(effects, place).drop(*(f"_{name}" for name in ELEMENT_PLACE))
+    return joined.withColumns({_AGAIN: F.col(ATTEMPT) + 1, "elements": F.lit(1)}).drop(
+        ATTEMPT, "version"
+    )
+
+
+def _closed(rows: DataFrame, merge: BatchMerge, format: str) -> DataFrame:
+    """Return what a replay appends: elements that are valid by now, and why some are refused.
+
+    A change that is refused again is not appended: its last refusal stays open.
+    """
+    attempt = F.greatest(_AGAIN, F.lit(1))
+    refused = merge.refused_changes()
+    if refused is None:
+        return log_rows(rows, attempt)
+    place = F.struct(*ELEMENT_PLACE).alias("_place")
+    again = refused.where(F.col(_AGAIN) > 0).select(place)
+    valid = rows.select("*", place).join(again, "_place", "left_anti").drop("_place")
+    new = refused_rows(refused.where(F.col(_AGAIN) == 0), F.col(WHY), format, F.lit(1))
+    return log_rows(valid, attempt).unionByName(new)

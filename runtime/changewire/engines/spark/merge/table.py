@@ -1,0 +1,209 @@
+"""A table of a query: made, changed, and merged into by one statement a batch."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+from changewire.engines.errors import ConflictError, OwnerError
+from changewire.engines.json_rows import ROW
+from changewire.engines.kept import property_text, property_value
+from changewire.engines.spark.cause import full_text
+from changewire.engines.spark.merge.formats import TableFormat, properties_of, set_properties
+from changewire.engines.spark.merge.hard import STATE
+from changewire.engines.spark.merge.mutations import CONTENT, NAMED
+from changewire.engines.spark.merge.newest import is_newer
+from changewire.engines.spark.merge.plan import There, check_columns
+from changewire.engines.spark.merge.shapes import JsonShape, Shape
+from changewire.engines.spark.parts import quoted
+from changewire.engines.spark.raised import RAISED
+from changewire.engines.spark.stream.compatible import schema_of
+from changewire.engines.spark.stream.output import Output
+from changewire.tables.order import Order
+from changewire.tables.row_state import COLUMN, ORDER, order_fields
+
+KEYS: Final = "changewire.keys"
+"""Property: the columns of the table's key."""
+
+OWNER: Final = "changewire.query"
+"""Property: id of the query that the table belongs to, which its checkpoint has."""
+
+_TRIES: Final = 5
+_SECONDS: Final = 0.5
+_CONFLICT: Final = re.compile(
+    r"DELTA_CONCURRENT_|Concurrent(Append|DeleteRead|DeleteDelete|Transaction|Write)Exception"
+    r"|DELTA_(METADATA|PROTOCOL)_CHANGED|(Metadata|Protocol)ChangedException"
+    r"|CommitFailedException|Found (new )?conflicting|Cannot commit, missing data files"
+)
+"""What the text of an error has if another writer came first."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class SparkTable:
+    """A table.
+
+    Attributes:
+        target: Its path or name.
+        format: Its format.
+    """
+
+    target: str
+    format: TableFormat
+
+    @property
+    def identifier(self) -> str:
+        """The table, as SQL names it."""
+        return self.format.identifier(self.target)
+
+    def there(self, spark: SparkSession, query: str) -> There | None:
+        """Return the table; None if it does not exist.
+
+        Args:
+            spark: The session.
+            query: Id of the query that wants it.
+
+        Raises:
+            OwnerError: It belongs to another query.
+        """
+        columns = schema_of(spark, self.format.name, Output("table", self.target))
+        if columns is None:
+            return None
+        properties = properties_of(spark, self.identifier)
+        self.format.repair(spark, self.target, properties)
+        owner = properties.get(OWNER)
+        if owner is not None and owner != query:
+            raise OwnerError(
+                f"{self.target} belongs to the query {owner}, so that two do not undo each "
+                "other's changes. Choose another target, or stop that query and take it over by "
+                "changewire.spark.adopt"
+            )
+        keys = property_value(properties.get(KEYS))
+        return There(columns, None if keys is None else tuple(keys), owner is not None)
+
+    def make(
+        self,
+        spark: SparkSession,
+        shape: Shape,
+        query: str,
+        there: There | None,
+        *,
+        has_changed: bool,
+    ) -> There:
+        """Make the table if it does not exist, or give it new columns; return it.
+
+        Raises:
+            OutputError: It exists, and has other columns.
+        """
+        if there is None:
+            self.format.create(spark, self.target, shape.columns)
+            check_columns(spark.table(self.identifier).schema, shape.columns, self.target)
+        elif has_changed:
+            self.format.evolve(spark, self.target, shape.columns)
+        if there is None or there.keys is None or not there.is_owned:
+            owned = {KEYS: property_text([*shape.keys]), OWNER: query}
+            set_properties(spark, self.identifier, owned)
+        return There(shape.columns, shape.keys)
+
+    def truncate(self, spark: SparkSession, floor: Order) -> int | None:
+        """Delete the rows that are older than a truncate; return how many, if that is known."""
+        fields = order_fields(floor)
+        newest = spark.range(1).select(*(F.lit(fields[name]).alias(name) for name in ORDER))
+        is_older = is_newer("s", f"t.{COLUMN}")
+        statement = f"MERGE INTO {self.identifier} t USING {{source}} s ON {is_older} "
+        statement += "WHEN MATCHED THEN DELETE"
+        found = retried(lambda: spark.sql(statement, source=newest).collect())
+        return self.format.merged(found)["deleted"]
+
+    def merge(self, rows: DataFrame, shape: Shape, *, keeps_deleted: bool) -> Counter[str]:
+        """Merge rows, one for each key; return how many were inserted, updated and deleted.
+
+        Args:
+            rows: Columns ``named``, ``content``, ``state`` and ``decided``. Those that are decided
+                replace their row; others do so if they are newer.
+            shape: How the table has its rows.
+            keeps_deleted: Whether deleted rows stay, with a flag.
+
+        Raises:
+            ConflictError: Other writers did not let it be done.
+        """
+        decided = _free("decided", shape)
+        source = rows.select(*row_columns(shape), F.col("decided").alias(decided))
+        statement = _statement(self.identifier, shape, decided, keeps_deleted=keeps_deleted)
+        spark = rows.sparkSession
+        self.format.refresh(spark, self.target)
+        return self.format.merged(retried(lambda: spark.sql(statement, source=source).collect()))
+
+    def view(self, spark: SparkSession, name: str, shape: Shape) -> None:
+        """Make a view of the rows that are not deleted, or give it the columns of the table."""
+        columns = ", ".join(quoted(one) for one in shape.columns.names if one != COLUMN)
+        spark.sql(
+            f"CREATE OR REPLACE VIEW {name} AS SELECT {columns} "  # noqa: S608 - all is quoted
+            f"FROM {self.identifier} WHERE NOT coalesce({COLUMN}.deleted, false)"
+        )
+
+
+def row_columns(shape: Shape) -> list[Column]:
+    """Return the columns of a table's rows, of `NAMED`, `CONTENT` and `STATE`."""
+    named, content = F.col(NAMED), F.col(CONTENT)
+    if isinstance(shape, JsonShape):
+        row = {ROW: content}
+    else:
+        row = {name: content[name] for name in shape.content_type.names}
+    found = {**row, **{name: named[name] for name in shape.keys}, COLUMN: F.col(STATE)}
+    return [found[name].alias(name) for name in shape.columns.names]
+
+
+def _free(name: str, shape: Shape) -> str:
+    """Return a name that no column of a table has."""
+    taken = {one.lower() for one in shape.columns.names}
+    while name in taken:
+        name = f"_{name}"
+    return name
+
+
+def _statement(identifier: str, shape: Shape, decided: str, *, keeps_deleted: bool) -> str:
+    """Return the MERGE of a table."""
+    names = [quoted(name) for name in shape.columns.names]
+    is_same = " AND ".join(f"t.{quoted(name)} <=> s.{quoted(name)}" for name in shape.keys)
+    is_applied = f"(s.{decided} OR {is_newer(f's.{COLUMN}', f't.{COLUMN}')})"
+    is_deleted = f"s.{COLUMN}.deleted"
+    sets = ", ".join(f"t.{name} = s.{name}" for name in names)
+    values = ", ".join(f"s.{name}" for name in names)
+    insert = f"INSERT ({', '.join(names)}) VALUES ({values})"  # noqa: S608 - all is quoted
+    clauses = [f"WHEN MATCHED AND {is_applied} THEN UPDATE SET {sets}"]
+    if keeps_deleted:
+        clauses.append(f"WHEN NOT MATCHED THEN {insert}")
+    else:
+        clauses.insert(0, f"WHEN MATCHED AND {is_applied} AND {is_deleted} THEN DELETE")
+        clauses.append(f"WHEN NOT MATCHED AND NOT {is_deleted} THEN {insert}")
+    return f"MERGE INTO {identifier} t USING {{source}} s ON {is_same} {' '.join(clauses)}"
+
+
+def retried(action: Callable[[], T]) -> T:
+    """Return what an action returns; it is tried again if another writer came first.
+
+    Raises:
+        ConflictError: Other writers came first each time.
+    """
+    for number in range(_TRIES):
+        try:
+            return action()
+        except RAISED as error:  # noqa: PERF203 - there are few tries
+            found = _CONFLICT.search(full_text(error))
+            if found is None:
+                raise
+            if number == _TRIES - 1:
+                raise ConflictError(
+                    f"another writer came first {_TRIES} times: {found[0]}"
+                ) from error
+            time.sleep(_SECONDS)
+    raise AssertionError  # each try returns or raises

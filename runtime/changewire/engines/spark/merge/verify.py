@@ -1,0 +1,162 @@
+"""Tables beside their log: which rows are not what the log says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from typing import Final
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+from changewire.engines.json_rows import ROW, unpacked
+from changewire.engines.kept import property_value
+from changewire.engines.spark.log.place import LogPlace
+from changewire.engines.spark.merge.current import rows_of_log
+from changewire.engines.spark.merge.formats import format_of, properties_of
+from changewire.engines.spark.merge.from_log import feeds
+from changewire.engines.spark.merge.hard import STATE
+from changewire.engines.spark.merge.known import KnownLog, known_log
+from changewire.engines.spark.merge.mutations import CONTENT, NAMED
+from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape
+from changewire.engines.spark.merge.table import KEYS, SparkTable
+from changewire.engines.spark.stream.compatible import schema_of
+from changewire.engines.spark.stream.output import Output
+from changewire.tables.names import Target, template_of
+from changewire.tables.routing import Routing
+from changewire.tables.row_state import COLUMN, ORDER
+
+_TEXTS: Final = ("table", "fault", "key", "expected", "actual")
+_ORDER_TYPES: Final = {
+    "major": "bigint",
+    "minor": "bigint",
+    "topic": "string",
+    "partition": "int",
+    "offset": "bigint",
+    "element": "int",
+}
+
+
+def verify(
+    spark: SparkSession,
+    log: str,
+    *,
+    target: str,
+    sink: str = "delta",
+    null_set: str | None = None,
+    apply_as_truncates: bool = False,
+) -> DataFrame:
+    """Compare tables with the log that they were made of; each row that differs is returned.
+
+    Args:
+        spark: The session.
+        log: Path of the log (it has a slash), or name of its table.
+        target: Path or name of the tables, as for `apply_changes`.
+        sink: Format of log and tables.
+        null_set: Table of writes that name none.
+        apply_as_truncates: Whether truncates were applied.
+
+    Returns:
+        ``table``; ``fault``: the row is ``missing`` in the table, ``extra``, or ``different``;
+        ``key``, and ``expected`` and ``actual`` rows, all JSON text; and the order of the change
+        that the row should be from: ``major``, ``minor``, ``topic``, ``partition``, ``offset`` and
+        ``element``, of a row that should be deleted those of its delete. No rows: all is right.
+    """
+    place, routing = LogPlace(log, sink), Routing(template_of(target), null_set)
+    rows = place.read(spark)
+    known = known_log(rows, routing, with_truncates=apply_as_truncates)
+    parts = [_faults(spark, rows, one, known, routing, sink) for one in known.tables.names.values()]
+    nothing = spark.range(0).select(
+        *(F.lit(None).cast("string").alias(name) for name in _TEXTS),
+        *(F.lit(None).cast(kind).alias(name) for name, kind in _ORDER_TYPES.items()),
+    )
+    return reduce(DataFrame.unionByName, parts, nothing)
+
+
+def shape_of(spark: SparkSession, table: SparkTable) -> Shape | None:
+    """Return how a table has its rows; None without a table."""
+    columns = schema_of(spark, table.format.name, Output("table", table.target))
+    if columns is None:
+        return None
+    if set(columns.names) == set(JsonShape().columns.names):
+        return JsonShape()
+    keys = property_value(properties_of(spark, table.identifier).get(KEYS))
+    row = type(columns)([field for field in columns.fields if field.name != COLUMN])
+    return TypedShape(row, keys or ())
+
+
+def _faults(  # noqa: PLR0917 - the parts of a comparison
+    spark: SparkSession,
+    log: DataFrame,
+    target: Target,
+    known: KnownLog,
+    routing: Routing,
+    sink: str,
+) -> DataFrame:
+    """Return the rows of one table that differ."""
+    table = SparkTable(target.name, format_of(sink))
+    there = shape_of(spark, table)
+    shape = there or JsonShape()
+    mine = log.where(feeds(routing, target, known.namespaces(target)))
+    expected = rows_of_log(mine, shape, known.truncated(target))
+    is_live = ~F.col(STATE)["deleted"]
+    should = expected.select(
+        _key(shape).alias("key"),
+        is_live.alias("is_expected"),
+        F.when(is_live, _text(shape)).alias("expected"),
+        *(F.col(STATE)[name].alias(name) for name in ORDER),
+    )
+    rows = table_rows(spark, table, shape) if there is not None else expected.limit(0)
+    has = rows.where(~F.coalesce(F.col(STATE)["deleted"], F.lit(False))).select(  # noqa: FBT003
+        _key(shape).alias("key"),
+        F.lit(True).alias("is_actual"),  # noqa: FBT003 - a column of this value
+        _text(shape).alias("actual"),
+    )
+    joined = should.join(has, "key", "full")
+    both = [F.coalesce(name, F.lit(False)) for name in ("is_expected", "is_actual")]  # noqa: FBT003
+    fault = (
+        F.when(both[0] & ~both[1], "missing")
+        .when(~both[0] & both[1], "extra")
+        .when(both[0] & both[1] & ~F.col("expected").eqNullSafe(F.col("actual")), "different")
+    )
+    found = joined.withColumn("fault", fault).where(F.col("fault").isNotNull())
+    found = found.select(F.lit(target.name).alias("table"), *_TEXTS[1:], *ORDER)
+    return found if shape.is_typed else found.mapInArrow(_really_different, found.schema)
+
+
+def table_rows(spark: SparkSession, table: SparkTable, shape: Shape) -> DataFrame:
+    """Return the rows of a table: ``named``, ``content`` and ``state``."""
+    row = F.col("_row")
+    rows = spark.table(table.identifier).select(F.struct("*").alias("_row"))
+    named = F.struct(*(row[name].alias(name) for name in shape.keys))
+    content = row[ROW]
+    if isinstance(shape, TypedShape):
+        content = F.struct(*(row[name].alias(name) for name in shape.content_type.names))
+    return rows.select(named.alias(NAMED), content.alias(CONTENT), row[COLUMN].alias(STATE))
+
+
+def _key(shape: Shape) -> Column:
+    named = F.col(NAMED)
+    return F.to_json(named) if shape.is_typed else named["key"]
+
+
+def _text(shape: Shape) -> Column:
+    """Return a row as JSON text, with the columns of its key."""
+    named, content = F.col(NAMED), F.col(CONTENT)
+    if isinstance(shape, JsonShape):
+        return content
+    columns = {name: content[name] for name in shape.content_type.names}
+    columns |= {name: named[name] for name in shape.keys}
+    return F.to_json(F.struct(*(column.alias(name) for name, column in columns.items())))
+
+
+def _really_different(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield faults without rows whose texts differ in the order of columns alone."""
+    for batch in batches:
+        texts = zip(*(batch.column(name).to_pylist() for name in _TEXTS[1:]), strict=True)
+        kept = [
+            fault != "different" or unpacked(expected) != unpacked(actual)
+            for fault, _, expected, actual in texts
+        ]
+        yield batch.filter(pa.array(kept, pa.bool_()))

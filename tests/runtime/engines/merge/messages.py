@@ -1,0 +1,40 @@
+"""Messages of DataWorks about rows of one table."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+TYPES = {"id": "LONG", "name": "STRING", "price": "DOUBLE"}
+
+
+def message(
+    op: str,
+    sequence: int,
+    row: dict[str, Any] | None,
+    *,
+    before: dict[str, Any] | None = None,
+    table: str = "t",
+    database: str = "d",
+    types: dict[str, str] | None = None,
+) -> bytes:
+    """Return a message; a delete has its row before it."""
+    if op == "DELETE" and before is None:
+        row, before = None, row
+    columns = [{"name": name, "type": kind} for name, kind in (types or TYPES).items()]
+    payload = {
+        "before": before and {"dataColumn": before},
+        "after": row and {"dataColumn": row},
+        "sequenceId": str(sequence),
+        "timestamp": {"eventTime": 1731661114000, "systemTime": 1, "checkpointTime": 1},
+        "op": op,
+        "ddl": None,
+    }
+    source = {"dbType": "MySQL", "dbName": database, "tableName": table}
+    schema = {"dataColumn": columns, "primaryKey": ["id"], "source": source}
+    return json.dumps({"schema": schema, "payload": payload, "version": "0.0.1"}).encode()
+
+
+def records(*values: bytes, start: int = 0, partition: int = 0) -> list[tuple[Any, ...]]:
+    """Return messages at consecutive offsets."""
+    return [(value, "topic", partition, start + offset) for offset, value in enumerate(values)]

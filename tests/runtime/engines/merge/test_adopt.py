@@ -1,0 +1,56 @@
+"""Tables that something else has made, or that belong to another query."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from pyspark.sql.types import LongType, StringType, StructField, StructType
+from tests.runtime.engines.merge.lake import Lake
+from tests.runtime.engines.merge.messages import message, records
+
+from changewire.engines.errors import OutputError, OwnerError
+from changewire.engines.spark.merge.adopt import adopt
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROW = StructType([StructField("id", LongType()), StructField("name", StringType())])
+
+
+def test_a_table_of_something_else_is_adopted(spark: SparkSession, tmp_path: Path) -> None:
+    """Its rows are older than every change, patched ones too; without a key it stays as it was."""
+    lake = Lake(tmp_path)
+    place = f"{lake.tables}/t"
+    spark.createDataFrame([(1, "a"), (2, "b"), (3, "c")], ROW).write.format("delta").save(place)
+    lake.send_records(
+        records(
+            message("UPDATE_AFTER", 1, {"id": 1, "name": "new"}),
+            message("DELETE", 1, {"id": 2, "name": "b"}),
+            message("UPDATE_AFTER", 1, {"id": 3}),
+        )
+    )
+    with pytest.raises(OutputError, match=r"lacks it; it was not made by changewire.*adopt"):
+        lake.apply_messages(spark, format="dataworks-json", rows=ROW, image="patch")
+    with pytest.raises(OutputError, match="is not one of the table's"):
+        adopt(spark, place, keys=["no"])
+    with pytest.raises(ValueError, match="keys are needed"):
+        adopt(spark, place)
+    adopt(spark, place, keys=["id"])
+    lake.apply_messages(spark, format="dataworks-json", rows=ROW, image="patch")
+    found = {row["id"]: row["name"] for row in lake.table(spark, "t").collect()}
+    assert found == {1: "new", 3: "c"}
+
+
+def test_a_table_of_another_query_is_taken_over(spark: SparkSession, tmp_path: Path) -> None:
+    """It belongs to the next query that applies changes to it, and the first one is refused."""
+    lake = Lake(tmp_path)
+    lake.send_records(records(message("INSERT", 1, {"id": 1})))
+    lake.apply_messages(spark, format="dataworks-json")
+    other = {"checkpoint": f"{tmp_path}/other", "log": f"{tmp_path}/other-log"}
+    adopt(spark, f"{lake.tables}/t")
+    lake.apply_messages(spark, format="dataworks-json", **other)
+    lake.send_records(records(message("INSERT", 2, {"id": 2}), start=1))
+    with pytest.raises(OwnerError, match="belongs to the query"):
+        lake.apply_messages(spark, format="dataworks-json")

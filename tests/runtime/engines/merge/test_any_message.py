@@ -1,0 +1,208 @@
+"""No message ends a stream: each element is in the log once, and tables are as the model says."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+from pyspark.sql.types import StringType, StructType
+from tests.runtime.engines.any_messages import (
+    KEYS,
+    Content,
+    Read,
+    Rows,
+    as_column,
+    captured,
+    collected,
+    differences,
+    json_contents,
+    json_key,
+    mutated,
+    text_of,
+    typed_row,
+    without,
+)
+from tests.runtime.engines.apply.test_histories import HISTORIES, message
+from tests.runtime.engines.merge.lake import Lake, lake_in
+from tests.runtime.tables.histories import drawn, of_history
+
+import changewire as cw
+import changewire.spark as cws
+from changewire.engines.spark.merge.query import apply_changes
+from changewire.engines.spark.merge.verify import verify
+from changewire.tables import ChangePosition
+from changewire.tables.names import safe_name
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FEW, MANY = 150, 5_000
+BATCH = 2_500
+TYPES = {
+    "aerospike-json": "name string, age int, premium boolean, balance double, tags array<string>",
+    "aerospike-msgpack": "name string, age int, at binary, balance float, cents decimal(12, 2)",
+    "dataworks-json": "id long, name string, price double, made timestamp, val decimal(12, 2)",
+    "lindorm-json": "id long, customer long, status string, cents decimal(12, 0), at binary",
+}
+CASES = [
+    ("aerospike-json", "declared", "iceberg"),
+    ("aerospike-msgpack", "json", "delta"),
+    ("dataworks-json", "declared", "delta"),
+    ("lindorm-json", "embedded", "iceberg"),
+]
+"""Each format, each kind of rows, and each table format with more than one."""
+
+EVERY = [
+    (name, rows, sink)
+    for name in TYPES
+    for rows in ("json", "declared", "embedded")
+    for sink in ("delta", "iceberg")
+    if rows != "embedded" or not name.startswith("aerospike")
+]
+
+
+@pytest.mark.parametrize(("format", "rows", "sink"), CASES)
+def test_a_stream_takes_any_message(
+    spark: SparkSession, tmp_path: Path, format: str, rows: str, sink: str
+) -> None:
+    """Every element is in the log once, the query ends well, and tables are as the model says."""
+    messages = [*captured(format), *histories(format), *mutated(format, FEW)]
+    check(spark, lake_in(sink, spark, tmp_path), Read(format, messages), rows)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("format", "rows", "sink"), EVERY)
+def test_a_stream_takes_thousands_of_mutated_messages(
+    spark: SparkSession, tmp_path: Path, format: str, rows: str, sink: str
+) -> None:
+    """The same holds for thousands, in several batches."""
+    messages = [*captured(format), *histories(format), *mutated(format, MANY)]
+    check(spark, lake_in(sink, spark, tmp_path), Read(format, messages), rows)
+
+
+def histories(format: str) -> list[bytes]:
+    """Return the messages of drawn histories, late and doubled ones among them."""
+    if format != "dataworks-json":
+        return []
+    return [
+        message(of_history(number, placed).change)
+        for number, delivery in enumerate(drawn(HISTORIES, ("full",)))
+        for batch in delivery
+        for placed in batch
+    ]
+
+
+def check(spark: SparkSession, lake: Lake, sent: Read, rows: str) -> None:
+    """Apply messages, and compare outputs and tables with what Python reads of the messages."""
+    for start in range(0, len(sent.messages), BATCH):
+        part = sent.messages[start : start + BATCH]
+        lake.send_records([(value, "topic", 0, start + i) for i, value in enumerate(part)])
+    lines: list[str] = []
+    kind: Any = StructType.fromDDL(TYPES[sent.format]) if rows == "declared" else rows
+    places = lake.places
+    query = apply_changes(
+        lake.read(spark),
+        format=sent.format,
+        log=places["log"],
+        target=places["target"].replace("{table}", "{database}"),  # few tables take less time
+        sink=lake.sink,
+        keys=KEYS.get(sent.format),
+        rows=kind,
+        checkpoint=places["checkpoint"],
+        trigger={"availableNow": True},
+        apply_as_truncates=True,
+        metrics=lines.append,
+    )
+    cws.await_end(query)
+    batches = [json.loads(line) for line in lines]
+    found = placed(spark, lake)
+    for kind, count in (("change", "changes"), ("dead_letter", "dead_letters")):
+        assert len(found[kind]) == len(set(found[kind])) == sum(one[count] for one in batches)
+    landed = (places for kind, places in found.items() if kind != "refused")
+    assert sorted(chain.from_iterable(landed)) == [position for position, _ in sent.elements()]
+    lost = {*found["dead_letter"], *found["refused"]}
+    loaded = {name: lake.table(spark, name) for name in lake.names()}
+    rows_found, expected = contents(sent, lost, loaded, rows)
+    assert not lake.log(spark).where("code = 'apply-failed'").count()
+    assert differences(rows_found, expected) == []
+    assert not verify(
+        spark, places["log"], target=template(lake), sink=lake.sink, apply_as_truncates=True
+    ).count()
+
+
+def template(lake: Lake) -> str:
+    """Return how the tables are named."""
+    return str(lake.places["target"]).replace("{table}", "{database}")
+
+
+def placed(spark: SparkSession, lake: Lake) -> dict[str, list[ChangePosition]]:
+    """Return where the elements in the log were read, by their kind."""
+    found: dict[str, list[ChangePosition]] = defaultdict(list)
+    for row in lake.log(spark).select("kind", "topic", "partition", "offset", "element").collect():
+        found[row[0]].append(ChangePosition(*row[1:]))
+    return found
+
+
+def contents(
+    sent: Read, dead: set[ChangePosition], loaded: dict[str, Any], rows: str
+) -> tuple[Content, Content]:
+    """Return the rows of tables as they are and as they should be, but for those without order."""
+    if rows == "json":
+        key, found = json_key, {name: json_rows(table) for name, table in loaded.items()}
+        expected = json_contents(sent, dead)
+    else:
+        key, found, expected = typed_contents(sent, dead, loaded)
+    unordered = sent.unordered(key)
+    return without(found, unordered), without(expected, unordered)
+
+
+def json_rows(table: Any) -> Rows:
+    """Return the rows of a table of JSON text."""
+    return {row["key"]: dict(msgspec.json.decode(row["row"])) for row in table.collect()}
+
+
+def typed_contents(
+    sent: Read, dead: set[ChangePosition], loaded: dict[str, Any]
+) -> tuple[Callable[..., str], Content, Content]:
+    """Return the text of keys, and the rows of tables of columns: those found, those expected."""
+    types = {name: table.drop("_changewire").schema for name, table in loaded.items()}
+    names: dict[str, list[str]] = {}
+
+    def key(change: cw.Change, values: dict[str, Any]) -> str:
+        table = safe_name(change.source.database or "")
+        columns = types.get(table, StructType())
+        names.setdefault(table, sorted(values))
+        return text_of(values, {n: key_column(columns, n, one) for n, one in values.items()})
+
+    content = sent.content(dead, key)
+    found = {
+        name: {text_of(names[name], row): row for row in map(collected, rows_of(table))}
+        for name, table in loaded.items()
+    }
+    return (
+        key,
+        found,
+        {
+            name: {key: typed_row(row, types[name]) for key, row in rows.items()}
+            for name, rows in content.items()
+            if name in types
+        },
+    )
+
+
+def key_column(columns: StructType, name: str, value: Any) -> Any:
+    """Return what the column of a key holds; one that no type has is text."""
+    if name not in columns.names:
+        return as_column(value, StringType())
+    return as_column(value, columns[name].dataType, columns[name].metadata)
+
+
+def rows_of(table: Any) -> list[Any]:
+    """Return the rows of a table, without what they were made by."""
+    return list(table.drop("_changewire").collect())

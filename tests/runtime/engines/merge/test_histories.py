@@ -1,0 +1,51 @@
+"""Drawn histories: late, doubled, deleted, moved, patched, and cut into batches anywhere."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.runtime.engines.merge.lake import lake_in
+from tests.runtime.tables.histories import deliveries, drawn_of, halves, histories, of_history
+from tests.runtime.tables.model import tables_of
+
+from changewire.tables import PositionedChange
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+BATCHES = 5
+
+
+def cut(number: int) -> list[list[PositionedChange]]:
+    """Draw histories, and cut all that they deliver into batches, wherever that is."""
+    images = ("full", "full", "patch", "keys")
+    some = drawn_of(number, histories(images).flatmap(deliveries))
+    found: list[list[PositionedChange]] = [[] for _ in range(BATCHES)]
+    for which, delivery in enumerate(some):
+        for i, batch in enumerate(delivery):
+            found[i % BATCHES] += [of_history(which, placed) for placed in batch]
+    for which, updates in enumerate(drawn_of(number, halves()), number):
+        for placed in updates:
+            for _ in range(random.randint(0, 2)):  # noqa: S311 - lost, once or doubled
+                found[random.randrange(BATCHES)].append(of_history(which, placed))  # noqa: S311
+    return found
+
+
+@pytest.mark.parametrize(
+    ("sink", "deletes"), [("delta", "remove"), ("delta", "flag"), ("iceberg", "remove")]
+)
+def test_tables_end_as_the_model_says(
+    spark: SparkSession, tmp_path: Path, sink: str, deletes: str
+) -> None:
+    """Tables depend on the set of their changes alone, whatever the batches and restarts."""
+    lake = lake_in(sink, spark, tmp_path)
+    batches = cut(40)
+    for number, batch in enumerate(batches):
+        lake.send(batch)
+        if number in {1, BATCHES - 1}:
+            lake.apply(spark, deletes=deletes)
+    sent = [one for batch in batches for one in batch]
+    assert lake.content(spark) == tables_of(sent, befores_wait=True)

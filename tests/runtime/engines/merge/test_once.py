@@ -1,0 +1,106 @@
+"""A batch that fails at any of its steps is written again, and nothing is lost, double or wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+import pytest
+from pyspark.errors import StreamingQueryException
+from tests.runtime.engines.merge.lake import Lake, lake_in
+from tests.runtime.engines.merge.messages import message, records
+
+from changewire.engines.spark.log.place import LogPlace
+from changewire.engines.spark.merge.table import SparkTable
+from changewire.engines.spark.merge.verify import verify
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+STEPS: dict[str, tuple[type, str, int, bool]] = {
+    "before the log": (LogPlace, "append", 1, True),
+    "after the log": (LogPlace, "append", 1, False),
+    "before a table is made": (SparkTable, "make", 2, True),
+    "after a table is made": (SparkTable, "make", 2, False),
+    "before the first MERGE": (SparkTable, "merge", 1, True),
+    "between two MERGEs": (SparkTable, "merge", 1, False),
+    "before the refused changes": (LogPlace, "append", 2, True),
+    "after the refused changes": (LogPlace, "append", 2, False),
+}
+"""Class and method of each step, which call of it fails, and whether it does nothing before."""
+
+
+@contextmanager
+def failing(step: str) -> Iterator[None]:
+    """Let a batch fail once at a step."""
+    owner, name, number, is_before = STEPS[step]
+    real: Callable[..., Any] = getattr(owner, name)
+    calls = 0
+
+    def once(*arguments: Any, **named: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == number and is_before:
+            raise OSError(step)
+        found = real(*arguments, **named)
+        if calls == number:
+            raise OSError(step)
+        return found
+
+    with patch.object(owner, name, once):
+        yield
+
+
+def sent() -> list[bytes]:
+    """Return changes of two tables, deletes, a broken message, and a change that no table takes."""
+    found = []
+    for table in ("t", "u"):
+        found += [message("INSERT", 1, {"id": n, "name": "a"}, table=table) for n in range(3)]
+        found.append(message("UPDATE_AFTER", 4, {"id": 1, "name": "b"}, table=table))
+        found.append(message("DELETE", 5, {"id": 2, "name": "a"}, table=table))
+    names = ("Z", "z")  # of two that differ in case only, the first in order has the table
+    return [*found, b"{", *(message("INSERT", 1, {"id": 1}, table=name) for name in names)]
+
+
+def check(spark: SparkSession, lake: Lake) -> None:
+    """Every element is in the log once, what is refused is there, and tables are right."""
+    found = lake.log(spark).groupBy("kind", "offset").count().collect()
+    landed = Counter(row["offset"] for row in found if row["kind"] != "refused")
+    assert landed == Counter(range(len(sent())))
+    assert {row["count"] for row in found if row["kind"] != "refused"} == {1}
+    assert [row["offset"] for row in found if row["kind"] == "refused"] == [len(sent()) - 1]
+    places = lake.places
+    assert not verify(spark, places["log"], target=places["target"], sink=lake.sink).count()
+    for name in ("t", "u"):
+        names = {row["id"]: row["name"] for row in lake.content(spark)[name].values()}
+        assert names == {0: "a", 1: "b"}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_batch_that_failed_is_written_again(
+    spark: SparkSession, tmp_path: Path, step: str
+) -> None:
+    """Whatever was done before is done once, and the rest follows."""
+    lake = Lake(tmp_path)
+    lake.send_records(records(*sent()))
+    with failing(step), pytest.raises(StreamingQueryException):
+        lake.apply_messages(spark, format="dataworks-json")
+    lake.apply_messages(spark, format="dataworks-json")
+    check(spark, lake)
+
+
+def test_a_batch_of_iceberg_that_failed_is_written_again(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """So it is with tables of Iceberg."""
+    lake = lake_in("iceberg", spark, tmp_path)
+    lake.send_records(records(*sent()))
+    for step in ("after the log", "between two MERGEs", "after the refused changes"):
+        with failing(step), pytest.raises(StreamingQueryException):
+            lake.apply_messages(spark, format="dataworks-json")
+    lake.apply_messages(spark, format="dataworks-json")
+    check(spark, lake)

@@ -1,0 +1,249 @@
+"""Tables of a query: names, owners, images in two messages, flags, types, and refused changes."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pyspark.sql.types import DecimalType, LongType, StringType, StructField, StructType
+from tests.runtime.engines.merge.lake import Lake
+from tests.runtime.engines.merge.messages import message, records
+
+from changewire.engines.errors import OwnerError
+from changewire.engines.spark.log.open import dead_letters, refused
+from changewire.engines.spark.merge.current import current
+from changewire.engines.spark.merge.rebuild import rebuild
+from changewire.engines.spark.merge.replay import replay
+from changewire.engines.spark.merge.verify import verify
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FORMAT = "dataworks-json"
+
+
+def rows(spark: SparkSession, lake: Lake, name: str = "t") -> dict[int, Any]:
+    """Return the rows of a table of JSON text that are not deleted, by their id."""
+    found = lake.table(spark, name).where("NOT _changewire.deleted").collect()
+    return {row["id"]: row for row in (json.loads(one["row"]) for one in found)}
+
+
+def test_a_before_image_alone_deletes_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    """Its key is deleted once the after image is known and has another key, in either order."""
+    lake = Lake(tmp_path)
+    old, moved = {"id": 1, "name": "a"}, {"id": 2, "name": "a"}
+    lines: list[str] = []
+    batches = [
+        [
+            message("INSERT", 10, old),
+            message("UPDATE_BEFOR", 11, None, before=old),
+            message("UPDATE_AFTER", 11, {"id": "no number"}),
+            message("INSERT", 10, {"id": 5, "name": "e"}),
+            message("UPDATE_AFTER", 13, {"id": 6, "name": "e"}),
+        ],
+        [message("UPDATE_BEFOR", 12, None, before=old)],
+        [
+            message("UPDATE_AFTER", 12, moved),
+            message("UPDATE_BEFOR", 13, None, before={"id": 5, "name": "e"}),
+        ],
+    ]
+    found = []
+    for number, batch in enumerate(batches):
+        lake.send_records(records(*batch, start=10 * number))
+        lake.apply_messages(spark, format=FORMAT, metrics=lines.append)
+        found.append(sorted(rows(spark, lake)))
+    assert found == [[1, 5, 6], [1, 5, 6], [2, 6]]
+    waiting = [json.loads(line)["tables"].get("waiting_before_images") for line in lines]
+    assert waiting == [1, 1, None]
+    assert not verify(spark, lake.places["log"], target=lake.places["target"]).count()
+
+
+def test_names_lead_to_no_place_of_the_query(spark: SparkSession, tmp_path: Path) -> None:
+    """A table named as the log, or as what is beside it, is refused, and nothing is overwritten."""
+    lake = Lake(tmp_path)
+    names = [("log", "a"), ("LOG", "a"), ("checkpoint", "x"), ("d", "t"), ("D", "t"), ("d", "T")]
+    lake.send_records(
+        records(
+            *(
+                message("INSERT", 10, {"id": 1}, database=database, table=table)
+                for database, table in names
+            ),
+            message("INSERT", 10, {"id": 1}, table="t__tombstones"),
+        )
+    )
+    target = f"{tmp_path}/{{database}}/{{table}}"
+    lake.apply_messages(spark, format=FORMAT, target=target)
+    reasons = refused(spark, lake.places["log"]).select("code", "offset").collect()
+    assert sorted(tuple(row) for row in reasons) == [
+        ("name-collision", 0),
+        ("name-collision", 1),
+        ("name-collision", 2),
+        ("name-collision", 3),
+        ("name-collision", 5),
+    ]
+    assert lake.log(spark).where("kind = 'change'").count() == len(names) + 1
+
+
+def test_a_batch_brings_so_many_tables(spark: SparkSession, tmp_path: Path) -> None:
+    """Changes of further tables are refused, and a replay brings them."""
+    lake = Lake(tmp_path)
+    names = [f"t{number:03}" for number in range(60)]
+    lake.send_records(records(*(message("INSERT", 1, {"id": 1}, table=name) for name in names)))
+    lake.apply_messages(spark, format=FORMAT, max_new_tables=2)
+    assert len(lake.names()) == 2
+    found = refused(spark, lake.places["log"])
+    assert {row["code"] for row in found.collect()} == {"too-many-tables"}
+    assert found.count() == len(names) - 2
+    done = replay(
+        spark, format=FORMAT, max_new_tables=1, where="source.table = 't009'", **lake.places
+    )
+    assert (done.refused, done.closed) == (1, 1)
+    assert "t009" in lake.names()
+    assert refused(spark, lake.places["log"]).count() == len(names) - 3
+
+
+def test_a_table_belongs_to_one_query(spark: SparkSession, tmp_path: Path) -> None:
+    """Another query is refused with a sentence that says how to take the table over."""
+    lake = Lake(tmp_path)
+    lake.send_records(records(message("INSERT", 1, {"id": 1})))
+    lake.apply_messages(spark, format=FORMAT)
+    places = {"checkpoint": f"{tmp_path}/other", "log": f"{tmp_path}/other-log"}
+    with pytest.raises(OwnerError, match=r"belongs to the query .* changewire\.spark\.adopt"):
+        lake.apply_messages(spark, format=FORMAT, **places)
+
+
+def test_types_are_given_by_table(spark: SparkSession, tmp_path: Path) -> None:
+    """Money is exact where its table says so; other tables have what messages declare, or text."""
+    lake = Lake(tmp_path)
+    money = StructType([StructField("id", LongType()), StructField("price", DecimalType(20, 2))])
+    exact = {"id": 1, "price": "12345678901234567.89"}
+    lake.send_records(
+        records(
+            *(message("INSERT", 1, exact, table=name) for name in ("orders", "items", "notes")),
+            message("INSERT", 2, {"id": 2, "price": "1.999"}, table="orders"),
+        )
+    )
+    types = {"orders": money, "notes": "json", "*": "embedded"}
+    lake.apply_messages(spark, format=FORMAT, rows=types)
+    (order,) = lake.table(spark, "orders").collect()
+    assert order["price"] == Decimal("12345678901234567.89")
+    assert dict(lake.table(spark, "items").dtypes)["price"] == "double"
+    assert lake.table(spark, "notes").columns == ["key", "row", "_changewire"]
+    (why,) = refused(spark, lake.places["log"]).collect()
+    assert (why["code"], why["pointer"], why["offset"]) == ("wrong-type", "/after/price", 3)
+    assert not verify(spark, lake.places["log"], target=lake.places["target"]).count()
+
+
+def test_deleted_rows_are_flagged(spark: SparkSession, tmp_path: Path) -> None:
+    """They keep their key and nothing else; a view has the others; late changes find them."""
+    lake = Lake(tmp_path)
+    row = StructType([StructField("id", LongType()), StructField("name", StringType())])
+    one, two = {"id": 1, "name": "a"}, {"id": 2, "name": "b"}
+    batches = [
+        [message("INSERT", 1, one), message("INSERT", 1, two)],
+        [message("DELETE", 3, one), message("DELETE", 3, {"id": 3, "name": "c"})],
+        [message("UPDATE_AFTER", 2, one), message("INSERT", 2, {"id": 3, "name": "c"})],
+    ]
+    for number, batch in enumerate(batches):
+        lake.send_records(records(*batch, start=10 * number))
+    view = "default.live_{table}"
+    lake.apply_messages(spark, format=FORMAT, rows=row, deletes="flag", view=view)
+    found = lake.table(spark, "t").orderBy("id").select("id", "name", "_changewire.deleted")
+    assert [tuple(one) for one in found.collect()] == [
+        (1, None, True),
+        (2, "b", False),
+        (3, None, True),
+    ]
+    assert [tuple(one) for one in spark.table("default.live_t").collect()] == [(2, "b")]
+    assert not verify(spark, lake.places["log"], target=lake.places["target"]).count()
+
+
+def test_a_late_write_does_not_bring_a_row_back(spark: SparkSession, tmp_path: Path) -> None:
+    """The delete is found in the log, also by a query that was started again."""
+    lake = Lake(tmp_path)
+    one = {"id": 1, "name": "a"}
+    batches = [
+        [message("INSERT", 1, one), message("DELETE", 5, one)],
+        [message("UPDATE_AFTER", 3, one), message("INSERT", 6, {"id": 2, "name": "b"})],
+        [message("UPDATE_AFTER", 7, one)],
+    ]
+    found = []
+    for number, batch in enumerate(batches):
+        lake.send_records(records(*batch, start=10 * number))
+        lake.apply_messages(spark, format=FORMAT)
+        found.append(sorted(rows(spark, lake)))
+    assert found == [[], [2], [1, 2]]
+
+
+def damage(spark: SparkSession, table: str) -> None:
+    """Put 20 faults into a table: rows that are missing, wrong, or too many."""
+    spark.sql(f"DELETE FROM {table} WHERE id < 7")  # noqa: S608 - our own name
+    spark.sql(f"UPDATE {table} SET name = 'wrong' WHERE id BETWEEN 7 AND 13")  # noqa: S608
+    one = f"SELECT _changewire FROM {table} WHERE id = 20"  # noqa: S608 - as above
+    ids = ", ".join(f"({number})" for number in range(29, 35))
+    extra = f"SELECT c1, 'extra', x._changewire FROM (VALUES {ids}) AS v(c1), ({one}) AS x"  # noqa: S608
+    spark.sql(f"INSERT INTO {table} {extra}")
+
+
+def test_tables_are_verified_and_made_anew(spark: SparkSession, tmp_path: Path) -> None:
+    """Each fault that something puts into a table is named, and a rebuild repairs it."""
+    lake = Lake(tmp_path)
+    everyone = [{"id": number, "name": f"n{number}"} for number in range(30)]
+    messages = [message("INSERT", 10, row) for row in everyone]
+    lake.send_records(records(*messages, message("DELETE", 11, everyone[29])))
+    row = StructType([StructField("id", LongType()), StructField("name", StringType())])
+    lake.apply_messages(spark, format=FORMAT, rows=row)
+    places = {"target": lake.places["target"]}
+    log, table = lake.places["log"], f"delta.`{lake.tables}/t`"
+    assert not verify(spark, log, **places).count()
+    damage(spark, table)
+    found = {json.loads(one["key"])["id"]: one for one in verify(spark, log, **places).collect()}
+    faults = {number: one["fault"] for number, one in found.items()}
+    assert faults == {
+        **dict.fromkeys(range(7), "missing"),
+        **dict.fromkeys(range(7, 14), "different"),
+        **dict.fromkeys(range(29, 35), "extra"),
+    }
+    assert json.loads(found[8]["expected"]) == {"id": 8, "name": "n8"}
+    assert (found[8]["major"], found[8]["offset"], found[29]["offset"]) == (10, 8, 30)
+    assert rebuild(spark, log, **places) == [f"{lake.tables}/t"]
+    assert not verify(spark, log, **places).count()
+
+
+def test_a_reload_repairs_a_table(spark: SparkSession, tmp_path: Path) -> None:
+    """After a statement without images, a table is made of what its source loaded again."""
+    lake = Lake(tmp_path)
+    lake.send_records(records(message("INSERT", 5, {"id": 1, "name": "old"})))
+    lake.apply_messages(spark, format=FORMAT)
+    reload = [message("INSERT", -1, {"id": number, "name": "new"}) for number in (1, 2)]
+    lake.send_records(records(*reload, start=10))
+    lake.apply_messages(spark, format=FORMAT)
+    assert rows(spark, lake)[1]["name"] == "old"
+    rebuild(spark, lake.places["log"], target=lake.places["target"], where="offset >= 10")
+    assert {row["name"] for row in rows(spark, lake).values()} == {"new"}
+
+
+def test_dead_letters_are_replayed_by_element(spark: SparkSession, tmp_path: Path) -> None:
+    """What is valid by now is merged in its own order, and its dead letter is closed."""
+    lake = Lake(tmp_path)
+    no_key = message("INSERT", 1, {"id": 1, "name": "a"}).replace(b'["id"]', b"null")
+    broken = b"{"
+    newer = message("INSERT", 9, {"id": 2, "name": "new"})
+    lake.send_records(records(no_key, broken, newer))
+    lake.apply_messages(spark, format=FORMAT)
+    log = lake.places["log"]
+    assert dead_letters(spark, log).count() == 1
+    good = message("INSERT", 8, {"id": 3, "name": "late"}).decode()
+    mend = f"UPDATE delta.`{log}` SET value = cast('{good}' AS binary)"  # noqa: S608 - our own
+    spark.sql(f"{mend} WHERE kind = 'dead_letter'")
+    done = replay(spark, format=FORMAT, **lake.places)
+    assert (done.dead_letters, done.closed) == (1, 1)
+    assert not dead_letters(spark, log).count()
+    assert sorted(rows(spark, lake)) == [2, 3]
+    again = replay(spark, format=FORMAT, **lake.places)
+    assert (again.dead_letters, again.closed) == (0, 0)
+    found = current(spark, log, table="d.t")
+    assert sorted(json.loads(one["row"])["id"] for one in found.collect()) == [2, 3]
