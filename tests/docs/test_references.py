@@ -26,7 +26,14 @@ from tests.docs.pages import ROOT
 
 OF_OTHERS: Final = frozenset(
     {
-        *("DataFrame", "DataStreamWriter", "SparkSession", "StreamingQuery", "StructType"),
+        *(
+            "DataFrame",
+            "DataStreamWriter",
+            "SparkSession",
+            "StreamingQuery",
+            "StructType",
+            "NoSuchMethodError",
+        ),
         *("createDataFrame", "foreachBatch", "mapInArrow"),
         *("DataOutputStream", "RecordBatchReader", "NaN", "pyarrow"),
     }

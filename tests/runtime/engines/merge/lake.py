@@ -50,7 +50,7 @@ class Lake:
         root: Holds messages, checkpoint, log and tables.
         sink: Table format.
         folder: Folder of the tables.
-        namespace: Namespace of the tables in the catalog `ice`; empty for paths.
+        namespace: Namespace of the tables in the catalog ``ice``; empty for paths.
         files: Number of files so far.
     """
 

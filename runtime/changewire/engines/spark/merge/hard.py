@@ -39,7 +39,7 @@ from changewire.tables.state import State, full_image, tombstone
 from changewire_messages.tables.spark import ROW_STATE
 
 STATE: Final = "state"
-"""Column: the `_changewire` of a row."""
+"""Column: the ``_changewire`` of a row."""
 
 _ORIGIN: Final = "origin"
 _TABLE, _DELETE, _BATCH = range(3)
