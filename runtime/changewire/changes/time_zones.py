@@ -31,9 +31,9 @@ def time_zone(name: str) -> ZoneInfo | None:
 def on_the_clock(time: datetime, zone: ZoneInfo, used: list[str]) -> datetime:
     """Return the same time with the offset by which the clocks of a zone showed it.
 
-    Clocks are those of ``java.util.TimeZone``: before 1900 they have the standard time of today. The
-    first moment of a day whose midnight was skipped is that midnight, which is what Java makes of
-    a date. JSON text has offsets of whole minutes: where there are seconds, before standard time
+    Clocks are those of ``java.util.TimeZone``: before 1900 they have the standard time of today.
+    The first moment of a day whose midnight was skipped is that midnight, which is what Java makes
+    of a date. JSON text has offsets of whole minutes: where there are seconds, before standard time
     began, the clock is kept, the offset is rounded, and `used` gets ``rounded-offset``.
 
     Raises:
