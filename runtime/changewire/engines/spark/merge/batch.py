@@ -14,7 +14,8 @@ from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.log.batch import check_dead_letters, tell
 from changewire.engines.spark.log.rows import log_rows, refused_rows
 from changewire.engines.spark.merge.known import KnownLog, known_log
-from changewire.engines.spark.merge.merging import BatchMerge, QueryTables, persisted
+from changewire.engines.spark.merge.merging import BatchMerge
+from changewire.engines.spark.merge.part import QueryTables, persisted
 from changewire.engines.spark.merge.refusals import WHY
 from changewire.engines.spark.merge.summary import BatchFacts, facts_of_batch
 from changewire.engines.spark.merge.tuning import batch_settings

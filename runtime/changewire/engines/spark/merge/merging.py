@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from operator import or_
-from typing import Any, Final
+from typing import Final
 
-from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
@@ -24,7 +20,8 @@ from changewire.engines.spark.merge.known import KnownLog
 from changewire.engines.spark.merge.late import logged_deletes
 from changewire.engines.spark.merge.mutations import FAILURE, PLACE, mutations_of
 from changewire.engines.spark.merge.options import ApplyOptions
-from changewire.engines.spark.merge.plan import TablePlan, There, is_from, plan
+from changewire.engines.spark.merge.part import QueryTables, TablePart, is_of, persisted, view_of
+from changewire.engines.spark.merge.plan import is_from, plan
 from changewire.engines.spark.merge.refusals import WHY, Refused, with_reasons
 from changewire.engines.spark.merge.shapes import Shape
 from changewire.engines.spark.merge.summary import BatchFacts, schemas_of
@@ -35,9 +32,9 @@ from changewire.engines.spark.raised import RAISED
 from changewire.engines.typed import plan as typed
 from changewire.engines.typed.refused import LostTruncates, RefusedRows
 from changewire.engines.typed.sources import BatchSources
-from changewire.tables.names import Target, target_from, template_of
-from changewire.tables.order import OLDEST, Order
-from changewire.tables.routing import NAMES, REFUSALS, Refusal, RouteKey, Routes, find_routes
+from changewire.tables.names import Target
+from changewire.tables.order import OLDEST
+from changewire.tables.routing import REFUSALS, Refusal, RouteKey, Routes, find_routes
 
 _LOST: Final = LostTruncates([], REFUSALS["truncate-without-sequence"])
 _FATAL: Final[tuple[type[Exception], ...]] = (StreamError, MemoryError, *RAISED)
@@ -45,32 +42,6 @@ _FATAL: Final[tuple[type[Exception], ...]] = (StreamError, MemoryError, *RAISED)
 
 _MANY: Final = 20
 """Sources that are named in a condition; more are joined."""
-
-
-@dataclass
-class QueryTables:
-    """The tables of a query.
-
-    Attributes:
-        query: Id of the query.
-        options: How changes are applied.
-        there: The tables that were looked at.
-    """
-
-    query: str
-    options: ApplyOptions
-    there: dict[Target, There | None] = field(default_factory=dict)
-
-    def of(self, spark: SparkSession, target: Target) -> There | None:
-        """Return a table; None if it does not exist.
-
-        Raises:
-            OwnerError: It belongs to another query.
-        """
-        if target not in self.there:
-            table = SparkTable(target.name, self.options.format)
-            self.there[target] = table.there(spark, self.query)
-        return self.there[target]
 
 
 @dataclass
@@ -130,8 +101,9 @@ class BatchMerge:
         deleted = self.known.deleted(plans)
         for target, one in plans.items():
             if one.shape is not None:
-                keys = routes.targets[target]
-                self._table(target, one, one.shape, keys, accepted, befores, deleted.get(target))
+                part = self._part(target, one.shape, routes.targets[target], deleted.get(target))
+                self._prepare(part, has_changed=one.has_changed)
+                self._merge(part, accepted, befores)
 
     def _refuse_routes(self, routes: Routes) -> None:
         by_reason: dict[Refusal, list[RouteKey]] = {}
@@ -164,75 +136,73 @@ class BatchMerge:
         self.counts["waiting_before_images"] += found.waiting
         return found.deletes
 
-    def _table(  # noqa: PLR0917 - the parts of one table
-        self,
-        target: Target,
-        planned: TablePlan,
-        shape: Shape,
-        keys: list[RouteKey],
-        rows: DataFrame,
-        befores: DataFrame | None,
-        deleted: int | None,
-    ) -> None:
-        """Merge a batch into one table."""
-        options = self.options
-        table = SparkTable(target.name, options.format)
-        there = self.query.there[target]
-        self.query.there[target] = table.make(
-            self.spark, shape, self.query.query, there, has_changed=planned.has_changed
-        )
-        if options.view is not None and (there is None or planned.has_changed):
-            table.view(self.spark, view_of(options.view, target), shape)
-        limit_partitions(self.spark, self.facts.counts.changes, table, self.partitions)
+    def _part(
+        self, target: Target, shape: Shape, keys: list[RouteKey], deleted: int | None
+    ) -> TablePart:
         truncate = max((self.facts.facts[key].truncated for key in keys), default=OLDEST)
-        floor = max(self.known.truncated(target), truncate)
-        if truncate > OLDEST and there is not None:
-            self.counts["deleted"] += table.truncate(self.spark, floor) or 0
-        mine = None if befores is None else befores.where(is_of(keys))
+        return TablePart(
+            table=SparkTable(target.name, self.options.format),
+            target=target,
+            shape=shape,
+            keys=keys,
+            deleted=deleted,
+            truncate=truncate,
+            floor=max(self.known.truncated(target), truncate),
+            is_new=self.query.there[target] is None,
+        )
+
+    def _prepare(self, part: TablePart, *, has_changed: bool) -> None:
+        """Make a table or give it new columns, and remove the rows that a truncate removes."""
+        there, query, options = self.query.there, self.query.query, self.options
+        there[part.target] = part.table.make(
+            self.spark, part.shape, query, there[part.target], has_changed=has_changed
+        )
+        if options.view is not None and (part.is_new or has_changed):
+            part.table.view(self.spark, view_of(options.view, part.target), part.shape)
+        limit_partitions(self.spark, self.facts.counts.changes, part.table, self.partitions)
+        if part.is_truncated:
+            self.counts["deleted"] += part.table.truncate(self.spark, part.floor) or 0
+
+    def _merge(self, part: TablePart, rows: DataFrame, befores: DataFrame | None) -> None:
+        """Merge a batch into one table."""
         are_known = not self.facts.unfitted
-        found = mutations_of(rows.where(is_from(keys)), shape, mine, are_known=are_known)
-        needs_fit = shape.is_typed and not are_known
-        has_patches = there is not None and self.known.has_patches(target)
-        is_truncated = there is not None and truncate > OLDEST
-        has_hard = bool(self.facts.hard) or is_truncated or has_patches
-        held = self._held(table, shape, target, keys, deleted, floor)
+        moved = None if befores is None else befores.where(is_of(part.keys))
+        found = mutations_of(rows.where(is_from(part.keys)), part.shape, moved, are_known=are_known)
+        held = self._held(part)
+        needs_fit = part.shape.is_typed and not are_known
+        has_patches = held.has_patches and not part.is_new
+        has_hard = bool(self.facts.hard) or part.is_truncated or has_patches
         if not needs_fit and not has_hard:
-            self._merge(table, shape, becomes(found, shape, held, has_hard=False))
+            self._write(part, becomes(found, part.shape, held, has_hard=False))
             return
         with persisted(found) as kept:
             fitting = self._fitting(kept) if needs_fit else kept
-            self._merge(table, shape, becomes(fitting, shape, held, has_hard=has_hard))
+            self._write(part, becomes(fitting, part.shape, held, has_hard=has_hard))
 
-    def _held(  # noqa: PLR0917 - the parts of one table
-        self,
-        table: SparkTable,
-        shape: Shape,
-        target: Target,
-        keys: list[RouteKey],
-        deleted: int | None,
-        floor: Order,
-    ) -> Held:
+    def _held(self, part: TablePart) -> Held:
         """Return what is known of a table that the batch may need."""
-        rows, has_patches = self.spark.table(table.identifier), self.known.has_patches(target)
-        least = self.facts.least_of(keys)
-        if self.options.keeps_deleted or deleted is None:
+        rows = self.spark.table(part.table.identifier)
+        has_patches, floor = self.known.has_patches(part.target), part.floor
+        least, deleted = self.facts.least_of(part.keys), part.deleted
+        is_late = deleted is not None and least is not None and least <= deleted
+        needs_deletes = is_late or (deleted is not None and bool(self.facts.inherited))
+        if self.options.keeps_deleted or not needs_deletes:
             return Held(rows, floor=floor, has_patches=has_patches)
-        if not self.facts.inherited and (least is None or least > deleted):
-            return Held(rows, floor=floor, has_patches=has_patches)
-        is_of_table = feeds(self.options.routing, target, self.known.namespaces(target))
+        is_of_table = feeds(self.options.routing, part.target, self.known.namespaces(part.target))
         deletes = logged_deletes(
             self.log,
             is_of_table,
-            shape,
+            part.shape,
             None if self.facts.inherited else least,
             with_befores=self.known.has_befores,
         )
         return Held(rows, deletes, deleted, floor, has_patches)
 
-    def _merge(self, table: SparkTable, shape: Shape, found: Becomes) -> None:
+    def _write(self, part: TablePart, found: Becomes) -> None:
+        """Merge what rows become; hard keys that fail are refused."""
         keeps_deleted = self.options.keeps_deleted
         if found.hard is None:
-            self.counts += table.merge(found.easy, shape, keeps_deleted=keeps_deleted)
+            self.counts += part.table.merge(found.easy, part.shape, keeps_deleted=keeps_deleted)
             return
         with persisted(found.hard) as kept:
             failed = kept.where(F.col(FAILURE).isNotNull())
@@ -241,7 +211,7 @@ class BatchMerge:
             good = kept.where(F.col(FAILURE).isNull())
             good = good.withColumn("decided", F.lit(True))  # noqa: FBT003 - a column of this value
             rows = found.easy.unionByName(good.select(*found.easy.columns))
-            self.counts += table.merge(rows, shape, keeps_deleted=keeps_deleted)
+            self.counts += part.table.merge(rows, part.shape, keeps_deleted=keeps_deleted)
 
     def _fitting(self, found: DataFrame) -> DataFrame:
         """Return the mutations whose changes fit the table; the others are refused."""
@@ -269,28 +239,3 @@ class BatchMerge:
         number = found.count()
         self.counts["refused"] += number
         return found if number else None
-
-
-def view_of(view: str, target: Target) -> str:
-    """Return the name of the view of a table."""
-    return target_from(template_of(view), target.origin).name
-
-
-def is_of(keys: list[RouteKey]) -> Any:
-    """Return the condition that a row has one of some sources, whatever it does."""
-    source = F.col("source")
-    conditions = []
-    for one in {key[0] for key in keys}:
-        parts = [source[name].eqNullSafe(getattr(one, name)) for name in NAMES]
-        conditions.append(reduce(lambda a, b: a & b, parts))
-    return reduce(or_, conditions, F.lit(False))  # noqa: FBT003 - a column of this value
-
-
-@contextmanager
-def persisted(rows: DataFrame) -> Generator[DataFrame, None, None]:
-    """Keep rows meanwhile; they are computed once."""
-    kept = rows.persist(StorageLevel.MEMORY_AND_DISK)
-    try:
-        yield kept
-    finally:
-        kept.unpersist()

@@ -20,8 +20,8 @@ from changewire.engines.spark.decode import mapped
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import log_rows
 from changewire.engines.spark.merge.batch import Merger
-from changewire.engines.spark.merge.merging import QueryTables
 from changewire.engines.spark.merge.options import MAX_NEW_TABLES, ApplyOptions, apply_options
+from changewire.engines.spark.merge.part import QueryTables
 from changewire.engines.spark.stream.identity import identity
 from changewire.engines.spark.tally import KernelTally, tally_of
 from changewire.engines.spark.types import ROWS

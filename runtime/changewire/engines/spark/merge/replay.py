@@ -20,8 +20,9 @@ from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import log_rows, refused_rows
 from changewire.engines.spark.merge.from_log import with_effects
 from changewire.engines.spark.merge.known import known_log
-from changewire.engines.spark.merge.merging import BatchMerge, QueryTables
+from changewire.engines.spark.merge.merging import BatchMerge
 from changewire.engines.spark.merge.options import ApplyOptions, apply_options
+from changewire.engines.spark.merge.part import QueryTables
 from changewire.engines.spark.merge.query import decoded_rows
 from changewire.engines.spark.merge.refusals import WHY
 from changewire.engines.spark.merge.summary import facts_of_batch

@@ -1,0 +1,103 @@
+"""The tables of a query, and the part of a batch that goes to one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+from changewire.engines.spark.merge.options import ApplyOptions
+from changewire.engines.spark.merge.plan import There
+from changewire.engines.spark.merge.shapes import Shape
+from changewire.engines.spark.merge.table import SparkTable
+from changewire.tables.names import Target, target_from, template_of
+from changewire.tables.order import OLDEST, Order
+from changewire.tables.routing import NAMES, RouteKey
+
+
+@dataclass
+class QueryTables:
+    """The tables of a query.
+
+    Attributes:
+        query: Id of the query.
+        options: How changes are applied.
+        there: The tables that were looked at.
+    """
+
+    query: str
+    options: ApplyOptions
+    there: dict[Target, There | None] = field(default_factory=dict)
+
+    def of(self, spark: SparkSession, target: Target) -> There | None:
+        """Return a table; None if it does not exist.
+
+        Raises:
+            OwnerError: It belongs to another query.
+        """
+        if target not in self.there:
+            table = SparkTable(target.name, self.options.format)
+            self.there[target] = table.there(spark, self.query)
+        return self.there[target]
+
+
+@dataclass(frozen=True)
+class TablePart:
+    """The part of a batch that goes to one table.
+
+    Attributes:
+        table: The table.
+        target: How it was named.
+        shape: How it has its rows.
+        keys: Where its changes come from.
+        deleted: Greatest first number of the sequence of a delete before the batch, if any.
+        truncate: Order of the newest truncate in the batch.
+        floor: Order of the newest truncate of all.
+        is_new: Whether the table did not exist before.
+    """
+
+    table: SparkTable
+    target: Target
+    shape: Shape
+    keys: list[RouteKey]
+    deleted: int | None
+    truncate: Order
+    floor: Order
+    is_new: bool
+
+    @property
+    def is_truncated(self) -> bool:
+        """Whether the batch removes rows of the table by a truncate."""
+        return self.truncate > OLDEST and not self.is_new
+
+
+def view_of(view: str, target: Target) -> str:
+    """Return the name of the view of a table."""
+    return target_from(template_of(view), target.origin).name
+
+
+def is_of(keys: list[RouteKey]) -> Any:
+    """Return the condition that a row has one of some sources, whatever it does."""
+    source = F.col("source")
+    conditions = []
+    for one in {key[0] for key in keys}:
+        parts = [source[name].eqNullSafe(getattr(one, name)) for name in NAMES]
+        conditions.append(reduce(lambda a, b: a & b, parts))
+    return reduce(or_, conditions, F.lit(False))  # noqa: FBT003 - a column of this value
+
+
+@contextmanager
+def persisted(rows: DataFrame) -> Generator[DataFrame, None, None]:
+    """Keep rows meanwhile; they are computed once."""
+    kept = rows.persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        yield kept
+    finally:
+        kept.unpersist()
