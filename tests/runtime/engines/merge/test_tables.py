@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from tests.runtime.engines.merge.messages import message, records
 from changewire.engines.errors import OwnerError
 from changewire.engines.spark.log.open import dead_letters, refused
 from changewire.engines.spark.merge.current import current
+from changewire.engines.spark.merge.purge import purge
 from changewire.engines.spark.merge.rebuild import rebuild
 from changewire.engines.spark.merge.replay import replay
 from changewire.engines.spark.merge.verify import verify
@@ -158,7 +160,13 @@ def test_deleted_rows_are_flagged(spark: SparkSession, tmp_path: Path) -> None:
         (3, None, True),
     ]
     assert [tuple(one) for one in spark.table("default.live_t").collect()] == [(2, "b")]
-    assert not verify(spark, lake.places["log"], target=lake.places["target"]).count()
+    log, table = lake.places["log"], f"{lake.tables}/t"
+    assert not verify(spark, log, target=lake.places["target"]).count()
+    deleted_at = datetime(2024, 11, 15, 8, 58, 34, tzinfo=timezone.utc)
+    assert purge(spark, log, table=table, older_than=deleted_at) == 0
+    assert purge(spark, log, table=table, older_than=deleted_at + timedelta(seconds=1)) == 2
+    assert [one["id"] for one in lake.table(spark, "t").collect()] == [2]
+    assert not verify(spark, log, target=lake.places["target"]).count()
 
 
 def test_a_late_write_does_not_bring_a_row_back(spark: SparkSession, tmp_path: Path) -> None:
