@@ -107,7 +107,7 @@ class Lake:
         log = LogPlace(places["log"], places["sink"])
         target, checkpoint = places["target"], places["checkpoint"]
         decode = DecodeOptions("dataworks-json")
-        given = {"null_set": "null", **options}
+        given: dict[str, Any] = {"null_set": "null", **options}
         how = apply_options(decode, target=target, log=log, checkpoint=checkpoint, **given)
         stream = self.read(spark)
         query = start(stream, how, listener, AVAILABLE_NOW, ChangeDecoder(decode))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,7 +35,7 @@ STEPS: dict[str, tuple[type, str, int, bool]] = {
 
 
 @contextmanager
-def failing(step: str) -> Iterator[None]:
+def failing(step: str) -> Generator[None, None, None]:
     """Let a batch fail once at a step."""
     owner, name, number, is_before = STEPS[step]
     real: Callable[..., Any] = getattr(owner, name)
