@@ -239,7 +239,7 @@ class Run:
         for part in grouped(self._log.unmerged(), BATCH_SIZE):
             rows = with_effects(part)
             refused.append((rows, self._merges.merge(rows)))
-        self._log.merged_to(version)
+        self._log.merged_to(version, has_rows=bool(refused))
         for rows, why in refused:
             self._refuse(rows, why)
 

@@ -125,13 +125,13 @@ class LocalLog:
         data = dataset_of(table)
         parts = [part for part in data.get_fragments() if _name(part.path) not in old]
         new = ds.FileSystemDataset(parts, data.schema, data.format, data.filesystem)
-        yield from tables_in(new, ds.field("kind") != REFUSED, READ)
+        yield from tables_in(new, ds.field("kind") != REFUSED, LOG_COLUMNS)
 
     def _has_unmerged(self, table: DeltaTable) -> bool:
         if self.merged >= table.version():
             return False
         commits = table.history(table.version() - self.merged)
-        return any(one["operation"] not in _NO_ROWS for one in commits)
+        return any(map(_has_rows, commits))
 
     def lacking(self, rows: pa.Table) -> pa.Table:
         """Return the elements of decoded rows that the log does not have, each once."""
@@ -174,16 +174,18 @@ class LocalLog:
 
         retried(self.path, append)
         if self.version == self.merged + 1:
-            self.merged = self.version
+            self.merged_to(self.version)
 
-    def merged_to(self, version: int) -> None:
-        """Remember that the tables have it up to a version; the next commit tells it."""
-        self.merged, self._is_told = version, False
+    def merged_to(self, version: int, *, has_rows: bool = True) -> None:
+        """Remember that the tables have it up to a version; a later commit tells it."""
+        self.merged = version
+        self._is_told = self._is_told and not has_rows
 
     def finish(self) -> None:
         """Tell up to which version the tables have it, if no commit has told."""
         if not self._is_told:
             self.append_refused(log_schema().empty_table())
+            self._is_told = True
 
     def _created(self) -> DeltaTable:
         properties = {STATISTICS_OPTION: ",".join(STATISTICS)}
@@ -236,6 +238,12 @@ def _named(columns: Mapping[str, Any], rows: pa.Table) -> pa.Table:
     """Return rows with the columns of a log, some of which are given."""
     found = {name: columns[name] if name in columns else rows[name] for name in LOG_COLUMNS}
     return pa.table(found, log_schema())
+
+
+def _has_rows(commit: Mapping[str, Any]) -> bool:
+    """Whether a commit may have brought rows."""
+    is_empty = commit.get("operationMetrics", {}).get("num_added_files") == 0
+    return not is_empty and commit["operation"] not in _NO_ROWS
 
 
 def _name(path: str) -> str:

@@ -61,7 +61,7 @@ class Lake:
     root: Path
 
     @property
-    def places(self) -> dict[str, str]:
+    def places(self) -> dict[str, Any]:
         """Where they are, as `apply_changes` takes it."""
         return {"log": f"{self.root}/log", "target": f"{self.root}/tables/{{table}}"}
 
@@ -80,7 +80,9 @@ class Lake:
     def apply_records(self, records: Sequence[tuple[Any, ...]], **options: Any) -> Outcome:
         """Apply messages, by what users call."""
         given: dict[str, Any] = {"format": "dataworks-json", **self.places, **options}
-        return apply_changes(told(records), **given)
+        # Messages are decoded by the batches of a table, and never cut to be merged.
+        parts = told(records).to_batches(max_chunksize=options.get("batch_size", BATCH_SIZE))
+        return apply_changes(pa.Table.from_batches(parts, told([]).schema), **given)
 
     def log(self, *kinds: str) -> list[dict[str, Any]]:
         """Return the rows of the log, all or those of some kinds."""

@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.runtime.engines.merge_local.lake import Lake
 from tests.runtime.tables.histories import (
     deliveries,
@@ -35,9 +36,20 @@ def cut(number: int) -> list[list[PositionedChange]]:
             own = in_tables(batch, {}, which)
             found[i % BATCHES] += [of_history(which, placed) for placed in own]
     for which, updates in enumerate(drawn_of(number, halves()), number):
-        for placed in in_tables(updates, {}, which):
+        for placed in in_tables(later(updates, 100 * which), {}, which):
             for _ in range(random.randint(0, 2)):  # noqa: S311 - lost, once or doubled
                 found[random.randrange(BATCHES)].append(of_history(which, placed))  # noqa: S311
+    return found
+
+
+def later(updates: list[PositionedChange], number: int) -> list[PositionedChange]:
+    """Return updates whose sequences are greater: both images of one have a sequence of its own."""
+    found = []
+    for one in updates:
+        sequence = one.change.sequence
+        assert sequence is not None
+        greater = replace(sequence, major=sequence.major + number)
+        found.append(replace(one, change=replace(one.change, sequence=greater)))
     return found
 
 
