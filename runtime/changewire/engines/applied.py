@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, get_args
+
+from changewire.engines.errors import TooManyDeadLettersError
+from changewire.engines.options import Limit
+from changewire.engines.outcome import place_text
 
 Deletes = Literal["remove", "flag"]
 DELETES: Final[tuple[str, ...]] = get_args(Deletes)
@@ -20,6 +25,35 @@ KEYS: Final = "changewire.keys"
 
 OWNER: Final = "changewire.query"
 """Property: id of the query that the table belongs to, which its checkpoint has."""
+
+
+FIRST_REASONS: Final = 3
+"""How many dead letters the error of too many names."""
+
+
+def too_many(
+    limit: Limit,
+    elements: int,
+    codes: Counter[str],
+    first: Sequence[Mapping[str, Any]],
+    batch: int,
+) -> TooManyDeadLettersError:
+    """Return the error of a batch that has too many dead letters; it says no values.
+
+    Args:
+        limit: How many it may have.
+        elements: How many elements it has.
+        codes: How many dead letters it has, by their codes.
+        first: Rows of the first of them.
+        batch: Its number.
+    """
+    named = ", ".join(f"{code} {number}" for code, number in codes.most_common(FIRST_REASONS))
+    reasons = "; ".join(f"{place_text(row)}: {row['message']}" for row in first)
+    return TooManyDeadLettersError(
+        f"batch {batch}: {sum(codes.values())} of {elements} elements are dead letters "
+        f"({named}), and max_dead_letters is {limit}. Nothing of the batch was written. "
+        f"{len(first)} of them: {reasons}"
+    )
 
 
 def types_by_table(rows: Any) -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Final
@@ -15,14 +16,16 @@ import pyarrow.compute as pc
 
 from changewire.changes import Digests, Image, NullValue
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.applied import MAX_NEW_TABLES
+from changewire.engines.applied import FIRST_REASONS, MAX_NEW_TABLES, too_many
 from changewire.engines.arrow.messages import Messages, opener
 from changewire.engines.counts import Counts
 from changewire.engines.effects import EffectsDecoder
+from changewire.engines.layout import DEAD_LETTER
 from changewire.engines.merge.facts import known_log
 from changewire.engines.merge.log import LocalLog, log_rows, refused_rows, with_effects
 from changewire.engines.merge.merging import Merges
 from changewire.engines.merge.options import LocalOptions, local_options
+from changewire.engines.options import Limit, allowed
 from changewire.engines.outcome import Outcome
 from changewire.engines.python.groups import Letters, count, first_letters
 from changewire.engines.retries import retried
@@ -54,6 +57,7 @@ def apply_changes(
     null_set: str | None = None,
     apply_as_truncates: bool = False,
     max_new_tables: int = MAX_NEW_TABLES,
+    max_dead_letters: Limit | None = None,
     adopt: bool = False,
     shape: str = "auto",
     batch_size: int = BATCH_SIZE,
@@ -102,6 +106,8 @@ def apply_changes(
         null_set: Table of writes that name none.
         apply_as_truncates: Whether a truncate removes the rows that are older.
         max_new_tables: How many tables a batch may bring; changes of others are refused.
+        max_dead_letters: Greatest number, or share of the elements such as ``"5%"``, of dead
+            letters in a batch; a batch with more is not written, and ends the run.
         adopt: Whether to take over tables that belong to another log or to a query.
         shape: Shape of files, see `changewire.framing.SHAPES`.
         batch_size: From how many elements on a batch ends; earlier if they are large.
@@ -118,6 +124,7 @@ def apply_changes(
         TypeError: `messages` is nothing that can be read.
         FramingError: A file cannot be read.
         KeysMissingError: No change has a key, so that no row is known.
+        TooManyDeadLettersError: A batch has more than `max_dead_letters`; it was not written.
         OwnerError: A table belongs to another log or to a query.
         OutputError: A table or the log has other columns, or is not for delta-rs to read or write.
         ConflictError: Other writers changed a table or the log again and again.
@@ -144,6 +151,7 @@ def apply_changes(
         null_set=null_set,
         apply_as_truncates=apply_as_truncates,
         max_new_tables=max_new_tables,
+        max_dead_letters=max_dead_letters,
         adopt=adopt,
     )
     run = Run(options, show_values=show_values, progress=progress)
@@ -177,7 +185,7 @@ class Run:
         self._log = LocalLog(options.log, options.routing.template.text)
         known = known_log(self._log, options.routing, with_truncates=options.apply_as_truncates)
         self._merges = Merges(options, self._log, known)
-        self._counts, self._first = Counts(), Letters()
+        self._counts, self._first, self._number = Counts(), Letters(), 0
 
     def apply(self, messages: Messages, shape: str, batch_size: int) -> Outcome:
         """Apply the changes of messages; the arguments and errors are those of `apply_changes`."""
@@ -191,7 +199,6 @@ class Run:
             self._batch(rows)
         self._log.finish()
         self._counts.checked()
-        self._counts.native = None if self.decoder.kernel is None else self.decoder.kernel.counts
         tables = dict(sorted((+self._merges.counts).items()))
         return Outcome(
             counts=self._counts,
@@ -202,6 +209,7 @@ class Run:
             seconds=time.perf_counter() - started,
             first_dead_letters=[letter for _, letter in self._first],
             tables=tables,
+            native=None if self.decoder.kernel is None else self.decoder.kernel.counts,
         )
 
     def _batch(self, rows: pa.Table) -> None:
@@ -213,6 +221,7 @@ class Run:
             refused = self._merges.merge(new)
             self._log.merged_to(self._log.version)
             self._refuse(new, refused)
+        self._number += 1
         self._merges.counts["already_in_log"] += len(rows) - len(new)
         if self._progress is not None:
             self._progress(self._counts.messages)
@@ -226,10 +235,26 @@ class Run:
         self._log.refresh()
         self._catch_up()
         new = self._log.lacking(rows)
+        self._check_dead_letters(new)
         self._merges.check_keys(new)
         if len(new):
             self._log.append(log_rows(new))
         return new
+
+    def _check_dead_letters(self, rows: pa.Table) -> None:
+        """Refuse a batch that has too many dead letters.
+
+        Raises:
+            TooManyDeadLettersError: With how many there are, and the first reasons.
+        """
+        limit, dead = (
+            self.options.max_dead_letters,
+            rows.filter(pc.equal(rows["kind"], DEAD_LETTER)),
+        )
+        if limit is not None and len(dead) > allowed(limit, len(rows)):
+            first = dead.slice(0, FIRST_REASONS).to_pylist()
+            codes = Counter(dead["code"].to_pylist())
+            raise too_many(limit, len(rows), codes, first, self._number)
 
     def _catch_up(self) -> None:
         """Merge what the log has and the tables do not."""

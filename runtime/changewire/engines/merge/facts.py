@@ -9,10 +9,10 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
+from deltalake import DeltaTable
 
 from changewire.engines.known import KnownLog, SourceFacts
 from changewire.engines.layout import CHANGE, CONTROL
-from changewire.engines.merge.delta import opened
 from changewire.engines.merge.log import LocalLog
 from changewire.tables.mutations import DELETE, WRITES
 from changewire.tables.names import Target
@@ -97,7 +97,7 @@ def known_log(log: LocalLog, routing: Routing, *, with_truncates: bool) -> Known
 
 
 def _exists(target: Target) -> bool:
-    return opened(target.name) is not None
+    return DeltaTable.is_deltatable(target.name)
 
 
 def _groups(rows: pa.Table) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 from msgspec import UNSET
 
-from changewire.engines.effects import mutation_of
+from changewire.engines.hard_keys import mutation_in, state_after, store
 from changewire.engines.merge.mutations import NUMBER
 from changewire.engines.merge.shapes import CONTENT, NAMED, Shape, source_schema
 from changewire.tables.merge import Stored, merged
@@ -21,7 +21,7 @@ from changewire.tables.mutations import RowMutation
 from changewire.tables.order import Order
 from changewire.tables.routing import Refusal, apply_failed
 from changewire.tables.row_state import COLUMN, row_state, state_from
-from changewire.tables.state import State, tombstone
+from changewire.tables.state import tombstone
 
 _STEP: Final = "deciding on the row"
 
@@ -61,7 +61,7 @@ def decided(  # noqa: PLR0917 - the parts of one decision
     for row in held:
         key = shape.key_text(row)
         named[key] = {name: row[name] for name in shape.keys}
-        _store(stored.setdefault(key, Stored()), state_from(row[COLUMN], shape.stored(row)))
+        store(stored.setdefault(key, Stored()), state_from(row[COLUMN], shape.stored(row)))
     batch: dict[str, list[dict[str, Any]]] = {}
     for row in found.to_pylist(maps_as_pydicts="strict"):
         batch.setdefault(row["key"], []).append(row)
@@ -75,8 +75,9 @@ def decided(  # noqa: PLR0917 - the parts of one decision
         try:
             becomes = merged(one, _mutations(changes, shape), floor, Counter())
             if becomes is not UNSET:
-                row = _row(key, becomes, one, floor, shape)
-                rows.append({**row, **named[key], mark: True})
+                state = state_after(becomes, one, floor)
+                row = {**shape.row(key, state.values), **named[key], COLUMN: row_state(state)}
+                rows.append({**row, mark: True})
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001 - one key must not end the run
@@ -86,30 +87,11 @@ def decided(  # noqa: PLR0917 - the parts of one decision
     return Decided(pa.Table.from_pylist(rows, source_schema(shape, mark)), failures)
 
 
-def _store(stored: Stored, state: State) -> None:
-    if state.values is None:
-        stored.add_tombstone(state)
-    else:
-        stored.row = state
-
-
 def _mutations(changes: Iterable[dict[str, Any]], shape: Shape) -> list[RowMutation]:
     """Return the mutations of a key in the order of their positions."""
-    found = []
-    for row in changes:
-        content = row[CONTENT]
-        values = {} if content is None else shape.values(content)
-        sequence = None
-        if row["major"] is not None:
-            sequence = {"major": row["major"], "minor": row["minor"]}
-        found.append(mutation_of({**row, "sequence": sequence}, values))
+    found = [mutation_in(row, _values(row[CONTENT], shape)) for row in changes]
     return sorted(found, key=lambda mutation: mutation.position)
 
 
-def _row(
-    key: str, becomes: State | None, stored: Stored, floor: Order, shape: Shape
-) -> dict[str, Any]:
-    """Return what a row becomes; without a state it is deleted at the order that it had."""
-    held = stored.row.order if stored.row else floor
-    state = tombstone(max(held, floor)) if becomes is None else becomes
-    return {**shape.row(key, state.values), COLUMN: row_state(state)}
+def _values(content: Any, shape: Shape) -> dict[str, Any]:
+    return {} if content is None else shape.values(content)

@@ -88,8 +88,7 @@ class Merges:
                 counts, failures = retried(target.name, partial(table.merge, found))
                 self.counts += counts
                 refused |= failures
-        known_facts = facts.of
-        known.add(known_facts)
+        known.add(facts.of)
         self.counts += Counter(key_missing=facts.keyless, refused=len(refused))
         return refused
 
@@ -99,8 +98,10 @@ class Merges:
         Raises:
             KeysMissingError: It is such a batch.
         """
+        if self.known.tables.names:
+            return
         facts = facts_of(rows, with_truncates=False)
-        if facts.changes and facts.changes == facts.keyless and not self.known.tables.names:
+        if facts.changes and facts.changes == facts.keyless:
             raise KeysMissingError(
                 f"none of {facts.changes} changes has a key, so no table can take them; name the "
                 "columns of the key by `keys`. Nothing of the batch was written"
@@ -161,7 +162,7 @@ class TableMerge:
         counts["sequence_inherited"] += found["major"].null_count
         hard = self._hard(found, table)
         mark = _free(_DECIDED, shape)
-        deletes = self._deletes(found, hard)
+        deletes = self._deletes(found)
         parts, is_hard = [], pc.is_in(found["key"], pa.array(sorted(hard), pa.string()))
         easy = newest(self._beyond(found.filter(pc.invert(is_hard)), floor))
         parts.append(rows_of(_undeleted(easy, deletes), shape, mark))
@@ -203,14 +204,14 @@ class TableMerge:
                 held.setdefault(self.shape.key_text(row), row)
         return [*held.values()]
 
-    def _deletes(self, found: pa.Table, hard: Collection[str]) -> dict[str, Order]:
+    def _deletes(self, found: pa.Table) -> dict[str, Order]:
         """Return the deletes in the log of keys that have a change which may be older."""
         merges, deleted = self.merges, self.deleted
         if merges.options.keeps_deleted or deleted is None or not len(found):
             return {}
         writes = found.filter(pc.not_equal(found["kind"], DELETE))
         is_late = pc.fill_null(pc.less_equal(writes["major"], deleted), True)  # noqa: FBT003
-        wanted = {*writes.filter(is_late)["key"].to_pylist(), *hard}
+        wanted = {*writes.filter(is_late)["key"].to_pylist()}
         least = None if found["major"].null_count else pc.min(writes["major"]).as_py()
         if not wanted or (least is not None and least > deleted):
             return {}

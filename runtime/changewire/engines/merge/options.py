@@ -13,6 +13,7 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.applied import ANY, DELETES, MAX_NEW_TABLES, types_by_table
 from changewire.engines.effects import EffectsDecoder, LeanEffectsDecoder
 from changewire.engines.merge.delta import check_path
+from changewire.engines.options import Limit, allowed
 from changewire.engines.typed.effects import LeanCheckedEffectsDecoder
 from changewire.engines.typed.evolve import SchemaEvolution, evolution_of
 from changewire.engines.typed.schemas import given_columns
@@ -38,6 +39,7 @@ class LocalOptions:
         evolution: What tables do with columns that they lack.
         keeps_deleted: Whether deleted rows stay in tables.
         apply_as_truncates: Whether truncates are applied.
+        max_dead_letters: How many dead letters a batch may have; None for any number.
         adopts: Whether tables of other logs and queries are taken over.
     """
 
@@ -48,6 +50,7 @@ class LocalOptions:
     evolution: SchemaEvolution = "add_columns"
     keeps_deleted: bool = False
     apply_as_truncates: bool = False
+    max_dead_letters: Limit | None = None
     adopts: bool = False
 
     @property
@@ -85,6 +88,7 @@ def local_options(
     null_set: str | None = None,
     apply_as_truncates: bool = False,
     max_new_tables: int = MAX_NEW_TABLES,
+    max_dead_letters: Limit | None = None,
     adopt: bool = False,
 ) -> LocalOptions:
     """Return options, checked; the arguments are those of `apply_changes`.
@@ -98,6 +102,8 @@ def local_options(
             raise ValueError(f"delta-rs has paths, and {place!r} has no slash: it is a name")
     if deletes not in DELETES:
         raise ValueError(f"deletes is one of {', '.join(DELETES)}, not {deletes!r}")
+    if max_dead_letters is not None:
+        allowed(max_dead_letters, 0)
     template, log = template_of(absolute(target, is_template=True)), absolute(log)
     for path in (log, template.text.format(**dict.fromkeys(template.fields, _TABLE))):
         check_path(path)
@@ -109,6 +115,7 @@ def local_options(
         evolution=evolution_of(schema_evolution),
         keeps_deleted=deletes == "flag",
         apply_as_truncates=apply_as_truncates,
+        max_dead_letters=max_dead_letters,
         adopts=adopt,
     )
 

@@ -13,7 +13,12 @@ from tests.runtime.engines.merge.messages import TYPES, message, records
 from tests.runtime.engines.merge_local.lake import Lake
 from tests.runtime.tables.histories import change, placed, truncate
 
-from changewire.engines.errors import KeysMissingError, OutputError, OwnerError
+from changewire.engines.errors import (
+    KeysMissingError,
+    OutputError,
+    OwnerError,
+    TooManyDeadLettersError,
+)
 
 
 def reasons(lake: Lake) -> list[tuple[str, int]]:
@@ -204,6 +209,15 @@ def test_a_late_write_does_not_bring_a_row_back(tmp_path: Path, rows: Any) -> No
     assert found == [[], [11], [11, 20]]
 
 
+def test_a_write_at_an_earlier_position_is_late(tmp_path: Path) -> None:
+    """Of a delete and a write with one sequence the position decides, in later runs too."""
+    lake = Lake(tmp_path)
+    lake.apply(placed(change("delete", 1, 5), change("delete", 2, 5), start=9))
+    lake.apply(placed(change(key=1, sequence=5, a=1), start=1))
+    lake.apply(placed(change(key=2, sequence=5, a=2), start=19))
+    assert lake.content() == {"t": {(("id", 2),): {"id": 2, "a": 2}}}
+
+
 def test_a_late_delete_that_names_no_table_reaches_later_tables(tmp_path: Path) -> None:
     """A table that comes later does not get rows that such a delete removed."""
     lake = Lake(tmp_path)
@@ -235,3 +249,48 @@ def test_changes_without_keys_stop_a_first_run(tmp_path: Path) -> None:
     assert not (tmp_path / "log").exists()
     outcome = lake.apply_records(records(message("INSERT", 1, {"id": 1}), no_key))
     assert outcome.tables == {"inserted": 1, "key_missing": 1}
+
+
+def test_a_batch_with_too_many_dead_letters_is_not_written(tmp_path: Path) -> None:
+    """The error says how many there are and why, and the batches before it stay."""
+    lake = Lake(tmp_path)
+    rows = [message("INSERT", 1, {"id": number}) for number in range(3)]
+    reason = r"batch 1: 1 of 2 elements are dead letters \(.+ 1\), and max_dead_letters is 30%"
+    with pytest.raises(TooManyDeadLettersError, match=reason):
+        lake.apply_records(records(*rows, b"{"), batch_size=2, max_dead_letters="30%")
+    assert [row["kind"] for row in lake.log()] == ["change", "change"]
+
+
+KEYS = [
+    (pa.decimal128(10, 2), ["1.50", "2.00"]),
+    (pa.date32(), ["2024-01-01", "2024-01-02"]),
+    (pa.timestamp("us", "UTC"), ["2024-01-01T00:00:00Z", "2024-01-01T00:00:00.5Z"]),
+    (pa.float64(), [1.5, 2.5]),
+    (pa.float32(), [1.5, 2.25]),
+    (pa.bool_(), [True, False]),
+    (pa.binary(), ["YWJj", "YWJk"]),
+    (pa.int64(), [1, 2]),
+    (pa.string(), ["a", "b"]),
+]
+
+
+@pytest.mark.parametrize(("kind", "keys"), KEYS, ids=[str(kind) for kind, _ in KEYS])
+def test_rows_are_found_by_keys_of_any_type(tmp_path: Path, kind: Any, keys: list[Any]) -> None:
+    """Patches find their rows, and late writes find the deletes."""
+    lake = Lake(tmp_path)
+    rows = pa.schema([("id", kind), ("a", pa.int64()), ("b", pa.int64())])
+    two = keys[1]
+    batches = [
+        placed(*(change(key=key, sequence=1, a=1, b=1) for key in keys)),
+        placed(*(change("update", key, 3, image="patch", a=3) for key in keys), start=10),
+        placed(
+            *(change("update", key, 2, image="patch", a=2, b=2) for key in keys),
+            change("delete", two, 4),
+            start=20,
+        ),
+        placed(change(key=two, sequence=3, a=9), start=30),
+    ]
+    lake.apply(*batches, rows=rows)
+    assert [(row["a"], row["b"]) for row in lake.rows()] == [(3, 2)]
+    assert lake.rows()[0]["id"] is not None
+    assert not lake.log("refused")
