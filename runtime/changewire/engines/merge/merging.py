@@ -180,7 +180,11 @@ class TableMerge:
 
     def _beyond(self, found: pa.Table, floor: Order) -> pa.Table:
         """Return the mutations that are newer than a truncate."""
-        return found if floor == OLDEST else with_order(found, lambda order, *_: order > floor)
+        return (
+            found
+            if floor == OLDEST
+            else with_order(found, lambda order, _key, _kind: order > floor)
+        )
 
     def _hard(self, found: pa.Table, table: LocalTable) -> set[str]:
         """Return the keys whose rows Python decides on."""

@@ -68,7 +68,7 @@ class Lake:
     def run(self, **options: Any) -> Run:
         """Return a run that takes changes themselves for messages."""
         decode = DecodeOptions("dataworks-json")
-        given = {"null_set": "null", **self.places, **options}
+        given: dict[str, Any] = {"null_set": "null", **self.places, **options}
         return Run(local_options(decode, **given), decoder=ChangeDecoder(decode))
 
     def apply(self, *batches: Sequence[PositionedChange], **options: Any) -> Outcome:

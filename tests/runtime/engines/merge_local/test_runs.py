@@ -208,6 +208,26 @@ def test_a_writer_that_comes_first_is_no_harm(
     assert sorted(row["offset"] for row in lake.log()) == [0, 9, 20]
 
 
+def test_a_writer_that_comes_before_refused_changes_is_no_harm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it appended to the log is not taken for merged, and the next run merges it."""
+    lake, beside = Lake(tmp_path), Lake(tmp_path / "beside")
+    others = records(message("INSERT", 2, {"id": 2}, table="V"), start=90)
+    refused = LocalLog.append_refused
+
+    def first(log: LocalLog, rows: Any) -> None:
+        monkeypatch.setattr(LocalLog, "append_refused", refused)
+        target = beside.places["target"]
+        beside.apply_records(others, log=lake.places["log"], target=target)
+        refused(log, rows)
+
+    monkeypatch.setattr(LocalLog, "append_refused", first)
+    lake.apply_records(messages())
+    assert lake.apply_records([]).tables == {"inserted": 1}
+    assert sorted(row["offset"] for row in lake.log("change")) == [*range(8), 90]
+
+
 def test_a_log_that_was_compacted_is_not_merged_again(tmp_path: Path) -> None:
     """Commits that bring no rows are passed over, and elements are found in the new files."""
     lake = Lake(tmp_path)

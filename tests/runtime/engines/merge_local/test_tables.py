@@ -11,7 +11,7 @@ import pytest
 from deltalake import DeltaTable
 from tests.runtime.engines.merge.messages import TYPES, message, records
 from tests.runtime.engines.merge_local.lake import Lake
-from tests.runtime.tables.histories import change, placed, truncate
+from tests.runtime.tables.histories import applied, change, content, eventful, placed, truncate
 
 from changewire.engines.errors import (
     KeysMissingError,
@@ -216,6 +216,26 @@ def test_a_write_at_an_earlier_position_is_late(tmp_path: Path) -> None:
     lake.apply(placed(change(key=1, sequence=5, a=1), start=1))
     lake.apply(placed(change(key=2, sequence=5, a=2), start=19))
     assert lake.content() == {"t": {(("id", 2),): {"id": 2, "a": 2}}}
+
+
+def test_late_changes_find_deletes_and_moves(tmp_path: Path) -> None:
+    """Of several deletes the newest counts, in whatever order they came."""
+    lake = Lake(tmp_path)
+    for batch in eventful():
+        lake.apply(batch)
+    assert lake.json_rows() == {3: {"id": 3, "a": 1, "b": 2}, 4: {"id": 4, "a": 2}}
+    lake.apply(placed(change("delete", 5, 9), change("delete", 5, 6), start=30))
+    lake.apply(placed(change(key=5, sequence=7, a=7), start=40))
+    assert sorted(lake.json_rows()) == [3, 4]
+
+
+def test_a_row_that_moves_to_its_own_key_is_as_the_rule_says(tmp_path: Path) -> None:
+    """Its delete and its write have one order, and then the delete is newer."""
+    lake = Lake(tmp_path)
+    moved = change("update", 1, (5, 0), old=1, before={"id": 1}, a=2)
+    batch = placed(change(key=1, sequence=1, a=1), moved)
+    lake.apply(batch)
+    assert lake.content() == content(applied(batch)[0]) == {"t": {}}
 
 
 def test_a_late_delete_that_names_no_table_reaches_later_tables(tmp_path: Path) -> None:
