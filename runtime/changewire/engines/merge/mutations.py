@@ -81,10 +81,12 @@ def is_easy(found: pa.Table) -> Any:
 
 
 def newest(found: pa.Table) -> pa.Table:
-    """Return the newest mutation of each key; of one order, a delete is the newest."""
-    is_delete = pc.equal(found["kind"], DELETE).cast(pa.int8())
-    by: list[Any] = [("key", "ascending"), *((n, "descending") for n in (*ORDER, "is_delete"))]
-    ordered = found.append_column("is_delete", is_delete).sort_by(by).drop_columns("is_delete")
+    """Return the newest mutation of each key; of one order, a delete is the newest.
+
+    Sorting is stable, and what a change deletes comes before what it writes.
+    """
+    by: list[Any] = [("key", "ascending"), *((name, "descending") for name in ORDER)]
+    ordered = found.sort_by(by)
     keys = ordered["key"].combine_chunks()
     is_other = pc.not_equal(keys.slice(1), keys.slice(0, max(len(keys) - 1, 0)))
     first = pa.array([True] * min(len(keys), 1), pa.bool_())

@@ -225,8 +225,8 @@ def test_late_changes_find_deletes_and_moves(tmp_path: Path) -> None:
         lake.apply(batch)
     assert lake.json_rows() == {3: {"id": 3, "a": 1, "b": 2}, 4: {"id": 4, "a": 2}}
     lake.apply(placed(change("delete", 5, 9), change("delete", 5, 6), start=30))
-    lake.apply(placed(change(key=5, sequence=7, a=7), start=40))
-    assert sorted(lake.json_rows()) == [3, 4]
+    lake.apply(placed(change(key=5, sequence=7, a=7), change(key=6, sequence=1, a=1), start=40))
+    assert sorted(lake.json_rows()) == [3, 4, 6]
 
 
 def test_a_row_that_moves_to_its_own_key_is_as_the_rule_says(tmp_path: Path) -> None:
