@@ -17,7 +17,7 @@ from changewire.engines.merge.options import LocalOptions
 from changewire.engines.merge.shapes import JsonShape, Shape, TypedShape
 from changewire.engines.merge.table import LocalTable
 from changewire.engines.typed import plan as typed
-from changewire.engines.typed.json_types import StructJson, has_unsafe_names, struct_json
+from changewire.engines.typed.json_types import StructJson, has_unsafe_names, parts, struct_json
 from changewire.engines.typed.refused import RefusedRows
 from changewire.engines.typed.sources import BatchSources, SchemaOf
 from changewire.engines.typed.types import columns_as_json
@@ -54,9 +54,11 @@ class DeltaRsRules(NamedTuple):
     def fault(self, columns: StructJson) -> str | None:
         """Return why a table cannot have some columns; None if it can."""
         for column in columns["fields"]:
-            if has_unsafe_names(struct_json([column])):
-                name = column["name"]
+            name, kind = column["name"], struct_json([column])
+            if has_unsafe_names(kind):
                 return f"column {name!r} needs column mapping, which delta-rs does not write"
+            if _has_nul(kind):
+                return f"column {name!r} has a NUL in its name, by which delta-rs cuts it off"
         return None
 
     def widens(self, there: Any, wider: Any) -> bool:
@@ -67,6 +69,11 @@ class DeltaRsRules(NamedTuple):
     def compares(self, kind: Any) -> bool:
         """Whether values of a type can be compared: a merge by lists or structs fails."""
         return isinstance(kind, str)
+
+
+def _has_nul(kind: Any) -> bool:
+    """Whether a name inside of a type has a NUL."""
+    return any("\0" in name or _has_nul(part) for name, part in parts(kind))
 
 
 def plan(

@@ -176,6 +176,17 @@ def test_a_key_that_delta_rs_cannot_have_is_refused_by_name(tmp_path: Path) -> N
         )
 
 
+def test_a_column_whose_name_delta_rs_cuts_off_is_refused(tmp_path: Path) -> None:
+    """Arrow hands names on to delta-rs up to their first NUL."""
+    lake = Lake(tmp_path)
+    told = message("INSERT", 1, {"id": 1, "a\0b": "x"}, types={"id": "LONG", "a\0b": "STRING"})
+    lake.apply_records(records(told, message("INSERT", 1, {"id": 2})), rows="embedded")
+    (why,) = lake.log("refused")
+    assert (why["code"], why["offset"]) == ("schema-mismatch", 0)
+    assert "'a\\x00b' has a NUL in its name" in why["message"]
+    assert [row["id"] for row in lake.rows()] == [2]
+
+
 def test_deleted_rows_are_flagged(tmp_path: Path) -> None:
     """They keep their key and nothing else; late changes find them."""
     lake = Lake(tmp_path)
