@@ -38,11 +38,13 @@ from changewire.tables.routing import Refusal
 from changewire.version import VERSION
 from changewire_messages.tables.arrow import ROW_MUTATION
 
-READ: Final = (
-    *("kind", "op", "source", "key", "before_key", "before", "after", "sequence"),
-    *("schema_fingerprint", "attributes", "value", *ELEMENT_PLACE),
+_EFFECTIVE: Final = (
+    *("op", "source", "key", "before_key", "before", "after", "sequence", "attributes"),
 )
-"""Columns of a log that merging reads; `EFFECTS` is made of them."""
+"""Columns that `EFFECTS` is made of."""
+
+READ: Final = ("kind", *_EFFECTIVE, *ELEMENT_PLACE)
+"""Columns of a log that are read to look for changes."""
 
 _NO_ROWS: Final = {"OPTIMIZE", "VACUUM START", "VACUUM END", "SET TBLPROPERTIES"}
 """Operations whose commits bring no rows."""
@@ -226,7 +228,7 @@ def refused_rows(rows: pa.Table, refused: Mapping[int, Refusal], format: str) ->
 
 def with_effects(rows: pa.Table) -> pa.Table:
     """Return rows of a log with the column `EFFECTS`, as decoded rows have it."""
-    changes = zip(rows["kind"].to_pylist(), rows.select([*READ[1:10]]).to_pylist(), strict=True)
+    changes = zip(rows["kind"].to_pylist(), rows.select([*_EFFECTIVE]).to_pylist(), strict=True)
     found = [
         effects_of_logged(row) if kind == "change" and row["key"] is not None else None
         for kind, row in changes
