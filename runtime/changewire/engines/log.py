@@ -31,3 +31,13 @@ MESSAGE_LOG_COLUMNS: Final = ("kind", "variant", "content", "leniencies", "eleme
 
 ELEMENT_PLACE: Final = (*RECORD_PLACE, "element")
 """Columns that tell one element from all others."""
+
+STATISTICS: Final = (
+    *("event_time", "timestamp", "topic", "partition", "offset", "path", "number"),
+    "sequence.major",
+)
+"""Columns that Delta keeps statistics of, by which queries skip files: those that grow from file to
+file. Most others are text, of which statistics cost much and let little be skipped."""
+
+STATISTICS_OPTION: Final = "delta.dataSkippingStatsColumns"
+"""Property of a Delta table that names them."""

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 from tests.runtime.codec.formats import FORMATS, role_of, wire_of
-from tests.runtime.tables.model import tables_of
+from tests.runtime.tables.model import tables_of, without_waiting
 from tests.support.mutations import mutated_json, mutated_msgpack
 
 import changewire as cw
@@ -79,10 +79,12 @@ class Read:
     Attributes:
         format: Their format.
         messages: The messages, by their offsets.
+        befores_wait: Whether before images that came alone delete nothing.
     """
 
     format: str
     messages: Sequence[bytes]
+    befores_wait: bool = False
 
     def elements(self) -> Iterator[tuple[ChangePosition, cw.Change | cw.Rejection]]:
         """Yield what becomes of each element."""
@@ -113,6 +115,9 @@ class Read:
             if isinstance(found, cw.Rejection) or position in dead:
                 continue
             changes.append(PositionedChange(_simple(found, key), position))
+        if self.befores_wait:
+            changes = without_waiting(changes)
+        changes = [replace(one, change=_of_database(one.change)) for one in changes]
         return {
             table: {row.pop(_KEY): row for row in rows.values()}
             for table, rows in tables_of(changes, truncates=True).items()
@@ -120,15 +125,18 @@ class Read:
 
 
 def _simple(change: cw.Change, key: Callable[[cw.Change, Any], Any]) -> cw.Change:
-    """Return a change of the table of its database, whose key is one text."""
-    source = replace(change.source, table=safe_name(change.source.database or ""))
+    """Return a change whose key is one text."""
     if change.key is None:
-        return replace(change, source=source)
+        return change
     after = None if change.after is None else {**change.key, **change.after}
     old = change.before_key and {_KEY: key(change, change.before_key)}
-    return replace(
-        change, source=source, key={_KEY: key(change, change.key)}, before_key=old, after=after
-    )
+    return replace(change, key={_KEY: key(change, change.key)}, before_key=old, after=after)
+
+
+def _of_database(change: cw.Change) -> cw.Change:
+    """Return a change of the table of its database."""
+    source = replace(change.source, table=safe_name(change.source.database or ""))
+    return replace(change, source=source)
 
 
 def json_key(change: cw.Change, key: Any) -> str:

@@ -18,3 +18,9 @@ class CheckedEffectsDecoder(EffectsDecoder, TypedDecoder):
     def kernel(self) -> Kernel | None:
         """What decodes most messages quickly; None if there is no such, or not for these rows."""
         return kernel_of(self.decode_options, effects=True, row=self._kernel_row())
+
+
+class LeanCheckedEffectsDecoder(CheckedEffectsDecoder):
+    """Refuses elements in the same way, and keeps the messages of dead letters only."""
+
+    all_have_values = False

@@ -73,7 +73,7 @@ def test_a_stream_takes_any_message(
 ) -> None:
     """Every element is in the log once, the query ends well, and tables are as the model says."""
     messages = [*captured(format), *histories(format), *mutated(format, FEW)]
-    check(spark, lake_in(sink, spark, tmp_path), Read(format, messages), rows)
+    check(spark, lake_in(sink, spark, tmp_path), Read(format, messages, befores_wait=True), rows)
 
 
 @pytest.mark.long
@@ -83,7 +83,7 @@ def test_a_stream_takes_thousands_of_mutated_messages(
 ) -> None:
     """The same holds for thousands, in several batches."""
     messages = [*captured(format), *histories(format), *mutated(format, MANY)]
-    check(spark, lake_in(sink, spark, tmp_path), Read(format, messages), rows)
+    check(spark, lake_in(sink, spark, tmp_path), Read(format, messages, befores_wait=True), rows)
 
 
 def histories(format: str) -> list[bytes]:

@@ -7,43 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from docs.making.histories import History, change, histories
-from msgspec.structs import replace
+from docs.making.histories import histories
+from tests.runtime.engines.merge.cases import Batches, delivered, deliveries
 from tests.runtime.engines.merge.lake import lake_in
-from tests.runtime.tables.histories import placed, with_keys
-
-from changewire.tables import PositionedChange
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-Batches = list[list[PositionedChange]]
-
-
-def deliveries(history: History) -> dict[str, Batches]:
-    """Return a history forwards and backwards, as one batch and one by one."""
-    read = placed(*map(change, history.changes))
-    one_by_one = [[one] for one in read]
-    found = {"forwards": [read], "one by one": one_by_one}
-    if all(row["sequence"] for row in history.changes):
-        found |= {"backwards": [read[::-1]], "backwards one by one": one_by_one[::-1]}
-    return found
-
-
-def delivered(name: str, batches: Batches, number: int) -> Batches:
-    """Return batches with keys, and for truncates a table, that no other delivery has."""
-    table = f"truncate{number}" if "truncate" in name else "t"
-    found: Batches = []
-    for batch in batches:
-        found.append([])
-        for one in batch:
-            own = with_keys(one, lambda key: f"{number}-{key}")
-            source = replace(own.change.source, table=table)
-            position = own.position._replace(partition=number)
-            found[-1].append(
-                replace(own, change=replace(own.change, source=source), position=position)
-            )
-    return found
 
 
 @pytest.mark.parametrize(

@@ -5,25 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from changewire.engines.applied import FIRST_REASONS, too_many
 from changewire.engines.counts import Counts
-from changewire.engines.errors import TooManyDeadLettersError
 from changewire.engines.layout import DEAD_LETTER, RECORD_PLACE
 from changewire.engines.options import BatchId, Limit, MergeCounts, StreamListener, allowed
-from changewire.engines.outcome import place_text
 from changewire.engines.spark.frames import Frames
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import log_rows
 from changewire.engines.spark.stream.batch_errors import java_cause_named, short_interruption
 from changewire.engines.spark.stream.progress import as_json, as_text
 from changewire.engines.spark.tally import KernelTally
-
-_REASONS: Final = 3
 
 
 @dataclass(frozen=True)
@@ -95,12 +91,6 @@ def check_dead_letters(limit: Limit | None, counts: Counts, rows: DataFrame, bat
     """
     if limit is None or counts.dead_letters <= allowed(limit, counts.elements):
         return
-    codes = ", ".join(f"{code} {n}" for code, n in counts.by_error_code.most_common(_REASONS))
     letters = rows.where(F.col("kind") == DEAD_LETTER).orderBy(*RECORD_PLACE)
-    first = letters.limit(_REASONS).collect()
-    reasons = "; ".join(f"{place_text(row.asDict())}: {row['message']}" for row in first)
-    raise TooManyDeadLettersError(
-        f"batch {batch}: {counts.dead_letters} of {counts.elements} elements are dead letters "
-        f"({codes}), and max_dead_letters is {limit}. Nothing of the batch was written. "
-        f"{len(first)} of them: {reasons}"
-    )
+    first = [row.asDict() for row in letters.limit(FIRST_REASONS).collect()]
+    raise too_many(limit, counts.elements, counts.by_error_code, first, batch)

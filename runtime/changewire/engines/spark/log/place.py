@@ -11,13 +11,11 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import StructType
 
 from changewire.engines.errors import OutputError
-from changewire.engines.spark.log.rows import STATISTICS
+from changewire.engines.log import STATISTICS, STATISTICS_OPTION
 from changewire.engines.spark.stream.compatible import schema_of
 from changewire.engines.spark.stream.output import Output
 from changewire.engines.spark.types import differing
 from changewire.tables.names import is_path
-
-_STATISTICS: Final = "delta.dataSkippingStatsColumns"
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def _append_delta(place: LogPlace, rows: DataFrame, query: str, batch: int) -> N
     writer = rows.write.format("delta").mode("append")
     writer = writer.option("txnAppId", f"changewire-{query}").option("txnVersion", str(batch))
     # Delta takes it for a new table, and leaves one that is there as it is.
-    writer = writer.option(_STATISTICS, ",".join(STATISTICS))
+    writer = writer.option(STATISTICS_OPTION, ",".join(STATISTICS))
     writer.save(place.target) if place.is_path else writer.saveAsTable(place.target)
 
 
@@ -107,4 +105,4 @@ _APPENDS: Final[Mapping[str, Callable[[LogPlace, DataFrame, str, int], None]]] =
 
 def stream_options(place: LogPlace) -> dict[str, str]:
     """Return the options of a stream that makes a log."""
-    return {_STATISTICS: ",".join(STATISTICS)} if place.sink == "delta" else {}
+    return {STATISTICS_OPTION: ",".join(STATISTICS)} if place.sink == "delta" else {}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
@@ -12,13 +10,6 @@ from changewire.engines.log import ATTEMPT, LOG_COLUMNS, MESSAGE_LOG_COLUMNS, RE
 from changewire.engines.spark.parts import quoted
 from changewire.tables.routing import Refusal
 from changewire.version import VERSION
-
-STATISTICS: Final = (
-    *("event_time", "timestamp", "topic", "partition", "offset", "path", "number"),
-    "sequence.major",
-)
-"""Columns that Delta keeps statistics of, by which queries skip files: those that grow from file to
-file. Most others are text, of which statistics cost much and let little be skipped."""
 
 
 def log_rows(rows: DataFrame, attempt: Column | None = None) -> DataFrame:

@@ -9,11 +9,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.errors import KeysMissingError
+from changewire.engines.known import KnownLog
 from changewire.engines.options import BatchId, MergeCounts, StreamListener
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.log.batch import check_dead_letters, tell
 from changewire.engines.spark.log.rows import log_rows, refused_rows
-from changewire.engines.spark.merge.known import KnownLog, known_log
+from changewire.engines.spark.merge.known import known_log
 from changewire.engines.spark.merge.merging import BatchMerge
 from changewire.engines.spark.merge.part import QueryTables, persisted
 from changewire.engines.spark.merge.refusals import WHY

@@ -10,17 +10,16 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import ArrayType, StructField, StructType
 
-from changewire.changes.change_row import ChangeRow
-from changewire.engines.effects import EFFECTS, parsed, rows_of
+from changewire.engines.effects import EFFECTS
 from changewire.engines.layout import CHANGE, CONTROL
+from changewire.engines.logged_effects import effects_of_logged
 from changewire.engines.spark.merge.mutations import is_lone_before
 from changewire.engines.spark.merge.shapes import arrow_schema
 from changewire.engines.spark.parts import position_columns
 from changewire.engines.spark.types import ROWS
-from changewire.tables.mutations import DELETE, WRITES, mutations
+from changewire.tables.mutations import DELETE, WRITES
 from changewire.tables.names import Target
 from changewire.tables.routing import NAMES, TRUNCATE, Namespace, Routing
-from changewire_messages.change import Sequence, Source
 from changewire_messages.tables.spark import ROW_MUTATION
 
 _READ: Final = (
@@ -43,29 +42,8 @@ def _effects(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         for start in range(0, len(batch), _MOST):
             part = batch.slice(start, _MOST)
-            found = [_of_change(row) for row in part.to_pylist()]
+            found = [effects_of_logged(row) for row in part.to_pylist()]
             yield part.append_column(EFFECTS, pa.array(found, kind))
-
-
-def _of_change(row: dict[str, Any]) -> list[dict[str, Any]]:
-    attributes, sequence = parsed(row["attributes"]) or {}, row["sequence"]
-    # Of a whole row nothing is read here but that it is there.
-    read = _is_there if attributes.get("image", "full") == "full" else parsed
-    change = ChangeRow(
-        op=row["op"],
-        source=Source(**row["source"]),
-        key=parsed(row["key"]),
-        before_key=parsed(row["before_key"]),
-        before=read(row["before"]),
-        after=read(row["after"]),
-        sequence=None if sequence is None else Sequence(**sequence),
-        attributes=attributes,
-    )
-    return rows_of(mutations(change))
-
-
-def _is_there(text: str | None) -> dict[str, Any] | None:
-    return None if text is None else {}
 
 
 def deletes_something() -> Column:

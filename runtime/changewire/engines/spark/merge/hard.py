@@ -19,7 +19,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import IntegerType, StructField, StructType
 
-from changewire.engines.effects import mutation_of
+from changewire.engines.hard_keys import mutation_in, state_after, store
 from changewire.engines.spark.merge.held import Held
 from changewire.engines.spark.merge.mutations import (
     CONTENT,
@@ -185,11 +185,7 @@ class Decide:
             values = self._shape.unpack(row[CONTENT]) if row[CONTENT] else {}
             # A row that something else has made is older than every change.
             is_ours = row[STATE] is not None
-            state = state_from(row[STATE], values) if is_ours else full_image(OLDEST, values)
-            if state.values is None:
-                stored.add_tombstone(state)
-            else:
-                stored.row = state
+            store(stored, state_from(row[STATE], values) if is_ours else full_image(OLDEST, values))
 
     def _batch(
         self,
@@ -203,18 +199,14 @@ class Decide:
             places.append(_place(row))
             content = row[CONTENT]
             values = {} if content is None else self._shape.unpack(content)
-            sequence = None
-            if row["major"] is not None:
-                sequence = {"major": row["major"], "minor": row["minor"]}
-            yield mutation_of({**row, "sequence": sequence}, values)
+            yield mutation_in(row, values)
             row = next(rest, None)
 
     def _row(
         self, key: str, named: Mapping[str, Any], becomes: State | None, stored: Stored
     ) -> dict[str, Any]:
-        """Return what a row becomes; without a state it is deleted at the order that it had."""
-        held = stored.row.order if stored.row else self._floor
-        state = tombstone(max(held, self._floor)) if becomes is None else becomes
+        """Return what a row becomes."""
+        state = state_after(becomes, stored, self._floor)
         content = None if state.values is None else self._shape.pack(key, state.values)
         return {NAMED: named, CONTENT: content, STATE: row_state(state)}
 

@@ -11,12 +11,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.errors import StreamError
+from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE, DEAD_LETTER
 from changewire.engines.spark.merge.becomes import Becomes, becomes
 from changewire.engines.spark.merge.befores import moved
 from changewire.engines.spark.merge.from_log import feeds
 from changewire.engines.spark.merge.held import Held
-from changewire.engines.spark.merge.known import KnownLog
 from changewire.engines.spark.merge.late import logged_deletes
 from changewire.engines.spark.merge.mutations import FAILURE, PLACE, mutations_of
 from changewire.engines.spark.merge.options import ApplyOptions

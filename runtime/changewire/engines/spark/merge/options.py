@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, get_args
+from typing import Any, Literal
 
 from pyspark.sql.types import StructType
 
 from changewire.changes import embedded
 from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.applied import ANY, DELETES, MAX_NEW_TABLES, Deletes, types_by_table
 from changewire.engines.options import Limit, allowed
 from changewire.engines.spark.decode import struct_of
 from changewire.engines.spark.log.place import LogPlace
@@ -19,17 +20,8 @@ from changewire.tables.names import Target, template_of
 from changewire.tables.reserved import reserved_places
 from changewire.tables.routing import Routing
 
-Deletes = Literal["remove", "flag"]
-DELETES: Final[tuple[str, ...]] = get_args(Deletes)
-"""What becomes of a deleted row: it is removed, or it stays with its key and a flag."""
-
 Rows = Literal["json", "embedded"] | StructType
 """How one table has its rows."""
-
-ANY: Final = "*"
-"""In place of the name of a table, in a mapping of types: all other tables."""
-
-MAX_NEW_TABLES: Final = 100
 
 
 @dataclass(frozen=True)
@@ -78,8 +70,8 @@ class ApplyOptions:
     @property
     def one_type(self) -> StructType | None:
         """The type of the rows of all tables, if there is one."""
-        (found, *others) = self.rows.values()
-        return found if isinstance(found, StructType) and not others else None
+        found = self.rows.get(ANY)
+        return found if isinstance(found, StructType) and len(self.rows) == 1 else None
 
     def rows_of(self, target: Target) -> Rows:
         """Return how a table has its rows."""
@@ -125,7 +117,7 @@ def apply_options(
         routing=Routing(template, null_set, reserved, max_new_tables),
         log=log,
         checkpoint=checkpoint,
-        rows={name: _rows(one, decode_options) for name, one in _by_table(rows).items()},
+        rows={name: _rows(one, decode_options) for name, one in types_by_table(rows).items()},
         evolution=evolution_of(schema_evolution),
         deletes="flag" if deletes == "flag" else "remove",
         view=view,
@@ -139,12 +131,6 @@ def _check_view(view: str, fields: tuple[str, ...], deletes: str) -> None:
         raise ValueError("view is for deletes='flag': otherwise tables have no deleted rows")
     if template_of(view).fields != fields or template_of(view).is_path:
         raise ValueError(f"the view {view!r} is a name with the fields of the target")
-
-
-def _by_table(rows: Any) -> Mapping[str, Any]:
-    """Return types by table; a mapping that is a schema is the type of all tables."""
-    is_schema = not isinstance(rows, Mapping) or "properties" in rows or "type" in rows
-    return {ANY: rows} if is_schema else rows
 
 
 def _rows(rows: Any, decode_options: DecodeOptions) -> Rows:

@@ -11,6 +11,7 @@ from pyspark.sql.types import ArrayType, StructField, StructType
 
 from changewire.changes import Digests, Image, NullValue
 from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.applied import MAX_NEW_TABLES
 from changewire.engines.decode import Decoder
 from changewire.engines.effects import EFFECTS, EffectsDecoder, LeanEffectsDecoder
 from changewire.engines.options import Limit, Listener, StreamListener
@@ -20,7 +21,7 @@ from changewire.engines.spark.decode import mapped
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import log_rows
 from changewire.engines.spark.merge.batch import Merger
-from changewire.engines.spark.merge.options import MAX_NEW_TABLES, ApplyOptions, apply_options
+from changewire.engines.spark.merge.options import ApplyOptions, apply_options
 from changewire.engines.spark.merge.part import QueryTables
 from changewire.engines.spark.stream.identity import identity
 from changewire.engines.spark.tally import KernelTally, tally_of

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.counts import Counts
 from changewire.engines.effects import EFFECTS
+from changewire.engines.known import SourceFacts
 from changewire.engines.layout import CHANGE
 from changewire.engines.spark.decode import group_columns
 from changewire.engines.spark.frames import counted_rows, totals
@@ -28,37 +29,10 @@ from changewire.engines.spark.parts import position_columns
 from changewire.engines.typed.images import IMAGE
 from changewire.engines.typed.sources import BatchSources, SchemaOf
 from changewire.tables.mutations import DELETE, WRITES
-from changewire.tables.order import OLDEST, Order
+from changewire.tables.order import OLDEST
 from changewire.tables.routing import NAMES, RouteKey, in_order, route_op
 from changewire.tables.row_state import order_from
 from changewire_messages.change import Source
-
-
-@dataclass(frozen=True)
-class SourceFacts:
-    """What is known of the changes of one source and operation.
-
-    Attributes:
-        deleted: Greatest first number of the sequence of a change that deletes a row; None without.
-        truncated: Order of the newest truncate.
-        has_befores: Whether there is a before image that came as a message of its own.
-        has_patches: Whether there may be a change that does not say the whole row.
-    """
-
-    deleted: int | None = None
-    truncated: Order = OLDEST
-    has_befores: bool = False
-    has_patches: bool = False
-
-    def plus(self, other: SourceFacts) -> SourceFacts:
-        """Return what is known by both."""
-        found = [one.deleted for one in (self, other) if one.deleted is not None]
-        return SourceFacts(
-            max(found, default=None),
-            max(self.truncated, other.truncated),
-            self.has_befores or other.has_befores,
-            self.has_patches or other.has_patches,
-        )
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from changewire.engines.applied import KEYS, OWNER
 from changewire.engines.errors import ConflictError, OwnerError
 from changewire.engines.json_rows import ROW
 from changewire.engines.kept import property_text, property_value
@@ -28,12 +29,6 @@ from changewire.engines.spark.stream.compatible import schema_of
 from changewire.engines.spark.stream.output import Output
 from changewire.tables.order import Order
 from changewire.tables.row_state import COLUMN, ORDER, order_fields
-
-KEYS: Final = "changewire.keys"
-"""Property: the columns of the table's key."""
-
-OWNER: Final = "changewire.query"
-"""Property: id of the query that the table belongs to, which its checkpoint has."""
 
 _TRIES: Final = 5
 _SECONDS: Final = 0.5

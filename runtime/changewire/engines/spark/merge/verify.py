@@ -10,17 +10,19 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from changewire.engines.applied import KEYS
 from changewire.engines.json_rows import ROW, unpacked
 from changewire.engines.kept import property_value
+from changewire.engines.known import KnownLog
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.merge.current import rows_of_log
 from changewire.engines.spark.merge.formats import format_of, properties_of
 from changewire.engines.spark.merge.from_log import feeds
 from changewire.engines.spark.merge.hard import STATE
-from changewire.engines.spark.merge.known import KnownLog, known_log
+from changewire.engines.spark.merge.known import known_log
 from changewire.engines.spark.merge.mutations import CONTENT, NAMED
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape
-from changewire.engines.spark.merge.table import KEYS, SparkTable
+from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.stream.compatible import schema_of
 from changewire.engines.spark.stream.output import Output
 from changewire.tables.names import Target, template_of

@@ -1,0 +1,114 @@
+"""What a log has: where its changes came from, and what was deleted; the same in each engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from changewire.tables.names import Target
+from changewire.tables.order import OLDEST, Order
+from changewire.tables.routing import (
+    KnownTables,
+    Namespace,
+    RouteKey,
+    Routing,
+    find_routes,
+    in_order,
+    namespace_of,
+    route,
+)
+from changewire_messages.change import Source
+
+
+@dataclass(frozen=True)
+class SourceFacts:
+    """What is known of the changes of one source and operation.
+
+    Attributes:
+        deleted: Greatest first number of the sequence of a change that deletes a row; None without.
+        truncated: Order of the newest truncate.
+        has_befores: Whether there is a before image that came as a message of its own.
+        has_patches: Whether there may be a change that does not say the whole row.
+    """
+
+    deleted: int | None = None
+    truncated: Order = OLDEST
+    has_befores: bool = False
+    has_patches: bool = False
+
+    def plus(self, other: SourceFacts) -> SourceFacts:
+        """Return what is known by both."""
+        found = [one.deleted for one in (self, other) if one.deleted is not None]
+        return SourceFacts(
+            max(found, default=None),
+            max(self.truncated, other.truncated),
+            self.has_befores or other.has_befores,
+            self.has_patches or other.has_patches,
+        )
+
+
+class KnownLog:
+    """What the log of a query has; a process reads it once, and then adds each batch.
+
+    Attributes:
+        tables: The tables that its changes went to.
+    """
+
+    def __init__(self, routing: Routing, facts: Mapping[RouteKey, SourceFacts]) -> None:
+        """Take what is known of the sources in a log."""
+        self.tables = KnownTables()
+        self._routing = routing
+        self._facts = dict(facts)
+        find_routes(in_order(facts), _without_limit(routing), self.tables)
+
+    def add(self, facts: Mapping[RouteKey, SourceFacts]) -> None:
+        """Add what is known of the sources of a batch."""
+        for key, one in facts.items():
+            self._facts[key] = one.plus(self._facts[key]) if key in self._facts else one
+
+    @property
+    def has_befores(self) -> bool:
+        """Whether before images came as messages of their own."""
+        return any(one.has_befores for one in self._facts.values())
+
+    def has_patches(self, target: Target) -> bool:
+        """Whether a table may have rows of changes that do not say the whole row."""
+        return any(
+            one.has_patches and target in self.targets(source, op)
+            for (source, op), one in self._facts.items()
+        )
+
+    def deleted(self, targets: Iterable[Target]) -> dict[Target, int]:
+        """Return the greatest first number of the sequence of a delete, of tables that have one."""
+        found = dict.fromkeys(targets)
+        for (source, op), one in self._facts.items():
+            if one.deleted is None:
+                continue
+            for target in self.targets(source, op):
+                if target in found:
+                    found[target] = max(one.deleted, found[target] or one.deleted)
+        return {target: number for target, number in found.items() if number is not None}
+
+    def truncated(self, target: Target) -> Order:
+        """Return the order of the newest truncate of a table."""
+        found = [
+            one.truncated
+            for (source, op), one in self._facts.items()
+            if one.truncated > OLDEST and target in self.targets(source, op)
+        ]
+        return max(found, default=OLDEST)
+
+    def namespaces(self, target: Target) -> list[Namespace]:
+        """Return system and database of the sources that feed a table."""
+        return [one for one, members in self.tables.members.items() if target in members]
+
+    def targets(self, source: Source, op: str) -> tuple[Target, ...]:
+        """Return the tables that changes of a source go to."""
+        members = self.tables.members.get(namespace_of(source), ())
+        return route(op, source, self._routing, members)
+
+
+def _without_limit(routing: Routing) -> Routing:
+    return replace(routing, max_new_tables=None)

@@ -1,0 +1,176 @@
+"""Tables of Delta Lake as delta-rs has them; what it misreads is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+from deltalake import CommitProperties, DeltaTable, Schema
+from deltalake.exceptions import CommitFailedError, DeltaError
+
+from changewire.engines.errors import OutputError
+from changewire.engines.retries import WriteConflictError
+from changewire.engines.typed.json_types import StructJson, sql_name, struct_json
+
+NEXT_VERSION: Final = CommitProperties(max_commit_retries=0)
+"""Lets a change of a table be the version after the one that it was decided on, or none at all."""
+
+_MAPPING: Final = "delta.columnMapping.mode"
+_UNREADABLE: Final = re.compile(r"[\x00-\x1f%\\\[\]^|]")
+"""Characters in a path that delta-rs 1.6 takes for something else, or that end the process."""
+
+_SCHEME: Final = "://"
+_COMPARED: Final = {pa.string(), pa.int8(), pa.int16(), pa.int32(), pa.int64()}
+_NO_ADVICE: Final[Mapping[str, str]] = {}
+
+
+def check_path(target: str) -> None:
+    """Refuse a path that delta-rs does not read as it stands.
+
+    Raises:
+        ValueError: It has such a character, in it or in the folder that it starts from.
+    """
+    path = target if _SCHEME in target else os.path.abspath(target)  # noqa: PTH100 - no folder yet
+    found = _UNREADABLE.search(path)
+    if found is not None:
+        raise ValueError(
+            f"delta-rs cannot have a table at {path!r}: {found[0]!r} in a path means something "
+            "else to it; choose another folder"
+        )
+
+
+def opened(path: str) -> DeltaTable | None:
+    """Return a table at its newest version; None if it does not exist.
+
+    Raises:
+        OutputError: It is not for delta-rs to read.
+    """
+    with reported(path):
+        if not DeltaTable.is_deltatable(path):
+            return None
+        table = DeltaTable(path)
+    if properties_of(table).get(_MAPPING, "none") != "none":
+        # Delta-rs finds NULL in columns whose names in the files are others.
+        raise OutputError(f"{path}: it is not for delta-rs to read (column mapping); use Spark")
+    return table
+
+
+@contextmanager
+def reported(path: str) -> Generator[None, None, None]:
+    """Report what delta-rs refuses as `OutputError`, and conflicts as `WriteConflictError`."""
+    try:
+        yield
+    except CommitFailedError as error:
+        raise WriteConflictError from error
+    except (DeltaError, OSError) as error:
+        reason = str(error).partition("\n")[0]
+        raise OutputError(f"{path}: delta-rs cannot do it ({reason})") from error
+
+
+def dataset_of(table: DeltaTable, files: str | None = None) -> Any:
+    """Return a table as a dataset of Arrow.
+
+    Args:
+        table: The table.
+        files: Condition in SQL by which files are skipped whose statistics exclude it.
+
+    Raises:
+        OutputError: It is not for delta-rs to read.
+    """
+    with reported(table.table_uri):
+        data: Any = table.to_pyarrow_dataset(file_pruning_predicate=files)
+    if table.metadata().partition_columns:
+        return data
+    parts = [data.format.make_fragment(one.path, data.filesystem) for one in data.get_fragments()]
+    return ds.FileSystemDataset(parts, data.schema, data.format, data.filesystem)
+
+
+def tables_in(
+    data: Any,
+    where: ds.Expression,
+    columns: Sequence[str] | None = None,
+    near: ds.Expression | None = None,
+) -> Iterator[pa.Table]:
+    """Yield the rows of a dataset that a condition holds of, by batches.
+
+    Args:
+        data: The dataset.
+        where: The condition, on these columns.
+        columns: The columns; None for all.
+        near: A condition by which more is skipped. It compares no text: Arrow fails to compare that
+            with the statistics of the files that delta-rs writes, which are string views.
+    """
+    for batch in data.to_batches(columns=columns and [*columns], filter=near):
+        found = pa.Table.from_batches([batch]).filter(where)
+        if len(found):
+            yield found
+
+
+def between(rows: pa.Table, names: Iterable[str]) -> str | None:
+    """Return the condition in SQL that columns have values between those of some rows.
+
+    Columns of other types than integers and text, and those with NULL, are left out.
+    """
+    found = []
+    for name in names:
+        column = rows[name]
+        if column.null_count == 0 and len(column) and column.type in _COMPARED:
+            least, most = pc.min_max(column).as_py().values()
+            found.append(f"{quoted(name)} BETWEEN {literal(least)} AND {literal(most)}")
+    return " AND ".join(found) or None
+
+
+def quoted(name: str) -> str:
+    """Return a name as SQL of DataFusion has it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(value: int | str) -> str:
+    """Return a number or text as SQL has it."""
+    return str(value) if isinstance(value, int) else f"'{value.replace(chr(39), chr(39) * 2)}'"
+
+
+def properties_of(table: DeltaTable) -> Mapping[str, str]:
+    """Return the properties of a table."""
+    return table.metadata().configuration
+
+
+def columns_of(schema: Schema) -> StructJson:
+    """Return columns in the JSON form of a StructType."""
+    return struct_json(json.loads(schema.to_json())["fields"])
+
+
+def check_columns(
+    path: str, there: Schema, needed: pa.Schema, advice: Mapping[str, str] = _NO_ADVICE
+) -> None:
+    """Check that a table has the columns that it needs.
+
+    Args:
+        path: The table.
+        there: Its columns.
+        needed: What it needs.
+        advice: What to do if a column is another one, by its name.
+
+    Raises:
+        OutputError: It lacks one, or has it of another type.
+    """
+    found = _types(columns_of(there))
+    for name, kind in _types(columns_of(Schema.from_arrow(needed))).items():
+        if found.get(name) != kind:
+            has = f"has {found[name]}" if name in found else "lacks it"
+            raise OutputError(
+                f"{path}: a column {name} of type {kind} is needed, and the table {has}"
+                f"{advice.get(name, '')}"
+            )
+
+
+def _types(columns: Mapping[str, Any]) -> dict[str, str]:
+    """Return the types of columns as text, without comments and what may be NULL."""
+    return {field["name"]: sql_name(field["type"]) for field in columns["fields"]}

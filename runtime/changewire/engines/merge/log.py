@@ -1,0 +1,253 @@
+"""The log of a run without Spark: what it has, and how rows are appended to it once."""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+from deltalake.exceptions import DeltaError
+
+from changewire.engines.effects import EFFECTS
+from changewire.engines.elements import decoded_schema
+from changewire.engines.layout import DEAD_LETTER, RECORD_PLACE
+from changewire.engines.log import (
+    ATTEMPT,
+    ELEMENT_PLACE,
+    LOG_COLUMNS,
+    REFUSED,
+    STATISTICS,
+    STATISTICS_OPTION,
+)
+from changewire.engines.logged_effects import effects_of_logged
+from changewire.engines.merge.delta import (
+    between,
+    check_columns,
+    dataset_of,
+    opened,
+    reported,
+    tables_in,
+)
+from changewire.engines.retries import retried
+from changewire.tables.routing import Refusal
+from changewire.version import VERSION
+from changewire_messages.tables.arrow import ROW_MUTATION
+
+_EFFECTIVE: Final = (
+    *("op", "source", "key", "before_key", "before", "after", "sequence", "attributes"),
+)
+"""Columns that `EFFECTS` is made of."""
+
+READ: Final = ("kind", *_EFFECTIVE, *ELEMENT_PLACE)
+"""Columns of a log that are read to look for changes."""
+
+_NO_ROWS: Final = {"OPTIMIZE", "VACUUM START", "VACUUM END", "SET TBLPROPERTIES"}
+"""Operations whose commits bring no rows."""
+
+
+class LocalLog:
+    """A log, and up to which of its versions the tables of a target have it.
+
+    Each commit says which version was merged before it, as a transaction of Delta. So a run that
+    is killed between the log and its tables is known by the next one, and so are rows that another
+    writer appended: what the log has beyond that version is merged first. Merging rows of this
+    run's files anew each time would do as well for changes with sequences, but a change without
+    one takes that of the row, and would take a newer one each time.
+
+    Attributes:
+        path: Its folder.
+        merged: The version up to which its rows are in the tables; -1 for none of it.
+    """
+
+    def __init__(self, path: str, target: str) -> None:
+        """Open the log, if it exists; the text of the target names the tables.
+
+        Raises:
+            OutputError: It has other columns, or is not for delta-rs to read.
+        """
+        self.path = path
+        self._app = f"changewire-{hashlib.sha256(target.encode()).hexdigest()[:32]}"
+        self._table = opened(path)
+        self.merged = -1
+        if self._table is not None:
+            check_columns(path, self._table.schema(), log_schema())
+            merged = self._table.transaction_version(self._app)
+            self.merged = -1 if merged is None else merged
+        self._is_told = True
+
+    @property
+    def version(self) -> int:
+        """Its version as it was read last; -1 if it does not exist."""
+        return -1 if self._table is None else self._table.version()
+
+    @property
+    def id(self) -> str:
+        """What names it, and the tables that belong to it."""
+        self._table = self._table or self._created()
+        return str(self._table.metadata().id)
+
+    def refresh(self) -> None:
+        """Read what other writers did."""
+        if self._table is None:
+            self._table = opened(self.path)
+        else:
+            with reported(self.path):
+                self._table.update_incremental()
+
+    def rows(
+        self,
+        columns: Sequence[str],
+        where: ds.Expression,
+        near: ds.Expression | None = None,
+        files: str | None = None,
+    ) -> Iterator[pa.Table]:
+        """Yield rows by batches; the arguments are those of `tables_in` and `dataset_of`."""
+        if self._table is not None:
+            yield from tables_in(dataset_of(self._table, files), where, columns, near)
+
+    def unmerged(self) -> Iterator[pa.Table]:
+        """Yield the rows beyond the version that the tables have, by batches.
+
+        If files were written anew since, some rows may be among them that the tables have.
+        """
+        table, old = self._table, set[str]()
+        if table is None or not self._has_unmerged(table):
+            return
+        if self.merged >= 0:
+            try:
+                before = DeltaTable(self.path, version=self.merged)
+            except (DeltaError, OSError):  # cleaned up by its retention: all is merged again
+                before = None
+            old = {*map(_name, before.file_uris())} if before else old
+        data = dataset_of(table)
+        parts = [part for part in data.get_fragments() if _name(part.path) not in old]
+        new = ds.FileSystemDataset(parts, data.schema, data.format, data.filesystem)
+        yield from tables_in(new, ds.field("kind") != REFUSED, LOG_COLUMNS)
+
+    def _has_unmerged(self, table: DeltaTable) -> bool:
+        if self.merged >= table.version():
+            return False
+        commits = table.history(table.version() - self.merged)
+        return any(map(_has_rows, commits))
+
+    def lacking(self, rows: pa.Table) -> pa.Table:
+        """Return the elements of decoded rows that the log does not have, each once."""
+        places = [*zip(*(rows[name].to_pylist() for name in ELEMENT_PLACE), strict=True)]
+        found = {*self._places(rows, {*places})}
+        keep = [not (place in found or found.add(place)) for place in places]  # type: ignore[func-returns-value]
+        return rows if all(keep) else rows.filter(pa.array(keep, pa.bool_()))
+
+    def _places(self, rows: pa.Table, wanted: Collection[Any]) -> Iterator[Any]:
+        # Statistics let whole files be skipped.
+        every = pc.scalar(True)  # noqa: FBT003 - a value of Arrow
+        for part in self.rows(ELEMENT_PLACE, every, files=between(rows, RECORD_PLACE)):
+            places = zip(*(part[name].to_pylist() for name in ELEMENT_PLACE), strict=True)
+            yield from (place for place in places if place in wanted)
+
+    def append(self, rows: pa.Table) -> None:
+        """Append rows of a log as the version after the one that was read, or not at all.
+
+        Raises:
+            WriteConflictError: Another writer came first.
+        """
+        done = CommitProperties(
+            app_transactions=[Transaction(self._app, self.merged)], max_commit_retries=0
+        )
+        self._table = table = self._table or self._created()
+        with reported(self.path):
+            write_deltalake(table, rows, mode="append", commit_properties=done)
+        self._is_told = True
+
+    def append_refused(self, rows: pa.Table) -> None:
+        """Append rows that no table takes, whoever else writes.
+
+        Raises:
+            ConflictError: Other writers came first again and again.
+        """
+
+        def append() -> None:
+            self.refresh()
+            self.append(rows)
+
+        retried(self.path, append)
+        if self.version == self.merged + 1:
+            self.merged_to(self.version)
+
+    def merged_to(self, version: int, *, has_rows: bool = True) -> None:
+        """Remember that the tables have it up to a version; a later commit tells it."""
+        self.merged = version
+        self._is_told = self._is_told and not has_rows
+
+    def finish(self) -> None:
+        """Tell up to which version the tables have it, if no commit has told."""
+        if not self._is_told:
+            self.append_refused(log_schema().empty_table())
+            self._is_told = True
+
+    def _created(self) -> DeltaTable:
+        properties = {STATISTICS_OPTION: ",".join(STATISTICS)}
+        with reported(self.path):
+            return DeltaTable.create(
+                self.path, log_schema(), mode="ignore", configuration=properties
+            )
+
+
+def log_schema() -> pa.Schema:
+    """Return the columns of a log."""
+    fields = {field.name: field for field in decoded_schema()}
+    fields |= {"version": pa.field("version", pa.string()), ATTEMPT: pa.field(ATTEMPT, pa.int32())}
+    return pa.schema([fields[name] for name in LOG_COLUMNS])
+
+
+def log_rows(rows: pa.Table) -> pa.Table:
+    """Return decoded rows with the columns of a log."""
+    is_dead = pc.equal(rows["kind"], DEAD_LETTER)
+    version = pc.if_else(is_dead, pa.scalar(VERSION), pa.scalar(None, pa.string()))
+    attempt = pa.repeat(pa.scalar(0, pa.int32()), len(rows))
+    return _named({"version": version, ATTEMPT: attempt}, rows)
+
+
+def refused_rows(rows: pa.Table, refused: Mapping[int, Refusal], format: str) -> pa.Table:
+    """Return the rows that say why changes are refused, by their numbers in decoded rows."""
+    numbers = sorted(refused)
+    found = log_rows(rows.take(pa.array(numbers, pa.int64())))
+    texts = {
+        "kind": [REFUSED] * len(numbers),
+        "format": [format] * len(numbers),
+        "code": [refused[number].code for number in numbers],
+        "pointer": [refused[number].pointer for number in numbers],
+        "message": [refused[number].text for number in numbers],
+    }
+    return _named({name: pa.array(column, pa.string()) for name, column in texts.items()}, found)
+
+
+def with_effects(rows: pa.Table) -> pa.Table:
+    """Return rows of a log with the column `EFFECTS`, as decoded rows have it."""
+    changes = zip(rows["kind"].to_pylist(), rows.select([*_EFFECTIVE]).to_pylist(), strict=True)
+    found = [
+        effects_of_logged(row) if kind == "change" and row["key"] is not None else None
+        for kind, row in changes
+    ]
+    return rows.append_column(EFFECTS, pa.array(found, pa.list_(ROW_MUTATION)))
+
+
+def _named(columns: Mapping[str, Any], rows: pa.Table) -> pa.Table:
+    """Return rows with the columns of a log, some of which are given."""
+    found = {name: columns[name] if name in columns else rows[name] for name in LOG_COLUMNS}
+    return pa.table(found, log_schema())
+
+
+def _has_rows(commit: Mapping[str, Any]) -> bool:
+    """Whether a commit may have brought rows."""
+    is_empty = commit.get("operationMetrics", {}).get("num_added_files") == 0
+    return not is_empty and commit["operation"] not in _NO_ROWS
+
+
+def _name(path: str) -> str:
+    """Return the name of a file, which no other file of a table has."""
+    return posixpath.basename(path)

@@ -1,0 +1,129 @@
+"""How the changes of files are applied to tables: what a user asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import pyarrow as pa
+
+from changewire.changes import embedded
+from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.applied import ANY, DELETES, MAX_NEW_TABLES, types_by_table
+from changewire.engines.effects import EffectsDecoder, LeanEffectsDecoder
+from changewire.engines.merge.delta import check_path
+from changewire.engines.options import Limit, allowed
+from changewire.engines.typed.effects import LeanCheckedEffectsDecoder
+from changewire.engines.typed.evolve import SchemaEvolution, evolution_of
+from changewire.engines.typed.schemas import given_columns
+from changewire.tables.names import Target, absolute, is_path, template_of
+from changewire.tables.reserved import reserved_places
+from changewire.tables.routing import Routing
+
+Rows: TypeAlias = Literal["json", "embedded"] | pa.Schema
+"""How one table has its rows."""
+
+_TABLE = "(a table)"
+
+
+@dataclass(frozen=True)
+class LocalOptions:
+    """How changes are applied.
+
+    Attributes:
+        decode_options: How messages are read.
+        routing: How sources find their tables.
+        log: Path of the log.
+        rows: How tables have their rows, by the name of a source; `ANY` for all others.
+        evolution: What tables do with columns that they lack.
+        keeps_deleted: Whether deleted rows stay in tables.
+        apply_as_truncates: Whether truncates are applied.
+        max_dead_letters: How many dead letters a batch may have; None for any number.
+        adopts: Whether tables of other logs and queries are taken over.
+    """
+
+    decode_options: DecodeOptions
+    routing: Routing
+    log: str
+    rows: Mapping[str, Rows]
+    evolution: SchemaEvolution = "add_columns"
+    keeps_deleted: bool = False
+    apply_as_truncates: bool = False
+    max_dead_letters: Limit | None = None
+    adopts: bool = False
+
+    @property
+    def are_typed(self) -> bool:
+        """Whether a table has columns of a type."""
+        return any(not isinstance(one, str) or one != "json" for one in self.rows.values())
+
+    @property
+    def has_embedded(self) -> bool:
+        """Whether a table has the columns that the schemas in messages declare."""
+        return any(isinstance(one, str) and one == "embedded" for one in self.rows.values())
+
+    def rows_of(self, target: Target) -> Rows:
+        """Return how a table has its rows."""
+        name = ".".join(target.origin)
+        return self.rows.get(name, self.rows.get(ANY, "json"))
+
+    def decoder(self) -> EffectsDecoder:
+        """Return what decodes messages; rows of one type for all tables are checked by it."""
+        only = self.rows.get(ANY) if len(self.rows) == 1 else None
+        if only is not None and not isinstance(only, str):
+            return LeanCheckedEffectsDecoder(self.decode_options, only)
+        kind = EffectsDecoder if self.has_embedded else LeanEffectsDecoder
+        return kind(self.decode_options)
+
+
+def local_options(
+    decode_options: DecodeOptions,
+    *,
+    log: str,
+    target: str,
+    rows: Any = "json",
+    schema_evolution: str = "add_columns",
+    deletes: str = "remove",
+    null_set: str | None = None,
+    apply_as_truncates: bool = False,
+    max_new_tables: int = MAX_NEW_TABLES,
+    max_dead_letters: Limit | None = None,
+    adopt: bool = False,
+) -> LocalOptions:
+    """Return options, checked; the arguments are those of `apply_changes`.
+
+    Raises:
+        ValueError: An argument is not valid.
+        ImportError: The rows are a JSON Schema, and the extra ``codegen`` is not installed.
+    """
+    for place in (log, target):
+        if not is_path(place):
+            raise ValueError(f"delta-rs has paths, and {place!r} has no slash: it is a name")
+    if deletes not in DELETES:
+        raise ValueError(f"deletes is one of {', '.join(DELETES)}, not {deletes!r}")
+    if max_dead_letters is not None:
+        allowed(max_dead_letters, 0)
+    template, log = template_of(absolute(target, is_template=True)), absolute(log)
+    for path in (log, template.text.format(**dict.fromkeys(template.fields, _TABLE))):
+        check_path(path)
+    return LocalOptions(
+        decode_options=decode_options,
+        routing=Routing(template, null_set, reserved_places(template, [log]), max_new_tables),
+        log=log,
+        rows={name: _rows(one, decode_options) for name, one in types_by_table(rows).items()},
+        evolution=evolution_of(schema_evolution),
+        keeps_deleted=deletes == "flag",
+        apply_as_truncates=apply_as_truncates,
+        max_dead_letters=max_dead_letters,
+        adopts=adopt,
+    )
+
+
+def _rows(rows: Any, decode_options: DecodeOptions) -> Rows:
+    if isinstance(rows, str) and rows == "json":
+        return "json"
+    if isinstance(rows, str) and rows == "embedded":
+        embedded.dialect(decode_options.format)
+        return "embedded"
+    return given_columns(rows, decode_options)

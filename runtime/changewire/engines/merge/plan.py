@@ -1,0 +1,164 @@
+"""Which columns a table has, and which changes of a batch no table can take."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
+
+import msgspec
+import pyarrow as pa
+
+from changewire.engines.effects import EFFECTS
+from changewire.engines.errors import OutputError
+from changewire.engines.merge.facts import Facts
+from changewire.engines.merge.options import LocalOptions
+from changewire.engines.merge.shapes import JsonShape, Shape, TypedShape
+from changewire.engines.merge.table import LocalTable
+from changewire.engines.typed import plan as typed
+from changewire.engines.typed.json_types import StructJson, has_unsafe_names, parts, struct_json
+from changewire.engines.typed.refused import RefusedRows
+from changewire.engines.typed.sources import BatchSources, SchemaOf
+from changewire.engines.typed.types import columns_as_json
+from changewire.tables.batch import BatchChange
+from changewire.tables.names import Target
+from changewire.tables.order import OLDEST, position_in
+from changewire.tables.routing import REFUSALS, TRUNCATE, Refusal, RouteKey, Routes, in_order
+
+_READ: Final = ("topic", "partition", "offset", "path", "number", "element")
+_key: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+class TablePlan(NamedTuple):
+    """How one table has its rows, and what does not fit it.
+
+    Attributes:
+        shape: How it has its rows; None while its columns or its key are not known.
+        refusals: Which changes do not fit it.
+        is_usable: Whether any change can be applied to it.
+    """
+
+    shape: Shape | None
+    refusals: list[RefusedRows]
+    is_usable: bool = True
+
+
+class DeltaRsRules(NamedTuple):
+    """What tables of delta-rs can have; see `changewire.engines.typed.plan.TableRules`."""
+
+    def kept(self, columns: StructJson) -> StructJson:
+        """Return columns as they are: Delta has all types that rows have."""
+        return columns
+
+    def fault(self, columns: StructJson) -> str | None:
+        """Return why a table cannot have some columns; None if it can."""
+        for column in columns["fields"]:
+            name, kind = column["name"], struct_json([column])
+            if has_unsafe_names(kind):
+                return f"column {name!r} needs column mapping, which delta-rs does not write"
+            if _has_nul(kind):
+                return f"column {name!r} has a NUL in its name, by which delta-rs cuts it off"
+        return None
+
+    def widens(self, there: Any, wider: Any) -> bool:
+        """Whether a column's type can become a wider one: Spark does that."""
+        del there, wider
+        return False
+
+    def compares(self, kind: Any) -> bool:
+        """Whether values of a type can be compared: a merge by lists or structs fails."""
+        return isinstance(kind, str)
+
+
+def _has_nul(kind: Any) -> bool:
+    """Whether a name inside of a type has a NUL."""
+    return any("\0" in name or _has_nul(part) for name, part in parts(kind))
+
+
+def plan(
+    target: Target,
+    routes: list[RouteKey],
+    sources: BatchSources,
+    options: LocalOptions,
+    table: LocalTable | None,
+) -> TablePlan:
+    """Return how a table has its rows after a batch.
+
+    Raises:
+        OutputError: Columns that the user gave do not fit the table.
+    """
+    rows = options.rows_of(target)
+    if isinstance(rows, str) and rows == "json":
+        return TablePlan(JsonShape(), [])
+    given = None if isinstance(rows, str) else columns_as_json(rows)
+    current, keys = (None, None) if table is None else (table.columns(), table.keys)
+    how = typed.TypedTables(options.decode_options, DeltaRsRules(), given, options.evolution)
+    found = typed.typed_plan(typed.TableThere(target.name, current, keys), routes, sources, how)
+    if found.columns is None:
+        return TablePlan(None, found.refusals, found.is_usable)
+    try:
+        return TablePlan(TypedShape(found.columns, found.keys), found.refusals)
+    except ValueError as error:
+        raise OutputError(f"{target.name}: {error}") from None
+
+
+def sources_of(rows: pa.Table, facts: Facts, options: LocalOptions) -> BatchSources:
+    """Return where the changes of a batch come from, with what typed tables need to be planned."""
+    keys: dict[RouteKey, Counter[tuple[str, ...]]] = {}
+    schemas: list[SchemaOf] = []
+    for route, numbers in facts.rows.items() if options.are_typed else ():
+        part = rows.take(pa.array(numbers, pa.int64()))
+        effects = (found for found in part[EFFECTS].to_pylist() if found)
+        names = Counter(tuple(sorted(_key(found[0]["key"]))) for found in effects)
+        if names:
+            keys[route] = names
+    if options.has_embedded:
+        schemas = _schemas(rows, facts)
+    return BatchSources(
+        in_order(facts.rows), facts.changes, facts.keyless, 0, keys=keys, schemas=schemas
+    )
+
+
+def _schemas(rows: pa.Table, facts: Facts) -> list[SchemaOf]:
+    """Return what stands in the messages of routes, in the order of their first messages."""
+    first: dict[Any, tuple[Any, int]] = {}
+    columns = rows.select(["after", "schema_fingerprint", *_READ])
+    for route, numbers in facts.rows.items():
+        part = columns.take(pa.array(numbers, pa.int64())).to_pylist()
+        for number, row in zip(numbers, part, strict=True):
+            has_row, fingerprint = row["after"] is not None, row["schema_fingerprint"]
+            one, place = (route, has_row, fingerprint), (position_in(row), number)
+            if has_row or fingerprint is not None:
+                first[one] = min(place, first.get(one, place))
+    ordered = sorted(first.items(), key=itemgetter(1))
+    values = rows["value"]
+    return [
+        SchemaOf(route, fingerprint, values[number].as_py() or b"")
+        for (route, _, fingerprint), (_, number) in ordered
+    ]
+
+
+def refused_in(
+    rows: pa.Table, facts: Facts, routes: Routes, reasons: Iterable[RefusedRows]
+) -> dict[int, Refusal]:
+    """Return why changes are refused, the first reason of several, by their numbers."""
+    found = dict.fromkeys(facts.lost, REFUSALS["truncate-without-sequence"])
+    for route, why in routes.refused.items():
+        found |= dict.fromkeys(facts.rows[route], why)
+    for reason in reasons:
+        for route in reason.routes:
+            numbers = [one for one in facts.rows.get(route, ()) if one not in found]
+            part = rows.select(["key", "after", "schema_fingerprint"])
+            each = part.take(pa.array(numbers, pa.int64())).to_pylist()
+            for number, row in zip(numbers, each, strict=True):
+                change = _change(number, route, row)
+                if reason.takes(change, row):
+                    found[number] = reason.why
+    return found
+
+
+def _change(number: int, route: RouteKey, row: dict[str, Any]) -> BatchChange:
+    """Return a change as far as reasons look at it."""
+    has_key = route[1] != TRUNCATE and row["key"] is not None
+    return BatchChange(number, route, has_key, OLDEST, [])

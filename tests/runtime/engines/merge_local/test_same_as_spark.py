@@ -1,0 +1,79 @@
+"""One rule in two engines: the same messages give the same log and the same tables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from deltalake import DeltaTable
+from pyspark.sql.types import DecimalType, LongType, StructField, StructType
+from tests.runtime.engines.merge.lake import Lake as SparkLake
+from tests.runtime.engines.merge.messages import message, records
+from tests.runtime.engines.merge_local.lake import Lake
+
+from changewire.engines.log import ELEMENT_PLACE
+from changewire.engines.typed.json_types import sql_name
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MONEY = StructType([StructField("id", LongType()), StructField("price", DecimalType(20, 2))])
+ROWS = {"orders": MONEY, "items": "embedded", "*": "json"}
+
+
+def batches() -> list[list[tuple[Any, ...]]]:
+    """Return messages of all kinds: late, moved, deleted, refused, dead, and of three shapes."""
+    row = {"id": 1, "name": "a", "price": "1.50"}
+    truncate = message("INSERT", 7, None, table="orders").replace(b'"INSERT"', b'"TRUNCATE"')
+    moves = [
+        message("UPDATE_BEFOR", 6, None, before=row, table="Notes"),
+        message("UPDATE_AFTER", 6, {**row, "id": 2}, table="Notes"),
+        message("UPDATE_BEFOR", 6, None, before={**row, "id": 8}, table="Notes"),
+    ]
+    every = ("Notes", "orders", "items")
+    first = [message("INSERT", 5, row, table=table) for table in every]
+    second = [message("DELETE", 9, row, table=table) for table in every]
+    third = [message("UPDATE_AFTER", 8, {**row, "id": 3}, table=table) for table in every]
+    late = [message("INSERT", 8, row, table=table) for table in every]
+    others = [
+        b"{",
+        truncate,
+        message("INSERT", 1, row, table="notes"),
+        message("INSERT", 1, {"id": 4, "price": "1.999"}, table="orders"),
+    ]
+    return [
+        records(*first, *others, *moves, *second, *third),
+        records(*late, start=40),
+    ]
+
+
+def contents(folder: str, order: tuple[str, ...]) -> tuple[dict[str, str], list[Any]]:
+    """Return the types of a table's columns, and its rows in an order."""
+    table = DeltaTable(folder)
+    fields = json.loads(table.schema().to_json())["fields"]
+    rows = table.to_pyarrow_table().to_pylist()
+    ordered = sorted(rows, key=lambda row: [str(row[name]) for name in order])
+    return {field["name"]: sql_name(field["type"]) for field in fields}, ordered
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_log_and_tables_are_those_of_spark(spark: SparkSession, tmp_path: Path) -> None:
+    """Types and rows of the log and of each table are equal, with all metadata."""
+    given: dict[str, Any] = {"apply_as_truncates": True, "rows": ROWS}
+    theirs, ours = SparkLake(tmp_path / "spark"), Lake(tmp_path / "local")
+    for batch in batches():
+        theirs.send_records(batch)
+        ours.apply_records(batch, **given)
+    theirs.apply_messages(spark, format="dataworks-json", **given)
+    logs = [contents(lake.places["log"], ("kind", *ELEMENT_PLACE)) for lake in (theirs, ours)]
+    assert logs[0] == logs[1]
+    assert {row["kind"] for row in logs[1][1]} == {"change", "control", "dead_letter", "refused"}
+    assert ours.names() == theirs.names() == ["Notes", "items", "orders"]
+    for name in ours.names():
+        found = [
+            contents(f"{lake.root}/tables/{name}", ("_changewire",)) for lake in (theirs, ours)
+        ]
+        assert found[0] == found[1]
+        assert found[1][1]
