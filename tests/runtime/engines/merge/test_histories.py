@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.runtime.engines.merge.lake import lake_in
+from tests.runtime.engines.merge.lake import Lake, lake_in
 from tests.runtime.tables.histories import deliveries, drawn_of, halves, histories, of_history
 from tests.runtime.tables.model import tables_of
 
@@ -34,15 +34,27 @@ def cut(number: int) -> list[list[PositionedChange]]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("sink", "deletes"), [("delta", "remove"), ("delta", "flag"), ("iceberg", "remove")]
-)
-def test_tables_end_as_the_model_says(
+FEW, MANY = 20, 1000
+EVERY = [("delta", "remove"), ("delta", "flag"), ("iceberg", "remove")]
+
+
+def test_tables_end_as_the_model_says(spark: SparkSession, tmp_path: Path) -> None:
+    """Tables depend on the set of their changes alone, whatever the batches and restarts."""
+    check(spark, lake_in("delta", spark, tmp_path), "remove", FEW)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("sink", "deletes"), EVERY)
+def test_tables_of_many_histories(
     spark: SparkSession, tmp_path: Path, sink: str, deletes: str
 ) -> None:
-    """Tables depend on the set of their changes alone, whatever the batches and restarts."""
-    lake = lake_in(sink, spark, tmp_path)
-    batches = cut(40)
+    """The same holds for a thousand histories, in each table format, and with flagged rows."""
+    check(spark, lake_in(sink, spark, tmp_path), deletes, MANY)
+
+
+def check(spark: SparkSession, lake: Lake, deletes: str, number: int) -> None:
+    """Apply drawn histories in batches, and compare the tables with the model."""
+    batches = cut(number)
     for number, batch in enumerate(batches):
         lake.send(batch)
         if number in {1, BATCHES - 1}:
