@@ -55,9 +55,9 @@ def test_tables_of_many_histories(
 def check(spark: SparkSession, lake: Lake, deletes: str, number: int) -> None:
     """Apply drawn histories in batches, and compare the tables with the model."""
     batches = cut(number)
-    for number, batch in enumerate(batches):
+    for at, batch in enumerate(batches):
         lake.send(batch)
-        if number in {1, BATCHES - 1}:
+        if at in {1, BATCHES - 1}:
             lake.apply(spark, deletes=deletes)
     sent = [one for batch in batches for one in batch]
     assert lake.content(spark) == tables_of(sent, befores_wait=True)
