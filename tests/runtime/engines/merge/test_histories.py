@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 from tests.runtime.engines.merge.lake import Lake, lake_in
 from tests.runtime.tables.histories import deliveries, drawn_of, halves, histories, of_history
 from tests.runtime.tables.model import tables_of
@@ -30,8 +31,16 @@ def cut(number: int) -> list[list[PositionedChange]]:
     for which, updates in enumerate(drawn_of(number, halves()), number):
         for placed in updates:
             for _ in range(random.randint(0, 2)):  # noqa: S311 - lost, once or doubled
-                found[random.randrange(BATCHES)].append(of_history(which, placed))  # noqa: S311
+                found[random.randrange(BATCHES)].append(apart(which, placed))  # noqa: S311
     return found
+
+
+def apart(number: int, placed: PositionedChange) -> PositionedChange:
+    """Return half of an update with keys and a sequence that no other history has."""
+    own = of_history(number, placed)
+    assert own.change.sequence is not None
+    sequence = replace(own.change.sequence, major=own.change.sequence.major + 100 * number)
+    return replace(own, change=replace(own.change, sequence=sequence))
 
 
 FEW, MANY = 20, 1000
