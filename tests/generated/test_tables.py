@@ -24,6 +24,10 @@ EXPECTED = {
     ),
     "ROW_END": f"struct<{NOTE},{ORDER}>",
     "ROW_METADATA": METADATA,
+    "ROW_STATE": (
+        "struct<major:bigint,minor:bigint,topic:string,partition:int,offset:bigint,element:int,"
+        "deleted:boolean,columns:string>"
+    ),
     "ROW_MUTATION": (f"struct<key:string,kind:string,sequence:{SEQUENCE},names:array<string>>"),
     "TOMBSTONE": f"struct<key:string,_changewire:{METADATA},since:timestamp>",
     "VERSION_METADATA": (

@@ -21,13 +21,14 @@ FORMAT = "aerospike-json"
 HEAD = (
     '{"msg": "write", "key": ["n", "t", "YWJjZGVmZ2hpamtsbW5vcHFyc3Q=", null], "gen": 1, "exp": 0'
 )
+LUT = 1617167159548
 LARGE = 10**38
 
 
 def decoded(spark: SparkSession, *values: str) -> cws.DecodedFrames:
     """Return a write of a list for each text of its elements, decoded."""
     texts = [
-        f'{HEAD}, "lut": {i}, "bins": [{{"name": "a", "type": "list", "value": [{value}]}}]}}'
+        f'{HEAD}, "lut": {LUT + i}, "bins": [{{"name": "a", "type": "list", "value": [{value}]}}]}}'
         for i, value in enumerate(values)
     ]
     frame = spark.createDataFrame([(text,) for text in texts], "value string")

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from tests.runtime.tables.histories import change, histories, placed, steady
 
 from changewire.tables import PositionedChange
-from changewire.tables.merge import reduced
+from changewire.tables.merge import Stored, decided_row, reduced
 from changewire.tables.mutations import RowMutation, mutations
+from changewire.tables.order import OLDEST
 from changewire.tables.state import State, joined
 
 
@@ -39,6 +40,6 @@ def test_positions_say_what_came_before() -> None:
     """A change inherits from those before it in its partition, wherever they are in the batch."""
     history = placed(change(sequence=5, a=5), change(sequence=None, a=6))
     batch = [effect for one in history[::-1] for effect in mutations(one.change, one.position)]
-    found = reduced(batch, None, Counter())
-    assert found is not None
-    assert (found.state.order.sequence, found.state.values) == ((5, 1), {"a": 6})
+    found = decided_row(Stored(), batch, OLDEST, Counter(), lambda state: state)
+    assert isinstance(found, State)
+    assert (found.order.sequence, found.values) == ((5, 1), {"a": 6})
