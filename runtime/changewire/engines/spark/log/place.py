@@ -56,6 +56,8 @@ class LogPlace:
         """Return its rows."""
         if self.is_path:
             return spark.read.format(self.sink).load(self.target)
+        if self.sink == "iceberg":  # its catalog keeps a snapshot for a while
+            spark.catalog.refreshTable(self.target)
         return spark.table(self.target)
 
     def append(self, rows: DataFrame, query: str, batch: int) -> None:
