@@ -10,9 +10,11 @@ from tests.runtime.changes.lindorm import declared
 
 from changewire.changes.aerospike_digest import MISMATCH
 from changewire.changes.connect import NOTES
+from changewire.changes.lindorm import FRAMED_KEY
 
 PAGE = Path(__file__).parents[2] / "docs" / "change-events.md"
-TEXT = PAGE.read_text(encoding="utf-8")
+TEXT = PAGE.read_text(encoding="utf-8")from changewire.engines.typed.names import OTHER_CASE
+
 NEVER = {"default-for-absent"}
 """Notes that no change gives: any column may be absent."""
 
@@ -32,7 +34,8 @@ def test_leniencies_are_listed() -> None:
     cells = {"ROW": "", "a": ""}
     for families in (None, ["f"]):
         used += lindorm_change("c", after=cells, families=families).attributes["leniencies"]
-    assert listed() == sorted({*used, *NOTES, MISMATCH} - NEVER)
+    others = {MISMATCH, FRAMED_KEY, OTHER_CASE}
+    assert listed() == sorted({*used, *NOTES, *others} - NEVER)
 
 
 def test_defaults() -> None:
