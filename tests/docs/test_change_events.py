@@ -11,9 +11,10 @@ from tests.runtime.changes.lindorm import declared
 from changewire.changes.aerospike_digest import MISMATCH
 from changewire.changes.connect import NOTES
 from changewire.changes.lindorm import FRAMED_KEY
+from changewire.engines.typed.names import OTHER_CASE
 
 PAGE = Path(__file__).parents[2] / "docs" / "change-events.md"
-TEXT = PAGE.read_text(encoding="utf-8")from changewire.engines.typed.names import OTHER_CASE
+TEXT = PAGE.read_text(encoding="utf-8")
 
 NEVER = {"default-for-absent"}
 """Notes that no change gives: any column may be absent."""
