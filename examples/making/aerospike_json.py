@@ -44,5 +44,7 @@ def _encoded(messages: Iterable[object]) -> list[bytes]:
 LENIENT: Final[tuple[Json, ...]] = (
     {"msg": "write", "key": ["iot", "readings", digest("readings", 0), 1.5], "bins": []},
     {"msg": "delete", "key": ["iot", "readings", digest("readings", 0), None], "gen": 2},
+    {"msg": "delete", "key": ["iot", "readings", digest("readings", 0), None], "lut": 1617167159},
 )
-"""Messages that lack what the document has, and a user key of a type that it does not have."""
+"""Messages that lack what the document has, a user key of a type that it does not have, and a time
+in seconds."""

@@ -17,6 +17,10 @@ def files() -> dict[str, bytes]:
     users = [packed(message) for message in history(rng, "users", 200)]
     users.append(_with((2, 4, 1, 2), 64))  # a flag that the document does not define
     users.append(_with((2, 0, 3), 1.5))  # a user key that is none of its types
+    users.append(_with((2, 3), 1617167159))  # a time in seconds
+    newer: Any = parts(GOOD)
+    newer[2].append("eu-west")  # a position that the document does not have
+    users.append(pack(newer))
     readings = [legacy(message) for message in history(rng, "readings", 300)]
     whole = [damaged for _, damaged in DAMAGES[:4]]
     broken = [damaged for _, damaged in DAMAGES[4:]]

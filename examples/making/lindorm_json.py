@@ -32,11 +32,17 @@ def files() -> dict[str, bytes]:
     rng = Random(20260103)  # noqa: S311 - made-up people, no secrets
     others = [alter(GOOD) for _, alter in (*DAMAGES, *LENIENT)]
     return {
-        "document.jsonl": lines(map(text, examples("lindorm_json", "message"))),
+        "document.jsonl": lines([*map(text, examples("lindorm_json", "message")), *_newer()]),
         "customers.kcat.jsonl": kcat("lindorm.customers", "lindorm", customers(rng)),
         "orders.jsonl.gz": gzip.compress(lines(among(list(_orders(rng)), others)), mtime=0),
         "cells.parquet": parquet("lindorm.cells", _cells(rng)),
     }
+
+
+def _newer() -> Iterator[bytes]:
+    """Yield a payload without the object around it, and a time in microseconds."""
+    yield text(GOOD["payload"])
+    yield having("payload", "source", ts_ms=START * 1000)(GOOD)
 
 
 def customers(rng: Random) -> Iterator[Record]:
@@ -142,7 +148,7 @@ DAMAGES: Final[tuple[tuple[str, Alteration], ...]] = (
     ("wrong-type", having("payload", after=[1, 7, 990])),
     ("invalid-json", replaced(b":990", b":NaN")),
     # What the subscription of older versions sends.
-    ("missing-property", lambda _: text({"op": "Put", "table": "orders", "ts": START, "data": []})),
+    ("unknown-variant", lambda _: text({"op": "Put", "table": "orders", "ts": START, "data": []})),
 )
 """The code by which each damaged message is refused, and how it is made of a good one."""
 

@@ -47,10 +47,10 @@ DAMAGES: Mapping[str, list[str]] = {
 """Codes of the damaged messages of each folder."""
 
 MESSAGES = {
-    "aerospike_json": 2578,
-    "aerospike_msgpack": 659,
+    "aerospike_json": 2579,
+    "aerospike_msgpack": 661,
     "dataworks_json": 467,
-    "lindorm_json": 311,
+    "lindorm_json": 314,
     "mixed": 165,
 }
 
