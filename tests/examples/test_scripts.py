@@ -51,7 +51,7 @@ def test_demo_tells_what_happened(screen: str) -> None:
     words = " ".join(screen.split())
     systems = "Aerospike, DataWorks and Lindorm"
     assert words.startswith(f"changewire read 4,186 messages that {systems} write to Kafka")
-    assert "4,364 elements = 4,262 changes + 46 control events + 56 dead letters" in words
+    assert "4,370 elements = 4,268 changes + 46 control events + 56 dead letters" in words
     assert words.count("No Java 17 or newer was found") == 1
 
 
