@@ -59,8 +59,8 @@ class LogWriter:
                 check_dead_letters(self.max_dead_letters, counts, kept.rows, number)
                 self.log.append(log_rows(kept.rows), self.query, number)
                 batch = BatchId(self.query, number)
-                told = time.perf_counter() - started
-                tell(self.listener, batch, counts, kept, MergeCounts(), told)
+                seconds = time.perf_counter() - started
+                tell(self.listener, batch, counts, kept, MergeCounts(), seconds)
             finally:
                 kept.rows.unpersist()
 
