@@ -1,12 +1,17 @@
-"""Changewire in Spark: a DataFrame of messages goes in, changes and dead letters come out.
+"""Changewire in Spark: topics go in, a log and tables come out.
 
 ```python
 import changewire.spark as cws
 
-decoded = cws.decode(messages, format="aerospike-json")
-decoded.changes.show()
-decoded.dead_letters.select("code", "pointer", "message").show()
-cws.write(decoded, "/lake/customers")
+query = cws.apply_changes(
+    cws.read_kafka(spark, {"kafka.bootstrap.servers": "broker:9092", "subscribe": "customers"}),
+    format="aerospike-json",
+    log="/lake/customers/log",
+    target="/lake/customers/{table}",
+    checkpoint="/lake/customers/checkpoint",
+)
+cws.await_end(query)
+cws.dead_letters(spark, "/lake/customers/log").select("code", "pointer", "message").show()
 ```
 """
 
@@ -15,6 +20,7 @@ from changewire.engines.errors import (
     ConflictError,
     KeysMissingError,
     OutputError,
+    OwnerError,
     StreamError,
     TooManyDeadLettersError,
 )
@@ -22,19 +28,25 @@ from changewire.engines.options import KafkaOptions
 from changewire.extras import install
 
 try:
-    from changewire.engines.spark.apply import Replayed, adopt, apply_changes, replay, vacuum
-    from changewire.engines.spark.apply.history.query import history
     from changewire.engines.spark.decode import DecodedFrames, RowsAs, decode
     from changewire.engines.spark.kafka.errors import KafkaSourceError
     from changewire.engines.spark.kafka.read import read_kafka
+    from changewire.engines.spark.log.land import land
+    from changewire.engines.spark.log.open import dead_letters, refused
+    from changewire.engines.spark.log.write import write
+    from changewire.engines.spark.merge.adopt import adopt
+    from changewire.engines.spark.merge.current import current
+    from changewire.engines.spark.merge.purge import purge
+    from changewire.engines.spark.merge.query import apply_changes
+    from changewire.engines.spark.merge.rebuild import rebuild
+    from changewire.engines.spark.merge.replay import Replayed, replay
+    from changewire.engines.spark.merge.verify import verify
     from changewire.engines.spark.messages import MessageFrames, message_type, messages
+    from changewire.engines.spark.read import read_files
     from changewire.engines.spark.row_type import row_type
-    from changewire.engines.spark.run import read_files, run
     from changewire.engines.spark.schemas import schemas
     from changewire.engines.spark.session import session
     from changewire.engines.spark.stream.ending import await_end
-    from changewire.engines.spark.stream.query import write_stream
-    from changewire.engines.spark.write import write
     from changewire.engines.typed.schemas import ArrowSchema, RowSchema
 except ImportError as error:
     raise ImportError(f"changewire.spark needs PySpark: {install('spark')}") from error
@@ -49,6 +61,7 @@ __all__ = [
     "KeysMissingError",
     "MessageFrames",
     "OutputError",
+    "OwnerError",
     "Replayed",
     "RowSchema",
     "RowsAs",
@@ -57,18 +70,21 @@ __all__ = [
     "adopt",
     "apply_changes",
     "await_end",
+    "current",
+    "dead_letters",
     "decode",
-    "history",
+    "land",
     "message_type",
     "messages",
+    "purge",
     "read_files",
     "read_kafka",
+    "rebuild",
+    "refused",
     "replay",
     "row_type",
-    "run",
     "schemas",
     "session",
-    "vacuum",
+    "verify",
     "write",
-    "write_stream",
 ]

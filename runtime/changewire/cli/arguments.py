@@ -1,24 +1,25 @@
 """What the options of topics, streams and tables amount to, and which do not go together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+import msgspec
 import typer
 
 from changewire.cli.records import STDIN
 from changewire.engines.options import (
     AVAILABLE_NOW,
-    SINKS,
+    MAX_NEW_TABLES,
+    TABLE_SINKS,
     StreamOptions,
     TableOptions,
-    outputs_below,
+    log_of,
 )
 
 STDOUT: Final = STDIN
 JSON_ROWS: Final = "json"
-_PLAIN: Final = "plain"
-_DELTA: Final = SINKS[0]
+_DELTA: Final = TABLE_SINKS[0]
 
 
 class StreamArguments(NamedTuple):
@@ -28,14 +29,12 @@ class StreamArguments(NamedTuple):
     sink: str | None = None
     continuous: bool = False
     max_dead_letters: str | None = None
-    dead_letters_topic: str | None = None
     metrics: str | None = None
 
     @property
     def for_streams_only(self) -> bool:
         """Whether an option is given that only a streaming query has."""
-        only = (self.max_dead_letters, self.dead_letters_topic, self.metrics)
-        return self.continuous or any(only)
+        return self.continuous or any((self.checkpoint, self.sink, self.metrics))
 
 
 def check_stream(
@@ -47,43 +46,35 @@ def check_stream(
     as_json: bool,
 ) -> None:
     """Check that the options of a run go together; BadParameter says which do not."""
-    has_checkpoint, has_tables, sink = given.checkpoint is not None, tables is not None, given.sink
-    is_stream = has_checkpoint and has_topics
-    is_merge = has_checkpoint and not has_topics and has_tables
+    has_checkpoint, has_tables = given.checkpoint is not None, tables is not None
     contradictions = (
         (
-            not has_checkpoint and (given.for_streams_only or sink or has_tables),
-            (
-                "--sink, --continuous, --max-dead-letters, --dead-letters-topic, --metrics and "
-                "--target are for --checkpoint DIR"
-            ),
-        ),
-        (
-            is_merge and given.for_streams_only,
-            (
-                "--continuous, --max-dead-letters, --dead-letters-topic and --metrics are for "
-                "streams: they need --kafka"
-            ),
-        ),
-        (
-            is_merge and engine == "spark",
-            "--engine spark merges changes of Kafka topics: for files, --engine python",
-        ),
-        (
-            is_merge and sink not in {None, _DELTA},
-            f"without --kafka, --target needs --sink {_DELTA}",
-        ),
-        (
-            has_checkpoint and not is_stream and not is_merge,
+            has_checkpoint and not has_topics,
             "a stream reads Kafka topics: --checkpoint needs --kafka",
         ),
         (
-            is_stream and given.metrics == STDOUT and as_json,
-            "--json and --metrics - both write to standard output",
+            not has_checkpoint and given.for_streams_only,
+            "--sink, --continuous and --metrics are for streams: they need --checkpoint DIR",
         ),
         (
-            is_stream and has_tables and sink == "parquet",
-            "--target needs --sink delta or iceberg: Parquet has no MERGE",
+            has_topics and has_tables and not has_checkpoint,
+            "--target TABLE with --kafka is a stream: it needs --checkpoint DIR",
+        ),
+        (
+            not has_checkpoint and not has_tables and given.max_dead_letters,
+            "--max-dead-letters is for --checkpoint DIR or --target TABLE",
+        ),
+        (
+            has_tables and not has_topics and engine == "spark",
+            "--engine spark merges changes of Kafka topics: for files, --engine python",
+        ),
+        (
+            has_tables and not has_topics and tables is not None and tables.view is not None,
+            "--view is for streams: tables of files have no views",
+        ),
+        (
+            has_checkpoint and given.metrics == STDOUT and as_json,
+            "--json and --metrics - both write to standard output",
         ),
     )
     for is_found, text in contradictions:
@@ -91,52 +82,59 @@ def check_stream(
             raise typer.BadParameter(text)
 
 
-def stream_options(
-    given: StreamArguments,
-    output: str,
-    kafka: Mapping[str, str] | None = None,
-    elements_as: str = "changes",
-) -> StreamOptions:
+def stream_options(given: StreamArguments, output: str) -> StreamOptions:
     """Return how a stream is written below an output folder.
 
     Raises:
         typer.BadParameter: The limit of dead letters is neither a number nor a share.
     """
-    sink, limit = given.sink or _DELTA, given.max_dead_letters
+    sink = given.sink or _DELTA
     try:
         return StreamOptions(
-            outputs_below(output, sink, elements_as),
+            log_of(output, sink),
             given.checkpoint or "",
             sink,
             None if given.continuous else AVAILABLE_NOW,
-            int(limit) if limit and limit.isdecimal() else limit,
-            given.dead_letters_topic,
-            kafka,
+            limit_of(given.max_dead_letters),
         )
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+
+
+def limit_of(text: str | None) -> int | str | None:
+    """Return a limit of dead letters as it was given, a number as one."""
+    return int(text) if text and text.isdecimal() else text
 
 
 class TableArguments(NamedTuple):
     """What the command line says of the rows of tables; each is as it was given."""
 
     rows: str | None
-    schema_evolution: str | None
-    null_set: str | None
-    apply_as_truncates: bool
-    history: str | None = None
-    history_names: str | None = None
+    rows_by_table: str | None = None
+    schema_evolution: str | None = None
+    deletes: str | None = None
+    view: str | None = None
+    null_set: str | None = None
+    apply_as_truncates: bool = False
+    max_new_tables: int | None = None
 
     def options(self, target: str) -> TableOptions:
-        """Return the options of the tables of a target."""
+        """Return the options of the tables of a target.
+
+        Raises:
+            typer.BadParameter: The file of rows by table is no JSON object, or is not there.
+        """
+        if self.rows and self.rows_by_table:
+            raise typer.BadParameter("--rows or --rows-by-table, not both")
         return TableOptions(
             target,
-            self.rows or JSON_ROWS,
+            _by_table(self.rows_by_table) if self.rows_by_table else self.rows or JSON_ROWS,
             self.schema_evolution or "add_columns",
+            self.deletes or "remove",
+            self.view,
             self.null_set,
             self.apply_as_truncates,
-            self.history,
-            self.history_names or _PLAIN,
+            MAX_NEW_TABLES if self.max_new_tables is None else self.max_new_tables,
         )
 
     def check_unused(self, *, has_topics: bool) -> None:
@@ -150,6 +148,19 @@ class TableArguments(NamedTuple):
         names = [f"--{name.replace('_', '-')}" for name in given]
         if names:
             raise typer.BadParameter(f"{', '.join(names)}: for --target TABLE")
+
+
+def _by_table(file: str) -> dict[str, Any]:
+    """Return the rows of tables by the names of their sources, as a JSON file has them."""
+    try:
+        return msgspec.json.decode(Path(file).read_bytes(), type=dict[str, str | dict[str, Any]])
+    except OSError as error:
+        raise typer.BadParameter(f"--rows-by-table {file}: {error.strerror}") from None
+    except msgspec.MsgspecError as error:
+        raise typer.BadParameter(
+            f"--rows-by-table {file}: expected a JSON object of names of tables and json, embedded "
+            f"or a schema ({error})"
+        ) from None
 
 
 def kafka_options(

@@ -20,7 +20,7 @@ from changewire.cli.ending import REJECTED, SIGNALLED, VALID
 from changewire.cli.records import given
 from changewire.cli.spark import connectors, quieten_pyspark
 from changewire.cli.stderr import batch_lines, console, counted, progress, say
-from changewire.engines.options import StreamListener, StreamOptions, TableOptions
+from changewire.engines.options import Limit, StreamListener, StreamOptions, TableOptions
 from changewire.tables.counted import COUNTED_OFTEN, more_than
 
 if TYPE_CHECKING:
@@ -38,9 +38,10 @@ class RunRequest:
         topics: Options of Spark's Kafka source; empty if files are read.
         packages: The value of ``--packages``.
         stream: How a stream is written; None if the run has no checkpoint.
+        max_dead_letters: How many dead letters a batch may have; None for any number.
         metrics: File for a line of JSON for each batch.
         tables: Which tables changes are merged into; None for none.
-        rows: What rows of the outputs are, for a run without tables.
+        rows: How rows of the log are given, for a run without tables.
     """
 
     inputs: list[str] | None
@@ -51,6 +52,7 @@ class RunRequest:
     topics: Mapping[str, str]
     packages: str | None
     stream: StreamOptions | None
+    max_dead_letters: Limit | None
     metrics: str | None
     tables: TableOptions | None
     rows: str
@@ -76,11 +78,11 @@ def outcome_of(request: RunRequest) -> Outcome:
         from changewire.jobs import files
 
         job = partial(files.run_files, rows=request.rows, engine=request.engine, notice=line.say)
-        if request.tables is not None and request.stream is not None:
+        if request.tables is not None:
             job = partial(
                 files.merge_files,
                 table_options=request.tables,
-                checkpoint=request.stream.checkpoint,
+                max_dead_letters=request.max_dead_letters,
             )
         elif request.engine != "python":
             quieten_pyspark()
@@ -113,8 +115,7 @@ def _stream(request: RunRequest, stream: StreamOptions) -> Outcome:
     """Read topics by a streaming query."""
     from changewire.jobs import topics
 
-    needed = ["kafka", *(name for name in (stream.sink,) if name != "parquet")]
-    packages = connectors(request.packages, needed, as_json=request.as_json)
+    packages = connectors(request.packages, ["kafka", stream.sink], as_json=request.as_json)
     with (
         _metric_lines(request.metrics) as metrics,
         batch_lines(as_json=request.as_json) as notice,
@@ -176,9 +177,8 @@ def say_counts(outcome: Outcome) -> None:
         table.add_row("", f"in tables: {applied or 'nothing'}")
         if more_than(outcome.tables, counts.changes):
             table.add_row("", COUNTED_OFTEN)
-    if outcome.history:
-        versions = ", ".join(f"{name} {number:,}" for name, number in outcome.history.items())
-        table.add_row("", f"versions of rows: {versions}")
+    if outcome.already_in_log:
+        table.add_row(f"{outcome.already_in_log:,}", "of the elements were in the log already")
     console().print(table)
     if outcome.look_alikes is not None:
         say(str(outcome.look_alikes), "red")

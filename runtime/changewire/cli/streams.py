@@ -5,8 +5,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from changewire.cli.options import choice_option, text_option
-from changewire.engines.options import SINKS
-from changewire.tables.version_rows import VERSION_NAMES
+from changewire.engines.options import DELETES, TABLE_SINKS
 
 Servers: TypeAlias = Annotated[
     str | None,
@@ -45,8 +44,7 @@ Checkpoint: TypeAlias = Annotated[
     str | None,
     text_option(
         metavar="DIR",
-        help="Run as a streaming query, which keeps here how far it has come; for files with "
-        "--target, keep here what is known of tables.",
+        help="Run as a streaming query, which keeps here how far it has come.",
     ),
 ]
 
@@ -54,9 +52,9 @@ SinkOption: TypeAlias = Annotated[
     str | None,
     choice_option(
         "--sink",
-        of=SINKS,
+        of=TABLE_SINKS,
         metavar="SINK",
-        help="Format of a stream's tables: {}; delta unless given.",
+        help="Format of the log and tables of a stream: {}; delta unless given.",
         show_default=False,
     ),
 ]
@@ -69,14 +67,8 @@ Continuous: TypeAlias = Annotated[
 MaxDeadLetters: TypeAlias = Annotated[
     str | None,
     text_option(
-        metavar="N|P%", help="End a stream at a batch with more dead letters: a number, or a share."
-    ),
-]
-
-DeadLettersTopic: TypeAlias = Annotated[
-    str | None,
-    text_option(
-        metavar="TOPIC", help="Send dead letters to this topic too, with headers that say why."
+        metavar="N|P%",
+        help="Stop before a batch with more dead letters is written: a number, or a share.",
     ),
 ]
 
@@ -95,6 +87,16 @@ Rows: TypeAlias = Annotated[
         metavar="ROWS",
         help="Rows: json, embedded (columns that messages declare), or a schema file.",
         completes=("json", "embedded"),
+    ),
+]
+
+RowsByTable: TypeAlias = Annotated[
+    str | None,
+    text_option(
+        "--rows-by-table",
+        metavar="FILE",
+        help='Rows of each table: a JSON file such as {"shop.orders": "orders.schema.json", '
+        '"*": "json"}.',
     ),
 ]
 
@@ -117,22 +119,35 @@ Truncates: TypeAlias = Annotated[
     bool, typer.Option("--apply-as-truncates", help="Let truncates remove rows of tables.")
 ]
 
-History: TypeAlias = Annotated[
+DeletesOption: TypeAlias = Annotated[
     str | None,
-    text_option(
-        "--history",
-        metavar="TABLE",
-        help="Keep every version of each row in these tables; with the fields of --target.",
+    choice_option(
+        "--deletes",
+        of=DELETES,
+        metavar="HOW",
+        help="What becomes of deleted rows: {}; remove unless given. Flagged rows keep their key.",
+        show_default=False,
     ),
 ]
 
-HistoryNames: TypeAlias = Annotated[
+View: TypeAlias = Annotated[
     str | None,
-    choice_option(
-        "--history-names",
-        of=VERSION_NAMES,
-        metavar="NAMES",
-        help="Columns of --history: plain (valid_from) or auto_cdc (__START_AT).",
+    text_option(
+        "--view",
+        metavar="VIEW",
+        help="With --deletes flag: name of a view of the rows that are not deleted, with the "
+        "fields of --target.",
+    ),
+]
+
+MaxNewTables: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--max-new-tables",
+        metavar="N",
+        min=0,
+        help="How many tables a batch may bring, 100 unless given; changes of others are refused.",
+        show_default=False,
     ),
 ]
 

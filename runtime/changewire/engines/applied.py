@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final
 
 from changewire.engines.errors import TooManyDeadLettersError
 from changewire.engines.options import Limit
 from changewire.engines.outcome import place_text
 
-Deletes = Literal["remove", "flag"]
-DELETES: Final[tuple[str, ...]] = get_args(Deletes)
-"""What becomes of a deleted row: it is removed, or it stays with its key and a flag."""
-
 ANY: Final = "*"
 """In place of the name of a table, in a mapping of types: all other tables."""
 
-MAX_NEW_TABLES: Final = 100
-"""How many tables a batch may bring."""
 
 KEYS: Final = "changewire.keys"
 """Property: the columns of the table's key."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from changewire.codec import detect
+from changewire.engines.layout import DEAD_LETTER
 
 _MOST: Final = 1000
 """Dead letters that are looked at."""
@@ -33,16 +34,17 @@ class LookAlikes(NamedTuple):
         )
 
 
-def look_alikes(folder: Path, format: str) -> LookAlikes | None:
+def look_alikes(log: Path, format: str) -> LookAlikes | None:
     """Return what most dead letters look like; None if that is the format, or none.
 
     Args:
-        folder: Where the dead letters are, as Parquet; the first 1,000 are looked at.
+        log: A log of Parquet or Delta; the first 1,000 of its dead letters are looked at.
         format: Public name of the format that they were read in.
     """
     import pyarrow.dataset as ds
 
-    rows = ds.dataset(folder, format="parquet").head(_MOST, columns=["value"])
+    is_dead = ds.field("kind") == DEAD_LETTER
+    rows = ds.dataset(log, format="parquet").head(_MOST, columns=["value"], filter=is_dead)
     found = Counter(None if value is None else detect(value) for value in rows["value"].to_pylist())
     for name, count in found.most_common(1):
         if name is not None and name != format and 2 * count > len(rows):

@@ -45,19 +45,18 @@ class Outcome:
         counts: Checked counts.
         format: Public name of the format.
         inputs: Files or tables that were read.
-        output: Folder of the outputs.
+        output: Folder of the log and the report, or the log.
         engine: ``python`` or ``spark``, with its version.
         seconds: Wall-clock time of the run, in seconds.
         first_dead_letters: The first ones by position, each with the columns `PLACE_COLUMNS`, and
             ``value`` (shortened text) if values are to be shown.
         stream: Totals of a streaming query; None if the run was none.
-        tables: What became of changes in tables, as `changewire.tables.Result.counts`; None where
-            the run fed none.
+        tables: What became of changes in tables; None where the run fed none.
         native: What the native kernel had to do; None where it had no part.
         start_seconds: Seconds of these before the engine began to read: the start of Spark, and
             the look at brokers and outputs. 0 for an engine that begins at once.
-        history: How many versions of rows were ``begun``, ``ended``, ``split`` or ``removed``; None
-            where the run keeps none.
+        look_alikes: Formats that the dead letters look like; None where none was looked for.
+        already_in_log: How many elements the log had already; they are counted, and not appended.
     """
 
     counts: Counts
@@ -71,8 +70,8 @@ class Outcome:
     tables: Mapping[str, int] | None = None
     native: KernelCounts | None = None
     start_seconds: float = 0.0
-    history: Mapping[str, int] | None = None
     look_alikes: LookAlikes | None = None
+    already_in_log: int = 0
 
     @property
     def read_seconds(self) -> float:

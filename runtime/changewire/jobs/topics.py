@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.layout import OUTPUTS_AS
-from changewire.engines.options import StreamOptions, TableOptions
+from changewire.engines.options import StreamOptions, TableOptions, log_of
 from changewire.engines.outcome import Outcome
-from changewire.engines.staging import staging
-from changewire.jobs.checks import REPORTS, JobError, check_folder, check_output, choose_engine
+from changewire.jobs.checks import JobError, check_folder, choose_engine
+
+if TYPE_CHECKING:
+    from changewire.engines.spark.merge.replay import Replayed
 
 
 def run_topics(
@@ -22,40 +24,38 @@ def run_topics(
     packages: str | None = None,
     show_values: bool = False,
 ) -> Outcome:
-    """Decode Kafka topics, from the earliest offset to the latest, and write a report beside them.
+    """Append what Kafka topics hold by now to a Parquet log, and write a report beside it.
 
     The session is a local one unless there is one. The output is that of `changewire.job.run`.
 
     Args:
         options: Options of Spark's Kafka source, as `changewire.spark.read_kafka` takes them.
-        output: Local folder for tables and report.
+        output: Local folder for the log and the report.
         decode_options: The format of the messages, and what they do not say themselves.
         packages: Maven coordinates of Spark's Kafka connector, for a session that is started.
         show_values: Whether the report's first dead letters show the start of their values.
 
     Raises:
         JobError: Spark cannot run or cannot read the topics, an option is wrong, the read failed,
-            whose traceback is then in ``failure.txt`` in the output, or the output would replace
-            files that no run wrote.
+            whose traceback is then in ``failure.txt`` in the output, or the log has other columns.
         ConservationError: The decoded rows do not add up.
         ImportError: A library is missing; its extra is ``cli``, ``spark`` or ``digest``.
     """
     from changewire.jobs.reported import reported
 
-    check_output(Path(output), [], decode_options.elements_as)
+    check_folder(Path(output))
     choose_engine("spark", [])
     from changewire.engines.spark.run import run_kafka
 
-    with staging(output, (*OUTPUTS_AS[decode_options.elements_as], *REPORTS)) as folder:
-        with _spark_errors("the read failed", output, options, show_values=show_values):
-            outcome = run_kafka(
-                options,
-                str(folder.absolute()),
-                decode_options=decode_options,
-                packages=packages,
-                show_values=show_values,
-            )
-        return reported(outcome, folder, output=output)
+    with _spark_errors("the read failed", output, options, show_values=show_values):
+        outcome = run_kafka(
+            options,
+            log_of(str(Path(output).absolute()), "parquet"),
+            decode_options=decode_options,
+            packages=packages,
+            show_values=show_values,
+        )
+    return reported(outcome, output=output)
 
 
 def stream_topics(
@@ -68,7 +68,7 @@ def stream_topics(
     packages: str | None = None,
     show_values: bool = False,
 ) -> Outcome:
-    """Write Kafka topics to tables by a streaming query, wait for its end, and write a report.
+    """Write Kafka topics to a log and tables by a streaming query, and write a report at its end.
 
     The report holds what this run committed; the next run with the same checkpoint resumes behind
     it. SIGINT and SIGTERM end the query after the batch that it is at.
@@ -111,7 +111,7 @@ def stream_topics(
     return outcome
 
 
-def replay_dead_letters(
+def replay_log(
     output: str,
     decode_options: DecodeOptions,
     stream_options: StreamOptions,
@@ -119,33 +119,37 @@ def replay_dead_letters(
     *,
     where: str | None = None,
     packages: str | None = None,
-) -> tuple[int, int]:
-    """Decode the dead letters of a stream again, and apply those that are valid by now.
+) -> Replayed:
+    """Decode the dead letters of a log again, and apply what is valid by now.
 
     Args:
         output: Folder that `stream_topics` wrote.
         decode_options: The format of the messages, and what they do not say themselves.
-        stream_options: Outputs, checkpoint and sink of the stream.
+        stream_options: Log, checkpoint and sink of the stream.
         table_options: Which tables changes are applied to.
-        where: Condition in SQL on dead letters; None for all.
+        where: Condition in SQL on dead letters and refused changes; None for all.
         packages: Maven coordinates of Spark's connectors, for a session that is started.
 
-    Returns:
-        How many dead letters there were, and how many were applied and marked.
-
     Raises:
-        JobError: Spark cannot run, the tables are not there or do not fit, or the replay failed,
-            whose traceback is then in ``failure.txt`` in the output.
+        JobError: Spark cannot run, the tables do not fit, or the replay failed, whose traceback is
+            then in ``failure.txt`` in the output.
     """
     choose_engine("spark", [])
-    from changewire.engines.spark.apply.replay import replay_letters
+    from changewire.engines.spark.log.place import LogPlace
+    from changewire.engines.spark.merge.options import apply_options
+    from changewire.engines.spark.merge.replay import replayed
     from changewire.engines.spark.run_stream import settings
     from changewire.engines.spark.session import session
 
     with _spark_errors("the replay failed", output, {}):
         spark = session(settings(packages, stream_options.sink, output))
-        found = replay_letters(spark, decode_options, table_options, stream_options, where)
-    return found.letters, found.marked
+        how = apply_options(
+            decode_options,
+            log=LogPlace(stream_options.log, stream_options.sink),
+            checkpoint=stream_options.checkpoint,
+            **vars(table_options),
+        )
+        return replayed(spark, how, where)
 
 
 @contextmanager

@@ -60,7 +60,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
         **({} if outcome.native is None else {"native": outcome.native._asdict()}),
         **({} if outcome.stream is None else {"stream": asdict(outcome.stream)}),
         **({} if outcome.tables is None else {"tables": dict(outcome.tables)}),
-        **({} if outcome.history is None else {"history": dict(outcome.history)}),
+        **({"already_in_log": outcome.already_in_log} if outcome.already_in_log else {}),
     }
 
 

@@ -23,11 +23,11 @@ from changewire.cli.spark import connectors, quieten_pyspark, quieten_spark
 from changewire.cli.stderr import notice, say
 from changewire.cli.stdout import Lines
 from changewire.cli.streams import (
-    History,
-    HistoryNames,
+    DeletesOption,
     NullSet,
     Packages,
     Rows,
+    RowsByTable,
     SchemaEvolutionOption,
     SinkOption,
     Truncates,
@@ -37,7 +37,7 @@ from changewire.cli.streams import (
 @ending
 def replay(
     output: Annotated[
-        str, typer.Argument(metavar="DIR", help="Folder of a stream's outputs: run's --output.")
+        str, typer.Argument(metavar="DIR", help="Folder of the stream's log: run's --output.")
     ],
     *,
     format: TopicFormat,
@@ -46,7 +46,8 @@ def replay(
     where: Annotated[
         str | None,
         text_option(
-            metavar="SQL", help="Which dead letters: a condition such as code = 'unknown-variant'."
+            metavar="SQL",
+            help="Condition on dead letters and refused changes, such as code = 'unknown-variant'.",
         ),
     ] = None,
     image: ImageOption = "full",
@@ -57,25 +58,25 @@ def replay(
     time_zone: TimeZone = "UTC",
     strip_registry_prefix: StripRegistryPrefix = False,
     rows: Rows = None,
+    rows_by_table: RowsByTable = None,
     schema_evolution: SchemaEvolutionOption = None,
+    deletes: DeletesOption = None,
     null_set: NullSet = None,
     apply_as_truncates: Truncates = False,
-    history: History = None,
-    history_names: HistoryNames = None,
     sink: SinkOption = None,
     packages: Packages = None,
     as_json: Json = False,
 ) -> int:
-    """Decode the dead letters of a stream again, and apply what is valid by now.
+    """Decode the dead letters of a stream's log again, and apply refused changes again.
 
-    Changes have their original order, and what was applied is marked: a second replay does nothing.
-    The exit code is 1 if dead letters are left.
+    Changes have their original order. What is valid now is appended to the log, which closes its
+    dead letter: a second replay does nothing. The exit code is 1 if some are left.
 
     Example: changewire replay ops/ -f lindorm-json --target lake/ --checkpoint cp/
     """
     from changewire.engines.interrupts import interruptible
     from changewire.jobs.checks import JobError
-    from changewire.jobs.topics import replay_dead_letters
+    from changewire.jobs.topics import replay_log
 
     decode_options = decode_options_of(
         format,
@@ -88,7 +89,7 @@ def replay(
         strip_registry_prefix=strip_registry_prefix,
     )
     tables = TableArguments(
-        rows, schema_evolution, null_set, apply_as_truncates, history, history_names
+        rows, rows_by_table, schema_evolution, deletes, None, null_set, apply_as_truncates
     ).options(target)
     folder = whole(output)
     stream = stream_options(StreamArguments(checkpoint, sink), folder)
@@ -96,7 +97,7 @@ def replay(
     quieten_pyspark()
     try:
         with interruptible():
-            letters, marked = replay_dead_letters(
+            done = replay_log(
                 folder,
                 decode_options,
                 stream,
@@ -107,8 +108,12 @@ def replay(
     except JobError as error:
         notice("error", str(error).splitlines(), as_json=as_json)
         return UNABLE
+    found = done.dead_letters + done.refused
     if as_json:
-        Lines().write({"dead_letters": letters, "replayed": marked})
+        Lines().write({**done._asdict(), "tables": dict(done.tables)})
     else:
-        say(f"{marked:,} of {letters:,} dead letters were applied")
-    return VALID if marked >= letters else REJECTED
+        say(
+            f"{done.closed:,} of {found:,} are valid now: {done.dead_letters:,} dead letters and "
+            f"{done.refused:,} refused changes were tried"
+        )
+    return VALID if done.closed >= found else REJECTED

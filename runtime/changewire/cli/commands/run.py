@@ -10,6 +10,7 @@ from changewire.cli.arguments import (
     TableArguments,
     check_stream,
     kafka_options,
+    limit_of,
     stream_options,
 )
 from changewire.cli.ending import UNABLE, ending
@@ -36,26 +37,27 @@ from changewire.cli.stdout import Lines
 from changewire.cli.streams import (
     Checkpoint,
     Continuous,
-    DeadLettersTopic,
-    History,
-    HistoryNames,
+    DeletesOption,
     MaxDeadLetters,
+    MaxNewTables,
     Metrics,
     NullSet,
     Options,
     Packages,
     Rows,
+    RowsByTable,
     SchemaEvolutionOption,
     Servers,
     SinkOption,
     Subscribe,
     Target,
     Truncates,
+    View,
 )
 from changewire.engines.options import ENGINES
 
 Output: TypeAlias = Annotated[
-    str, typer.Option("--output", "-o", metavar="DIR", help="Folder for tables and report.")
+    str, typer.Option("--output", "-o", metavar="DIR", help="Folder of the log and the report.")
 ]
 EngineOption: TypeAlias = Annotated[
     str,
@@ -96,27 +98,29 @@ def run(
     sink: SinkOption = None,
     continuous: Continuous = False,
     max_dead_letters: MaxDeadLetters = None,
-    dead_letters_topic: DeadLettersTopic = None,
     metrics: Metrics = None,
     target: Target = None,
     rows: Rows = None,
+    rows_by_table: RowsByTable = None,
     schema_evolution: SchemaEvolutionOption = None,
+    deletes: DeletesOption = None,
+    view: View = None,
     null_set: NullSet = None,
     apply_as_truncates: Truncates = False,
-    history: History = None,
-    history_names: HistoryNames = None,
+    max_new_tables: MaxNewTables = None,
     as_json: Json = False,
 ) -> int:
-    """Turn messages into tables of changes, control events and dead letters, with a report.
+    """Append messages to a log of changes, control events and dead letters, and write a report.
 
-    In DIR, changes, controls, dead_letters, report.json and report.html are replaced. With --as
-    messages there are messages in place of changes and controls: each as it is, in typed columns.
+    The log is DIR/log; report.json and report.html beside it are replaced. What the log has already
+    is left out, so a run that was stopped is run again. With --as messages the log has each message
+    as it is, in typed columns.
 
-    Messages are those of files, or with --kafka those that topics hold by now. With --checkpoint
-    they are appended by a streaming query, and the next run goes on behind them; --target merges
-    their changes into Delta tables too.
+    The messages are those of files, or with --kafka those that topics hold now. With --checkpoint a
+    streaming query reads them, and the next run continues where it ended. --target also merges the
+    changes into Delta tables.
 
-    Example: changewire run -f aerospike-json topic/ --output tables/
+    Example: changewire run -f aerospike-json topic/ --output ops/
     """
     decode_options = decode_options_of(
         format,
@@ -131,7 +135,14 @@ def run(
     )
     topics = kafka_options(inputs, servers, subscribe, options, engine)
     rows_as = TableArguments(
-        rows, schema_evolution, null_set, apply_as_truncates, history, history_names
+        rows,
+        rows_by_table,
+        schema_evolution,
+        deletes,
+        view,
+        null_set,
+        apply_as_truncates,
+        max_new_tables,
     )
     if target is None:
         rows_as.check_unused(has_topics=bool(topics))
@@ -140,9 +151,7 @@ def run(
         raise typer.BadParameter(
             f"--target TABLE takes changes: it goes without --as {elements_as}"
         )
-    stream = StreamArguments(
-        checkpoint, sink, continuous, max_dead_letters, dead_letters_topic, metrics
-    )
+    stream = StreamArguments(checkpoint, sink, continuous, max_dead_letters, metrics)
     check_stream(stream, tables, has_topics=bool(topics), engine=engine, as_json=as_json)
     request = RunRequest(
         inputs,
@@ -152,7 +161,8 @@ def run(
         shape,
         topics,
         packages,
-        None if checkpoint is None else stream_options(stream, output, topics, elements_as),
+        None if checkpoint is None else stream_options(stream, output),
+        limit_of(max_dead_letters),
         metrics,
         tables,
         rows or JSON_ROWS,

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from changewire.changes import Digests, Image, NullValue
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.applied import FIRST_REASONS, MAX_NEW_TABLES, too_many
+from changewire.engines.applied import FIRST_REASONS, too_many
 from changewire.engines.arrow.messages import Messages, opener
 from changewire.engines.counts import Counts
 from changewire.engines.effects import EffectsDecoder
@@ -25,7 +25,7 @@ from changewire.engines.merge.facts import known_log
 from changewire.engines.merge.log import LocalLog, log_rows, refused_rows, with_effects
 from changewire.engines.merge.merging import Merges
 from changewire.engines.merge.options import LocalOptions, local_options
-from changewire.engines.options import Limit, allowed
+from changewire.engines.options import MAX_NEW_TABLES, Limit, allowed
 from changewire.engines.outcome import Outcome
 from changewire.engines.python.groups import Letters, count, first_letters
 from changewire.engines.retries import retried

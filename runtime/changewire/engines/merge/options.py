@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from changewire.changes import embedded
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.applied import ANY, DELETES, MAX_NEW_TABLES, types_by_table
+from changewire.engines.applied import ANY, types_by_table
 from changewire.engines.effects import EffectsDecoder, LeanEffectsDecoder
 from changewire.engines.merge.delta import check_path
-from changewire.engines.options import Limit, allowed
+from changewire.engines.options import DELETES, MAX_NEW_TABLES, Limit, allowed
 from changewire.engines.typed.effects import LeanCheckedEffectsDecoder
 from changewire.engines.typed.evolve import SchemaEvolution, evolution_of
 from changewire.engines.typed.schemas import given_columns

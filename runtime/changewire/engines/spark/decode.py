@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import ClassVar, Literal, NamedTuple, TypeAlias, cast
+from typing import ClassVar, Literal, TypeAlias, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,7 +22,6 @@ from changewire.engines.layout import CHANGE, CONTROL, INPUT_COLUMNS, OUTPUTS
 from changewire.engines.spark import arrow_types
 from changewire.engines.spark.frames import Frames, counted, totals
 from changewire.engines.spark.observed import delivered
-from changewire.engines.spark.reports import TaskReports, reports_of
 from changewire.engines.spark.row_type import row_type
 from changewire.engines.spark.tally import KernelTally, tally_of
 from changewire.engines.spark.types import HEADERS, INPUT, ROWS, nullable, typed_schema
@@ -35,22 +34,6 @@ from changewire.engines.typed.types import columns_as_json, row_columns
 RowsAs: TypeAlias = Literal["json", "variant"] | StructType | ArrowSchema | RowSchema
 """How `key`, `before` and `after` are given: exact JSON text, VARIANT, or columns of a type, which
 or a schema of them."""
-
-
-class Reported(NamedTuple):
-    """Rows whose tasks report them.
-
-    Attributes:
-        rows: The rows.
-        reports: The reports.
-    """
-
-    rows: DataFrame
-    reports: TaskReports
-
-    def of(self, rows: DataFrame) -> TaskReports | None:
-        """Return the reports of some rows; None if these were made of others, or are others."""
-        return self.reports if rows is self.rows else None
 
 
 BatchFunction = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
@@ -71,14 +54,11 @@ class DecodedFrames(Frames):
             when they are asked for.
         native: Sums what the native kernel does in the tasks that make the rows; None with Spark
             Connect.
-        reported: What the tasks that make the rows of a stream report of them; None if they do
-            not.
     """
 
     rows_as: RowsAs = "json"
     counted: Counts | None = None
     native: KernelTally | None = None
-    reported: Reported | None = None
 
     outputs: ClassVar[Mapping[str, str]] = OUTPUTS
 
@@ -180,12 +160,9 @@ def decoded_by(
 def _decoded(
     messages: DataFrame, decoder: Decoder, schema: StructType, rows_as: RowsAs
 ) -> DecodedFrames:
-    """Return what a decoder makes of messages; the tasks of a stream report it."""
-    spark = messages.sparkSession
-    tally, reports = tally_of(spark), reports_of(spark) if messages.isStreaming else None
-    rows = mapped(messages, decoder, schema, tally, reports)
-    reported = None if reports is None else Reported(rows, reports)
-    return DecodedFrames(rows, rows_as, native=tally, reported=reported)
+    """Return what a decoder makes of messages."""
+    tally = tally_of(messages.sparkSession)
+    return DecodedFrames(mapped(messages, decoder, schema, tally), rows_as, native=tally)
 
 
 def struct_of(
@@ -219,7 +196,6 @@ def mapped(
     decoder: Decoder,
     schema: StructType,
     tally: KernelTally | None = None,
-    reports: TaskReports | None = None,
 ) -> DataFrame:
     """Return what a decoder makes of the messages of a DataFrame.
 
@@ -228,17 +204,13 @@ def mapped(
         decoder: What decodes them.
         schema: Columns of the rows that it makes.
         tally: Counts what its kernel does.
-        reports: Gets what its tasks report.
     """
-    return delivered(input_of(messages)).mapInArrow(_mapper(decoder, tally, reports), schema)
+    return delivered(input_of(messages)).mapInArrow(_mapper(decoder, tally), schema)
 
 
-def _mapper(
-    decoder: Decoder, tally: KernelTally | None, reports: TaskReports | None
-) -> BatchFunction:
+def _mapper(decoder: Decoder, tally: KernelTally | None) -> BatchFunction:
     def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        rows = chain.from_iterable(decoder(_with_null_headers(batch)) for batch in batches)
-        yield from rows if reports is None else reports.reported(rows)
+        yield from chain.from_iterable(decoder(_with_null_headers(batch)) for batch in batches)
         # Each task has a copy of the decoder, and so a kernel of its own.
         if tally is not None and decoder.kernel is not None:
             tally.add(decoder.kernel.counts)

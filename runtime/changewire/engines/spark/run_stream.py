@@ -1,4 +1,4 @@
-"""Kafka topics to tables as a streaming query: the main job, resuming where it ended."""
+"""Kafka topics to a log and its tables as a streaming query, which resumes where it ended."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from changewire.engines.errors import StreamError
 from changewire.engines.messages import counts_of
 from changewire.engines.options import CATALOG, KafkaOptions, StreamOptions, TableOptions
 from changewire.engines.outcome import Outcome
-from changewire.engines.spark.apply.query import apply_stream
 from changewire.engines.spark.kafka.options import address, option
 from changewire.engines.spark.kafka.read import read_kafka
+from changewire.engines.spark.log.batch import land_counted
+from changewire.engines.spark.log.place import LogPlace
+from changewire.engines.spark.merge.options import apply_options
+from changewire.engines.spark.merge.query import start
 from changewire.engines.spark.messages import frames_by
 from changewire.engines.spark.session import is_remote, session
 from changewire.engines.spark.stream.compatible import SETTINGS
 from changewire.engines.spark.stream.ending import await_end
-from changewire.engines.spark.stream.query import write_decoded
 from changewire.engines.spark.stream.totals import CommittedBatches
 
 
@@ -35,7 +37,7 @@ def run_stream(
     packages: str | None = None,
     show_values: bool = False,
 ) -> Outcome:
-    """Write Kafka topics to tables, as `changewire.jobs.topics.stream_topics` does.
+    """Write Kafka topics to a log and tables, as `changewire.jobs.topics.stream_topics` does.
 
     A new checkpoint begins at the earliest offset, unless ``startingOffsets`` says otherwise.
 
@@ -51,11 +53,10 @@ def run_stream(
     batches = CommittedBatches(
         counts_of(decode_options), stream_options.listener, show_values=show_values
     )
-    counted = replace(stream_options, kafka=options, listener=batches.listener)
+    counted = replace(stream_options, listener=batches.listener)
     query = _started(spark, _from_earliest(options), decode_options, counted, table_options)
     ready = time.perf_counter()
     signal = await_end(query, progress=batches.committed)
-    has_history = table_options is not None and table_options.history is not None
     return Outcome(
         counts=batches.counts,
         format=decode_options.format,
@@ -68,7 +69,6 @@ def run_stream(
         native=batches.counts.native,
         tables=None if table_options is None else dict(sorted(batches.tables.items())),
         start_seconds=ready - started,
-        history=dict(sorted(batches.history.items())) if has_history else None,
     )
 
 
@@ -92,7 +92,7 @@ def _local_session(packages: str | None, sink: str, output: str) -> SparkSession
     if is_remote(spark):
         raise StreamError(
             "a run counts its batches in this process, and a session of Spark Connect writes them "
-            "in another: use `changewire.spark.write_stream` or `apply_changes`"
+            "in another: use `changewire.spark.land` or `apply_changes`"
         )
     return spark
 
@@ -101,13 +101,20 @@ def _started(
     spark: SparkSession,
     options: KafkaOptions,
     decode_options: DecodeOptions,
-    stream_options: StreamOptions,
+    stream: StreamOptions,
     table_options: TableOptions | None,
 ) -> StreamingQuery:
-    messages = read_kafka(spark, options)
+    messages, log = read_kafka(spark, options), LogPlace(stream.log, stream.sink)
     if table_options is None:
-        return write_decoded(frames_by(decode_options, messages), stream_options)
-    return apply_stream(messages, decode_options, table_options, stream_options)
+        return land_counted(frames_by(decode_options, messages), log, stream)
+    how = apply_options(
+        decode_options,
+        log=log,
+        checkpoint=stream.checkpoint,
+        max_dead_letters=stream.max_dead_letters,
+        **vars(table_options),
+    )
+    return start(messages, how, stream.listener, stream.trigger)
 
 
 def _from_earliest(options: KafkaOptions) -> KafkaOptions:

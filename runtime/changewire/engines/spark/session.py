@@ -130,10 +130,3 @@ def changed(
                 spark.conf.unset(name)
             else:
                 spark.conf.set(name, earlier)
-
-
-@contextmanager
-def static_plans(spark: SparkSession) -> Generator[None, None, None]:
-    """Let Spark not plan as it runs: plans of little data take longer with it."""
-    with changed(spark, {ADAPTIVE: "false"}):
-        yield

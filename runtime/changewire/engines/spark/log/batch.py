@@ -4,22 +4,63 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql.streaming.query import StreamingQuery
 
 from changewire.engines.applied import FIRST_REASONS, too_many
 from changewire.engines.counts import Counts
 from changewire.engines.layout import DEAD_LETTER, RECORD_PLACE
-from changewire.engines.options import BatchId, Limit, MergeCounts, StreamListener, allowed
+from changewire.engines.options import (
+    BatchId,
+    Limit,
+    StreamListener,
+    StreamOptions,
+    TableCounts,
+    allowed,
+)
+from changewire.engines.spark import observed
+from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.frames import Frames
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import log_rows
 from changewire.engines.spark.stream.batch_errors import java_cause_named, short_interruption
+from changewire.engines.spark.stream.identity import identity
 from changewire.engines.spark.stream.progress import as_json, as_text
 from changewire.engines.spark.tally import KernelTally
+
+
+def land_counted(decoded: Frames, log: LogPlace, stream: StreamOptions) -> StreamingQuery:
+    """Start a query that appends decoded messages to a log, and tells its listener of each batch.
+
+    Raises:
+        ValueError: The decoded messages are no stream, or a log of Parquet is asked for: a batch
+            that is retried would be in it twice.
+        CheckpointError: The checkpoint is that of another query.
+        OutputError: The log has other columns, or Spark does not know its format.
+    """
+    if log.sink == "parquet":
+        raise ValueError("batches are counted into logs of Delta or Iceberg, not of Parquet")
+    spark = decoded.rows.sparkSession
+    log.check(spark, log_rows(decoded.rows).schema)
+    places = {"log": log.target, "query": "run"}
+    query = identity(spark, stream.checkpoint, sink=log.sink, outputs=places)
+    native = decoded.native if isinstance(decoded, DecodedFrames) else None
+    write = LogWriter(
+        query.id,
+        log,
+        lambda rows: replace(decoded, rows=rows),
+        stream.listener,
+        stream.max_dead_letters,
+        native,
+    )
+    writer = observed.decoded(decoded.rows).writeStream.foreachBatch(write)
+    if stream.trigger is not None:
+        writer = writer.trigger(**stream.trigger)
+    return writer.option("checkpointLocation", stream.checkpoint).start()
 
 
 @dataclass(frozen=True)
@@ -60,7 +101,7 @@ class LogWriter:
                 self.log.append(log_rows(kept.rows), self.query, number)
                 batch = BatchId(self.query, number)
                 seconds = time.perf_counter() - started
-                tell(self.listener, batch, counts, kept, MergeCounts(), seconds)
+                tell(self.listener, batch, counts, kept, {}, seconds)
             finally:
                 kept.rows.unpersist()
 
@@ -70,7 +111,7 @@ def tell(  # noqa: PLR0917 - what a listener gets
     batch: BatchId,
     counts: Counts,
     decoded: Frames,
-    merged: MergeCounts,
+    merged: TableCounts,
     seconds: float,
 ) -> None:
     """Call a listener with a batch that was written."""

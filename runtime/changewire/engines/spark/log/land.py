@@ -10,11 +10,10 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from changewire.changes import Digests, Image, NullValue
 from changewire.changes.decode_options import DecodeOptions, ElementsAs
-from changewire.engines.options import SINKS
 from changewire.engines.spark import observed
 from changewire.engines.spark.decode import RowsAs, decoded_by
 from changewire.engines.spark.frames import Frames
-from changewire.engines.spark.log.place import LogPlace, stream_options
+from changewire.engines.spark.log.place import LogPlace, check_sink, stream_options
 from changewire.engines.spark.log.rows import log_rows
 from changewire.engines.spark.messages import messages_by
 from changewire.engines.spark.stream.identity import identity
@@ -96,14 +95,13 @@ def land_decoded(
     decoded: Frames, place: LogPlace, checkpoint: str, trigger: Mapping[str, Any] | None = None
 ) -> StreamingQuery:
     """Start the query of `land`."""
-    if place.sink not in SINKS:
-        raise ValueError(f"no sink {place.sink!r}; there are: {', '.join(SINKS)}")
+    check_sink(place)
     if not decoded.rows.isStreaming:
         raise ValueError("land takes a stream; for other DataFrames use `changewire.spark.write`")
     found = log_rows(observed.decoded(decoded.rows))
     spark = found.sparkSession
     place.check(spark, found.schema)
-    identity(spark, checkpoint, sink=place.sink, outputs={"log": place.target})
+    identity(spark, checkpoint, sink=place.sink, outputs={"log": place.target, "query": "land"})
     writer = found.writeStream.format(place.sink).option("checkpointLocation", checkpoint)
     writer = writer.options(**stream_options(place))
     if trigger is not None:

@@ -12,8 +12,8 @@ from pyspark.sql.types import StructType
 
 from changewire.engines.errors import OutputError
 from changewire.engines.log import STATISTICS, STATISTICS_OPTION
+from changewire.engines.options import SINKS
 from changewire.engines.spark.stream.compatible import schema_of
-from changewire.engines.spark.stream.output import Output
 from changewire.engines.spark.types import differing
 from changewire.tables.names import is_path
 
@@ -37,10 +37,10 @@ class LogPlace:
 
     def schema(self, spark: SparkSession) -> StructType | None:
         """Return the columns that it has; None if it is not there."""
-        return schema_of(spark, self.sink, Output("log", self.target))
+        return schema_of(spark, self.sink, self.target)
 
-    def check(self, spark: SparkSession, columns: StructType) -> None:
-        """Check that it can take rows, if it is there.
+    def check(self, spark: SparkSession, columns: StructType) -> bool:
+        """Check that it can take rows if it exists, and return whether it does.
 
         Raises:
             OutputError: It lacks a column, or has it of another type.
@@ -51,6 +51,7 @@ class LogPlace:
                 f"log: a column {name} of type {kind} is needed, and {self.target} {has}; choose "
                 "another log and checkpoint"
             )
+        return found is not None
 
     def read(self, spark: SparkSession) -> DataFrame:
         """Return its rows."""
@@ -59,6 +60,11 @@ class LogPlace:
         if self.sink == "iceberg":  # its catalog keeps a snapshot for a while
             spark.catalog.refreshTable(self.target)
         return spark.table(self.target)
+
+    def add(self, rows: DataFrame) -> None:
+        """Append rows in one commit."""
+        writer = rows.write.format(self.sink).mode("append").options(**stream_options(self))
+        writer.save(self.target) if self.is_path else writer.saveAsTable(self.target)
 
     def append(self, rows: DataFrame, query: str, batch: int) -> None:
         """Append rows in one commit; nothing if it has the batch already.
@@ -105,6 +111,17 @@ _APPENDS: Final[Mapping[str, Callable[[LogPlace, DataFrame, str, int], None]]] =
 }
 
 
+def check_sink(place: LogPlace) -> LogPlace:
+    """Return a log whose format is one that logs can have.
+
+    Raises:
+        ValueError: It is not.
+    """
+    if place.sink not in SINKS:
+        raise ValueError(f"no sink {place.sink!r}; there are: {', '.join(SINKS)}")
+    return place
+
+
 def stream_options(place: LogPlace) -> dict[str, str]:
-    """Return the options of a stream that makes a log."""
+    """Return the options of a write that may make a log."""
     return {STATISTICS_OPTION: ",".join(STATISTICS)} if place.sink == "delta" else {}

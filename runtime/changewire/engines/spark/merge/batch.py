@@ -10,7 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.errors import KeysMissingError
 from changewire.engines.known import KnownLog
-from changewire.engines.options import BatchId, MergeCounts, StreamListener
+from changewire.engines.options import BatchId, StreamListener, TableCounts
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.log.batch import check_dead_letters, tell
 from changewire.engines.spark.log.rows import log_rows, refused_rows
@@ -65,7 +65,7 @@ class Merger:
 
     def _written(
         self, rows: DataFrame, batch: BatchId, facts: BatchFacts, most: int
-    ) -> MergeCounts:
+    ) -> TableCounts:
         spark, options, log = rows.sparkSession, self.query.options, self.query.options.log
         check_dead_letters(options.max_dead_letters, facts.counts, rows, batch.number)
         if self.known is None:
@@ -91,4 +91,4 @@ class Merger:
             rows = refused_rows(refused, F.col(WHY), options.decode_options.format)
             log.append(rows, f"{batch.query}-refused", batch.number)
         self.known.add(facts.facts)
-        return MergeCounts(dict(sorted((+merge.counts).items())))
+        return dict(sorted((+merge.counts).items()))

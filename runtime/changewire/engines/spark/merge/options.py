@@ -10,8 +10,8 @@ from pyspark.sql.types import StructType
 
 from changewire.changes import embedded
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.applied import ANY, DELETES, MAX_NEW_TABLES, Deletes, types_by_table
-from changewire.engines.options import Limit, allowed
+from changewire.engines.applied import ANY, types_by_table
+from changewire.engines.options import DELETES, MAX_NEW_TABLES, Deletes, Limit, allowed
 from changewire.engines.spark.decode import struct_of
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.merge.formats import TableFormat, format_of

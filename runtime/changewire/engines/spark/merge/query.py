@@ -11,10 +11,9 @@ from pyspark.sql.types import ArrayType, StructField, StructType
 
 from changewire.changes import Digests, Image, NullValue
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.applied import MAX_NEW_TABLES
 from changewire.engines.decode import Decoder
 from changewire.engines.effects import EFFECTS, EffectsDecoder, LeanEffectsDecoder
-from changewire.engines.options import Limit, Listener, StreamListener
+from changewire.engines.options import MAX_NEW_TABLES, Limit, Listener, StreamListener
 from changewire.engines.spark import observed
 from changewire.engines.spark.arrow_types import row_columns
 from changewire.engines.spark.decode import mapped

@@ -26,7 +26,6 @@ from changewire.engines.spark.merge.shapes import JsonShape, Shape
 from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.raised import RAISED
 from changewire.engines.spark.stream.compatible import schema_of
-from changewire.engines.spark.stream.output import Output
 from changewire.tables.order import Order
 from changewire.tables.row_state import COLUMN, ORDER, order_fields
 
@@ -69,7 +68,7 @@ class SparkTable:
         Raises:
             OwnerError: It belongs to another query.
         """
-        columns = schema_of(spark, self.format.name, Output("table", self.target))
+        columns = schema_of(spark, self.format.name, self.target)
         if columns is None:
             return None
         properties = properties_of(spark, self.identifier)

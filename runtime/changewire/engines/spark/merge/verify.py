@@ -24,7 +24,6 @@ from changewire.engines.spark.merge.mutations import CONTENT, NAMED
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape
 from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.stream.compatible import schema_of
-from changewire.engines.spark.stream.output import Output
 from changewire.tables.names import Target, template_of
 from changewire.tables.routing import Routing
 from changewire.tables.row_state import COLUMN, ORDER
@@ -78,7 +77,7 @@ def verify(
 
 def shape_of(spark: SparkSession, table: SparkTable) -> Shape | None:
     """Return how a table has its rows; None without a table."""
-    columns = schema_of(spark, table.format.name, Output("table", table.target))
+    columns = schema_of(spark, table.format.name, table.target)
     if columns is None:
         return None
     if set(columns.names) == set(JsonShape().columns.names):

@@ -1,4 +1,4 @@
-"""Whether an output that is there can take the rows of a query."""
+"""What table formats ask of a session, and which columns a table has."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from pyspark.sql.types import StructType
 
 from changewire.engines.errors import OutputError
 from changewire.engines.spark.raised import RAISED
-from changewire.engines.spark.stream.output import BATCH, QUERY, Output
-from changewire.engines.spark.types import differing
+from changewire.tables.names import is_path
 from changewire.tested import RELEASES, ran_with
 
 _NOT_THERE: Final = frozenset(
@@ -41,37 +40,15 @@ SETTINGS: Final = {
 """What table formats ask of a session."""
 
 
-def check_output(spark: SparkSession, sink: str, output: Output, rows: StructType) -> None:
-    """Reject an output that is there and lacks a column of the rows, or has it of another type.
-
-    Columns that the rows lack stay NULL.
-
-    Raises:
-        OutputError: The output has another schema, or Spark does not know its format.
-    """
-    found = schema_of(spark, sink, output)
-    if found is None:
-        return
-    if sink == "parquet" and not {QUERY, BATCH} <= set(found.names):
-        raise OutputError(
-            f"{output.name}: {output.target} holds files that no stream wrote; choose another place"
-        )
-    for name, kind, has in differing(found, rows):
-        raise OutputError(
-            f"{output.name}: the rows have a column {name} of type {kind}, and {output.target} "
-            f"{has}; change it, or choose another place and checkpoint"
-        )
-
-
-def schema_of(spark: SparkSession, sink: str, output: Output) -> StructType | None:
-    """Return the schema of an output; None if there is nothing yet."""
+def schema_of(spark: SparkSession, sink: str, target: str) -> StructType | None:
+    """Return the schema of a table, by its path or name; None if it does not exist."""
     try:
-        if output.is_path or sink == "parquet":
-            return spark.read.format(sink).load(output.target).schema
-        if spark.catalog.tableExists(output.target):
-            return spark.table(output.target).schema
+        if is_path(target) or sink == "parquet":
+            return spark.read.format(sink).load(target).schema
+        if spark.catalog.tableExists(target):
+            return spark.table(target).schema
         if sink == "iceberg":  # Spark looks no further than a name, whatever the format
-            spark.read.format(sink).load(output.target)
+            spark.read.format(sink).load(target)
     except RAISED as error:
         # Some versions of Spark lack a word of their own for a format that is not there.
         if _NO_FORMAT in str(error):

@@ -81,10 +81,10 @@ def _parsed(text: str, checkpoint: str) -> Identity:
 def _same(kept: Identity, checkpoint: str, sink: str, outputs: Mapping[str, str]) -> Identity:
     before = {"sink": kept.sink, **kept.outputs}
     now = {"sink": sink, **outputs}
-    for name, value in now.items():
-        if before.get(name) != value:
+    for name in {**now, **before}:
+        if before.get(name) != now.get(name):
             raise CheckpointError(
                 f"{checkpoint}: this is the checkpoint of another query, with {name} "
-                f"{before.get(name)!r} and not {value!r}; choose another"
+                f"{before.get(name)!r} and not {now.get(name)!r}; choose another"
             )
     return kept

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from changewire.engines.counts import Counts
-from changewire.engines.options import BatchId, MergeCounts
+from changewire.engines.options import BatchId, TableCounts
 from changewire.engines.spark.stream.committed import BatchProgress
 from changewire.version import VERSION
 
@@ -30,7 +30,7 @@ _COUNTS: Final = (
 _COMMITTED: Final = ("rows", "rows_per_second", "offset_gaps", "lag_offsets", "lag_seconds")
 
 
-def as_text(batch: BatchId, counts: Counts, merged: MergeCounts, seconds: float) -> str:
+def as_text(batch: BatchId, counts: Counts, merged: TableCounts, seconds: float) -> str:
     """Return a line to read."""
     rate = counts.messages / max(seconds, 1e-6)
     (first, what), *others = counts.totals()
@@ -42,11 +42,11 @@ def as_text(batch: BatchId, counts: Counts, merged: MergeCounts, seconds: float)
     )
 
 
-def as_json(batch: BatchId, counts: Counts, merged: MergeCounts, seconds: float) -> str:
+def as_json(batch: BatchId, counts: Counts, merged: TableCounts, seconds: float) -> str:
     """Return a line of JSON: ``query``, ``batch``, ``time``, ``seconds`` and the counts.
 
-    ``native`` is what the native kernel had to do, where it had a part; ``tables`` and ``keys`` are
-    those of `MergeCounts`, where there are some.
+    ``native`` is what the native kernel had to do, where it had a part; ``tables`` is what became
+    of changes in tables, if the query has some.
 
     A batch that is retried has a second line with the same ``query`` and ``batch``.
     """
@@ -54,7 +54,7 @@ def as_json(batch: BatchId, counts: Counts, merged: MergeCounts, seconds: float)
 
 
 def committed_as_json(
-    batch: BatchId, counts: Counts, merged: MergeCounts, progress: BatchProgress
+    batch: BatchId, counts: Counts, merged: TableCounts, progress: BatchProgress
 ) -> str:
     """Return the same line for a batch that was committed, with what Spark reports of it."""
     reported = msgspec.to_builtins(progress)
@@ -62,7 +62,7 @@ def committed_as_json(
     return json.dumps({**_values(batch, counts, merged, progress.seconds), **more})
 
 
-def committed_as_text(merged: MergeCounts, progress: BatchProgress) -> str:
+def committed_as_text(merged: TableCounts, progress: BatchProgress) -> str:
     """Return a line to read for a batch that was committed."""
     lag = ""
     if progress.lag_offsets is not None:
@@ -77,12 +77,12 @@ def committed_as_text(merged: MergeCounts, progress: BatchProgress) -> str:
     )
 
 
-def _in_tables(merged: MergeCounts) -> str:
-    did = ", ".join(f"{n} {name}" for name, n in merged.tables.items())
+def _in_tables(merged: TableCounts) -> str:
+    did = ", ".join(f"{n} {name}" for name, n in merged.items())
     return f" (in tables: {did})" if did else ""
 
 
-def _values(batch: BatchId, counts: Counts, merged: MergeCounts, seconds: float) -> dict[str, Any]:
+def _values(batch: BatchId, counts: Counts, merged: TableCounts, seconds: float) -> dict[str, Any]:
     values = counts.as_dict()
     return {
         "query": batch.query,
@@ -92,5 +92,5 @@ def _values(batch: BatchId, counts: Counts, merged: MergeCounts, seconds: float)
         "version": VERSION,
         **{name: values[name] for name in _COUNTS if name in values},
         **({} if counts.native is None else {"native": counts.native._asdict()}),
-        **{name: dict(found) for name, found in merged._asdict().items() if found},
+        **({"tables": dict(merged)} if merged else {}),
     }

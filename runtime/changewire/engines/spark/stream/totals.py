@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from changewire.engines.counts import Counts
-from changewire.engines.options import BatchId, MergeCounts, StreamListener
+from changewire.engines.options import BatchId, StreamListener, TableCounts
 from changewire.engines.outcome import FIRST_DEAD_LETTERS, StreamTotals
 from changewire.engines.spark.frames import Frames
 from changewire.engines.spark.stream.committed import BatchProgress
@@ -25,8 +25,7 @@ class CommittedBatches:
     Attributes:
         counts: Counts of all committed batches.
         letters: The first dead letters, in the order of their batches.
-        tables: What became of their changes in tables, as `changewire.tables.Result.counts`.
-        history: What became of versions of rows, as `MergeCounts.history`.
+        tables: What became of their changes in tables.
     """
 
     def __init__(self, counts: Counts, listener: StreamListener, *, show_values: bool) -> None:
@@ -40,11 +39,10 @@ class CommittedBatches:
         self.counts = counts
         self.letters: _DeadLetters = []
         self.tables: Counter[str] = Counter()
-        self.history: Counter[str] = Counter()
         self._listener = listener
         self._show_values = show_values
         self._written: dict[int, tuple[BatchId, Counts, _DeadLetters]] = {}
-        self._merged: dict[int, MergeCounts] = {}
+        self._merged: dict[int, TableCounts] = {}
         self._batches = 0
         self._query = ""
         self._gaps: int | None = None
@@ -53,15 +51,14 @@ class CommittedBatches:
     @property
     def listener(self) -> StreamListener:
         """What the query calls for each batch that it writes."""
-        return StreamListener(rejected=self._keep_written, merged=self._keep_merged)
+        return StreamListener(written=self._keep_written, merged=self._keep_merged)
 
     def committed(self, progress: BatchProgress) -> None:
         """Add a batch that was committed, and report it."""
         batch, counts, letters = self._written.pop(progress.batch)
         merged = self._merged.pop(progress.batch)
         self.counts.add_all(counts)
-        self.tables.update(merged.tables)
-        self.history.update(merged.history)
+        self.tables.update(merged)
         self.letters += letters[: FIRST_DEAD_LETTERS - len(self.letters)]
         self._query = batch.query
         self._batches += 1
@@ -85,6 +82,6 @@ class CommittedBatches:
             letters = first_dead_letters(decoded, limit=wanted, show_values=self._show_values)
         self._written[batch.number] = batch, counts, letters
 
-    def _keep_merged(self, batch: BatchId, merged: MergeCounts) -> None:
+    def _keep_merged(self, batch: BatchId, merged: TableCounts) -> None:
         """Keep what became of a batch in tables until it is committed."""
         self._merged[batch.number] = merged

@@ -1,1 +1,0 @@
-"""Every version of the rows of a table, in Spark."""

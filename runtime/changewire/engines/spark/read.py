@@ -1,0 +1,42 @@
+"""The messages of files as a DataFrame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from changewire.engines.python.batches import batches
+from changewire.engines.spark.decode import BatchFunction
+from changewire.engines.spark.types import INPUT
+from changewire.framing import expand, read_together
+
+
+def read_files(spark: SparkSession, paths: Sequence[str], *, shape: str = "auto") -> DataFrame:
+    """Return the messages of files, each with its path and number.
+
+    Args:
+        spark: The session.
+        paths: Files or folders that every worker can open.
+        shape: Shape of the files, see `changewire.framing.SHAPES`.
+
+    Raises:
+        FramingError: A path does not exist. What cannot be read later fails the job.
+    """
+    files = expand(paths)
+    table = spark.createDataFrame(list(enumerate(files)), "task long, path string")
+    # By range, because hashing could give two files to one task.
+    return table.repartitionByRange(max(len(files), 1), "task").mapInArrow(_reader(shape), INPUT)
+
+
+def _reader(shape: str) -> BatchFunction:
+    def each(paths: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in paths:
+            files = batch.column("path").to_pylist()
+            yield from batches(
+                chain.from_iterable(read_together(path, shape=shape) for path in files)
+            )
+
+    return each
