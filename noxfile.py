@@ -432,7 +432,7 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def bench_stream(session: nox.Session) -> None:
-    """Measure streams from Kafka to Delta beside jobs written by hand; ``-- --only log``."""
+    """Measure streams from Kafka beside jobs written by hand; one row: ``-- --only log``."""
     install_wheel(session, tuple(EXTRAS), ("bench", "tests"))
     install_native(session, "release")
     session.run("python", "-m", "benchmarks.streams", *session.posargs)

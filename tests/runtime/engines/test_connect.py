@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
 from tests.chaos.checks import outcome
 from tests.chaos.messages import PARTITIONS, History
 from tests.chaos.plan import Job
@@ -38,6 +39,7 @@ pytestmark = pytest.mark.matrix
 HISTORIES = 40
 BATCHES = 2
 DATAWORKS = "dataworks-json"
+INT, LONG = IntegerType(), LongType()
 
 
 @pytest.fixture(scope="module")
@@ -161,12 +163,12 @@ def test_refused_changes_are_replayed(remote: SparkSession, tmp_path: Path) -> N
     lake = Lake(tmp_path)
     many = message("INSERT", 1, {"id": 2**40, "name": "a"})
     lake.send_records(records(many, message("INSERT", 1, {"id": 1, "name": "a"})))
-    types = {"rows": "id int, name string"}
-    lake.apply_messages(remote, format=DATAWORKS, **types)
+    name = StructField("name", StringType())
+    narrow, wide = (StructType([StructField("id", kind), name]) for kind in (INT, LONG))
+    lake.apply_messages(remote, format=DATAWORKS, rows=narrow)
     log, target = lake.places["log"], lake.places["target"]
     assert cws.refused(remote, log).count() == 1
-    wider = {"rows": "id bigint, name string"}
-    done = [cws.replay(remote, format=DATAWORKS, **lake.places, **wider) for _ in range(2)]
+    done = [cws.replay(remote, format=DATAWORKS, **lake.places, rows=wide) for _ in range(2)]
     assert [(one.refused, one.closed) for one in done] == [(1, 1), (0, 0)]
     assert not cws.verify(remote, log, target=target).count()
     assert {row["id"] for row in lake.table(remote, "t").collect()} == {1, 2**40}
