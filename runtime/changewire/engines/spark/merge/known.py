@@ -20,7 +20,7 @@ _UNROUTED: Final = ("name-collision", "table-missing", "too-many-tables")
 
 
 def known_log(
-    log: DataFrame | None, routing: Routing, *, with_truncates: bool, sink: str = ""
+    log: DataFrame | None, routing: Routing, *, with_truncates: bool, sink: str
 ) -> KnownLog:
     """Return what a log has, by one job; nothing if there is no log.
 
@@ -28,7 +28,7 @@ def known_log(
         log: Rows of the log.
         routing: How sources find their targets.
         with_truncates: Whether truncates are applied.
-        sink: Format of the tables, if refused changes of the last batch may be missing.
+        sink: Format of the tables.
     """
     if log is None:
         return KnownLog(routing, {})
@@ -46,7 +46,5 @@ def known_log(
     found = grouped.agg(*(column.alias(name) for name, column in sums.items()))
     # A source of which all changes were refused has no table.
     facts = facts_of(found.where("landed > unrouted").collect())
-    if not sink:
-        return KnownLog(routing, facts)
     spark = log.sparkSession
     return KnownLog(routing, facts, lambda one: schema_of(spark, sink, one.name) is not None)

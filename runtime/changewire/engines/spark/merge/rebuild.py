@@ -60,7 +60,7 @@ def rebuild(
     place, routing = LogPlace(log, sink), Routing(template_of(target), null_set)
     whole = place.read(spark)
     rows = whole if where is None else whole.where(where)
-    known = known_log(rows, routing, with_truncates=apply_as_truncates)
+    known = known_log(rows, routing, with_truncates=apply_as_truncates, sink=sink)
     wanted = None if tables is None else {*tables}
     made: list[str] = []
     with batch_settings(spark):

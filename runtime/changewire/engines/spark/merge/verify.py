@@ -66,7 +66,7 @@ def verify(
     """
     place, routing = LogPlace(log, sink), Routing(template_of(target), null_set)
     rows = place.read(spark)
-    known = known_log(rows, routing, with_truncates=apply_as_truncates)
+    known = known_log(rows, routing, with_truncates=apply_as_truncates, sink=sink)
     parts = [_faults(spark, rows, one, known, routing, sink) for one in known.tables.names.values()]
     nothing = spark.range(0).select(
         *(F.lit(None).cast("string").alias(name) for name in _TEXTS),
