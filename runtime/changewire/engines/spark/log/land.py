@@ -13,7 +13,7 @@ from changewire.changes.decode_options import DecodeOptions, ElementsAs
 from changewire.engines.spark import observed
 from changewire.engines.spark.decode import RowsAs, decoded_by
 from changewire.engines.spark.frames import Frames
-from changewire.engines.spark.log.place import LogPlace, check_sink, stream_options
+from changewire.engines.spark.log.place import LogPlace, check_sink, log_options
 from changewire.engines.spark.log.rows import log_rows
 from changewire.engines.spark.messages import messages_by
 from changewire.engines.spark.stream.identity import identity
@@ -103,7 +103,7 @@ def land_decoded(
     place.check(spark, found.schema)
     identity(spark, checkpoint, sink=place.sink, outputs={"log": place.target, "query": "land"})
     writer = found.writeStream.format(place.sink).option("checkpointLocation", checkpoint)
-    writer = writer.options(**stream_options(place))
+    writer = writer.options(**log_options(place, found))
     if trigger is not None:
         writer = writer.trigger(**trigger)
     return writer.start(place.target) if place.is_path else writer.toTable(place.target)
