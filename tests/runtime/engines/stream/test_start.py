@@ -114,7 +114,10 @@ def test_only_streams_land(spark: SparkSession, tmp_path: Path) -> None:
     """Messages that are no stream are for `write`, and streams are not for it."""
     made = stream(tmp_path, 1)
     frame = spark.createDataFrame([(mixed_messages()[0],)], "value binary")
-    places: dict[str, Any] = {"log": str(tmp_path / "log"), "checkpoint": str(tmp_path / "checkpoint")}
+    places: dict[str, Any] = {
+        "log": str(tmp_path / "log"),
+        "checkpoint": str(tmp_path / "checkpoint"),
+    }
     with pytest.raises(ValueError, match=r"land takes a stream; .*`changewire\.spark\.write`"):
         cws.land(frame, format=FORMAT, **places)
     with pytest.raises(ValueError, match=r"write takes no stream; use `changewire\.spark\.land`"):
