@@ -254,7 +254,7 @@ def test_tables_of_iceberg_are_in_a_catalog_of_the_output(tmp_path: Path) -> Non
     assert log_of(str(tmp_path), "iceberg") == "changewire.log"
 
 
-def test_a_stream_feeds_tables(
+def test_a_stream_feeds_tables(  # noqa: PLR0917 - fixtures
     run: Callable[..., Ended],
     cli: Cli,
     spark: SparkSession,
