@@ -42,7 +42,7 @@ try:
     from changewire.engines.spark.merge.replay import Replayed, replay
     from changewire.engines.spark.merge.verify import verify
     from changewire.engines.spark.messages import MessageFrames, message_type, messages
-    from changewire.engines.spark.read import read_files
+    from changewire.engines.spark.read import read_files, stream_files
     from changewire.engines.spark.row_type import row_type
     from changewire.engines.spark.schemas import schemas
     from changewire.engines.spark.session import session
@@ -85,6 +85,7 @@ __all__ = [
     "row_type",
     "schemas",
     "session",
+    "stream_files",
     "verify",
     "write",
 ]

@@ -236,6 +236,20 @@ def input_of(messages: DataFrame) -> DataFrame:
     return messages.select(*(column.alias(name) for name, column in columns.items()))
 
 
+def check_positions(messages: DataFrame) -> None:
+    """Check that messages have positions, by which a log knows them again.
+
+    Raises:
+        ValueError: They have none.
+    """
+    names = {*messages.columns}
+    if not ({"topic", "partition", "offset"} <= names or {"path", "number"} <= names):
+        raise ValueError(
+            "messages need positions, by which the log knows them again: the columns topic, "
+            "partition and offset, or path and number; read files by changewire.spark.stream_files"
+        )
+
+
 def _with_null_headers(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return a batch with NULL in place of no headers, as Kafka's source has it."""
     if "headers" not in batch.schema.names:
