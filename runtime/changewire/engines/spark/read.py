@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final
-from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -54,9 +53,8 @@ def stream_files(spark: SparkSession, folder: str, *, shape: str = "auto") -> Da
 
 
 def _local(path: str) -> str:
-    """Return a path as Python opens it; Spark gives that of a file as a URI."""
-    uri = urlsplit(path)
-    return unquote(uri.path) if uri.scheme == "file" else path
+    """Return a path as Python opens it: Spark puts a scheme before it, and escapes nothing."""
+    return path.removeprefix("file://").removeprefix("file:")
 
 
 def _reader(shape: str) -> BatchFunction:
