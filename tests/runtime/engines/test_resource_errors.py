@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from tests.samples import FORMAT, examples
 
-import changewire.arrow as cwa
+import changewire as cw
 from changewire.changes import aerospike
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.decode import Decoder
@@ -40,7 +40,9 @@ def test_no_message_becomes_a_dead_letter(
     """A message that was decoded without memory is decoded again, and not rejected."""
     monkeypatch.setattr(aerospike, "_source", ended(error))
     with pytest.raises(error):
-        cwa.decode([MESSAGE + b" "], format=FORMAT).tables()
+        cw.changes(cw.decode(MESSAGE, format=FORMAT))
+    with pytest.raises(error):
+        DecodeOptions(FORMAT).rows(MESSAGE, None)
     monkeypatch.setattr(DecodeOptions, "rows", ended(error))
     with pytest.raises(error):
         Decoder(DecodeOptions(FORMAT))._message(MESSAGE, None)  # noqa: SLF001 - what is tested
@@ -50,7 +52,7 @@ def test_no_message_becomes_a_dead_letter(
 def test_no_change_is_refused(monkeypatch: pytest.MonkeyPatch, error: type[Exception]) -> None:
     """Neither routing nor fitting a row makes a refusal of it."""
     monkeypatch.setattr(routing, "route", ended(error))
-    key = Source("aerospike", "d", None, "t"), "upsert"
+    key = Source(system="aerospike", database="d", schema=None, table="t"), "upsert"
     with pytest.raises(error):
         find_routes([key], Routing(template_of("/lake/{table}")), KnownTables())
     cells = fitted.key_cells(pa.schema([("a", pa.int64())]))
