@@ -152,7 +152,8 @@ def exit_code(outcome: Outcome, *, continuous: bool) -> int:
     signal = None if outcome.stream is None else outcome.stream.signal
     if signal is not None and not continuous:
         return SIGNALLED + Signals[signal]
-    return REJECTED if outcome.counts.dead_letters else VALID
+    refused = (outcome.tables or {}).get("refused", 0)
+    return REJECTED if outcome.counts.dead_letters or refused else VALID
 
 
 def say_counts(outcome: Outcome) -> None:

@@ -74,7 +74,8 @@ def rows(log: Path) -> list[dict[str, Any]]:
     """Return the rows of a log, by position."""
     found = ds.dataset(log, format="parquet").to_table()
     order = [(name, "ascending") for name in ("path", "number", "element")]
-    return found.sort_by(order).to_pylist()
+    sorted_rows: list[dict[str, Any]] = found.sort_by(order).to_pylist()
+    return sorted_rows
 
 
 def places(log: Path) -> Counter[Any]:
