@@ -226,7 +226,7 @@ def test_what_a_killed_run_left_is_removed(tmp_path: Path) -> None:
             landed(log, write_lines(tmp_path / "in"))
         process.kill()
     (left,) = log.iterdir()
-    assert left.name.startswith(".part-")
+    assert left.name.startswith(".changewire-")
     landed(log, write_lines(tmp_path / "in"))
     assert not left.exists()
     assert [path.suffix for path in log.iterdir()] == [".parquet"]

@@ -30,7 +30,7 @@ PART_BYTES: Final = 2**29
 """Bytes of rows from which on a file of a log is closed; it has about a tenth of them."""
 
 _STDIN: Final = "-"
-_BEGUN: Final = ".part-"
+_BEGUN: Final = ".changewire-"
 """Begins the names of files that are not whole; readers of folders skip such names."""
 
 _HIDDEN: Final = (".", "_")
@@ -86,7 +86,7 @@ class ParquetLog:
         if self._file is None or self._path is None:
             return
         self._file.close()
-        self._path.replace(self._folder / f"{self._path.name[1:]}.parquet")
+        self._path.replace(self._folder / f"part-{self._path.name.removeprefix(_BEGUN)}.parquet")
         self._file, self._path, self._bytes = None, None, 0
 
     def finish(self) -> None:
