@@ -134,7 +134,7 @@ def test_standard_input_is_not_merged(run: Callable[..., Ended], good: Path) -> 
     [
         (["--engine", "spark"], "--engine spark merges changes of Kafka topics"),
         (["--sink", "iceberg"], "they need --checkpoint DIR"),
-        (["--view", "live"], "views are made by Spark; a run without it has none"),
+        (["--view", "live"], "tables of files have no views"),
         (["--rows", "embedded"], f"messages of {FORMAT} hold no schema"),
         (
             ["--rows", "nested"],

@@ -20,7 +20,8 @@ def _no_waiting() -> Iterator[None]:
 
 def test_what_was_done_is_returned() -> None:
     """An action is done again until no other writer comes first."""
-    left = iter([WriteConflictError(), WriteConflictError(), 3])
+    attempts: list[WriteConflictError | int] = [WriteConflictError(), WriteConflictError(), 3]
+    left = iter(attempts)
 
     def act() -> int:
         found = next(left)
