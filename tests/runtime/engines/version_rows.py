@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 import pyarrow as pa
 from msgspec.structs import replace
-from tests.runtime.engines.delta.lake import ChangeDecoder, records
+from tests.runtime.engines.merge_local.lake import ChangeDecoder, records_of, told
 from tests.runtime.tables.model import Key, Version, key_of
 
 from changewire.changes.decode_options import DecodeOptions
@@ -25,7 +25,7 @@ SPANS: Final = frozenset({"valid_from", "valid_to", "is_current", "op", "_change
 def log_of(batch: Sequence[PositionedChange]) -> tuple[pa.Table, pa.Table]:
     """Return changes as the outputs ``changes`` and ``controls``."""
     decode = ChangeDecoder(DecodeOptions("dataworks-json"))
-    rows = [one for part in records(batch).to_batches() for one in decode(part)]
+    rows = [one for part in told(records_of(batch)).to_batches() for one in decode(part)]
     schema = decode.schema()
     parts = rows or [pa.RecordBatch.from_pylist([], schema)]
     changes, controls = (

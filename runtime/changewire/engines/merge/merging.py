@@ -11,6 +11,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from changewire.engines.applied import not_applied
 from changewire.engines.errors import KeysMissingError, StreamError
 from changewire.engines.known import KnownLog
 from changewire.engines.merge.befores import Moved, moved
@@ -90,6 +91,8 @@ class Merges:
                 refused |= failures
         known.add(facts.of)
         self.counts += Counter(key_missing=facts.keyless, refused=len(refused))
+        with_truncates = options.apply_as_truncates
+        self.counts += not_applied(facts.controls, with_truncates=with_truncates)
         return refused
 
     def check_keys(self, rows: pa.Table) -> None:
@@ -158,8 +161,9 @@ class TableMerge:
         floor = max(merges.known.truncated(self.target), truncate)
         if truncate > OLDEST:
             counts["deleted"] += table.truncate(floor)
-        found, failures = shape.fitted(mutations)
+        found, failures, rounded = shape.fitted(mutations)
         counts["sequence_inherited"] += found["major"].null_count
+        counts["rounded_numbers"] += rounded
         hard = self._hard(found, table)
         mark = _free(_DECIDED, shape)
         deletes = self._deletes(found)

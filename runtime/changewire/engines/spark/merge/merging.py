@@ -10,6 +10,7 @@ from typing import Final
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from changewire.engines.applied import not_applied
 from changewire.engines.errors import StreamError
 from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE, DEAD_LETTER
@@ -84,6 +85,11 @@ class BatchMerge:
         self.counts += Counter(
             key_missing=sources.key_missing, sequence_inherited=self.facts.inherited
         )
+        operations, with_truncates = (
+            self.facts.counts.by_operation,
+            self.options.apply_as_truncates,
+        )
+        self.counts += not_applied(operations, with_truncates=with_truncates)
         routes = find_routes(sources.route_keys, self.options.routing, self.known.tables)
         self._refuse_routes(routes)
         if "embedded" in self.options.rows.values():

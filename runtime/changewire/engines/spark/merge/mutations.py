@@ -20,7 +20,7 @@ from pyspark.sql.types import (
 from changewire.engines.effects import EFFECTS
 from changewire.engines.layout import CHANGE
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape, arrow_schema
-from changewire.engines.spark.parts import position_columns
+from changewire.engines.spark.parts import is_lone_before, position_columns
 from changewire.engines.typed.fitted import STEP, built, fitted_texts
 from changewire.engines.typed.images import IMAGE
 from changewire.tables.mutations import DELETE
@@ -67,13 +67,6 @@ def mutation_type(shape: Shape) -> StructType:
             StructField(FAILURE, FAILURE_TYPE),
         ]
     )
-
-
-def is_lone_before() -> Column:
-    """Return the condition that a decoded row is a before image without its after image."""
-    minor = F.col("sequence.minor")
-    is_half = F.col("after").isNull() & F.col("before").isNotNull()
-    return (F.col("op") == "update") & is_half & (minor.isNull() | (minor == 0))
 
 
 def mutations_of(

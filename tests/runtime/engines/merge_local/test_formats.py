@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
@@ -9,16 +10,17 @@ from typing import Any
 
 import msgspec
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
+from tests.runtime.engines.merge_local.lake import Lake
 from tests.runtime.engines.same import in_text, parsed
-from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
+from tests.runtime.tables.histories import applied, change, content, placed
+from tests.samples import FORMAT
 
 import changewire as cw
 import changewire.delta as cwd
 from changewire.changes.decode_options import AUTO, DecodeOptions
-from changewire.engines.layout import CHANGES_TABLE, DEAD_LETTERS_TABLE
+from changewire.engines.log import LOG_COLUMNS
 from changewire.framing import FramingError, expand, read
 from changewire.tables import (
     MemoryTables,
@@ -57,16 +59,13 @@ def rows_of(folder: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", FOLDERS)
 def test_tables_of_a_format(name: str, tmp_path: Path) -> None:
-    """Every row of every table is there, with every value as its text, and no other."""
+    """Every row of every table is there with every value as its text; no other is."""
     folder = EXAMPLES / FOLDERS[name]
     target = f"{tmp_path}/{{system}}/{{database}}/{{table}}"
     told = list[int]()
     options: dict[str, Any] = {"format": name, "target": target, "null_set": "none"}
-    places: dict[str, Any] = {
-        "output": f"{tmp_path}/out",
-        "checkpoint": f"{tmp_path}/checkpoint",
-    }
-    outcome = cwd.apply_changes(folder, **options, **places, progress=told.append)
+    log = f"{tmp_path}/log"
+    outcome = cwd.apply_changes(folder, **options, log=log, progress=told.append)
     assert told == [outcome.counts.messages]
     tables = MemoryTables()
     placed = [*placed_of(folder, name)]
@@ -81,55 +80,12 @@ def test_tables_of_a_format(name: str, tmp_path: Path) -> None:
         assert rows.keys() == expected.keys(), table.target.name
         for key, row in expected.items():
             assert in_text(rows[key], row), (table.target.name, key)
-    changes = pq.read_table(tmp_path / "out" / "changes")
-    assert tuple(changes.column_names) == CHANGES_TABLE
-    assert len(changes) == outcome.counts.changes
-
-
-def apply(messages: Any, root: Path, **options: Any) -> cwd.Outcome:
-    """Apply messages to tables below a folder."""
-    given: dict[str, Any] = {"format": FORMAT, "null_set": "none", **options}
-    return cwd.apply_changes(
-        messages,
-        target=f"{root}/{{database}}/{{table}}",
-        output=f"{root}/out",
-        checkpoint=f"{root}/checkpoint",
-        **given,
-    )
-
-
-def test_every_element_is_in_one_output(tmp_path: Path) -> None:
-    """Outputs are those of a run, and what no table takes is a dead letter with its message."""
-    outcome = apply(mixed_messages(), tmp_path, null_set=None, batch_size=4, show_values=True)
-    counts = outcome.counts.as_dict()
-    # Two writes of the messages name no set, and without `null_set` no table takes them.
-    refused = counts["by_error_code"]["table-missing"]
-    assert refused > 0
-    assert counts["elements"] == MIXED_COUNTS["elements"]
-    assert counts["changes"] == MIXED_COUNTS["changes"] - refused
-    letters = pq.read_table(tmp_path / "out" / "dead_letters")
-    assert tuple(letters.column_names) == DEAD_LETTERS_TABLE
-    (*_, letter) = (row for row in letters.to_pylist() if row["code"] == "table-missing")
-    assert letter["value"] in mixed_messages()
-    assert letter["message"].startswith("table-missing: /source: the change does not say")
-    assert len(outcome.first_dead_letters) == counts["dead_letters"]
-    assert len(pq.read_table(tmp_path / "out" / "changes")) == counts["changes"]
-
-
-def test_messages_come_from_anywhere(tmp_path: Path) -> None:
-    """Bytes and tables of Arrow are read as `changewire.arrow` reads them."""
-    messages = [message for message in mixed_messages() if message is not None]
-    outcome = apply(messages, tmp_path / "bytes")
-    keys = [b"k%d" % i for i in range(len(messages))]
-    table = pa.table({"value": messages, "key": keys, "topic": ["t"] * len(messages)})
-    again = apply(table, tmp_path / "table")
-    letters = pq.read_table(tmp_path / "table" / "out" / "dead_letters")
-    assert letters.column("key").to_pylist() == [
-        keys[messages.index(value)] for value in letters.column("value").to_pylist()
-    ]
-    assert outcome.tables is not None
-    assert outcome.tables["applied"] > 0
-    assert again.counts.as_dict() == outcome.counts.as_dict()
+    rows_in_log = DeltaTable(log).to_pyarrow_table()
+    assert tuple(rows_in_log.column_names) == LOG_COLUMNS
+    kinds = Counter(rows_in_log["kind"].to_pylist())
+    counts = outcome.counts
+    assert (kinds["change"], kinds["control"]) == (counts.changes, counts.controls)
+    assert kinds["dead_letter"] == counts.dead_letters
 
 
 def test_deletes_by_record_keys(tmp_path: Path) -> None:
@@ -151,10 +107,29 @@ def test_deletes_by_record_keys(tmp_path: Path) -> None:
                 "offset": [i + (10 if gone else 0) for i, _ in enumerate(sent)],
             }
         )
-        counts = apply(table, tmp_path, null_value="delete").tables
-    assert counts == {"applied": 1, "ordered_by_position": 1, "sequence_inherited": 1}
+        target = f"{tmp_path}/{{database}}/{{table}}"
+        options: dict[str, Any] = {"target": target, "null_value": "delete"}
+        counts = cwd.apply_changes(table, format=FORMAT, log=f"{tmp_path}/log", **options).tables
+    assert counts == {"deleted": 1, "sequence_inherited": 1}
     (left,) = rows_of(tmp_path / "n" / "s")
     assert msgspec.json.decode(left) == {"aerospike_digest": msgspec.json.decode(other)[2]}
+
+
+def test_hostile_names_and_values(tmp_path: Path) -> None:
+    """Whatever columns, keys and topics are called, and the folder: they are data, and no SQL."""
+    lake = Lake(tmp_path / "a b'c;#é $ü")
+    names = ['"a"', "a'b; DROP", "`x`", "rows", "held", "KEY", "row", "_changewire", "{0}", "\0\n"]
+    values: dict[str, Any] = {name: f"{name}'); --" for name in names}
+    keys = [*values.values(), "", "\U0001f600", "\\", "%20", "null"]
+    first = placed(*(change(key=key, **values) for key in keys))
+    again = placed(
+        *(change("update", key, 2, image="patch", before=values) for key in keys[::2]),
+        *(change("delete", key, 2) for key in keys[1::2]),
+        start=len(keys),
+    )
+    lake.apply(first)
+    lake.apply(again)
+    assert lake.content() == content(applied(first, again)[0])
 
 
 @pytest.mark.parametrize(
@@ -164,8 +139,11 @@ def test_deletes_by_record_keys(tmp_path: Path) -> None:
         ({"rows": "nested"}, "'nested' is no pyarrow.Schema, no StructType"),
         ({"rows": pa.schema({"a": pa.uint8()})}, "a row has no column of type uint8"),
         ({"schema_evolution": "any"}, "no schema_evolution 'any'; there are: add_columns"),
+        ({"deletes": "keep"}, "deletes is one of remove, flag, not 'keep'"),
+        ({"max_dead_letters": "x"}, "max_dead_letters is a number such as 100"),
         ({"batch_size": 0}, "batch_size is a number from 1, not 0"),
         ({"format": "avro"}, "avro"),
+        ({"log": "log"}, "has no slash"),
         ({"target": "lake.{table}"}, "has no slash"),
         ({"target": "/lake/{tabel}"}, "is no field of a target"),
         ({"target": "/la[ke/{table}"}, r"'\[' in a path means something else"),
@@ -176,25 +154,18 @@ def test_what_cannot_be_done_is_refused_first(
     options: dict[str, Any], sentence: str, tmp_path: Path
 ) -> None:
     """A sentence says what is wrong, and nothing is made."""
-    given: dict[str, Any] = {"target": f"{tmp_path}/{{table}}", "format": FORMAT, **options}
-    places: dict[str, Any] = {
-        "output": f"{tmp_path}/out",
-        "checkpoint": f"{tmp_path}/checkpoint",
-    }
+    places = {"log": f"{tmp_path}/log", "target": f"{tmp_path}/{{table}}"}
+    given: dict[str, Any] = {**places, "format": FORMAT, **options}
     with pytest.raises(ValueError, match=sentence):
-        cwd.apply_changes([b"{}"], **given, **places)
+        cwd.apply_changes([b"{}"], **given)
     assert not [*tmp_path.iterdir()]
 
 
-def test_a_file_that_cannot_be_read_leaves_the_outputs(tmp_path: Path) -> None:
-    """Outputs of the last run stay where a run ends early."""
-    apply(mixed_messages(), tmp_path)
-    before = pq.read_table(tmp_path / "out" / "changes")
+def test_a_file_that_cannot_be_read_leaves_the_log(tmp_path: Path) -> None:
+    """What earlier runs logged stays where a run ends early."""
+    lake = Lake(tmp_path)
+    lake.apply(placed(change(key=1)))
+    before = lake.log()
     with pytest.raises(FramingError, match="no such file"):
-        apply([b'{"msg": "x"}', str(tmp_path / "none.jsonl")], tmp_path)
-    assert pq.read_table(tmp_path / "out" / "changes").equals(before)
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {
-        "changes",
-        "controls",
-        "dead_letters",
-    }
+        cwd.apply_changes(str(tmp_path / "none.jsonl"), format=FORMAT, **lake.places)
+    assert lake.log() == before
