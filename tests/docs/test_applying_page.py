@@ -48,6 +48,6 @@ def test_the_page_runs(
 
 def test_codes_of_refused_changes_are_listed() -> None:
     """The page explains each reason why no table takes a change."""
-    section = ROOT.joinpath(PAGE).read_text(encoding="utf-8").partition("## Refused changes")[2]
+    section = ROOT.joinpath(PAGE).read_text(encoding="utf-8").partition("## What is refused")[2]
     listed = re.findall(r"^\| `([a-z-]+)` \|", section.partition("\n## ")[0], re.MULTILINE)
     assert {*REFUSALS, APPLY_FAILED} < {*listed}
