@@ -41,9 +41,10 @@ def test_the_page_runs(
     assert spark.read.format("delta").load(table).columns == ["key", "row", "_changewire"]
     assert names["replayed"][:3] == (1, 0, 0)  # still rejected
     flagged = spark.read.format("delta").load(names["table"])
-    assert flagged.where("NOT _changewire.deleted").count() == spark.read.format("delta").load(
-        table
-    ).count()
+    assert (
+        flagged.where("NOT _changewire.deleted").count()
+        == spark.read.format("delta").load(table).count()
+    )
 
 
 def test_codes_of_refused_changes_are_listed() -> None:
