@@ -79,7 +79,7 @@ class Merges:
         )
         refused = refused_in(rows, facts, routes, reasons)
         befores = self._moved(rows, facts, refused)
-        deleted = known.deleted(planned)
+        deleted = known.deleted(planned, are_flagged=options.keeps_deleted)
         for target, one in planned.items():
             if one.shape is not None:
                 table = TableMerge(
@@ -215,7 +215,7 @@ class TableMerge:
     def _deletes(self, found: pa.Table) -> dict[str, Order]:
         """Return the deletes in the log of keys that have a change which may be older."""
         merges, deleted = self.merges, self.deleted
-        if merges.options.keeps_deleted or deleted is None or not len(found):
+        if deleted is None or not len(found):
             return {}
         writes = found.filter(pc.not_equal(found["kind"], DELETE))
         is_late = pc.fill_null(pc.less_equal(writes["major"], deleted), True)  # noqa: FBT003

@@ -104,7 +104,7 @@ class BatchMerge:
         self.refused.by_rows += refusals
         accepted = self._accepted()
         befores = self._moved(accepted)
-        deleted = self.known.deleted(plans)
+        deleted = self.known.deleted(plans, are_flagged=self.options.keeps_deleted)
         for target, one in plans.items():
             if one.shape is not None:
                 part = self._part(target, one.shape, routes.targets[target], deleted.get(target))
@@ -192,7 +192,7 @@ class BatchMerge:
         least, deleted = self.facts.least_of(part.keys), part.deleted
         is_late = deleted is not None and least is not None and least <= deleted
         needs_deletes = is_late or (deleted is not None and bool(self.facts.inherited))
-        if self.options.keeps_deleted or not needs_deletes:
+        if not needs_deletes:
             return Held(rows, floor=floor, has_patches=has_patches)
         is_of_table = feeds(self.options.routing, part.target, self.known.namespaces(part.target))
         deletes = logged_deletes(
