@@ -119,7 +119,7 @@ def _row_of(
     return None if is_json else typed_columns(rows, decode_options)
 
 
-def _made(  # noqa: PLR0917 - the parts of one query
+def _made(
     log: ChangeLog,
     table: str,
     row: pa.Schema | None,

@@ -141,7 +141,7 @@ def _rows(log: LogRows, wanted: Wanted, tables: dict[str, list[str]]) -> Iterato
     log.check(*(name for name in LOGGED.names if name not in {KIND, ATTEMPT}))
     columns = {*LOGGED.names, _MESSAGE}
     for batch in log.batches((CHANGE, CONTROL, REFUSED), columns):
-        part = conformed(batch)
+        part = conformed(batch, log)
         for table, first in _first_keys(part, tables):
             tables[table] = [] if first is None else [*_object(log, first)]
         chosen = [*_chosen(log, part, wanted)]
@@ -220,7 +220,7 @@ def _befores(log: LogRows, changes: Iterable[Row]) -> dict[ChangePosition, Befor
 def _updates(log: LogRows, majors: pa.Array) -> Iterator[Row]:
     """Yield updates with some first numbers of their sequences, and what was refused of them."""
     for batch in log.batches((CHANGE, REFUSED), LOGGED.names):
-        part = conformed(batch)
+        part = conformed(batch, log)
         is_near = pc.is_in(pc.struct_field(part.column("sequence"), "major"), majors)
         is_update = pc.and_(pc.equal(part.column("op"), "update"), is_near)
         yield from rows_in(part.filter(is_update))

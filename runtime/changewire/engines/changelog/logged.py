@@ -72,20 +72,21 @@ def table_log(log: LogRows, table: str) -> TableLog:
     """
     log.check(*_NEEDED)
     found = log.batches((CHANGE, CONTROL, REFUSED), LOGGED.names)
-    return accepted(row for batch in found for row in rows_in(of_table(batch, table)))
+    return accepted(row for batch in found for row in rows_in(of_table(batch, table, log)))
 
 
-def of_table(batch: pa.RecordBatch, table: str) -> pa.RecordBatch:
+def of_table(batch: pa.RecordBatch, table: str, log: LogRows) -> pa.RecordBatch:
     """Return the rows of a table, and the deletes of all tables of its database.
 
     Args:
         batch: Columns `LOGGED`, perhaps in other types of text, and others.
         table: `dotted` name of the table.
+        log: The log, for errors.
 
     Raises:
         OutputError: A column is of another type.
     """
-    batch = conformed(batch)
+    batch = conformed(batch, log)
     source = batch.column("source")
     names = table_names(source)
     above = [name for name in pc.unique(names).to_pylist() if table.startswith(f"{name}.")]
@@ -96,7 +97,7 @@ def of_table(batch: pa.RecordBatch, table: str) -> pa.RecordBatch:
     return batch.filter(is_wanted)
 
 
-def conformed(batch: pa.RecordBatch) -> pa.RecordBatch:
+def conformed(batch: pa.RecordBatch, log: LogRows) -> pa.RecordBatch:
     """Return rows of a log with the columns `LOGGED`.
 
     Raises:
@@ -108,7 +109,7 @@ def conformed(batch: pa.RecordBatch) -> pa.RecordBatch:
     try:
         return batch.select(LOGGED.names).cast(LOGGED)
     except (pa.ArrowException, KeyError) as error:
-        raise OutputError(f"no log with rows as JSON text: {error}") from None
+        raise OutputError(f"{log}: no log with rows as JSON text: {error}") from None
 
 
 def table_names(sources: Any) -> Any:

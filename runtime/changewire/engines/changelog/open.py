@@ -57,5 +57,5 @@ def _open(
 
 def _places(rows: Any, first: int = 0, step: int = 1) -> Iterator[tuple[Any, int]]:
     """Yield the place and the attempt of each row; rows without a place have none in common."""
-    columns = zip(count(first, step), rows.select([*ELEMENT_PLACE, ATTEMPT]).to_pylist())  # noqa: B905 - endless
+    columns = zip(count(first, step), rows.select([*ELEMENT_PLACE, ATTEMPT]).to_pylist())
     return ((place_of(row, number), row[ATTEMPT]) for number, row in columns)

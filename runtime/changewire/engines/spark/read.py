@@ -11,7 +11,8 @@ from pyspark.sql import DataFrame, SparkSession
 from changewire.engines.python.batches import batches
 from changewire.engines.spark.decode import BatchFunction
 from changewire.engines.spark.types import INPUT
-from changewire.framing import expand, read_together
+from changewire.framing import expand
+from changewire.framing.shapes import read_together
 
 
 def read_files(spark: SparkSession, paths: Sequence[str], *, shape: str = "auto") -> DataFrame:
