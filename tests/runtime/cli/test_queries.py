@@ -12,11 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 from tests.runtime.cli.conftest import json_lines
 from tests.runtime.cli.trace_logs import history
-from tests.runtime.engines.version_rows import log_of, refused
+from tests.runtime.engines.version_rows import as_log, log_of, refused
 from tests.runtime.tables.histories import change, placed
 
 import changewire.arrow as cwa
-from changewire.engines.merge.log import log_rows
 
 if TYPE_CHECKING:
     from tests.runtime.cli.conftest import Ended
@@ -66,7 +65,7 @@ def test_current_rows_are_lines(cli: Callable[..., Ended], output: Path, tmp_pat
 def test_open_dead_letters_are_lines(cli: Callable[..., Ended], tmp_path: Path) -> None:
     """With reason and place; their values only if that is asked for, bytes as Base64."""
     decoded = cwa.decode([b"secret", b"\xff", b"{}"], format="aerospike-json")
-    pq.write_table(log_rows(decoded.rows.read_all()), tmp_path / "a.parquet")
+    pq.write_table(as_log(decoded.rows.read_all()), tmp_path / "a.parquet")
     ended = cli("dead-letters", tmp_path, "--limit", "2")
     first, second = json_lines(ended.stdout)
     assert (first["code"], first["number"], "value" in first) == ("invalid-json", 0, False)

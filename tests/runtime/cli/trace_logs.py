@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from tests.runtime.changes.dataworks import message
+from tests.runtime.engines.version_rows import as_log
 
 import changewire as cw
 import changewire.arrow as cwa
-from changewire.engines.merge.log import log_rows
 
 TYPES = {"id": "LONG", "name": "STRING", "price": "DOUBLE"}
 HISTORY: list[tuple[str, int, dict[str, Any]]] = [
@@ -35,7 +35,7 @@ def history(folder: Path) -> Path:
     decoded = cwa.decode(folder / "topic.jsonl", format="dataworks-json")
     log = folder / "out" / "log"
     log.mkdir(parents=True)
-    pq.write_table(log_rows(decoded.rows.read_all()), log / "a.parquet")
+    pq.write_table(as_log(decoded.rows.read_all()), log / "a.parquet")
     return log.parent
 
 

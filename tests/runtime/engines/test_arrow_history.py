@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.runtime.changes import lindorm
 from tests.runtime.engines.version_rows import (
+    as_log,
     declared,
     log_of,
     refused,
@@ -39,7 +40,6 @@ from tests.runtime.tables.model import key_of, tables_of, versions_of
 import changewire as cw
 import changewire.arrow as cwa
 from changewire.engines.errors import OutputError
-from changewire.engines.merge.log import log_rows
 
 IMAGES = ("full", "full", "patch", "keys")
 SPANS = ("valid_from", "valid_to", "is_current", "op", "_changewire")
@@ -236,11 +236,11 @@ def test_an_element_counts_once() -> None:
 def test_dead_letters_are_open_until_they_are_replayed(tmp_path: Path) -> None:
     """A row of another kind at their place closes them; logs may be of any kind of folder."""
     decoded = cwa.decode([LINES[0], b"{"], format="aerospike-json")
-    log = log_rows(decoded.rows.read_all())
+    log = as_log(decoded.rows.read_all())
     write_deltalake(str(tmp_path / "out" / "log"), log)
     (letter,) = cwa.dead_letters(tmp_path / "out").to_pylist()
     assert (letter["value"], letter["number"], letter["code"]) == (b"{", 1, "truncated")
-    replayed = log_rows(cwa.decode([LINES[0], LINES[1]], format="aerospike-json").rows.read_all())
+    replayed = as_log(cwa.decode(LINES[:2], format="aerospike-json").rows.read_all())
     write_deltalake(str(tmp_path / "out" / "log"), replayed.slice(1), mode="append")
     assert len(cwa.dead_letters(tmp_path / "out")) == 0
     assert len(cwa.history(tmp_path / "out", table="shop.users")) == 2
@@ -292,6 +292,26 @@ def test_keys_that_name_one_row_have_one_history() -> None:
     changes = log_of(placed(change(key=1, a=1), change(key=1.0, sequence=2, a=2)))
     rows = cwa.history(changes, table="d.t").to_pylist()
     assert [row["key"] for row in rows] == ['{"id":1}', '{"id":1}']
+
+
+def test_a_log_without_rows(tmp_path: Path) -> None:
+    """Files and tables may be empty; then there is nothing."""
+    empty = log_of([])
+    for number, table in enumerate((empty, log_of(placed(change(a=1))))):
+        pq.write_table(table, tmp_path / f"{number}.parquet")
+    assert len(cwa.history(tmp_path, table="d.t")) == len(cwa.current(tmp_path, table="d.t")) == 1
+    assert len(cwa.trace(tmp_path, {"id": 1}).steps) == 1
+    assert len(cwa.history(empty, table="d.t")) == len(cwa.dead_letters(empty)) == 0
+    assert cwa.trace(empty, {"id": 1}).steps == []
+
+
+def test_rows_whose_source_has_no_names() -> None:
+    """A heartbeat or a DDL statement may name nothing; it does not concern the table."""
+    nowhere = replace(truncate(9), source=cw.Source("s", None, None, None))
+    log = log_of(placed(nowhere, change(a=1), nowhere))
+    (row,) = cwa.history(log, table="d.t", apply_as_truncates=True).to_pylist()
+    assert row["is_current"]
+    assert len(cwa.trace(log, {"id": 1}, apply_as_truncates=True).steps) == 1
 
 
 def test_text_of_other_libraries() -> None:

@@ -29,6 +29,11 @@ def log_of(*attempts: Sequence[PositionedChange]) -> pa.Table:
     return pa.concat_tables(parts)
 
 
+def as_log(decoded: pa.Table) -> pa.Table:
+    """Return decoded rows as a log has them."""
+    return log_rows(decoded)
+
+
 def refused(batch: Sequence[PositionedChange], attempt: int = 0) -> pa.Table:
     """Return the rows that say that no table takes these changes."""
     rows = _decoded(batch)

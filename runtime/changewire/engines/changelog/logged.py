@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import reduce
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import pyarrow as pa
@@ -116,6 +117,9 @@ def table_names(sources: Any) -> Any:
     """Return the names of tables, as `changewire.tables.names.dotted` gives them."""
     parts = [sources.field(name).cast(pa.string()) for name in _PARTS]
     given = [pc.if_else(pc.equal(part, ""), pa.scalar(None, pa.string()), part) for part in parts]
+    # Arrow leaves out a row in which all parts are NULL.
+    are_null = reduce(pc.and_, map(pc.is_null, given))
+    given[0] = pc.if_else(are_null, "", given[0])
     joined = pc.binary_join_element_wise(*given, ".", null_handling="skip")
     return pc.if_else(pc.equal(joined, ""), NO_TABLE, joined)
 
