@@ -307,7 +307,9 @@ def test_a_log_without_rows(tmp_path: Path) -> None:
 
 def test_rows_whose_source_has_no_names() -> None:
     """A heartbeat or a DDL statement may name nothing; it does not concern the table."""
-    nowhere = replace(truncate(9), source=cw.Source("s", None, None, None))
+    nowhere = replace(
+        truncate(9), source=cw.Source(system="s", database=None, schema=None, table=None)
+    )
     log = log_of(placed(nowhere, change(a=1), nowhere))
     (row,) = cwa.history(log, table="d.t", apply_as_truncates=True).to_pylist()
     assert row["is_current"]
