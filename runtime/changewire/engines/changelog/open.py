@@ -23,7 +23,7 @@ def open_letters(log: LogRows) -> pa.Table:
         OutputError: It is no log.
         FramingError: It cannot be read.
     """
-    return _open(log, DEAD_LETTER, (CHANGE, CONTROL, MESSAGE), lambda *_: True)
+    return _open(log, DEAD_LETTER, (CHANGE, CONTROL, MESSAGE), _always)
 
 
 def open_refusals(log: LogRows) -> pa.Table:
@@ -36,6 +36,10 @@ def open_refusals(log: LogRows) -> pa.Table:
         FramingError: It cannot be read.
     """
     return _open(log, REFUSED, (CHANGE,), lambda other, attempt: other > attempt)
+
+
+def _always(_other: int, _attempt: int) -> bool:
+    return True
 
 
 def _open(

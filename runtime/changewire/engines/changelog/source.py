@@ -30,8 +30,8 @@ class LogRows:
         has_kinds: Whether it has the column ``kind``. Without it all rows are changes.
     """
 
-    def __init__(self, log: ChangeLog) -> None:
-        """Open a log.
+    def __init__(self, log: Any) -> None:
+        """Open a log, which is a `ChangeLog`.
 
         Raises:
             TypeError: It is neither a folder nor a table.
