@@ -108,4 +108,5 @@ def merged(messages: DataFrame, lake: Path, since: datetime) -> int | None:
 def looked_at(spark: SparkSession, log: str) -> list[DataFrame]:
     """Return what a log says."""
     rows: DataFrame = cws.current(spark, log, table="shop.users")
-    return [rows, cws.dead_letters(spark, log), cws.refused(spark, log)]
+    versions: DataFrame = cws.history(spark, log, table="shop.users", rows="variant")
+    return [rows, versions, cws.dead_letters(spark, log), cws.refused(spark, log)]
