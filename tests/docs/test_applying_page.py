@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.docs.pages import ROOT, blocks
 from tests.runtime.engines.stream.streams import TYPE, stream
+from tests.samples import MIXED_COUNTS
 
 from changewire.engines.layout import CHANGE
 from changewire.tables.routing import APPLY_FAILED, REFUSALS
@@ -36,7 +37,7 @@ def test_the_page_runs(
         exec(block, names)  # noqa: S102 - our own text
     assert "9 changes" in capsys.readouterr().out
     log = spark.read.format("delta").load(str(tmp_path / "log"))
-    assert log.where(f"kind = '{CHANGE}'").count() == made.expected()["changes"].total()
+    assert log.where(f"kind = '{CHANGE}'").count() == MIXED_COUNTS["changes"]
     table = str(tmp_path / "tables" / "test" / "no_set")
     assert spark.read.format("delta").load(table).columns == ["key", "row", "_changewire"]
     assert names["replayed"][:3] == (1, 0, 0)  # still rejected

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
@@ -191,7 +191,7 @@ def test_files_are_a_stream_with_positions(spark: SparkSession, tmp_path: Path) 
     """Each message has the path and the number of its record, whatever the names of files are."""
     folder = tmp_path / "in"
     folder.mkdir()
-    places = {
+    places: dict[str, Any] = {
         "log": str(tmp_path / "log"),
         "target": str(tmp_path / "{table}"),
         "checkpoint": str(tmp_path / "checkpoint"),
