@@ -26,7 +26,7 @@ def test_the_page_runs(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The queries of the page land every element and make tables that are as their log says."""
-    made = stream(tmp_path, 1)
+    stream(tmp_path, 1)
     names: dict[str, Any] = {
         "spark": spark,
         "columns": TYPE,
