@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -21,9 +20,3 @@ def property_text(value: Any) -> str:
 def property_value(text: str | None) -> Any:
     """Return the value of a property; None if the table has none."""
     return None if text is None else msgspec.json.decode(b64decode(text))
-
-
-def as_pairs(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the column of a row's metadata with its map as Arrow takes maps."""
-    columns = metadata["columns"]
-    return {**metadata, "columns": None if columns is None else [*columns.items()]}
