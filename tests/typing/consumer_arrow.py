@@ -52,7 +52,8 @@ def explained(log: cwa.ChangeLog) -> list[str]:
     """Return why changes did nothing to a row."""
     history: cwa.History = cwa.trace(log, {"id": 1}, table="shop.users")
     steps: list[cwa.Step] = history.steps
-    return [step.refused.reason for step in steps if step.refused is not None]
+    refusals: list[cwa.StepRefusal | None] = [step.refused for step in steps]
+    return [one.reason for one in refusals if one is not None]
 
 
 def open_ones(log: cwa.ChangeLog) -> int:

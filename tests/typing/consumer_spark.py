@@ -82,7 +82,7 @@ def merged(messages: DataFrame, lake: Path, since: datetime) -> int | None:
     """Merge changes into tables, apply dead letters again, and remove old deleted rows."""
     spark, log, target = messages.sparkSession, str(lake / "log"), str(lake / "{table}")
     query = cws.apply_changes(
-        messages,
+        messages if messages.isStreaming else cws.stream_files(spark, str(lake / "in")),
         format="auto",
         log=log,
         target=target,
@@ -110,3 +110,11 @@ def looked_at(spark: SparkSession, log: str) -> list[DataFrame]:
     rows: DataFrame = cws.current(spark, log, table="shop.users")
     versions: DataFrame = cws.history(spark, log, table="shop.users", rows="variant")
     return [rows, versions, cws.dead_letters(spark, log), cws.refused(spark, log)]
+
+
+def explained(spark: SparkSession, log: str) -> list[str]:
+    """Return why changes did nothing to a row."""
+    history: cws.History = cws.trace(spark, log, {"id": 1}, table="shop.users")
+    steps: list[cws.Step] = history.steps
+    refusals: list[cws.StepRefusal | None] = [step.refused for step in steps]
+    return [one.reason for one in refusals if one is not None]

@@ -23,6 +23,8 @@ NOT_RUN = {
     "doctor": "asks a broker, with the tests of a real one",
     "generate": "takes schemas of somebody's own, in tests of its own",
     "trace": "reads a log, in tests of its own",
+    "verify": "reads a log in Spark, in tests of its own",
+    "rebuild": "reads a log in Spark, in tests of its own",
     "history": "reads a log, in tests of its own",
     "current": "reads a log, in tests of its own",
     "dead-letters": "reads a log, in tests of its own",
