@@ -51,10 +51,10 @@ PROCESSES = ("--numprocesses=2", "--dist=loadfile", "--no-loadscope-reorder", "-
 DECODE = ("test_decode", "test_spark_engine", "test_spark_schemas", "test_variant")
 TYPED = ("test_typed_rows", "test_rows_by_json_schema")
 STREAM = ("stream/test_landing", "stream/test_once", "stream/test_start")
-KAFKA = ("kafka/test_read", "apply/test_histories", "apply/test_topic")
-TABLES = (*("apply/test_adopt", "apply/test_tables", "apply/test_typed_tables", "apply/test_ways"),)
+KAFKA = ("kafka/test_read",)
+TABLES = tuple(f"merge/test_{name}" for name in ("adopt", "cases", "histories", "once", "tables"))
 LINES = {
-    "4.0": (*DECODE, *TYPED, *STREAM, *KAFKA, *TABLES, "apply/test_iceberg"),
+    "4.0": (*DECODE, *TYPED, *STREAM, *KAFKA, *TABLES),
     "4.2": (*DECODE, *TYPED, *STREAM, *KAFKA, *TABLES),
     "4.3": (*DECODE, *TYPED, *STREAM),
     "connect": ("test_connect",),
@@ -432,7 +432,7 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def bench_stream(session: nox.Session) -> None:
-    """Measure streams from Kafka to Delta beside jobs written by hand; ``-- --only log``."""
+    """Measure streams from Kafka beside jobs written by hand; one row: ``-- --only log``."""
     install_wheel(session, tuple(EXTRAS), ("bench", "tests"))
     install_native(session, "release")
     session.run("python", "-m", "benchmarks.streams", *session.posargs)

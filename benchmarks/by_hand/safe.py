@@ -1,6 +1,6 @@
 """A merge by hand that keeps deleted rows, flagged, and counts what it did.
 
-So an older write in a later batch brings no deleted row back, as with changewire's tombstones.
+So an older write in a later batch brings no deleted row back, as with ``deletes="flag"``.
 """
 
 from __future__ import annotations

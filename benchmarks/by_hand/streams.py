@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -58,7 +58,7 @@ def merge(
     messages: DataFrame,
     *,
     table: str,
-    log: str | None,
+    log: str,
     checkpoint: str,
     trigger: Mapping[str, Any],
 ) -> StreamingQuery:
@@ -67,28 +67,23 @@ def merge(
     Args:
         messages: A stream of Kafka's source.
         table: Path of the table.
-        log: Path of a change log that gets each batch first; None for none.
+        log: Path of a change log that gets each batch first.
         checkpoint: Folder of the checkpoint.
         trigger: Arguments of `DataStreamWriter.trigger`.
     """
-    create(messages.sparkSession, table)
+    spark = messages.sparkSession
+    spark.sql(f"CREATE TABLE IF NOT EXISTS delta.`{table}` ({TABLE}) USING delta")
 
     def write(batch: DataFrame, number: int) -> None:
-        if log is not None:
-            batch.persist()
-            writer = log_rows(batch).write.format("delta").mode("append")
-            writer = writer.option("txnAppId", checkpoint).option("txnVersion", str(number))
-            writer.save(log)
+        batch.persist()
+        writer = log_rows(batch).write.format("delta").mode("append")
+        writer = writer.option("txnAppId", checkpoint).option("txnVersion", str(number))
+        writer.save(log)
         batch.sparkSession.sql(MERGE.format(table=f"delta.`{table}`"), source=newest(batch))
         batch.unpersist()
 
     writer = dataworks.parsed(messages, COLUMNS).writeStream.foreachBatch(write)
     return writer.option("checkpointLocation", checkpoint).trigger(**trigger).start()
-
-
-def create(spark: SparkSession, table: str) -> None:
-    """Make the merged table."""
-    spark.sql(f"CREATE TABLE IF NOT EXISTS delta.`{table}` ({TABLE}) USING delta")
 
 
 def log_rows(parsed: DataFrame) -> DataFrame:

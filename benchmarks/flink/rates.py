@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple
 
 import changewire.arrow as cwa
 from benchmarks import topics
+from benchmarks.cpu import cpu_seconds
 from benchmarks.flink import sql
-from benchmarks.streams.watching import cpu_seconds
 from benchmarks.tables import Result
 from changewire.engines.native import SWITCH, installed
 

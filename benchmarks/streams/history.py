@@ -1,12 +1,13 @@
 """Messages of DataWorks about rows of one table: of about 0.5 KB, and repeated as a topic has them.
 
 A message that stands twice stands there in a row, so that a job which forgets deleted rows comes
-to the same table.
+to the same table; unless some are sent late, which only a careful job survives.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from heapq import heappop, heappush
 from random import Random
 from typing import Final
 
@@ -22,6 +23,9 @@ FIRST: Final = 1620457642589000000
 
 DELETES, DOUBLES, BROKEN = 0.1, 0.1, 0.001
 """Shares of the messages: deletes, those sent once more, and those that cannot be read."""
+
+LATE: Final = 0.1
+"""Share of the messages that come late: half of them only then, the others once more."""
 
 Sent = tuple[int, bytes, bytes]
 """Partition, key and value of a record."""
@@ -70,6 +74,21 @@ def history(
         schema = schemas[row // PARTITIONS % tables]
         last[partition] = partition, str(row).encode(), _message(random, i, op, row, schema)
         yield last[partition]
+
+
+def with_late(records: Iterable[Sent], distance: int) -> Iterator[Sent]:
+    """Yield records, some of them late by up to so many messages; half of these twice."""
+    random, waiting = Random(2), list[tuple[int, int, Sent]]()
+    for number, record in enumerate(records):
+        while waiting and waiting[0][0] <= number:
+            yield heappop(waiting)[-1]
+        drawn = random.random()
+        if drawn < LATE:
+            heappush(waiting, (number + random.randint(1, distance), number, record))
+        if drawn >= LATE / 2:
+            yield record
+    while waiting:
+        yield heappop(waiting)[-1]
 
 
 def _op(random: Random, *, is_there: bool) -> str:

@@ -14,9 +14,9 @@ from pyspark.sql import SparkSession
 from tests.support.session import settings
 
 import changewire.spark as cws
+from benchmarks.cpu import cpu_seconds
 from benchmarks.streams.jobs import JOBS, Job
 from benchmarks.streams.seeds import seed
-from benchmarks.streams.watching import Sample, cpu_seconds, watched
 
 SETTINGS: Final = {
     "spark.driver.memory": "3g",
@@ -30,7 +30,7 @@ TUNED: Final = ("spark.databricks.delta.snapshotPartitions",)
 _WARM_UP: Final = 20_000
 """Messages of a batch of the topic that is read first, at least: small ones would be hundreds."""
 
-_SECONDS: Final = 1
+_SECONDS: Final = 0.2
 """How often the query is asked how far it is."""
 
 
@@ -40,20 +40,32 @@ class Done(msgspec.Struct, tag=True):
     Attributes:
         seconds: Time from the start of its query to its end.
         cpu: CPU time of driver, JVM and workers in that time, in seconds.
-        batches: For each batch its rows, and its milliseconds by step as Spark tells them.
-        samples: Memory over time.
+        batches: What each batch took.
     """
 
     seconds: float
     cpu: float
-    batches: list[dict[str, int]]
-    samples: list[Sample]
+    batches: list[Took]
+
+
+class Took(msgspec.Struct):
+    """What a batch took.
+
+    Attributes:
+        rows: Messages of it.
+        seconds: Its time, as Spark tells it.
+        cpu: CPU time since the batch before it, in seconds.
+    """
+
+    rows: int
+    seconds: float
+    cpu: float
 
 
 class Batch(msgspec.Struct, tag=True):
-    """How far a job is: messages that were read so far."""
+    """How far a job is: number of its last batch."""
 
-    messages: int
+    number: int
 
 
 def run(job: Job) -> Done:
@@ -67,13 +79,10 @@ def run(job: Job) -> Done:
         JOBS[job.name](first).awaitTermination()
     if job.seed:
         seed(spark, job)
-    with watched() as samples:
-        cpu, start = cpu_seconds(), time.perf_counter()
-        query = JOBS[job.name](job)
-        batches = _batches(query)
-        seconds = time.perf_counter() - start
-        cpu = cpu_seconds() - cpu
-    return Done(seconds, cpu, batches, samples)
+    cpu, start = cpu_seconds(), time.perf_counter()
+    batches = _batches(JOBS[job.name](job), cpu)
+    seconds = time.perf_counter() - start
+    return Done(seconds, cpu_seconds() - cpu, batches)
 
 
 def _session(job: Job) -> SparkSession:
@@ -89,20 +98,31 @@ def _session(job: Job) -> SparkSession:
     return builder.getOrCreate()
 
 
-def _batches(query: Any) -> list[dict[str, int]]:
-    """Return what Spark tells of each batch, and say it at once."""
-    batches: dict[int, dict[str, int]] = {}
+def _batches(query: Any, cpu: float) -> list[Took]:
+    """Return what each batch took, and say how far the query is.
+
+    Args:
+        query: The query.
+        cpu: CPU time before it started, in seconds.
+    """
+    spent: dict[int, float] = {}
     # PySpark's own `recentProgress` takes some seconds of CPU time after ten batches.
     of_jvm = query._jsq  # noqa: SLF001
     ended = False
     while not ended:
         ended = bool(query.awaitTermination(_SECONDS))
-        for progress in of_jvm.recentProgress():
-            batch = msgspec.json.decode(progress.json())
-            if batch["numInputRows"] and batch["batchId"] not in batches:
-                batches[batch["batchId"]] = {"rows": batch["numInputRows"], **batch["durationMs"]}
-                say(Batch(sum(one["rows"] for one in batches.values())))
-    return [*batches.values()]
+        progress = of_jvm.lastProgress()
+        if progress is not None and progress.batchId() not in spent:
+            spent[progress.batchId()] = cpu_seconds()
+            say(Batch(progress.batchId()))
+    found = []
+    for told in map(msgspec.json.decode, (one.json() for one in of_jvm.recentProgress())):
+        if told["numInputRows"]:
+            now = spent.get(told["batchId"], cpu)
+            seconds = told["durationMs"]["triggerExecution"] / 1000
+            found.append(Took(told["numInputRows"], seconds, now - cpu))
+            cpu = now
+    return found
 
 
 def say(told: object) -> None:

@@ -1,4 +1,4 @@
-"""The jobs that are timed: each starts its query from a topic to Delta tables."""
+"""The jobs that are timed: each starts its query from a topic to a log, and to tables."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ from benchmarks.by_hand import safe
 from benchmarks.by_hand import streams as by_hand
 from benchmarks.by_hand import tables as tables_by_hand
 from benchmarks.streams.history import TABLE, table_names
-from changewire.engines.spark.log.land import land
-from changewire.engines.spark.merge.query import apply_changes
 
 FORMAT: Final = "dataworks-json"
 
@@ -41,15 +39,10 @@ ROW: Final = StructType(
 
 ONCE: Final = {"availableNow": True}
 
-LOG, LOG_BY_HAND = "changewire", "by hand"
-TYPED, JSON = "changewire, typed columns", "changewire, JSON text"
-MERGE_BY_HAND, BOTH_BY_HAND = "by hand, table alone", "by hand, change log and table"
-TABLES, TABLES_BY_HAND = "changewire, any tables", "by hand, change log and any tables"
-SAFE_BY_HAND = "by hand, change log and table, deleted rows kept"
-ONE_LOG = "changewire, one log"
-REMOVED, FLAGGED = (
-    f"changewire, one log and one MERGE, deleted rows {n}" for n in ("removed", "flagged")
-)
+LOG_BY_HAND, LOG = "plain by hand, log alone", "changewire, log alone"
+PLAIN, SAFE, TABLES_BY_HAND = "plain by hand", "careful by hand", "plain by hand, any tables"
+REMOVED, FLAGGED = (f"changewire, deleted rows {what}" for what in ("removed", "flagged"))
+JSON = "changewire, JSON text"
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -60,11 +53,10 @@ class Job(msgspec.Struct, frozen=True):
         server: Bootstrap server of the broker.
         topic: The topic.
         warm_up: A small topic that is read first, untimed, into tables of its own.
-        folder: Gets tables and checkpoint.
+        folder: Gets log, tables and checkpoint.
         batch: Messages of a batch, at most.
         seed: Rows that the table has before.
-        layout: How these lie, one of `seeds.LAYOUTS`.
-        tables: Number of tables; of `TABLES` and `TABLES_BY_HAND`, as is the next one.
+        tables: Number of tables; of `TABLES_BY_HAND` and ours, as is the next one.
         format: Table format: ``delta`` or ``iceberg``.
         is_warm: Whether the small topic is read first.
         has_defaults: Whether the session has the settings that Spark and Delta have, in place of
@@ -78,7 +70,6 @@ class Job(msgspec.Struct, frozen=True):
     folder: str
     batch: int
     seed: int = 0
-    layout: str = "plain"
     tables: int = 1
     format: str = "delta"
     is_warm: bool = True
@@ -86,13 +77,13 @@ class Job(msgspec.Struct, frozen=True):
 
     @property
     def table(self) -> str:
-        """The merged table."""
-        return str(Path(self.folder, TABLE))
+        """The merged table, of one."""
+        return self.place(TABLE)
 
     @property
     def log(self) -> str:
-        """The change log."""
-        return str(Path(self.folder, "log", "changes"))
+        """The log."""
+        return self.place("log")
 
     @property
     def checkpoint(self) -> str:
@@ -100,11 +91,9 @@ class Job(msgspec.Struct, frozen=True):
         return str(Path(self.folder, "checkpoint"))
 
     @property
-    def outputs(self) -> dict[str, Any]:
-        """The arguments of `write_stream` and `apply_changes` that name places."""
-        log = Path(self.folder, "log")
-        others = {name: str(log / name) for name in ("controls", "dead_letters")}
-        return {"changes": self.log, **others, "checkpoint": self.checkpoint, "trigger": ONCE}
+    def common(self) -> dict[str, Any]:
+        """The arguments that all jobs have."""
+        return {"log": self.log, "checkpoint": self.checkpoint, "trigger": ONCE}
 
     def place(self, table: str) -> str:
         """Return where a table is: a path of Delta, or a name in the catalog of Iceberg."""
@@ -124,99 +113,42 @@ def messages(job: Job) -> DataFrame:
 
 
 def _log(job: Job) -> StreamingQuery:
-    decoded = cws.decode(messages(job), format=FORMAT)
-    return cws.write_stream(decoded, **job.outputs)
+    return cws.land(messages(job), format=FORMAT, **job.common)
+
+
+def _merge(job: Job, **options: Any) -> StreamingQuery:
+    target, given = job.place("{table}"), {**job.common, **options}
+    return cws.apply_changes(messages(job), format=FORMAT, sink=job.format, target=target, **given)
 
 
 def _log_by_hand(job: Job) -> StreamingQuery:
-    return by_hand.land(messages(job), log=job.log, checkpoint=job.checkpoint, trigger=ONCE)
-
-
-def _typed(job: Job) -> StreamingQuery:
-    target = f"{job.folder}/{{table}}"
-    return cws.apply_changes(messages(job), format=FORMAT, target=target, rows=ROW, **job.outputs)
-
-
-def _json(job: Job) -> StreamingQuery:
-    target = f"{job.folder}/{{table}}"
-    return cws.apply_changes(messages(job), format=FORMAT, target=target, **job.outputs)
-
-
-def _one_log(job: Job) -> StreamingQuery:
-    place = str(Path(job.folder, "one", "log"))
-    return land(messages(job), format=FORMAT, log=place, checkpoint=job.checkpoint, trigger=ONCE)
-
-
-def _one_merge(job: Job, deletes: str) -> StreamingQuery:
-    return apply_changes(
-        messages(job),
-        format=FORMAT,
-        log=job.place("one_log"),
-        sink=job.format,
-        target=job.place("{table}"),
-        rows=ROW,
-        deletes=deletes,
-        checkpoint=job.checkpoint,
-        trigger=ONCE,
-    )
+    return by_hand.land(messages(job), **job.common)
 
 
 def _merge_by_hand(job: Job) -> StreamingQuery:
-    places = {"table": job.table, "checkpoint": job.checkpoint}
-    return by_hand.merge(messages(job), log=None, trigger=ONCE, **places)
+    return by_hand.merge(messages(job), table=job.table, **job.common)
 
 
-def _both_by_hand(job: Job) -> StreamingQuery:
-    places = {"table": job.table, "log": job.log, "checkpoint": job.checkpoint}
-    return by_hand.merge(messages(job), trigger=ONCE, **places)
-
-
-def _tables(job: Job) -> StreamingQuery:
-    names = ("changes", "controls", "dead_letters")
-    outputs: dict[str, Any] = {name: job.place(name) for name in names}
-    return cws.apply_changes(
-        messages(job),
-        format=FORMAT,
-        sink=job.format,
-        target=job.place("{table}"),
-        rows=ROW,
-        checkpoint=job.checkpoint,
-        trigger=ONCE,
-        **outputs,
-    )
+def _safe_by_hand(job: Job) -> StreamingQuery:
+    counts: list[dict[str, int]] = []
+    return safe.merge(messages(job), table=job.table, told=counts.append, **job.common)
 
 
 def _tables_by_hand(job: Job) -> StreamingQuery:
     is_path = job.format == "delta"
     places = {name: job.place(name) for name in table_names(job.tables)}
-    return tables_by_hand.merge(
-        messages(job),
-        tables={n: f"delta.`{place}`" if is_path else place for n, place in places.items()},
-        log=job.place("changes"),
-        format=job.format,
-        checkpoint=job.checkpoint,
-        trigger=ONCE,
-    )
-
-
-def _safe_by_hand(job: Job) -> StreamingQuery:
-    places = {"table": job.table, "log": job.log, "checkpoint": job.checkpoint}
-    counts: list[dict[str, int]] = []
-    return safe.merge(messages(job), trigger=ONCE, told=counts.append, **places)
+    tables = {n: f"delta.`{place}`" if is_path else place for n, place in places.items()}
+    return tables_by_hand.merge(messages(job), tables=tables, format=job.format, **job.common)
 
 
 JOBS: Final[Mapping[str, Callable[[Job], StreamingQuery]]] = {
-    LOG: _log,
     LOG_BY_HAND: _log_by_hand,
-    TYPED: _typed,
-    JSON: _json,
-    MERGE_BY_HAND: _merge_by_hand,
-    BOTH_BY_HAND: _both_by_hand,
-    TABLES: _tables,
+    LOG: _log,
+    PLAIN: _merge_by_hand,
+    SAFE: _safe_by_hand,
     TABLES_BY_HAND: _tables_by_hand,
-    SAFE_BY_HAND: _safe_by_hand,
-    ONE_LOG: _one_log,
-    REMOVED: partial(_one_merge, deletes="remove"),
-    FLAGGED: partial(_one_merge, deletes="flag"),
+    REMOVED: partial(_merge, rows=ROW, deletes="remove"),
+    FLAGGED: partial(_merge, rows=ROW, deletes="flag"),
+    JSON: _merge,
 }
 """What starts each job."""

@@ -1,4 +1,4 @@
-"""What a run measures, and its jobs: one after the other, in processes of their own."""
+"""Topics, and jobs that read them: one after the other, in processes of their own."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
+from benchmarks.streams.cases import Case, fields_of
 from benchmarks.streams.history import PARTITIONS, Sent, history
 from benchmarks.streams.job import Batch, Done
 from benchmarks.streams.jobs import Job
@@ -28,58 +29,62 @@ class JobError(Exception):
     """A job failed; the text ends with what it said last."""
 
 
-class Run(msgspec.Struct, frozen=True):
-    """What a run measures, and where.
+class Run(msgspec.Struct):
+    """Where jobs run, and what they did.
 
     Attributes:
         server: Bootstrap server of the broker.
         folder: Gets what jobs write, while they run.
-        messages: Messages of a topic.
-        batch: Messages of a batch, at most.
         warm_up: Messages that each job reads first.
-        rounds: How often each job is timed.
-        changes: Changes that are merged into tables of some sizes.
-        sizes: Rows of these tables.
-        batches: Small batches of a job; the first third of them warms up.
+        filled: Names of the topics that are there.
+        done: What jobs did, by all that they were told.
     """
 
     server: str
     folder: Path
-    messages: int = 1_000_000
-    batch: int = 100_000
     warm_up: int = 20_000
-    rounds: int = 1
-    changes: int = 1_000_000
-    sizes: tuple[int, ...] = (1_000_000, 5_000_000)
-    batches: int = 15
+    filled: set[str] = set()
+    done: dict[str, Done] = {}
 
-    def fill(self, topic: str, records: Iterable[Sent]) -> int:
-        """Make a topic; return the bytes of a message, on average."""
-        say(f"topic {topic}")
-        count, size = fill(self.server, topic, records)
-        say(f"  {count} messages, {size / 2**20:.0f} MB")
-        return round(size / count)
+    def fill(self, topic: str, records: Iterable[Sent]) -> None:
+        """Make a topic, if it is not there."""
+        if topic not in self.filled:
+            say(f"topic {topic}")
+            count, size = fill(self.server, topic, records)
+            say(f"  {count} messages, {size / 2**20:.0f} MB")
+            self.filled.add(topic)
 
-    def warm(self) -> None:
-        """Make the topic that each job reads first."""
-        records = history(self.warm_up, lambda random: random.randrange(_WARM_UP_ROWS))
-        self.fill(WARM_UP, records)
+    def compare(self, case: Case, rounds: int) -> dict[str, list[Done]]:
+        """Run the jobs of a case in turn, the peer first; return what each did in each round."""
+        self.fill(WARM_UP, history(self.warm_up, lambda draw: draw.randrange(_WARM_UP_ROWS)))
+        self.fill(case.topic.name, case.topic.records())
+        found: dict[str, list[Done]] = {name: [] for name in (case.peer, *case.ours)}
+        for number in range(1, rounds + 1):
+            say(f"{case.title}, round {number} of {rounds}")
+            for name, each in found.items():
+                each.append(self.time(name, case, number))
+        return found
 
-    def time(self, name: str, topic: str, **fields: Any) -> Done:
-        """Run a job in a folder that goes with it.
+    def time(self, name: str, case: Case, number: int) -> Done:
+        """Run a job in a folder that goes with it, if it did not run in this round before.
 
         Args:
             name: One of `jobs.JOBS`.
-            topic: The topic that it reads.
-            fields: Other fields of the job; a batch has the messages of the run by default.
+            case: What it is run for.
+            number: Of the round.
 
         Raises:
             JobError: It failed.
         """
-        # Spark rounds down what it takes of each partition.
-        batch = fields.pop("batch", self.batch) + PARTITIONS
-        with TemporaryDirectory(dir=self.folder) as folder:
-            return run(Job(name, self.server, topic, WARM_UP, folder, batch, **fields))
+        fields = fields_of(case)
+        told = repr((name, case.topic.name, fields, number))
+        if told not in self.done:
+            # Spark rounds down what it takes of each partition.
+            fields["batch"] += PARTITIONS
+            with TemporaryDirectory(dir=self.folder) as folder:
+                job = Job(name, self.server, case.topic.name, WARM_UP, folder, **fields)
+                self.done[told] = run(job)
+        return self.done[told]
 
 
 def run(job: Job) -> Done:
@@ -100,7 +105,7 @@ def run(job: Job) -> Done:
             if isinstance(told, Done):
                 done = told
             else:
-                say(f"  {job.name}: {told.messages} messages")
+                say(f"  {job.name}: batch {told.number}")
     if process.returncode or done is None:
         text = said.read_text(encoding="utf-8", errors="replace")[-_LAST:]
         raise JobError(f"{job.name} ended with {process.returncode}:\n{text}")

@@ -3,7 +3,7 @@
 ``nox -s demo_stream`` runs this, or ``python -m examples.demo_stream [FOLDER]`` where changewire is
 installed with its extras ``cli``, ``spark``, ``kafka`` and ``delta``. All parts are real: a Kafka
 broker, Spark, tables of Delta. The folder, ``build/demo_stream`` unless given, is made anew. The
-exit code is 1 if an element is lost or double, or a row is not what its messages mean.
+exit code is 1 if an element is lost or double, or a row is not what its messages or the log mean.
 """
 
 import json
@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from examples.broker import BrokerError, broker
 from examples.demo.screen import indented, title
@@ -41,6 +41,18 @@ NO_SET: Final = {
 _WIDTH: Final = 100
 
 
+class Course(NamedTuple):
+    """How the commands went.
+
+    Attributes:
+        committed: Messages of the second run that the killed driver had committed.
+        is_verified: Whether the last command found every row of the tables as the log has it.
+    """
+
+    committed: int
+    is_verified: bool
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run all steps; return the exit code."""
     folder = Path(arguments[0]) if arguments else OUTPUT
@@ -55,22 +67,21 @@ def main(arguments: Sequence[str]) -> int:
         programs = Programs(console, folder)
         with broker(folder / "kafka") as server:
             indented(console, f"Kafka listens on {server}.")
-            killed = steps(console, programs, server, folder)
+            course = steps(console, programs, server, folder)
             found = audit(server, TOPIC, folder, NULL_SET)
     except (BrokerError, JarsError) as error:
         sys.exit(str(error))
-    facts.show(console, found, killed, time.monotonic() - started)
-    return 0 if found.are_good else 1
+    seconds = time.monotonic() - started
+    facts.show(console, found, course.committed, seconds, is_verified=course.is_verified)
+    return 0 if found.are_good and course.is_verified else 1
 
 
-def steps(console: Console, programs: Programs, server: str, folder: Path) -> int:
-    """Run the commands of the page; return how many messages the killed driver had committed."""
+def steps(console: Console, programs: Programs, server: str, folder: Path) -> Course:
+    """Run the commands of the page; return how they went."""
+    output, target = folder / "ops", f"--target {folder}/tables/{{table}}"
     produce = f"python -m examples.produce {server} {TOPIC}"
-    tables = (
-        f"--format aerospike-json --target {folder}/tables/{{table}} "
-        f"--checkpoint {folder}/checkpoint"
-    )
-    run = f"changewire run --kafka {server} --subscribe {TOPIC} {tables} --output {folder}/log"
+    tables = f"--format aerospike-json {target} --checkpoint {folder}/checkpoint"
+    run = f"changewire run --kafka {server} --subscribe {TOPIC} {tables} --output {output}"
 
     title(console, "A producer sends the valid messages, and a query builds a table from them")
     programs.run(f"{produce} {MESSAGES}/users.jsonl")
@@ -88,10 +99,14 @@ def steps(console: Console, programs: Programs, server: str, folder: Path) -> in
     title(console, "After a restart it continues after the last committed batch")
     programs.run(run, shown=6)
 
-    title(console, "A dead letter is replayed, now that its table is named")
+    title(console, "A change that no table took is replayed, now that its table is named")
+    named = f"--null-set {NULL_SET}"
     where = "--where \"code = 'table-missing'\""
-    programs.run(f"changewire replay {folder}/log {tables} --null-set {NULL_SET} {where}")
-    return committed
+    programs.run(f"changewire replay {output} {tables} {named} {where}")
+
+    title(console, "Every row of the tables is compared with the log")
+    verified = programs.run(f"changewire verify {output} {target} {named}")
+    return Course(committed, is_verified=verified.code == 0)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Whether outputs and tables hold what the topic holds: read again here, without Spark.
+"""Whether log and tables hold what the topic holds: read again here, without Spark.
 
 The topic is decoded in this process, and `changewire.tables` applies its changes in memory; the
 files of Delta are read by deltalake. Nothing is taken from what the query said of itself.
@@ -19,6 +19,8 @@ from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
 
 import changewire as cw
 from changewire.codec import json_form
+from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER
+from changewire.engines.log import REFUSED
 from changewire.framing import Position, Record
 from changewire.tables import (
     MemoryTables,
@@ -46,13 +48,14 @@ class Facts(NamedTuple):
     Attributes:
         messages: Messages in the topic.
         elements: Elements of these messages: those of a batch count one by one.
-        changes: Rows of the change log.
-        controls: Rows of the control events.
+        changes: Changes in the log.
+        controls: Control events in the log.
         dead_letters: Dead letters that are left.
-        replayed: Dead letters that were applied later.
+        refused: Changes that no table took, and that are left.
+        replayed: Elements that were replayed.
         rows: Rows of the tables.
-        lost: Elements that are in no output.
-        double: Elements that are in the outputs more than once.
+        lost: Elements that the log lacks.
+        double: Elements that are in the log more than once.
         wrong_rows: Rows of tables that the messages do not mean, or that are missing.
     """
 
@@ -61,6 +64,7 @@ class Facts(NamedTuple):
     changes: int
     controls: int
     dead_letters: int
+    refused: int
     replayed: int
     rows: int
     lost: int
@@ -74,7 +78,7 @@ class Facts(NamedTuple):
 
 
 def audit(server: str, topic: str, folder: Path, null_set: str) -> Facts:
-    """Compare what is below a folder, in ``log`` and ``tables``, with a topic of one partition.
+    """Compare ``ops/log`` and ``tables`` below a folder with a topic of one partition.
 
     Args:
         server: Bootstrap server.
@@ -84,18 +88,23 @@ def audit(server: str, topic: str, folder: Path, null_set: str) -> Facts:
     """
     records = list(read(server, topic))
     wanted, changes = elements_of(records)
-    outputs = {name: _rows(folder / "log" / name) for name in ("changes", "controls")}
-    letters = _rows(folder / "log" / "dead_letters")
-    left = [letter for letter in letters if letter.get("replayed") is None]
-    found = Counter(map(_place, [*outputs["changes"], *outputs["controls"], *left]))
+    log = _rows(folder / "ops" / "log")
+    landed = [row for row in log if row["kind"] != REFUSED and not row["attempt"]]
+    again = {_place(row) for row in log if row["kind"] != REFUSED and row["attempt"]}
+    places = {
+        kind: {_place(row) for row in log if row["kind"] == kind and not row["attempt"]}
+        for kind in (CHANGE, CONTROL, DEAD_LETTER, REFUSED)
+    }
+    found = Counter(map(_place, landed))
     tables = tables_below(folder / "tables")
     return Facts(
         messages=len(records),
         elements=len(wanted),
-        changes=len(outputs["changes"]),
-        controls=len(outputs["controls"]),
-        dead_letters=len(left),
-        replayed=len(letters) - len(left),
+        changes=len(places[CHANGE]),
+        controls=len(places[CONTROL]),
+        dead_letters=len(places[DEAD_LETTER] - again),
+        refused=len(places[REFUSED] - again),
+        replayed=len(again),
         rows=sum(map(len, tables.values())),
         lost=len(wanted - found.keys()),
         double=found.total() - len(found.keys() & wanted),
@@ -150,11 +159,10 @@ def meant(changes: Iterable[PositionedChange], null_set: str) -> Content:
 
 
 def tables_below(folder: Path) -> Content:
-    """Return the rows of each table in a folder, by key; tables of tombstones are left out."""
+    """Return the rows of each table in a folder, by key."""
     return {
         path.name: {row["key"].encode(): msgspec.json.decode(row["row"]) for row in _rows(path)}
         for path in folder.iterdir()
-        if not path.name.endswith("__tombstones")
     }
 
 

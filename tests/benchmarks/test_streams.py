@@ -5,33 +5,30 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from benchmarks.streams import __main__ as program
-from benchmarks.streams.batches import FIRST, seconds
-from benchmarks.streams.history import PARTITIONS, history, table_names
-from benchmarks.streams.job import Done
+from benchmarks.cpu import cpu_seconds
+from benchmarks.streams.cases import CASES, Case, Topic, fields_of, small
+from benchmarks.streams.history import LATE, PARTITIONS, history, table_names, with_late
+from benchmarks.streams.job import Done, Took
 from benchmarks.streams.jobs import (
-    BOTH_BY_HAND,
+    FLAGGED,
     JOBS,
     JSON,
     LOG,
     LOG_BY_HAND,
-    MERGE_BY_HAND,
-    SAFE_BY_HAND,
-    TABLES,
+    PLAIN,
+    REMOVED,
+    SAFE,
     TABLES_BY_HAND,
-    TYPED,
     Job,
 )
-from benchmarks.streams.rates import memory, rates
+from benchmarks.streams.ratios import ratio, table, taken
 from benchmarks.streams.seeds import seed
-from benchmarks.streams.sizes import merges
 from benchmarks.streams.topics import fill
-from benchmarks.streams.watching import Sample, cpu_seconds, tenths, watched
-from benchmarks.tables import Result
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -93,29 +90,52 @@ def test_a_history_has_deletes_doubles_and_broken_messages() -> None:
     assert last.keys() == set(range(PARTITIONS))
 
 
+def test_late_messages_come_again_or_only_then() -> None:
+    """Of ten messages one is late, by no more than was said; half of these come twice."""
+    sent = [(0, b"", str(number).encode()) for number in range(20_000)]
+    found = [int(value) for _, _, value in with_late(sent, 500)]
+    counts = Counter(found)
+    assert {*counts} == {*range(len(sent))}
+    doubled = sum(number - 1 for number in counts.values())
+    assert 0.9 < doubled / (LATE / 2 * len(sent)) < 1.1
+    newest, behind = 0, list[int]()
+    for number in found:
+        newest = max(newest, number)
+        behind.append(newest - number)
+    late = sum(one > 0 for one in behind)
+    assert 0.9 < late / (LATE * len(sent)) < 1.1
+    assert 400 < max(behind) <= 500
+
+
 @pytest.mark.long
 @pytest.mark.usefixtures("interpreted")
-def test_change_logs_are_equal(spark: SparkSession, kafka: str, topic: str, tmp_path: Path) -> None:
+def test_logs_are_equal(spark: SparkSession, kafka: str, topic: str, tmp_path: Path) -> None:
     """Each column that is made by hand holds what changewire gives; refused are the same."""
     assert topic == TOPIC
-    ours, theirs = (run(job(name, kafka, tmp_path)) for name in (LOG, LOG_BY_HAND))
-    made = {(row["partition"], row["offset"]): row for row in read(spark, ours.log)}
-    refused = read(spark, ours.outputs["dead_letters"])
-    by_hand = read(spark, theirs.log)
-    assert len(by_hand) == MESSAGES == len(made) + len(refused)
-    found = {(r["partition"], r["offset"]): r for r in by_hand if r["kind"] == "change"}
-    assert found.keys() == made.keys()
-    names = set(by_hand[0].asDict()) - {"kind", "value", "elements"}
-    for place, row in found.items():
+    ours, theirs = (read(spark, run(job(name, kafka, tmp_path)).log) for name in (LOG, LOG_BY_HAND))
+    assert len(ours) == len(theirs) == MESSAGES
+    made, by_hand = (by_kind(rows) for rows in (ours, theirs))
+    assert {kind: rows.keys() for kind, rows in made.items()} == {
+        kind: rows.keys() for kind, rows in by_hand.items()
+    }
+    names = set(theirs[0].asDict()) - {"value", "elements"}
+    for place, row in by_hand["change"].items():
         for name in names:
-            mine, their = made[place][name], row[name]
+            mine, their = made["change"][place][name], row[name]
             if name in {"key", "before", "after", "attributes"}:
                 mine, their = as_values(mine), as_values(their)
             assert mine == their, name
-    letters = {(r["partition"], r["offset"], bytes(r["value"])) for r in refused}
-    dead = [r for r in by_hand if r["kind"] == "dead_letter"]
-    assert {(r["partition"], r["offset"], bytes(r["value"])) for r in dead} == letters
-    assert letters
+    dead = by_hand["dead_letter"]
+    assert dead
+    assert all(made["dead_letter"][place]["value"] == row["value"] for place, row in dead.items())
+
+
+def by_kind(rows: Iterable[Row]) -> dict[str, dict[tuple[int, int], Row]]:
+    """Return the rows of a log by kind and place."""
+    found: dict[str, dict[tuple[int, int], Row]] = {}
+    for row in rows:
+        found.setdefault(row["kind"], {})[row["partition"], row["offset"]] = row
+    return found
 
 
 @pytest.mark.long
@@ -125,29 +145,57 @@ def test_merged_tables_are_equal(
 ) -> None:
     """Every job comes to the same rows, typed or as JSON text, and to the same sequences."""
     assert topic == TOPIC
-    tables = {}
-    for name in (TYPED, MERGE_BY_HAND, BOTH_BY_HAND, SAFE_BY_HAND):
-        rows = read(spark, run(job(name, kafka, tmp_path)).table)
-        if name == SAFE_BY_HAND:
-            assert any(row["deleted"] for row in rows)
-            rows = [row for row in rows if not row["deleted"]]
-        tables[name] = {
-            row["id"]: (row["name"], row["balance"], row["created_at"], sequence(row))
-            for row in rows
-        }
-    assert tables[TYPED] == tables[MERGE_BY_HAND] == tables[BOTH_BY_HAND]
-    assert tables[TYPED] == tables[SAFE_BY_HAND]
-    assert 0 < len(tables[TYPED]) < ROWS
+    tables = {
+        name: living(read(spark, run(job(name, kafka, tmp_path)).table))
+        for name in (PLAIN, SAFE, REMOVED, FLAGGED)
+    }
+    assert all(found == tables[PLAIN] for found in tables.values())
+    assert 0 < len(tables[PLAIN]) < ROWS
     texts = [json.loads(row["row"]) for row in read(spark, run(job(JSON, kafka, tmp_path)).table)]
     assert {row["id"]: (row["name"], float(row["balance"])) for row in texts} == {
-        key: row[:2] for key, row in tables[TYPED].items()
+        key: row[:2] for key, row in tables[PLAIN].items()
     }
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("interpreted")
+def test_tables_of_late_messages_are_equal(spark: SparkSession, kafka: str, tmp_path: Path) -> None:
+    """The careful job and ours come to the same rows, in batches of a quarter of the messages."""
+    name = "late-streams-of-benchmarks"
+    sent = history(MESSAGES, lambda draw: draw.randrange(ROWS))
+    fill(kafka, name, with_late(sent, MESSAGES // 2))
+    safe, *ours = (
+        living(
+            read(
+                spark,
+                run(Job(each, kafka, name, name, str(tmp_path / each), MESSAGES // 4)).table,
+            )
+        )
+        for each in (SAFE, REMOVED, FLAGGED)
+    )
+    assert ours == [safe, safe]
+    assert 0 < len(safe) < ROWS
+
+
+def living(rows: Iterable[Row]) -> dict[int, tuple[Any, ...]]:
+    """Return the rows that are not deleted, with the sequences of their changes."""
+    return {
+        row["id"]: (row["name"], row["balance"], row["created_at"], sequence(row))
+        for row in rows
+        if not is_deleted(row)
+    }
+
+
+def is_deleted(row: Row) -> bool:
+    """Whether a row is kept as a deleted one."""
+    found = row.asDict(recursive=True)
+    return bool(found.get("deleted") or found.get("_changewire", {}).get("deleted"))
 
 
 def sequence(row: Row) -> int:
     """Return the sequence of the newest change of a row, of either table."""
     found = row.asDict()
-    return int(found["sequence"] if "sequence" in found else found["_changewire"]["sequence"][0])
+    return int(found["sequence"] if "sequence" in found else found["_changewire"]["major"])
 
 
 @pytest.mark.long
@@ -156,11 +204,11 @@ def test_changes_are_merged_into_tables_that_are_there(
     spark: SparkSession, kafka: str, tmp_path: Path
 ) -> None:
     """Both come to the same table of seeds and changes; rows that nothing changed stay."""
-    name, layout = "there", "clustered, deletion vectors"
+    name = "there"
     fill(kafka, name, history(200, lambda random: random.randrange(150), are_there=True))
     tables = []
-    for each in (TYPED, BOTH_BY_HAND):
-        mine = Job(each, kafka, name, name, str(tmp_path / each), 1000, 150, layout)
+    for each in (REMOVED, PLAIN):
+        mine = Job(each, kafka, name, name, str(tmp_path / each), 1000, 150)
         run(Job(each, kafka, name, name, str(tmp_path / each / "warm_up"), 1000))
         seed(spark, mine)
         assert spark.read.format("delta").load(mine.table).count() == 150
@@ -177,22 +225,21 @@ def test_changes_are_merged_into_tables_that_are_there(
 def test_tables_of_one_batch_are_equal(
     spark: SparkSession, kafka: str, tmp_path: Path, format: str
 ) -> None:
-    """Both come to the same rows in each of several tables."""
+    """All come to the same rows in each of several tables."""
     topic, count = f"tables-in-{format}", 3
     fill(kafka, topic, history(MESSAGES, lambda draw: draw.randrange(ROWS), tables=count))
     fields: dict[str, Any] = {"tables": count, "format": format}
     found = []
-    for i, name in enumerate((TABLES, TABLES_BY_HAND)):
+    for i, name in enumerate((TABLES_BY_HAND, REMOVED, FLAGGED)):
         folder = str(tmp_path / f"{format}{i}")
         mine = run(Job(name, kafka, topic, topic, folder, MESSAGES, **fields))
-        frames = [spark.read.format(format).load(mine.place(table)) for table in table_names(count)]
-        found.append(
-            [
-                {row["id"]: (row["name"], row["balance"], sequence(row)) for row in frame.collect()}
-                for frame in frames
-            ]
-        )
-    assert found[0] == found[1]
+        places = [mine.place(table) for table in table_names(count)]
+        if format == "iceberg":  # its catalog keeps a snapshot for a while
+            for place in places:
+                spark.catalog.refreshTable(place)
+        frames = [spark.read.format(format).load(place) for place in places]
+        found.append([living(frame.collect()) for frame in frames])
+    assert found[1:] == [found[0], found[0]]
     assert all(0 < len(table) < ROWS for table in found[0])
 
 
@@ -207,76 +254,66 @@ def test_a_history_may_be_of_several_tables() -> None:
     assert {name.decode() for names in tables.values() for name in names} == {*table_names(3)}
 
 
-def test_memory_is_sampled() -> None:
-    """There is a sample at once, and at each tenth of the time the one that is nearest."""
-    with watched() as samples:
-        pass
-    assert samples[0].driver > 2**20
-    assert cpu_seconds() > 0
-    many = [Sample(float(second), second, 0, 0) for second in range(101)]
-    assert [sample.driver for sample in tenths(many)] == list(range(10, 101, 10))
+def test_cpu_time_is_that_of_the_program() -> None:
+    """It grows while the program works."""
+    before = cpu_seconds()
+    assert sum(range(10**7))
+    assert cpu_seconds() > before > 0
 
 
-def done(seconds: float, cpu: float = 1.0) -> Done:
-    """Return what a job did."""
-    samples = [Sample(float(i), (100 + i) * 2**20, 0, 200 * 2**20) for i in range(11)]
-    times = (9000, 300 * seconds, 100 * seconds)
-    batches = [{"rows": 9, "triggerExecution": round(ms)} for ms in times]
-    return Done(seconds, cpu, [*batches, {"rows": 1, "triggerExecution": 9000}], samples)
+def test_each_job_is_measured() -> None:
+    """No job is without a row of the table, and no row without a name of its own."""
+    assert {name for case in CASES for name in (case.peer, *case.ours)} == {*JOBS}
+    names = [case.name for case in CASES]
+    assert len(names) == len({*names})
 
 
-def test_a_rate_is_that_of_the_peer() -> None:
-    """The table shows rates, of full batches after the first half, and whether ours is enough.
-
-    Memory shows by how much it grew.
-    """
-    found = {"by hand": [done(9.0)], "changewire": [done(10.0, 2.0)]}
-    result = rates("T", found, 90, "changewire", 0.9)
-    warm = ("2.00 (1.00-3.00)", "0.90")
-    assert result.rows[1] == ("changewire", *warm, "10.0", "0.90", "2.0", "0.50")
-    assert result.target.endswith("Found 0.90: reached.")
-    assert rates("T", found, 90, "changewire", 0.95).target.endswith("Found 0.90: missed.")
-    told = memory("T", found, "changewire")
-    assert told.rows[0] == ("10 %", "101 / 0 / 200", "101 / 0 / 200")
-    assert "grew by 8 MB and its workers by 0 MB" in told.target
+def test_a_small_case_does_little() -> None:
+    """It has the same jobs, fewer messages, and a table of fewer rows."""
+    for case in CASES:
+        little = small(case)
+        topic, fields = little.topic, fields_of(little)
+        assert (little.name, little.peer, little.ours) == (case.name, case.peer, case.ours)
+        assert topic.batches * topic.batch <= 600
+        assert fields.get("seed", 0) == (topic.rows if "seed" in case.fields else 0)
 
 
-def test_merges_are_told_by_table() -> None:
-    """A row has the times of both, and ours to theirs."""
-    result = merges("T", {"9 rows, plain": {BOTH_BY_HAND: [done(2.0)], TYPED: [done(4.0)]}})
-    times = ("0.40 (0.20-0.60)", "0.80 (0.40-1.20)")
-    assert result.rows == [("9 rows, plain", *times, "0.50", "0.50", "1.00")]
-    assert result.data["seconds"] == {
-        f"9 rows, plain, {BOTH_BY_HAND}": [2.0],
-        f"9 rows, plain, {TYPED}": [4.0],
-    }
+def done(*seconds: float) -> Done:
+    """Return what a job did, whose last batch is not full; CPU time is twice the time."""
+    batches = [Took(9, one, 2 * one) for one in seconds]
+    return Done(sum(seconds), 2 * sum(seconds), [*batches, Took(1, 99.0, 99.0)])
 
 
-def test_the_time_of_a_batch_is_that_of_the_last_ones() -> None:
-    """The first third warms up, unless the first batch is what is asked for."""
-    theirs = Done(9.0, 6.0, [{"triggerExecution": ms} for ms in (9000, 2000, 1000)], [])
-    mine = Done(9.0, 9.0, [{"triggerExecution": ms} for ms in (12000, 3000, 3000)], [])
-    jobs = {TABLES_BY_HAND: [theirs], TABLES: [mine]}
-    result = seconds({"small": (1.2, jobs), FIRST: (1.4, jobs)})
-    small, first = result.rows
-    assert small[1:5] == ("1.50 (1.00-2.00)", "3.00 (3.00-3.00)", "2.00", "1.2: missed")
-    assert first[1:5] == ("9.00 (9.00-9.00)", "12.00 (12.00-12.00)", "1.33", "1.4: reached")
-    assert small[-1] == "2.00 / 3.00"
+def test_batches_that_count_are_full_ones_after_a_third() -> None:
+    """Or, where that is asked for, the first of each round."""
+    rounds = [done(9, 1, 2), done(8, 3, 4)]
+    assert [one.seconds for one in taken(rounds, is_first=False)] == [1, 2, 3, 4]
+    assert [one.seconds for one in taken(rounds, is_first=True)] == [9, 8]
 
 
-def test_parts_are_kept_beside_each_other(tmp_path: Path) -> None:
-    """A part that runs again replaces its own tables, and no others."""
-    for part, title in (("log", "A"), ("tables", "B"), ("log", "C")):
-        program.keep(tmp_path, part, [Result(title, ("",), (), "", {})], 0.5)
-    found = json.loads((tmp_path / "stream.json").read_bytes())
-    assert [result["title"] for result in found["results"]] == ["C", "B"]
-    assert "### C" in (tmp_path / "stream-log.md").read_text(encoding="utf-8")
+def test_a_ratio_is_of_medians() -> None:
+    """Its spread is that of our batches, for rates from the slowest to the quickest."""
+    assert str(ratio([2, 4, 9], [4, 5, 8], is_time=False)) == "0.80 (0.50-1.00)"
+    assert str(ratio([2, 4, 9], [4, 5, 8], is_time=True)) == "1.25 (1.00-2.00)"
 
 
-def test_memory_is_kept(tmp_path: Path) -> None:
-    """Its figures are seconds and bytes at each tenth of the time."""
-    found = {"by hand": [done(9.0)], "changewire": [done(10.0)]}
-    program.keep(tmp_path, "log", [memory("M", found, "changewire")], 0.5)
-    (result,) = json.loads((tmp_path / "stream.json").read_bytes())["results"]
-    assert result["memory"]["changewire"][0] == [1.0, 101 * 2**20, 0, 200 * 2**20]
-    assert len(result["memory"]["by hand"]) == len(range(10))
+def test_the_table_says_what_is_reached() -> None:
+    """A row has the figures of both jobs, and whether the ratio is enough, if it must be any."""
+    topic = Topic("t", 3, 9, 9)
+    rates = Case("a", "A", topic, PLAIN, {REMOVED: 0.6, FLAGGED: 0.4, JSON: None})
+    times = Case("b", "B", topic, PLAIN, {REMOVED: 1.9, FLAGGED: 2.1}, "first", is_time=True)
+    found = {PLAIN: [done(3, 1, 1)], **{name: [done(6, 2, 2)] for name in (REMOVED, FLAGGED, JSON)}}
+    result = table([(rates, found), (times, found)])
+    half, twice = "0.50 (0.50-0.50)", "2.00 (2.00-2.00)"
+    assert result.rows[0] == (
+        *("A", REMOVED, PLAIN, "2.00 / 4.00", half, "1.00 / 2.00", half),
+        "at least 0.6 by CPU time: missed",
+    )
+    assert [row[-1] for row in result.rows[1:]] == [
+        "at least 0.4 by CPU time: reached",
+        "",
+        "at most 1.9 by time (times): missed",
+        "at most 2.1 by time (times): reached",
+    ]
+    assert result.rows[3][4:7] == (twice, "3.00 / 6.00", twice)
+    assert result.data["jobs"]["A"][PLAIN][0]["batches"][0] == [9, 3, 6]

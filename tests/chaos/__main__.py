@@ -1,8 +1,9 @@
 """Kill the driver, restart the broker, take the tables away; then look what is lost or double.
 
 ``python -m tests.chaos 50`` does it 50 times, ``--sink iceberg`` with tables of Iceberg,
-``--writers 2`` with two queries that write to the same tables at once. It exits with 1 if the
-outputs do not have each element once, or a table is not that of the model.
+``--deletes flag`` with deleted rows that stay. Another query that tries the same tables must be
+refused. It exits with 1 if the log does not have each element once, a table is not that of the
+model or of its log, or a step killed no driver.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import cycle, islice
@@ -27,9 +27,10 @@ import msgspec
 from examples.broker import broker
 from msgspec.structs import replace
 from tests.chaos.checks import outcome
-from tests.chaos.driver import STEPS
+from tests.chaos.driver import OWNED
 from tests.chaos.messages import PARTITIONS, History
 from tests.chaos.plan import Job
+from tests.chaos.steps import STEPS
 from tests.support.session import settings
 from tests.support.topics import create, produce
 
@@ -37,8 +38,11 @@ import changewire.spark as cws
 from changewire.framing import Record
 
 TOPIC: Final = "chaos"
-FAULTS: Final = (*STEPS, "broker restarted", "tables unwritable", "nothing")
-MESSAGES, BATCH = 60, 40
+BROKER, UNWRITABLE, OTHER, NOTHING = (
+    *("broker restarted", "tables unwritable", "another query", "nothing"),
+)
+FAULTS: Final = (*STEPS, BROKER, UNWRITABLE, OTHER, NOTHING)
+MESSAGES, BATCH = 40, 40
 SECONDS: Final = 900
 ROOT: Final = Path(__file__).parents[2]
 
@@ -47,46 +51,65 @@ class Chaos(msgspec.Struct):
     """What was done.
 
     Attributes:
-        sent: The messages of each query, in its topic.
+        job: The query, without a fault.
+        sent: The messages in its topic.
         faults: How often each fault was tried.
-        kills: How many drivers were killed.
+        kills: How many drivers were killed at each step.
+        intruders: Other queries that were not refused.
     """
 
-    sent: dict[Job, list[Record]]
-    faults: Counter[str]
-    kills: int = 0
+    job: Job
+    sent: list[Record] = []
+    faults: Counter[str] = msgspec.field(default_factory=Counter)
+    kills: Counter[str] = msgspec.field(default_factory=Counter)
+    intruders: int = 0
+
+    @property
+    def missing(self) -> list[str]:
+        """Steps at which no driver was killed, of those that were tried."""
+        return [step for step in STEPS if self.faults[step] and not self.kills[step]]
 
 
 def chaos(faults: Iterable[str], folder: Path, given: argparse.Namespace) -> Chaos:
-    """Start queries again and again, each time one with another fault; then let them end."""
-    history, random = History(given.seed), Random(given.seed)  # noqa: S311 - no secrets
-    with ExitStack() as running, ThreadPoolExecutor(given.writers) as pool:
+    """Start a query again and again, each time with another fault; then let it end."""
+    history = History(given.seed, has_refused=True)
+    random = Random(given.seed)  # noqa: S311 - no secrets
+    with ExitStack() as running:
         server = running.enter_context(broker(folder / "broker"))
-        lake, numbers = str(folder / "lake"), range(1, given.writers + 1)
-        plan = Job(lake, server, TOPIC, given.sink, BATCH, histories=given.histories)
-        jobs = [replace(plan, topic=f"{TOPIC}-{number}", writer=number) for number in numbers]
-        create(server, *(job.topic for job in jobs), partitions=PARTITIONS)
-        done = Chaos({job: [] for job in jobs}, Counter())
-        for (number, fault), victim in zip(enumerate(faults, 1), cycle(jobs)):
-            for job, sent in done.sent.items():
-                sent.extend(produce(server, history.records(MESSAGES, job.topic)))
-            with ExitStack() as after:
-                during = {
-                    "broker restarted": partial(restart, running, folder / "broker"),
-                    "tables unwritable": partial(after.enter_context, without(victim.tables)),
-                }
-                others = [pool.submit(start, job) for job in jobs if job is not victim]
-                step = fault if fault in STEPS else None
-                job = replace(victim, step=step, times=random.randint(1, 2))
-                code = start(job, during.get(fault))
-                ends = [other.result() for other in others]
-            done.faults[fault] += 1
-            done.kills += code < 0
-            beside = f", beside it {ends}" if ends else ""
-            say(f"{number:4} {fault}: {'killed' if code < 0 else f'ended with {code}'}{beside}")
-        if any(start(job) for job in jobs):
-            raise SystemExit("a query does not end without a fault")
+        lake = str(folder / "lake")
+        done = Chaos(Job(lake, server, TOPIC, given.sink, BATCH, deletes=given.deletes))
+        create(server, TOPIC, partitions=PARTITIONS)
+        restarted = partial(restart, running, folder / "broker")
+        for number, fault in enumerate(faults, 1):
+            done.sent += produce(server, history.records(MESSAGES, TOPIC))
+            code = suffer(done, fault, restarted, 1 if "refused" in fault else random.randint(1, 2))
+            say(f"{number:4} {fault}: {'killed' if code < 0 else f'ended with {code}'}")
+        if start(done.job):
+            raise SystemExit("the query does not end without a fault")
     return done
+
+
+def suffer(done: Chaos, fault: str, restarted: Callable[[], None], times: int) -> int:
+    """Start the query with a fault, and note what came of it; return its exit code.
+
+    Args:
+        done: What was done so far.
+        fault: One of `FAULTS`.
+        restarted: Restarts the broker.
+        times: How often a step is reached before the driver is killed.
+    """
+    done.faults[fault] += 1
+    if fault == OTHER:
+        done.intruders += start(replace(done.job, query="_other")) != OWNED
+    with ExitStack() as after:
+        during: dict[str, Callable[[], object]] = {
+            BROKER: restarted,
+            UNWRITABLE: partial(after.enter_context, without(done.job.tables)),
+        }
+        step = fault if fault in STEPS else None
+        code = start(replace(done.job, step=step, times=times), during.get(fault))
+    done.kills[fault] += code < 0
+    return code
 
 
 def start(job: Job, during: Callable[[], object] | None = None) -> int:
@@ -144,24 +167,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
     parser.add_argument("runs", type=int, nargs="?", default=len(FAULTS))
     parser.add_argument("--sink", choices=("delta", "iceberg"), default="delta")
+    parser.add_argument("--deletes", choices=("remove", "flag"), default="remove")
     parser.add_argument("--seed", type=int, default=1)
-    keeps = "keep versions of the rows; without them, most batches are not counted first"
-    parser.add_argument(
-        "--histories", action=argparse.BooleanOptionalAction, default=True, help=keeps
-    )
-    parser.add_argument("--writers", type=int, default=1, help="queries that write at once")
     given = parser.parse_args()
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        faults = islice(cycle(FAULTS), given.runs)
-        done = chaos(faults, Path(folder), given)
+        done = chaos(islice(cycle(FAULTS), given.runs), Path(folder), given)
         spark = cws.session(settings(Path(folder, "lake", "warehouse")))
-        found = outcome(spark, done.sent)
-    seconds = round(time.monotonic() - started)
-    summary = {"faults": done.faults, "kills": done.kills, "seconds": seconds, "found": found}
+        found = outcome(spark, done.job, done.sent)
+    summary = {
+        "faults": done.faults,
+        "kills": done.kills.total(),
+        "never_killed": done.missing,
+        "intruders": done.intruders,
+        "seconds": round(time.monotonic() - started),
+        "found": found,
+    }
     say(msgspec.json.format(msgspec.json.encode(summary), indent=2).decode())
-    wrong = found.wrong_rows + found.wrong_histories
-    sys.exit(bool(found.lost or found.double or wrong))
+    sys.exit(found.is_bad or bool(done.intruders or done.missing))
 
 
 if __name__ == "__main__":

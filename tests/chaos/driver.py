@@ -6,20 +6,19 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 import msgspec
 from tests.chaos.plan import Job
-from tests.runtime.engines.apply import faults as merging
-from tests.runtime.engines.stream import faults as landing
+from tests.chaos.steps import stopping_at
 from tests.support.session import settings
 
 import changewire.spark as cws
 
-STEPS = (*landing.STEPS, *merging.HISTORY_STEPS, *merging.STEPS)
-"""Steps of a batch, in their order."""
+OWNED: Final = 3
+"""Exit code of a query whose tables belong to another one."""
 
 
 def killed_after(times: int) -> Callable[[], None]:
@@ -34,18 +33,13 @@ def killed_after(times: int) -> Callable[[], None]:
     return count
 
 
-def fault(job: Job) -> Any:
+def fault(job: Job) -> AbstractContextManager[object]:
     """Return a context in which the query ends as the job says."""
-    if job.step is None:
-        return nullcontext()
-    end = killed_after(job.times)
-    if job.step not in landing.STEPS:
-        return merging.ending_at(job.step, end)
-    return landing.ending_at(job.step, job.sink, end)
+    return nullcontext() if job.step is None else stopping_at(job.step, killed_after(job.times))
 
 
-def run(job: Job) -> None:
-    """Apply what the topic holds, with a line of JSON for each batch."""
+def run(job: Job) -> int:
+    """Apply what the topic holds, with a line of JSON for each batch; return the exit code."""
     spark = cws.session(settings(Path(job.folder, "warehouse")))
     spark.sparkContext.setLogLevel("OFF")
     options: dict[str, str | int] = {
@@ -54,21 +48,24 @@ def run(job: Job) -> None:
         "startingOffsets": "earliest",
         "maxOffsetsPerTrigger": job.rows,
     }
-    outputs: dict[str, Any] = job.outputs
     with fault(job):
         query = cws.apply_changes(
             cws.read_kafka(spark, options),
-            format="aerospike-json",
+            format="auto",
+            log=job.log,
             target=job.target,
-            history=f"{job.target}__history" if job.histories else None,
             sink=job.sink,
             checkpoint=job.checkpoint,
+            deletes=job.deletes,
             trigger={"availableNow": True},
             metrics=lambda line: print(line, flush=True),  # noqa: T201 - the other end reads it
-            **outputs,
         )
-        cws.await_end(query)
+        try:
+            cws.await_end(query)
+        except cws.OwnerError:
+            return OWNED
+    return 0
 
 
 if __name__ == "__main__":
-    run(msgspec.json.decode(sys.argv[1], type=Job))
+    sys.exit(run(msgspec.json.decode(sys.argv[1], type=Job)))

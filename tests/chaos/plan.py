@@ -1,4 +1,4 @@
-"""What a query of a chaos run does, and where its tables are."""
+"""What a query of a chaos run does, and where its log and tables are."""
 
 from __future__ import annotations
 
@@ -6,22 +6,20 @@ from pathlib import Path
 
 import msgspec
 
-NAMES = ("changes", "controls", "dead_letters")
-
 
 class Job(msgspec.Struct, frozen=True):
     """One start of the query.
 
     Attributes:
-        folder: Holds checkpoint, outputs and tables; may be an address of an object store.
+        folder: Holds checkpoint, log and tables; may be an address of an object store.
         server: Bootstrap server of the broker.
         topic: The topic.
         sink: Table format.
         rows: Messages of a batch, at most.
         step: Step of a batch at which the driver is killed; None lets it live.
         times: How often that step is reached before.
-        histories: Whether it keeps versions of the rows.
-        writer: Number of the query, of those that write to the same tables.
+        deletes: What becomes of deleted rows: ``remove`` or ``flag``.
+        query: Distinguishes log and checkpoint of another query that wants the same tables.
     """
 
     folder: str
@@ -31,13 +29,13 @@ class Job(msgspec.Struct, frozen=True):
     rows: int
     step: str | None = None
     times: int = 1
-    histories: bool = True
-    writer: int = 1
+    deletes: str = "remove"
+    query: str = ""
 
     @property
     def checkpoint(self) -> str:
         """The folder of its checkpoint."""
-        return f"{self.folder}/checkpoint{self._suffix}"
+        return f"{self.folder}/checkpoint{self.query}"
 
     @property
     def tables(self) -> Path:
@@ -52,12 +50,7 @@ class Job(msgspec.Struct, frozen=True):
         return f"{start}{{table}}"
 
     @property
-    def outputs(self) -> dict[str, str]:
-        """Where the outputs are."""
-        log = f"log{self._suffix}"
-        start = f"ice.{log}." if self.sink == "iceberg" else f"{self.folder}/{log}/"
-        return {name: f"{start}{name}" for name in NAMES}
-
-    @property
-    def _suffix(self) -> str:
-        return "" if self.writer == 1 else f"_{self.writer}"
+    def log(self) -> str:
+        """Where the log is."""
+        start = "ice.logs." if self.sink == "iceberg" else f"{self.folder}/"
+        return f"{start}log{self.query}"

@@ -1,8 +1,8 @@
 """Run a stream on a cluster of processes, and kill them; then look what is lost or double.
 
 ``python -m tests.cluster --wheels FOLDER`` takes the wheel of changewire from a folder, and that of
-its kernel if there is one. It exits with 1 if an output does not have each element once, a table is
-not that of the model, or a run with kills killed no executor, no worker or no driver.
+its kernel if there is one. It exits with 1 if the log does not have each element once, a table is
+not that of the model or of the log, or a run with kills killed no executor, no worker or no driver.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def main() -> None:
             sent = fill(server, TOPIC, partitions=given.partitions, **topic)
             say(f"the topic has {len(sent)} messages")
             rows = -(-len(sent) // given.batches)
-            plan = Job(lake.root, server, TOPIC, "delta", rows, histories=False)
+            plan = Job(lake.root, server, TOPIC, "delta", rows)
             with cluster(folder, install_spark(folder / "spark", lake), given.workers) as ours:
                 check_places(ours, (ROOT, Path(sys.prefix)))
                 command = submission(ours, plan, connect=given.connect)
@@ -70,7 +70,7 @@ def main() -> None:
     missing = missing_kills(course.kills) if given.kill else []
     if missing:
         say(f"never killed: {', '.join(missing)}; take more --batches")
-    sys.exit(bool(found.lost or found.double or found.wrong_rows or missing))
+    sys.exit(found.is_bad or bool(missing))
 
 
 def _found(lake: Store, plan: Job, sent: list[Record], folder: Path) -> Outcome:
@@ -79,7 +79,7 @@ def _found(lake: Store, plan: Job, sent: list[Record], folder: Path) -> Outcome:
     jars = ",".join([own["spark.jars"], *map(str, lake.jars)])
     session = cws.session({**own, **lake.settings, "spark.jars": jars})
     try:
-        return outcome(session, {plan: sent})
+        return outcome(session, plan, sent)
     finally:
         session.stop()
 

@@ -34,7 +34,7 @@ from tests.cluster.topic import fill
 CORES: Final = (1, 2)
 PARTITIONS: Final = (4, 16, 64)
 SIZES: Final = (20_000, 100_000)
-"""Messages of a small batch and of a large one; both are decided on in tasks."""
+"""Messages of a small batch and of a large one."""
 
 HELD_OUT: Final = 60_000
 """Messages of the batches that the formula must predict: the fit does not see them."""
@@ -109,7 +109,7 @@ def _followed(ours: Cluster, server: str, partitions: int, size: int) -> Course:
     topic = f"orders-{len(ours.workers)}-{partitions}-{size}"
     fill(server, topic, partitions=partitions, messages=size * (WARM + MEASURED), seed=size)
     lake = _lake(ours, partitions, size)
-    plan = Job(str(lake), server, topic, "delta", size, histories=False)
+    plan = Job(str(lake), server, topic, "delta", size)
     variables = environment(ours.spark, ours.folder / "driver")
     course = follow(ours, submission(ours, plan), variables, iter(()), Random(size))  # noqa: S311
     return replace(course, rows=course.rows[WARM:], seconds=course.seconds[WARM:])

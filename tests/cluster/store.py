@@ -48,7 +48,7 @@ class Store:
     """Where a stream writes.
 
     Attributes:
-        root: Below this are tables, outputs and checkpoint.
+        root: Below this are log, tables and checkpoint.
         settings: What Spark must know to get there.
         jars: What Spark lacks for it.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -57,12 +57,28 @@ class KnownLog:
         tables: The tables that its changes went to.
     """
 
-    def __init__(self, routing: Routing, facts: Mapping[RouteKey, SourceFacts]) -> None:
-        """Take what is known of the sources in a log."""
+    def __init__(
+        self,
+        routing: Routing,
+        facts: Mapping[RouteKey, SourceFacts],
+        exists: Callable[[Target], bool] = lambda _: True,
+    ) -> None:
+        """Take what is known of the sources in a log.
+
+        Args:
+            routing: How sources find their targets.
+            facts: What is known of each source.
+            exists: Whether a table exists. It is asked if two sources want one place: a query that
+                was killed before it refused the second one must not take that for the first.
+        """
         self.tables = KnownTables()
         self._routing = routing
         self._facts = dict(facts)
-        find_routes(in_order(facts), _without_limit(routing), self.tables)
+        keys = in_order(facts)
+        for one in _contested(keys, routing):
+            if exists(one[0]):
+                self.tables.add(*one)
+        find_routes(keys, _without_limit(routing), self.tables)
 
     def add(self, facts: Mapping[RouteKey, SourceFacts]) -> None:
         """Add what is known of the sources of a batch."""
@@ -117,6 +133,15 @@ class KnownLog:
         """Return the tables that changes of a source go to."""
         members = self.tables.members.get(namespace_of(source), ())
         return route(op, source, self._routing, members)
+
+
+def _contested(keys: Iterable[RouteKey], routing: Routing) -> list[tuple[Target, Namespace]]:
+    """Return the targets of which another one has the name, but for the case of letters."""
+    found: dict[str, dict[Target, Namespace]] = {}
+    for source, op in keys:
+        for target in route(op, source, routing, ()):
+            found.setdefault(target.folded, {}).setdefault(target, namespace_of(source))
+    return [one for targets in found.values() if len(targets) > 1 for one in targets.items()]
 
 
 def _without_limit(routing: Routing) -> Routing:

@@ -3,46 +3,43 @@
 from __future__ import annotations
 
 import os
-import shutil
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from tests.runtime.engines.apply import test_typed_tables as typed_tables
-from tests.runtime.engines.apply.lake import Lake
-from tests.runtime.engines.apply.test_topic import MIXED, check_tables, records, without_engine
-from tests.runtime.engines.apply.ways import DRIVER
-from tests.runtime.engines.stream.streams import stream
-from tests.runtime.engines.stream.test_messages import contents_of, places_of
+from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
+from tests.chaos.checks import outcome
+from tests.chaos.messages import PARTITIONS, History
+from tests.chaos.plan import Job
+from tests.runtime.engines.merge.lake import Lake
+from tests.runtime.engines.merge.messages import message, records
+from tests.runtime.engines.merge.test_once import check, sent
+from tests.runtime.engines.stream.streams import Stream, stream
+from tests.runtime.engines.stream.test_messages import check as check_messages
 from tests.runtime.tables.histories import drawn, of_history
 from tests.runtime.tables.model import tables_of
 from tests.samples import FORMAT
 from tests.support.connect import connect_server
 from tests.support.topics import create, produce
 
-import changewire.arrow as cwa
 import changewire.spark as cws
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.errors import StreamError
-from changewire.engines.options import StreamOptions, outputs_below
+from changewire.engines.options import AVAILABLE_NOW, StreamOptions
 from changewire.engines.outcome import FIRST_DEAD_LETTERS
 from changewire.engines.spark.run_stream import run_stream
-from changewire.framing import Position, Record
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
 
 pytestmark = pytest.mark.matrix
 
 HISTORIES = 40
 BATCHES = 2
-TEMPLATE = "{system}/{database}/{table}"
-PLACES = ("topic", "partition", "offset")
-TYPE = "key binary, value binary, topic string, partition int, offset long"
+DATAWORKS = "dataworks-json"
+INT, LONG = IntegerType(), LongType()
 
 
 @pytest.fixture(scope="module")
@@ -65,115 +62,137 @@ def test_the_session_is_the_active_one(remote: SparkSession) -> None:
     assert type(remote).__module__.startswith("pyspark.sql.connect")
 
 
-def test_a_batch_is_decoded_and_written(remote: SparkSession, tmp_path: Path) -> None:
-    """Counts and tables of a folder of messages are what one message after the other gives."""
+def test_a_batch_is_decoded_and_written_once(remote: SparkSession, tmp_path: Path) -> None:
+    """The log has what one message after the other gives; a second run finds all of it there."""
     made = stream(tmp_path, 1)
-    messages = remote.read.parquet(str(tmp_path / "messages"))
-    counts, letters = cws.write(cws.decode(messages, format=FORMAT), f"{tmp_path}/out")
-    found = Counter[str]()
-    for message in made.sent:
-        for result, _ in DecodeOptions(FORMAT).elements(message, b"k"):
-            found["dead_letters" if not hasattr(result, "op") else "good"] += 1
-    assert counts.dead_letters == found["dead_letters"] > 0
-    assert counts.changes + counts.controls == found["good"]
+    decoded = cws.decode(remote.read.parquet(str(tmp_path / "messages")), format=FORMAT)
+    counts, known, letters = cws.write(decoded, made.place.target)
+    assert made.landed(remote) == made.expected()
+    assert counts.dead_letters > 0
+    assert counts.elements == made.expected().total()
     assert len(letters) == min(counts.dead_letters, FIRST_DEAD_LETTERS)
-    expected = {
-        "changes": counts.changes,
-        "controls": counts.controls,
-        "dead_letters": counts.dead_letters,
-    }
-    assert {name: pq.read_table(tmp_path / "out" / name).num_rows for name in expected} == expected
+    assert known == 0
+    assert cws.write(decoded, made.place.target).already_in_log == counts.elements
+    assert made.landed(remote) == made.expected()
 
 
-def test_messages_become_typed_columns(remote: SparkSession, tmp_path: Path) -> None:
-    """Messages, of a table and of a stream, have the columns that they have in Arrow."""
+def test_messages_land_as_they_are(remote: SparkSession, tmp_path: Path) -> None:
+    """Messages of a stream have the columns that they have in Arrow."""
     made = stream(tmp_path, 2)
-    table = pa.table({"value": pa.array(made.sent, pa.binary()), "offset": range(len(made.sent))})
-    rows, letters, _ = cwa.messages(table, format=FORMAT).tables()
-    expected = [contents_of(rows), places_of(letters)]
-    messages = remote.read.parquet(str(tmp_path / "messages"))
-    found = cws.messages(messages, format=FORMAT)
-    assert [contents_of(found.messages.toArrow()), places_of(found.dead_letters.toArrow())] == (
-        expected
-    )
-    places = {name: str(tmp_path / name) for name in ("bronze", "letters", "checkpoint")}
-    query = cws.write_stream(
-        cws.messages(made.read(remote), format=FORMAT),
-        messages=places["bronze"],
-        dead_letters=places["letters"],
-        checkpoint=places["checkpoint"],
-        sink="delta",
-        trigger={"availableNow": True},
-    )
-    cws.await_end(query)
-    bronze, dead = (remote.read.format("delta").load(places[n]) for n in ("bronze", "letters"))
-    assert [contents_of(bronze.toArrow()), places_of(dead.toArrow())] == expected
+    made.land_plainly(remote, elements_as="messages")
+    check_messages(made, remote)
 
 
 @pytest.mark.parametrize("sink", ["parquet", "delta"])
 def test_a_stream_lands_once(remote: SparkSession, tmp_path: Path, sink: str) -> None:
-    """Each element of a stream of files is in its output once, also after a second run."""
+    """Each element of a stream of files is in the log once, also after a second run."""
     made = stream(tmp_path, 2, sink)
     heard: list[int] = []
-    cws.await_end(made.start(remote), progress=lambda batch: heard.append(batch.batch))
+    for _ in range(2):
+        query = landing(made, remote)
+        cws.await_end(query, progress=lambda batch: heard.append(batch.batch))
     assert heard == [0, 1]
-    made.land(remote)
     assert made.landed(remote) == made.expected()
+
+
+def landing(made: Stream, remote: SparkSession) -> StreamingQuery:
+    """Start a query that lands a stream."""
+    return cws.land(
+        made.read(remote),
+        format=FORMAT,
+        log=made.place.target,
+        sink=made.sink,
+        checkpoint=str(made.root / "checkpoint"),
+        trigger=AVAILABLE_NOW,
+    )
 
 
 def test_tables_end_as_the_model_says(remote: SparkSession, tmp_path: Path) -> None:
     """Histories with moves, deletes, patches and duplicates, in any order, end as the model has."""
-    lake, sent = Lake(tmp_path), []
+    lake, every = Lake(tmp_path), []
     for number, delivery in enumerate(drawn(HISTORIES)):
-        sent += [of_history(number, placed) for batch in delivery for placed in batch]
-    size = -(-len(sent) // BATCHES)
-    for start in range(0, len(sent), size):
-        lake.send(sent[start : start + size])
+        every += [of_history(number, placed) for batch in delivery for placed in batch]
+    size = -(-len(every) // BATCHES)
+    for start in range(0, len(every), size):
+        lake.send(every[start : start + size])
     lake.apply(remote)
-    assert lake.content(remote) == tables_of(sent)
+    assert lake.content(remote) == tables_of(every, befores_wait=True)
 
 
-def test_files_of_all_formats_become_tables(remote: SparkSession, tmp_path: Path) -> None:
-    """A stream of a folder is applied to tables of Delta as the changes mean."""
-    folder = tmp_path / "messages"
-    folder.mkdir()
-    shutil.copy(MIXED, folder)
-    sent = [
-        Record(key=row["key"], value=row["value"], position=Position(**{n: row[n] for n in PLACES}))
-        for row in pq.read_table(MIXED).to_pylist()
-    ]
-    tables, _ = without_engine(sent, f"{tmp_path}/{TEMPLATE}")
-    apply(Lake(tmp_path), remote.readStream.schema(TYPE).parquet(str(folder)))
-    check_tables(remote, "delta", tables)
+def test_what_no_table_takes_is_refused(remote: SparkSession, tmp_path: Path) -> None:
+    """Tables, dead letters and refused changes of a stream of files are what they must be."""
+    lake = Lake(tmp_path)
+    lake.send_records(records(*sent()))
+    lake.apply_messages(remote, format=DATAWORKS)
+    check(remote, lake)
 
 
 def test_a_topic_becomes_tables(remote: SparkSession, kafka: str, tmp_path: Path) -> None:
-    """So is a topic, which the server reads."""
-    create(kafka, "remote")
-    sent = produce(kafka, records("remote"))
-    tables, _ = without_engine(sent, f"{tmp_path}/{TEMPLATE}")
-    options = {"kafka.bootstrap.servers": kafka, "subscribe": "remote"}
-    messages = cws.read_kafka(remote, {**options, "startingOffsets": "earliest"})
-    apply(Lake(tmp_path), messages)
-    check_tables(remote, "delta", tables)
+    """So are those of a topic of two formats, which the server reads."""
+    job = Job(str(tmp_path), kafka, "remote", "delta", 100)
+    create(kafka, job.topic, partitions=PARTITIONS)
+    produced = produce(kafka, History(1).records(200, job.topic))
+    options = {"kafka.bootstrap.servers": kafka, "subscribe": job.topic}
+    query = cws.apply_changes(
+        cws.read_kafka(remote, {**options, "startingOffsets": "earliest"}),
+        format="auto",
+        log=job.log,
+        target=job.target,
+        checkpoint=job.checkpoint,
+        trigger=AVAILABLE_NOW,
+    )
+    cws.await_end(query)
+    found = outcome(remote, job, produced)
+    assert not found.is_bad
+    assert found.elements == len(produced)
 
 
 def test_columns_follow_the_schemas_in_the_messages(remote: SparkSession, tmp_path: Path) -> None:
     """Typed tables get columns and wider types as they do without Spark Connect."""
-    typed_tables.test_columns_follow_the_schemas_in_the_messages(remote, tmp_path, "delta", DRIVER)
+    lake = Lake(tmp_path)
+    narrow, wide = {"id": "LONG"}, {"id": "LONG", "name": "STRING"}
+    lake.send_records(records(message("INSERT", 1, {"id": 1}, types=narrow)))
+    lake.send_records(records(message("INSERT", 2, {"id": 2, "name": "b"}, types=wide), start=1))
+    lake.apply_messages(remote, format=DATAWORKS, rows="embedded")
+    rows = lake.table(remote, "t").select("id", "name").orderBy("id").collect()
+    assert [tuple(row) for row in rows] == [(1, None), (2, "b")]
 
 
 def test_dead_letters_are_replayed(remote: SparkSession, tmp_path: Path) -> None:
     """What did not fit a type of the user's is replayed by a wider one, once."""
-    typed_tables.test_what_does_not_fit_a_type_is_replayed_once(remote, tmp_path)
+    lake = Lake(tmp_path)
+    many = message("INSERT", 1, {"id": 2**40, "name": "a"})
+    lake.send_records(records(many, message("INSERT", 1, {"id": 1, "name": "a"})))
+    name = StructField("name", StringType())
+    narrow, wide = (StructType([StructField("id", kind), name]) for kind in (INT, LONG))
+    lake.apply_messages(remote, format=DATAWORKS, rows=narrow)
+    log, target = lake.places["log"], lake.places["target"]
+    assert cws.dead_letters(remote, log).count() == 1
+    done = [cws.replay(remote, format=DATAWORKS, **lake.places, rows=wide) for _ in range(2)]
+    assert [(one.dead_letters, one.closed) for one in done] == [(1, 1), (0, 0)]
+    assert not cws.verify(remote, log, target=target).count()
+    assert {row["id"] for row in lake.table(remote, "t").collect()} == {1, 2**40}
+
+
+def test_tables_are_made_anew(remote: SparkSession, tmp_path: Path) -> None:
+    """A row that something else removed is named, and made again from the log."""
+    lake = Lake(tmp_path)
+    rows = [{"id": number, "name": "a"} for number in range(3)]
+    lake.send_records(records(*(message("INSERT", 1, row) for row in rows)))
+    lake.apply_messages(remote, format=DATAWORKS)
+    log, target = lake.places["log"], lake.places["target"]
+    remote.sql(f"DELETE FROM delta.`{lake.tables / 't'}` WHERE `key` = '{{\"id\":1}}'")  # noqa: S608
+    assert [row["fault"] for row in cws.verify(remote, log, target=target).collect()] == ["missing"]
+    cws.rebuild(remote, log, target=target)
+    assert not cws.verify(remote, log, target=target).count()
+    assert cws.current(remote, log, table="d.t").count() == len(rows)
 
 
 def test_a_run_into_a_report_is_refused(remote: SparkSession, kafka: str, tmp_path: Path) -> None:
     """What a run counts is kept in its own process, which a remote batch never reaches."""
     assert cws.session() is remote
     options = {"kafka.bootstrap.servers": kafka, "subscribe": "no-topic"}
-    outputs = outputs_below(str(tmp_path), "delta")
-    stream_options = StreamOptions(outputs, str(tmp_path / "checkpoint"))
+    stream_options = StreamOptions(str(tmp_path / "log"), str(tmp_path / "checkpoint"))
     with pytest.raises(StreamError, match=r"^a run counts its batches in this process, and a ses"):
         run_stream(
             options,
@@ -181,17 +200,3 @@ def test_a_run_into_a_report_is_refused(remote: SparkSession, kafka: str, tmp_pa
             decode_options=DecodeOptions(FORMAT),
             stream_options=stream_options,
         )
-
-
-def apply(lake: Lake, messages: DataFrame) -> None:
-    """Apply messages of all formats to tables of Delta, to their end."""
-    outputs: dict[str, Any] = lake.outputs()
-    query = cws.apply_changes(
-        messages,
-        format="auto",
-        target=f"{lake.root}/{TEMPLATE}",
-        checkpoint=f"{lake.root}/checkpoint",
-        trigger={"availableNow": True},
-        **outputs,
-    )
-    cws.await_end(query)

@@ -75,7 +75,9 @@ class Merger:
         if self.known is None:
             there = None if log.schema(spark) is None else log.read(spark)
             with_truncates = options.apply_as_truncates
-            self.known = known_log(there, options.routing, with_truncates=with_truncates)
+            self.known = known_log(
+                there, options.routing, with_truncates=with_truncates, sink=log.sink
+            )
         sources = facts.sources
         if (
             sources.changes

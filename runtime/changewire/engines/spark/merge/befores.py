@@ -42,7 +42,7 @@ def moved(rows: DataFrame, log: DataFrame) -> Moved:
         rows: Decoded rows of the batch with `EFFECTS`, of sources that send such images.
         log: The log, which has these rows too.
     """
-    groups = _groups(rows).persist()
+    groups = _groups(rows).localCheckpoint()
     is_open = F.size("before_keys") != F.size("after_keys")
     majors = [
         row["major"] for row in groups.where(is_open).select("major").limit(_MOST + 1).collect()
@@ -57,7 +57,7 @@ def moved(rows: DataFrame, log: DataFrame) -> Moved:
         known = _groups(with_effects(log.where(is_change() & (F.col("op") == "update") & near)))
         known = known.join(
             F.broadcast(wanted) if are_few else wanted, [*_GROUP], "left_semi"
-        ).persist()
+        ).localCheckpoint()
         found = _deletes(groups.where(~is_open)).unionByName(_deletes(known))
         waiting = _waiting(known)
     return Moved(found, waiting)

@@ -11,6 +11,7 @@ from changewire.engines.known import KnownLog
 from changewire.engines.log import REFUSED
 from changewire.engines.spark.merge.from_log import is_change, is_truncate, source_columns
 from changewire.engines.spark.merge.summary import facts_columns, facts_of
+from changewire.engines.spark.stream.compatible import schema_of
 from changewire.tables.mutations import WRITES
 from changewire.tables.routing import WRITE, Routing
 
@@ -18,8 +19,17 @@ _UNROUTED: Final = ("name-collision", "table-missing", "too-many-tables")
 """Codes of changes that found no table."""
 
 
-def known_log(log: DataFrame | None, routing: Routing, *, with_truncates: bool) -> KnownLog:
-    """Return what a log has, by one job; nothing if there is no log."""
+def known_log(
+    log: DataFrame | None, routing: Routing, *, with_truncates: bool, sink: str = ""
+) -> KnownLog:
+    """Return what a log has, by one job; nothing if there is no log.
+
+    Args:
+        log: Rows of the log.
+        routing: How sources find their targets.
+        with_truncates: Whether truncates are applied.
+        sink: Format of the tables, if refused changes of the last batch may be missing.
+    """
     if log is None:
         return KnownLog(routing, {})
     op = F.when(F.col("op").isin(*WRITES), WRITE).otherwise(F.col("op")).alias("op")
@@ -35,4 +45,8 @@ def known_log(log: DataFrame | None, routing: Routing, *, with_truncates: bool) 
     grouped = log.where(chosen).groupBy(*source_columns(), op)
     found = grouped.agg(*(column.alias(name) for name, column in sums.items()))
     # A source of which all changes were refused has no table.
-    return KnownLog(routing, facts_of(found.where("landed > unrouted").collect()))
+    facts = facts_of(found.where("landed > unrouted").collect())
+    if not sink:
+        return KnownLog(routing, facts)
+    spark = log.sparkSession
+    return KnownLog(routing, facts, lambda one: schema_of(spark, sink, one.name) is not None)

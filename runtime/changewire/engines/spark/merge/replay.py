@@ -128,7 +128,12 @@ def replayed(spark: SparkSession, options: ApplyOptions, where: str | None) -> R
         facts = facts_of_batch(
             rows, are_typed=options.are_typed, with_truncates=options.apply_as_truncates
         )
-        known = known_log(whole, options.routing, with_truncates=options.apply_as_truncates)
+        known = known_log(
+            whole,
+            options.routing,
+            with_truncates=options.apply_as_truncates,
+            sink=log.sink,
+        )
         landed = whole.unionByName(log_rows(rows.drop(_AGAIN)), allowMissingColumns=True)
         merge = BatchMerge(QueryTables(query.id, options), known, rows, facts, landed, partitions)
         merge.tables()
