@@ -47,7 +47,9 @@ def typed(folder: str, schema: str) -> str:
         )
         (table,) = (path for path in Path(folder, name).iterdir() if "__" not in path.name)
         kept = rows_of(table)
-        found[name] = [kept, [one["pointer"] for one in outcome.first_dead_letters]]
+        rejected = [one["pointer"] for one in outcome.first_dead_letters]
+        rejected += cwa.refused(f"{folder}/log of {name}")["pointer"].to_pylist()
+        found[name] = [kept, rejected]
     for name, rows in {"versions": columns, "versions by schema": schema}.items():
         versions = cwa.history(
             f"{folder}/log of tables", table="shop.users", rows=rows, format=FORMAT
