@@ -27,14 +27,21 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.effects import EFFECTS
 from changewire.engines.native import Made
 from changewire.engines.spark.arrow_types import row_columns
-from changewire.engines.spark.merge.mutations import CONTENT, FAILURE, NAMED, Fit, mutation_type
+from changewire.engines.spark.merge.mutations import (
+    CONTENT,
+    FAILURE,
+    NAMED,
+    ROUNDED,
+    Fit,
+    mutation_type,
+)
 from changewire.engines.spark.merge.shapes import TypedShape, arrow_schema
 from changewire.engines.typed.images import IMAGE, ImagesDecoder, typed_images
 
 pytestmark = needs_kernel
 
 DATAWORKS = "dataworks-json"
-MADE = (NAMED, CONTENT, FAILURE)
+MADE = (NAMED, CONTENT, FAILURE, ROUNDED)
 ROW = StructType([StructField("id", LongType()), StructField("name", StringType())])
 TEXTS = StructType([StructField("id", StringType()), StructField("name", StringType())])
 

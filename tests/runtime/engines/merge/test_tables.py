@@ -131,7 +131,9 @@ def test_types_are_given_by_table(spark: SparkSession, tmp_path: Path) -> None:
         )
     )
     types = {"orders": money, "notes": "json", "*": "embedded"}
-    lake.apply_messages(spark, format=FORMAT, rows=types)
+    lines: list[str] = []
+    lake.apply_messages(spark, format=FORMAT, rows=types, metrics=lines.append)
+    assert json.loads(lines[0])["tables"]["rounded_numbers"] == 1
     (order,) = lake.table(spark, "orders").collect()
     assert order["price"] == Decimal("12345678901234567.89")
     assert dict(lake.table(spark, "items").dtypes)["price"] == "double"

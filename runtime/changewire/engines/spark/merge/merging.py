@@ -19,7 +19,7 @@ from changewire.engines.spark.merge.befores import moved
 from changewire.engines.spark.merge.from_log import feeds
 from changewire.engines.spark.merge.held import Held
 from changewire.engines.spark.merge.late import logged_deletes
-from changewire.engines.spark.merge.mutations import FAILURE, PLACE, mutations_of
+from changewire.engines.spark.merge.mutations import FAILURE, PLACE, ROUNDED, mutations_of
 from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.merge.part import QueryTables, TablePart, is_of, persisted, view_of
 from changewire.engines.spark.merge.plan import is_from, plan
@@ -221,9 +221,11 @@ class BatchMerge:
 
     def _fitting(self, found: DataFrame) -> DataFrame:
         """Return the mutations whose changes fit the table; the others are refused."""
-        failed = found.where(F.col(FAILURE).isNotNull())
-        if failed.isEmpty():
+        ((failures, rounded),) = found.agg(F.count(FAILURE), F.sum(ROUNDED)).collect()
+        self.counts["rounded_numbers"] += rounded or 0
+        if not failures:
             return found
+        failed = found.where(F.col(FAILURE).isNotNull())
         places = failed.groupBy(*PLACE).agg(F.min(FAILURE).alias(FAILURE)).localCheckpoint()
         self.refused.by_place.append(places)
         return found.join(F.broadcast(places.select(*PLACE)), [*PLACE], "left_anti")
