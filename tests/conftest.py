@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 import tomli
 from examples.broker import broker
-from tests.support.session import known_names, settings
+from tests.support.session import INTERPRETED, known_names, settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,8 +40,6 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 @pytest.fixture(scope="module")
 def interpreted(spark: SparkSession) -> Iterator[None]:
     """Let Spark compile no plans: for tables of some hundred rows that takes longest."""
-    from changewire.engines.spark.apply.tuning import INTERPRETED
-
     for name, value in INTERPRETED.items():
         spark.conf.set(name, value)
     yield

@@ -1,7 +1,7 @@
-"""Show what changewire does: messages of every format become tables, and nothing is lost.
+"""Show what changewire does: messages of every format become a log, and nothing is lost.
 
 ``nox -s demo`` runs this, or ``python -m examples.demo [FOLDER]`` where changewire is installed.
-Tables and reports are written to the folder, or to ``build/demo/`` below the working directory.
+Logs and reports are written to the folder, or to ``build/demo/`` below the working directory.
 """
 
 import os
@@ -33,8 +33,8 @@ def main(arguments: Sequence[str]) -> None:
     with console.status("Starting …") as status, stderr_to(output / "engine.log"):
         for folder, name in FORMATS.items():
             status.update(f"Reading {folder} …")
-            inputs, tables = [str(INPUTS / folder)], str(output / folder)
-            outcomes[folder] = run(inputs, tables, format=name, notice=notes.setdefault)
+            inputs, place = [str(INPUTS / folder)], str(output / folder)
+            outcomes[folder] = run(inputs, place, format=name, notice=notes.setdefault)
     summary.show(console, outcomes, list(notes))
     changes.show(console, outcomes)
     mixed.show(console, outcomes["mixed"])

@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from changewire.engines.layout import CHANGE
 from changewire.engines.outcome import Outcome
 
 _CHOICES: Final[Mapping[str, tuple[str, Callable[[Row], bool]]]] = {
@@ -36,7 +37,7 @@ def show(console: Console, outcomes: Mapping[str, Outcome]) -> None:
     title(console, "One complete change of each format")
     for folder, (what, fits) in _CHOICES.items():
         outcome = outcomes[folder]
-        row = next(filter(fits, rows_of(outcome, "changes")))
+        row = next(filter(fits, rows_of(outcome, CHANGE)))
         indented(console, f"{outcome.format}: {what} ({place(row)}), and its change", "bold")
         message = Text(_message(row), overflow="fold", style="dim")
         console.print(Padding(message, (0, 2, 0, 4)))

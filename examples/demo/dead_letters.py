@@ -8,13 +8,14 @@ from examples.demo.screen import grid, indented, title
 from rich.console import Console
 from rich.text import Text
 
+from changewire.engines.layout import DEAD_LETTER
 from changewire.engines.outcome import Outcome
 
 
 def show(console: Console, outcomes: Mapping[str, Outcome]) -> None:
     """Show the number of dead letters for each reason, with the first one."""
     title(console, "Dead letters by reason")
-    letters = [row for outcome in outcomes.values() for row in rows_of(outcome, "dead_letters")]
+    letters = [row for outcome in outcomes.values() for row in rows_of(outcome, DEAD_LETTER)]
     counts = Counter(letter["code"] for letter in letters)
     table = grid(">", "Reason", "The first one")
     for code, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):

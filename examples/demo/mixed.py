@@ -8,9 +8,8 @@ from rich.console import Console
 from rich.text import Text
 
 import changewire as cw
-from changewire.engines.layout import OUTPUTS
+from changewire.engines.layout import DEAD_LETTER
 from changewire.engines.outcome import Outcome
-from changewire.engines.outputs import place_order
 
 _SHOWN: Final = 24
 """Bytes of a message that are shown."""
@@ -20,9 +19,8 @@ def show(console: Console, outcome: Outcome) -> None:
     """Show one record of each format, and one of no format."""
     title(console, "One topic, every format")
     table = grid(">Offset", "Begins with", "Format", "Result")
-    rows = sorted((row for name in OUTPUTS for row in rows_of(outcome, name)), key=place_order)
     seen = set[str | None]()
-    for row in rows:
+    for row in rows_of(outcome):
         value = record_of(row).value
         found = None if value is None else cw.detect(value)
         if value is None or found in seen:
@@ -36,6 +34,6 @@ def show(console: Console, outcome: Outcome) -> None:
 
 def _fate(row: Row) -> str:
     """Describe the result of a message in words."""
-    if "code" in row:
+    if row["kind"] == DEAD_LETTER:
         return f"dead letter: {row['code']}"
     return f"{row['op']} of {table_name(row['source'])}"

@@ -5,9 +5,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-import pyarrow.parquet as pq
+import pyarrow.dataset as ds
 
 from changewire.changes.decode_options import AUTO
+from changewire.engines.options import LOG
 from changewire.engines.outcome import Outcome
 from changewire.engines.outputs import place_order
 from changewire.framing import Record, read
@@ -25,9 +26,11 @@ FORMATS: Final[Mapping[str, str]] = {
 Row = dict[str, Any]
 
 
-def rows_of(outcome: Outcome, table: str) -> list[Row]:
-    """Return the rows of an output by the place that they came from, whichever engine wrote it."""
-    rows: list[Row] = pq.read_table(Path(outcome.output, table)).to_pylist()
+def rows_of(outcome: Outcome, *kinds: str) -> list[Row]:
+    """Return the rows of some kinds in a log by the place that they came from; all by default."""
+    chosen = ds.field("kind").isin(kinds) if kinds else None
+    log = ds.dataset(Path(outcome.output, LOG), format="parquet")
+    rows: list[Row] = log.to_table(filter=chosen).to_pylist()
     return sorted(rows, key=place_order)
 
 

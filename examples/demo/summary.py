@@ -28,7 +28,7 @@ def show(console: Console, outcomes: Mapping[str, Outcome], notes: Sequence[str]
     sentence = (
         f"changewire read {total['messages']:,} messages that Aerospike, DataWorks and Lindorm "
         f"write to Kafka, from {files} files, checked every one against its schema, and wrote "
-        "tables of the changes."
+        "a log of each format."
     )
     console.print("", Text(sentence, style="bold"), "", sep="\n")
     equation = (
@@ -39,8 +39,8 @@ def show(console: Console, outcomes: Mapping[str, Outcome], notes: Sequence[str]
     engine = next(iter(outcomes.values())).engine.capitalize()
     seconds = sum(outcome.seconds for outcome in outcomes.values())
     note = (
-        "Every element of a message or batch becomes one of the three; this was checked before "
-        f"the tables were written. {engine}, {seconds:.1f} seconds."
+        "Every element of a message or batch becomes one of the three; this was checked while "
+        f"the logs were written. {engine}, {seconds:.1f} seconds."
     )
     indented(console, note, "dim")
     for text in notes:
@@ -71,7 +71,7 @@ def show_next(console: Console, output: Path) -> None:
     lies.add_column()
     lies.add_column(overflow="fold")
     lies.add_row("Reports", f"{output}/*/report.html")
-    lies.add_row("Tables", f"{output}/*/changes, controls, dead_letters (Parquet)")
+    lies.add_row("Logs", f"{output}/*/log (Parquet)")
     console.print(Padding(lies, (0, 2, 1, 2), expand=False))
     users = os.path.relpath(INPUTS / "aerospike_json" / "users.jsonl")
     topic = os.path.relpath(INPUTS / "mixed")

@@ -6,6 +6,7 @@ import changewire.arrow as cwa
 decoded = cwa.decode("topic.jsonl.gz", format="aerospike-json")
 duckdb.sql("select op, count(*) from changes group by op")  # with changes = decoded.changes
 changes, controls, dead_letters, counts = decoded.tables()
+versions = cwa.history("output/", table="shop.users")  # of the log of a run
 ```
 """
 
@@ -20,10 +21,14 @@ try:
         Stream,
         Tables,
     )
-    from changewire.engines.arrow.history import ChangeLog, history
+    from changewire.engines.arrow.history import current, history
     from changewire.engines.arrow.messages import ArrowStream, Messages
+    from changewire.engines.arrow.open import dead_letters, refused
+    from changewire.engines.arrow.trace import trace
+    from changewire.engines.changelog.source import ChangeLog
     from changewire.engines.messages import message_type
     from changewire.engines.typed.schemas import RowsAs
+    from changewire.tables.history import History, Step, StepRefusal
 except ImportError as error:
     raise ImportError(f"changewire.arrow needs pyarrow: {install('arrow')}") from error
 
@@ -31,14 +36,21 @@ __all__ = [
     "ArrowStream",
     "ChangeLog",
     "DecodedStreams",
+    "History",
     "MessageStreams",
     "MessageTables",
     "Messages",
     "RowsAs",
+    "Step",
+    "StepRefusal",
     "Stream",
     "Tables",
+    "current",
+    "dead_letters",
     "decode",
     "history",
     "message_type",
     "messages",
+    "refused",
+    "trace",
 ]

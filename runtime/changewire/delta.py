@@ -1,4 +1,4 @@
-"""Changewire into Delta tables without a JVM: messages go in, tables are merged into by delta-rs.
+"""Changewire into Delta tables without a JVM: messages go in, delta-rs writes log and tables.
 
 ```python
 import changewire.delta as cwd
@@ -6,9 +6,8 @@ import changewire.delta as cwd
 outcome = cwd.apply_changes(
     "topic.jsonl.gz",
     format="aerospike-json",
+    log="/lake/ops/log",
     target="/lake/{database}/{table}",
-    output="/lake/ops/run",
-    checkpoint="/lake/ops/checkpoint",
 )
 print(outcome.counts.dead_letters, outcome.tables)
 ```
@@ -17,12 +16,19 @@ print(outcome.counts.dead_letters, outcome.tables)
 from changewire.extras import install
 
 try:
-    from changewire.engines.delta import apply_changes, vacuum
+    from changewire.engines.merge.apply import apply_changes
 except ImportError as error:
     raise ImportError(f"changewire.delta needs deltalake: {install('delta')}") from error
 
 from changewire.engines.arrow.messages import Messages
-from changewire.engines.errors import ConflictError, KeysMissingError, OutputError, StreamError
+from changewire.engines.errors import (
+    ConflictError,
+    KeysMissingError,
+    OutputError,
+    OwnerError,
+    StreamError,
+    TooManyDeadLettersError,
+)
 from changewire.engines.outcome import Outcome
 from changewire.engines.typed.schemas import ArrowSchema, RowSchema
 
@@ -33,8 +39,9 @@ __all__ = [
     "Messages",
     "Outcome",
     "OutputError",
+    "OwnerError",
     "RowSchema",
     "StreamError",
+    "TooManyDeadLettersError",
     "apply_changes",
-    "vacuum",
 ]

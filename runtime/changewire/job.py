@@ -1,4 +1,4 @@
-"""The main job: files in, three tables and a report out, by whichever engine there is."""
+"""The main job: files in, a log and a report out, by whichever engine there is."""
 
 from changewire.jobs.checks import JobError
 from changewire.jobs.files import run

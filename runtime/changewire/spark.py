@@ -29,6 +29,8 @@ from changewire.extras import install
 
 try:
     from changewire.engines.spark.decode import DecodedFrames, RowsAs, decode
+    from changewire.engines.spark.history.query import history
+    from changewire.engines.spark.history.trace import trace
     from changewire.engines.spark.kafka.errors import KafkaSourceError
     from changewire.engines.spark.kafka.read import read_kafka
     from changewire.engines.spark.log.land import land
@@ -42,12 +44,13 @@ try:
     from changewire.engines.spark.merge.replay import Replayed, replay
     from changewire.engines.spark.merge.verify import verify
     from changewire.engines.spark.messages import MessageFrames, message_type, messages
-    from changewire.engines.spark.read import read_files
+    from changewire.engines.spark.read import read_files, stream_files
     from changewire.engines.spark.row_type import row_type
     from changewire.engines.spark.schemas import schemas
     from changewire.engines.spark.session import session
     from changewire.engines.spark.stream.ending import await_end
     from changewire.engines.typed.schemas import ArrowSchema, RowSchema
+    from changewire.tables.history import History, Step, StepRefusal
 except ImportError as error:
     raise ImportError(f"changewire.spark needs PySpark: {install('spark')}") from error
 
@@ -56,6 +59,7 @@ __all__ = [
     "CheckpointError",
     "ConflictError",
     "DecodedFrames",
+    "History",
     "KafkaOptions",
     "KafkaSourceError",
     "KeysMissingError",
@@ -65,6 +69,8 @@ __all__ = [
     "Replayed",
     "RowSchema",
     "RowsAs",
+    "Step",
+    "StepRefusal",
     "StreamError",
     "TooManyDeadLettersError",
     "adopt",
@@ -73,6 +79,7 @@ __all__ = [
     "current",
     "dead_letters",
     "decode",
+    "history",
     "land",
     "message_type",
     "messages",
@@ -85,6 +92,8 @@ __all__ = [
     "row_type",
     "schemas",
     "session",
+    "stream_files",
+    "trace",
     "verify",
     "write",
 ]

@@ -2,39 +2,54 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.docs.pages import blocks
+from tests.docs.pages import ROOT, blocks
 from tests.runtime.engines.stream.streams import TYPE, stream
+from tests.samples import MIXED_COUNTS
+
+from changewire.engines.layout import CHANGE
+from changewire.tables.routing import APPLY_FAILED, REFUSALS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.usefixtures("interpreted")
 
+PAGE = "docs/applying.md"
+
 
 def test_the_page_runs(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The query of the page lands every element and makes tables; replay and vacuum run."""
-    made = stream(tmp_path, 1)
+    """The queries of the page land every element and make tables that are as their log says."""
+    stream(tmp_path, 1)
     names: dict[str, Any] = {
         "spark": spark,
         "columns": TYPE,
         "messages": str(tmp_path / "messages"),
         "lake": str(tmp_path),
     }
-    query, replay, vacuum = blocks("docs/applying.md")
-    exec(query, names)  # noqa: S102 - our own text
+    for block in blocks(PAGE):
+        exec(block, names)  # noqa: S102 - our own text
     assert "9 changes" in capsys.readouterr().out
-    log = spark.read.format("delta").load(str(tmp_path / "ops" / "changes"))
-    assert log.count() == made.expected()["changes"].total()
-    table = str(tmp_path / "test" / "no_set")
+    log = spark.read.format("delta").load(str(tmp_path / "log"))
+    assert log.where(f"kind = '{CHANGE}'").count() == MIXED_COUNTS["changes"]
+    table = str(tmp_path / "tables" / "test" / "no_set")
     assert spark.read.format("delta").load(table).columns == ["key", "row", "_changewire"]
-    exec(replay, names)  # noqa: S102 - our own text
-    assert names["replayed"][:2] == (1, 0)  # still refused
-    exec(vacuum, names)  # noqa: S102 - our own text
-    tombstones = spark.read.format("delta").load(f"{table}__tombstones")
-    assert tombstones.columns == ["key", "_changewire", "since"]
+    assert names["replayed"][:3] == (1, 0, 0)  # still rejected
+    flagged = spark.read.format("delta").load(names["table"])
+    assert (
+        flagged.where("NOT _changewire.deleted").count()
+        == spark.read.format("delta").load(table).count()
+    )
+
+
+def test_codes_of_refused_changes_are_listed() -> None:
+    """The page explains each reason why no table takes a change."""
+    section = ROOT.joinpath(PAGE).read_text(encoding="utf-8").partition("## What is refused")[2]
+    listed = re.findall(r"^\| `([a-z-]+)` \|", section.partition("\n## ")[0], re.MULTILINE)
+    assert {*REFUSALS, APPLY_FAILED} < {*listed}

@@ -9,7 +9,7 @@ from tests.support.commands import calls, group, parse
 
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
 TEXT = PAGE.read_text(encoding="utf-8")
-ROW = r"^\| \[`([a-z]+)`\]\(#([a-z-]+)\) \| .+ \| `changewire ([^`]+)` \|$"
+ROW = r"^\| \[`([a-z-]+)`\]\(#([a-z-]+)\) \| .+ \| `changewire ([^`]+)` \|$"
 ROWS = re.findall(ROW, TEXT, re.MULTILINE)
 
 

@@ -41,10 +41,11 @@ def test_the_page_runs(
     for block in blocks(PAGE):
         exec(block, names)  # noqa: S102 - our own text
     assert names["spark"] is spark
-    assert spark.read.parquet(f"{tmp_path}/lake/changes").count() == 2 * len(values)
-    assert names["counts"].changes == len(values)
+    log = spark.read.parquet(f"{tmp_path}/lake/log")
+    assert log.where("kind = 'change'").count() == 2 * len(values)
+    assert names["written"].counts.changes == len(values)
     (command,) = blocks(PAGE, "sh")
-    for written, meant in (("\\\n", ""), ("HOST:PORT", kafka), ("tables/", f"{tmp_path}/out")):
+    for written, meant in (("\\\n", ""), ("HOST:PORT", kafka), ("lake/", f"{tmp_path}/out")):
         command = command.replace(written, meant)
     words = shlex.split(command)
     assert words[0] == "changewire"

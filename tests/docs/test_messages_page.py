@@ -32,4 +32,4 @@ def test_the_page_runs(
     assert names["spark"] is spark
     assert names["found"].counts.as_dict() == names["counts"].as_dict()
     assert len(names["messages"]) == names["counts"].valid
-    assert f"batch 0: {len(values)} messages" in capsys.readouterr().out
+    assert f"messages={len(values)}" in capsys.readouterr().out

@@ -9,7 +9,8 @@ from docs.making.histories import History, change, histories
 from tests.docs.pages import blocks
 from tests.runtime.tables.histories import applied, placed, rows
 
-from changewire.tables.counted import COUNTED
+from changewire.engines.applied import COUNTED, NOT_APPLIED
+from changewire_messages.tables.spark import ROW_STATE
 
 PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -46,16 +47,20 @@ def test_every_rule_has_a_history() -> None:
     """No section about rows is without one."""
     sections = re.split(r"^## ", TEXT, flags=re.MULTILINE)[1:]
     without = [text.partition("\n")[0] for text in sections if "\n| op |" not in text]
-    others = ["Many tables", "What is counted", "Row metadata", "When a table is read"]
+    others = ["Many tables", "What is counted", "Row metadata", "How tables are merged"]
     assert without == others
 
 
 def test_counts_are_listed() -> None:
-    """The page names what applying counts, in the words of reports."""
-    source = Path(__file__).parents[2] / "runtime" / "changewire" / "tables"
-    code = "".join(path.read_text(encoding="utf-8") for path in source.glob("*.py"))
-    counted = TEXT.partition("## What is counted")[2]
+    """The page names what is counted of changes in tables, in the words of reports."""
+    counted = TEXT.partition("## What is counted")[2].partition("\n## ")[0]
     listed = dict(re.findall(r"^\| `([a-z_]+)` \| (.+) \|$", counted, re.MULTILINE))
-    assert COUNTED.items() <= listed.items()
-    for name in listed:
-        assert name in code
+    assert listed == COUNTED
+    assert [*listed][-len(NOT_APPLIED) :] == [*NOT_APPLIED]
+
+
+def test_fields_of_the_metadata_are_listed() -> None:
+    """The page names each field of the column of metadata."""
+    section = TEXT.partition("## Row metadata")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (`[^|]+`) \|", section, re.MULTILINE)
+    assert [n for row in rows for n in re.findall("`([a-z]+)`", row)] == [*ROW_STATE.names]

@@ -21,32 +21,40 @@ from tests.native.mutants import damaged
 from tests.native.test_differential import examples
 from tests.native.test_typed import drawn, fitting, options
 from tests.runtime.engines.any_messages import captured
-from tests.runtime.engines.apply.test_typed_tables import message
+from tests.runtime.engines.merge.messages import message
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.effects import EFFECTS
 from changewire.engines.native import Made
-from changewire.engines.spark.apply.failures import FAILURE, ROW_ID
-from changewire.engines.spark.apply.shape import CONTENT, NAMED
-from changewire.engines.spark.apply.typed_shape import EFFECT_FIELDS, TypedShape
-from changewire.engines.spark.arrow_types import arrow_type, row_columns
+from changewire.engines.spark.arrow_types import row_columns
+from changewire.engines.spark.merge.mutations import (
+    CONTENT,
+    FAILURE,
+    NAMED,
+    ROUNDED,
+    Fit,
+    mutation_type,
+)
+from changewire.engines.spark.merge.shapes import TypedShape, arrow_schema
 from changewire.engines.typed.images import IMAGE, ImagesDecoder, typed_images
 
 pytestmark = needs_kernel
 
 DATAWORKS = "dataworks-json"
+MADE = (NAMED, CONTENT, FAILURE, ROUNDED)
 ROW = StructType([StructField("id", LongType()), StructField("name", StringType())])
 TEXTS = StructType([StructField("id", StringType()), StructField("name", StringType())])
-COLUMNS = StructType([*EFFECT_FIELDS, StructField("after", StringType())])
 
 
 def fitted(row: dict[str, Any], effect: dict[str, Any], kind: StructType) -> dict[str, Any]:
     """Return an effect of a decoded row, fitted to a table of a type by its text."""
     keys = sorted(msgspec.json.decode(effect["key"]))
     after = row["after"] if effect["kind"] != "delete" else None
-    text = {**effect, ROW_ID: 0, "after": after, FAILURE: None}
-    batch = pa.RecordBatch.from_pylist([text], pa.schema([*arrow_type(COLUMNS)]))
-    (found,) = TypedShape(kind, keys).fit([batch])
+    shape = TypedShape(kind, keys)
+    fields = [one for one in arrow_schema(mutation_type(shape)) if one.name not in MADE]
+    columns = pa.schema([*fields, ("after", pa.string())])
+    batch = pa.RecordBatch.from_pylist([{**effect, "after": after}], columns)
+    (found,) = Fit(shape)([batch])
     return dict(found.to_pylist()[0])
 
 
@@ -94,12 +102,12 @@ def test_what_an_image_is_made_of() -> None:
     """Changes with more than one effect, patches and keys with escapes are read again later."""
     types = {"id": "STRING", "name": "STRING"}
     chosen = {
-        "plain": message("INSERT", 1, types, id="a b", name="x"),
-        "not ASCII": message("INSERT", 2, types, id="\u00e9\u20ac", name=None),
-        "delete": message("DELETE", 3, types, id="a b", name="x"),
-        "quote": message("INSERT", 4, types, id='a"b', name="x"),
-        "backslash": message("INSERT", 5, types, id="a\\nb", name="x"),
-        "line": message("INSERT", 6, types, id="a\nb", name="x"),
+        "plain": message("INSERT", 1, {"id": "a b", "name": "x"}, types=types),
+        "not ASCII": message("INSERT", 2, {"id": "\u00e9\u20ac", "name": None}, types=types),
+        "delete": message("DELETE", 3, {"id": "a b", "name": "x"}, types=types),
+        "quote": message("INSERT", 4, {"id": 'a"b', "name": "x"}, types=types),
+        "backslash": message("INSERT", 5, {"id": "a\\nb", "name": "x"}, types=types),
+        "line": message("INSERT", 6, {"id": "a\nb", "name": "x"}, types=types),
         "broken": b'{"schema":',
     }
     found = dict(zip(chosen, known(TEXTS, *chosen.values()), strict=True))
@@ -113,7 +121,7 @@ def test_what_an_image_is_made_of() -> None:
 def test_other_keys_have_no_image() -> None:
     """Of messages whose keys are other columns than those of the first, the text is compared."""
     types = {"id": "LONG", "name": "STRING"}
-    one = message("INSERT", 1, types, id=5, name="x")
+    one = message("INSERT", 1, {"id": 5, "name": "x"}, types=types)
     other = one.replace(b'"primaryKey": ["id"]', b'"primaryKey": ["id", "name"]')
     assert known(ROW, one, other, one) == [True, False, True]
     assert known(ROW, other, one, other) == [True, False, True]
@@ -138,7 +146,7 @@ def test_a_key_that_is_written_otherwise_has_no_image() -> None:
 def test_a_patch_has_no_image() -> None:
     """It sets some columns, and an image before it is not its row."""
     types = {"id": "LONG", "name": "STRING"}
-    sent = [message("UPDATE_AFTER", 1, types, id=5, name="x")]
+    sent = [message("UPDATE_AFTER", 1, {"id": 5, "name": "x"}, types=types)]
     (part,) = ImagesDecoder(DecodeOptions(DATAWORKS, "patch"), row_columns(ROW))(batch_of(sent))
     assert [one["kind"] for one in part.column(EFFECTS)[0].as_py()] == ["patch"]
     assert part.column(IMAGE).null_count == 1
@@ -147,7 +155,7 @@ def test_a_patch_has_no_image() -> None:
 def test_an_update_that_moves_a_row_has_no_image() -> None:
     """It has two effects, and an image would be one of them."""
     types = {"id": "LONG", "name": "STRING"}
-    moved = message("UPDATE_AFTER", 1, types, id=5, name="x")
+    moved = message("UPDATE_AFTER", 1, {"id": 5, "name": "x"}, types=types)
     before = b'"before": {"dataColumn": {"id": %d, "name": "x"}}'
     images = [moved.replace(b'"before": null', before % number) for number in (4, 5)]
     assert known(ROW, *images) == [False, True]

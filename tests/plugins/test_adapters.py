@@ -186,7 +186,5 @@ def test_every_message_is_counted(
     counts = outcome.counts
     assert (counts.changes, counts.controls, counts.dead_letters) == kinds
     assert counts.elements == sum(kinds)
-    (written,) = (
-        (out / "changes").glob("*.parquet") if name else (out / "controls").glob("*.parquet")
-    )
-    assert pq.read_table(written).num_rows == 3
+    written = pq.read_table(out)["kind"].to_pylist()
+    assert written.count("change" if name else "control") == 3

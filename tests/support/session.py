@@ -35,6 +35,12 @@ QUICK: Final = {
     "spark.databricks.delta.snapshotPartitions": "1",  # a task of each look at a table's log
 }
 
+INTERPRETED: Final = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""Settings by which Spark interprets plans in place of compiling them: quicker for few rows."""
+
 
 @contextmanager
 def known_names() -> Generator[None, None, None]:

@@ -46,3 +46,18 @@ def typed_versions(log: cwa.ChangeLog, schema: str) -> object:
     """Return the same with the columns that a schema from the messages declares."""
     made = cwa.history  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]: no stubs
     return made(log, table="shop.users", rows=schema, keys=["id"], format="dataworks-json")  # pyright: ignore[reportUnknownVariableType]
+
+
+def explained(log: cwa.ChangeLog) -> list[str]:
+    """Return why changes did nothing to a row."""
+    history: cwa.History = cwa.trace(log, {"id": 1}, table="shop.users")
+    steps: list[cwa.Step] = history.steps
+    refusals: list[cwa.StepRefusal | None] = [step.refused for step in steps]
+    return [one.reason for one in refusals if one is not None]
+
+
+def open_ones(log: cwa.ChangeLog) -> int:
+    """Return how many dead letters and refused changes of a log are open."""
+    letters = cwa.dead_letters  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]: no stubs
+    refused = cwa.refused  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]: no stubs
+    return len(letters(log)) + len(refused(log))  # pyright: ignore[reportUnknownArgumentType]

@@ -1,30 +1,28 @@
-"""Delta tables without Spark: changes merged by delta-rs, and tombstones removed."""
+"""Delta tables without Spark: a log, and changes merged by delta-rs."""
 
 from __future__ import annotations
-
-from datetime import datetime
 
 import changewire.delta as cwd
 
 
 def merged(messages: cwd.Messages, lake: str) -> int:
-    """Return how many changes were applied."""
+    """Return how many rows were inserted."""
     try:
         outcome: cwd.Outcome = cwd.apply_changes(
             messages,
             format="aerospike-json",
+            log=f"{lake}/log",
             target=f"{lake}/{{database}}/{{table}}",
-            output=f"{lake}/ops",
-            checkpoint=f"{lake}/ops/checkpoint",
             null_set="no_set",
+            max_dead_letters="5%",
             batch_size=100_000,
         )
-    except cwd.KeysMissingError as error:
+    except (cwd.KeysMissingError, cwd.TooManyDeadLettersError) as error:
         raise SystemExit(str(error)) from None
-    except (cwd.ConflictError, cwd.OutputError) as error:
+    except (cwd.ConflictError, cwd.OutputError, cwd.OwnerError) as error:
         stopped: cwd.StreamError = error
         raise stopped from None
-    return 0 if outcome.tables is None else outcome.tables["applied"]
+    return 0 if outcome.tables is None else outcome.tables["inserted"] - outcome.already_in_log
 
 
 def typed(file: str, lake: str, row: cwd.RowSchema | cwd.ArrowSchema) -> int:
@@ -32,15 +30,11 @@ def typed(file: str, lake: str, row: cwd.RowSchema | cwd.ArrowSchema) -> int:
     outcome = cwd.apply_changes(
         file,
         format="dataworks-json",
+        log=f"{lake}/log",
         target=f"{lake}/{{table}}",
-        output=f"{lake}/ops",
-        checkpoint=f"{lake}/ops/checkpoint",
-        rows=row,
+        rows={"shop.orders": row, "*": "embedded"},
         schema_evolution="strict",
+        deletes="flag",
+        adopt=True,
     )
     return outcome.counts.by_error_code["wrong-type"]
-
-
-def vacuumed(table: str, week: datetime) -> int:
-    """Return how many tombstones were removed."""
-    return cwd.vacuum(table, older_than=week)

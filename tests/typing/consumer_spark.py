@@ -10,7 +10,6 @@ from pyspark.sql.types import StructType
 
 import changewire as cw
 import changewire.spark as cws
-from changewire.changes.decode_options import DecodeOptions
 
 ROWS: cws.RowsAs = "variant"
 SCHEMA: cws.RowSchema = {"title": "User", "type": "object", "properties": {}}
@@ -20,25 +19,21 @@ FAILURES: tuple[type[cws.StreamError], ...] = (
     cws.ConflictError,
     cws.KeysMissingError,
     cws.OutputError,
+    cws.OwnerError,
     cws.TooManyDeadLettersError,
 )
 
 
 def batch(inputs: list[str], output: str) -> int:
-    """Write the tables of files; return how many elements were refused."""
+    """Append the elements of files to a log; return how many were refused."""
     spark: SparkSession = cws.session({"spark.ui.enabled": "false"})
     messages: DataFrame = cws.read_files(spark, inputs)
     decoded: cws.DecodedFrames = cws.decode(messages, format="auto", rows=ROWS)
     if decoded.native is not None:
         decoded.native.take()
-    counts, letters = cws.write(decoded, output)
+    counts, known, letters = cws.write(decoded, output)
     schemas: cw.Schemas = cws.schemas(messages, format="dataworks-json")
-    return counts.dead_letters + len(letters) + schemas.refused
-
-
-def job(inputs: list[str], output: str) -> float:
-    """Do what the command `run` does in Spark; return the seconds that it took."""
-    return cws.run(inputs, output, decode_options=DecodeOptions("auto")).seconds
+    return counts.dead_letters + known + len(letters) + schemas.refused
 
 
 def typed() -> StructType:
@@ -53,11 +48,10 @@ def landed(spark: SparkSession, lake: Path) -> str:
         messages = cws.read_kafka(spark, OPTIONS)
     except cws.KafkaSourceError as error:
         raise SystemExit(str(error)) from error
-    query = cws.write_stream(
-        cws.decode(messages, format="aerospike-json"),
-        changes=str(lake / "changes"),
-        controls=str(lake / "controls"),
-        dead_letters=str(lake / "dead_letters"),
+    query = cws.land(
+        messages,
+        format="aerospike-json",
+        log=str(lake / "log"),
         checkpoint=str(lake / "checkpoint"),
         trigger={"availableNow": True},
     )
@@ -72,47 +66,55 @@ def bronze(messages: DataFrame, lake: Path) -> int:
     """Keep the messages of a topic as they are, of files and as a stream; return how many."""
     found: cws.MessageFrames = cws.messages(messages, format="lindorm-json")
     columns: StructType = cws.message_type("lindorm-json", variant=["Insert", "Update"])
-    counts, _ = cws.write(found, str(lake))
-    messages_at, dead_letters, checkpoint = map(str, (lake / f"{i}" for i in range(3)))
-    query = cws.write_stream(
-        found, messages=messages_at, dead_letters=dead_letters, checkpoint=checkpoint
+    written = cws.write(found, str(lake))
+    query = cws.land(
+        messages,
+        format="lindorm-json",
+        elements_as="messages",
+        log=str(lake / "bronze"),
+        checkpoint=str(lake / "checkpoint"),
     )
     cws.await_end(query)
-    return counts.elements - found.counts.valid - len(columns)
+    return written.counts.elements - found.counts.valid - len(columns)
 
 
-def merged(messages: DataFrame, lake: Path, since: datetime) -> int:
-    """Merge changes into tables, apply dead letters again, and forget old tombstones."""
-    spark, target = messages.sparkSession, str(lake / "{table}")
-    changes, controls, dead_letters, checkpoint = map(str, (lake / f"{i}" for i in range(4)))
+def merged(messages: DataFrame, lake: Path, since: datetime) -> int | None:
+    """Merge changes into tables, apply dead letters again, and remove old deleted rows."""
+    spark, log, target = messages.sparkSession, str(lake / "log"), str(lake / "{table}")
     query = cws.apply_changes(
-        messages,
+        messages if messages.isStreaming else cws.stream_files(spark, str(lake / "in")),
         format="auto",
+        log=log,
         target=target,
-        changes=changes,
-        controls=controls,
-        dead_letters=dead_letters,
-        checkpoint=checkpoint,
+        checkpoint=str(lake / "checkpoint"),
+        rows={"shop.orders": SCHEMA, "*": "json"},
+        deletes="flag",
     )
     query.awaitTermination()
     again: cws.Replayed = cws.replay(
         spark,
+        log,
         format="auto",
         target=target,
-        changes=changes,
-        controls=controls,
-        dead_letters=dead_letters,
-        checkpoint=checkpoint,
+        checkpoint=str(lake / "checkpoint"),
+        where="code = 'unknown-variant'",
     )
-    adopted: int = cws.adopt(spark, target, keys=["id"])
-    return adopted + again.marked + cws.vacuum(spark, target, older_than=since)
+    if again.closed and not cws.verify(spark, log, target=target).isEmpty():
+        cws.rebuild(spark, log, target=target, tables=["shop.orders"], deletes="flag")
+    cws.adopt(spark, f"{lake}/users", keys=["id"])
+    return cws.purge(spark, log, table=f"{lake}/orders", older_than=since)
 
 
-def current(log: DataFrame) -> DataFrame:
-    """Return the rows of a table as they are now, by every version of each."""
-    return cws.history(log, table="shop.users", rows="variant").where("is_current")
+def looked_at(spark: SparkSession, log: str) -> list[DataFrame]:
+    """Return what a log says."""
+    rows: DataFrame = cws.current(spark, log, table="shop.users")
+    versions: DataFrame = cws.history(spark, log, table="shop.users", rows="variant")
+    return [rows, versions, cws.dead_letters(spark, log), cws.refused(spark, log)]
 
 
-def declared(log: DataFrame, schema: str) -> DataFrame:
-    """Return versions with the columns that a schema from the messages declares."""
-    return cws.history(log, table="hbase.t", rows=schema, format="lindorm-json", families=["f"])
+def explained(spark: SparkSession, log: str) -> list[str]:
+    """Return why changes did nothing to a row."""
+    history: cws.History = cws.trace(spark, log, {"id": 1}, table="shop.users")
+    steps: list[cws.Step] = history.steps
+    refusals: list[cws.StepRefusal | None] = [step.refused for step in steps]
+    return [one.reason for one in refusals if one is not None]

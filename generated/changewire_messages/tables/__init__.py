@@ -10,7 +10,6 @@ from typing import Final
 
 from changewire_messages.tables.models import (
     KnownTarget,
-    LaterChange,
     OrderFields,
     PendingDelete,
     RowEnd,
@@ -30,7 +29,6 @@ __all__ = [
     "FORMAT",
     "ROLES",
     "KnownTarget",
-    "LaterChange",
     "OrderFields",
     "PendingDelete",
     "RowEnd",
@@ -59,6 +57,6 @@ DIGESTS: Final[Mapping[str, str]] = {
     "RowMutation": "sha256:112c41ae18ed93b6c5520fda85b4fc5ffa19aca8eed09aab8e5eb796d9365203",
     "RowState": "sha256:4fd22d759dcaffc0192a38aaf41521cc13f8cc4ab802357a83f04d476db309c8",
     "Tombstone": "sha256:37beb36cd080fd8130ebbc9e66c0912a3d4898a0fae0054a3a12fe4316d45470",
-    "VersionMetadata": "sha256:964129f75f33b0871dda816943f74fc5767fc4551a7400fa77f81fe2031e22d3",
+    "VersionMetadata": "sha256:87ca51e7ffa4b8c16810085ce3a331617821d40e0bbe84ef27bd69cf5ade29a5",
 }
 """SHA-256 of the canonical schema of each variant, which is in ``schemas/``."""

@@ -144,24 +144,6 @@ TOMBSTONE: Final = pa.struct(
 )
 """A row of the table of tombstones, which stands beside a table: a key whose row was deleted."""
 
-_LATER_CHANGE: Final = pa.struct(
-    [
-        pa.field("sequence", _SEQUENCE),
-        pa.field("topic", columns.STRING),
-        pa.field("partition", columns.INT32),
-        pa.field("offset", columns.INTEGER),
-        pa.field("element", columns.INT32),
-        pa.field("columns", pa.map_(columns.STRING, ORDER_FIELDS)),
-        pa.field("floor", ORDER_FIELDS),
-        pa.field("version", columns.INT32),
-        pa.field("op", columns.STRING),
-        pa.field("event_time", columns.DATETIME),
-    ]
-)
-"""A change that left the row as it was. A late change before it may make it one that begins a
-version.
-"""
-
 VERSION_METADATA: Final = pa.struct(
     [
         pa.field("sequence", _SEQUENCE),
@@ -169,15 +151,11 @@ VERSION_METADATA: Final = pa.struct(
         pa.field("partition", columns.INT32),
         pa.field("offset", columns.INTEGER),
         pa.field("element", columns.INT32),
-        pa.field("columns", pa.map_(columns.STRING, ORDER_FIELDS)),
-        pa.field("floor", ORDER_FIELDS),
-        pa.field("version", columns.INT32),
         pa.field("op", columns.STRING),
         pa.field("event_time", columns.DATETIME),
         pa.field("ended", ROW_END),
-        pa.field("later", pa.list_(_LATER_CHANGE)),
     ]
 )
-"""The column `_changewire` of a table of versions: the change that began the version, and what
-late changes need to be put in their place. The first eight fields are those of `RowMetadata`.
+"""The column `_changewire` of versions of rows: the change that began the version, and the one
+that ended it.
 """

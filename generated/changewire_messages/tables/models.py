@@ -56,42 +56,6 @@ class OrderFields(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw
     """Index of the change in its message."""
 
 
-class LaterChange(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only=True):
-    """A change that left the row as it was. A late change before it may make it one that
-    begins a version.
-    """
-
-    sequence: Sequence | None
-    """Sequence of the change; null is before any other."""
-
-    topic: str
-    """Kafka topic of the change; for a file its path."""
-
-    partition: Annotated[int, Meta(ge=-2147483648, le=2147483647)]
-    """Kafka partition; -1 for a file."""
-
-    offset: Annotated[int, Meta(ge=-9223372036854775808, le=9223372036854775807)]
-    """Kafka offset; for a file the number of the record."""
-
-    element: Annotated[int, Meta(ge=-2147483648, le=2147483647)]
-    """Index of the change in its message."""
-
-    columns: dict[str, OrderFields] | None
-    """As in `RowMetadata`."""
-
-    floor: OrderFields | None
-    """As in `RowMetadata`."""
-
-    version: Annotated[int, Meta(ge=-2147483648, le=2147483647)]
-    """Version of the layout."""
-
-    op: str
-    """Operation of the change."""
-
-    event_time: datetime | None
-    """When the change was made; null if the message does not say."""
-
-
 class Source(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only=True):
     """The place in the source system that a change came from."""
 
@@ -269,9 +233,8 @@ class Tombstone(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_o
 
 
 class VersionMetadata(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only=True):
-    """The column `_changewire` of a table of versions: the change that began the version, and
-    what late changes need to be put in their place. The first eight fields are those of
-    `RowMetadata`.
+    """The column `_changewire` of versions of rows: the change that began the version, and the
+    one that ended it.
     """
 
     sequence: Sequence | None
@@ -289,17 +252,6 @@ class VersionMetadata(Struct, frozen=True, gc=False, forbid_unknown_fields=False
     element: Annotated[int, Meta(ge=-2147483648, le=2147483647)]
     """Index of the change in its message."""
 
-    columns: dict[str, OrderFields] | None
-    """Order of each column that a later change has set; null if there is none, as in a table
-    of full images.
-    """
-
-    floor: OrderFields | None
-    """Order below which no change applies; null if it is that of the row."""
-
-    version: Annotated[int, Meta(ge=-2147483648, le=2147483647)]
-    """Version of the layout of this column."""
-
     op: str
     """Operation of the change."""
 
@@ -309,13 +261,9 @@ class VersionMetadata(Struct, frozen=True, gc=False, forbid_unknown_fields=False
     ended: RowEnd | None
     """The change that ended the version; null if it is current."""
 
-    later: list[LaterChange] | None
-    """Later changes that left the row as it was; null if there are none."""
-
 
 __all__ = [
     "KnownTarget",
-    "LaterChange",
     "OrderFields",
     "PendingDelete",
     "RowEnd",

@@ -150,24 +150,6 @@ TOMBSTONE = StructType(
 )
 """A row of the table of tombstones, which stands beside a table: a key whose row was deleted."""
 
-_LATER_CHANGE = StructType(
-    [
-        StructField("sequence", _SEQUENCE),
-        StructField("topic", StringType()),
-        StructField("partition", IntegerType()),
-        StructField("offset", LongType()),
-        StructField("element", IntegerType()),
-        StructField("columns", MapType(StringType(), ORDER_FIELDS)),
-        StructField("floor", ORDER_FIELDS),
-        StructField("version", IntegerType()),
-        StructField("op", StringType()),
-        StructField("event_time", TimestampType()),
-    ]
-)
-"""A change that left the row as it was. A late change before it may make it one that begins a
-version.
-"""
-
 VERSION_METADATA = StructType(
     [
         StructField("sequence", _SEQUENCE),
@@ -175,15 +157,11 @@ VERSION_METADATA = StructType(
         StructField("partition", IntegerType()),
         StructField("offset", LongType()),
         StructField("element", IntegerType()),
-        StructField("columns", MapType(StringType(), ORDER_FIELDS)),
-        StructField("floor", ORDER_FIELDS),
-        StructField("version", IntegerType()),
         StructField("op", StringType()),
         StructField("event_time", TimestampType()),
         StructField("ended", ROW_END),
-        StructField("later", ArrayType(_LATER_CHANGE)),
     ]
 )
-"""The column `_changewire` of a table of versions: the change that began the version, and what
-late changes need to be put in their place. The first eight fields are those of `RowMetadata`.
+"""The column `_changewire` of versions of rows: the change that began the version, and the one
+that ended it.
 """

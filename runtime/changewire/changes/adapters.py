@@ -10,7 +10,7 @@ from changewire.changes.connect import Difference
 from changewire.changes.plugins import checked, event_of
 from changewire.changes.values import Declared, EmbeddedSchema
 from changewire.codec import DecodeError, FormatError, Issue, codec
-from changewire.codec.border import internal_error
+from changewire.codec.border import RESOURCE_ERRORS, internal_error
 from changewire.codec.framed import framing_issue
 from changewire.codec.installed import format_of
 from changewire_messages.change import Change, Source
@@ -171,7 +171,7 @@ def change_row(message: object, record_key: bytes | None, options: "DecodeOption
     name, change = _change_of(kind)
     try:
         found: ChangeRow = change(message, record_key, options)
-    except DecodeError:
+    except (DecodeError, *RESOURCE_ERRORS):
         raise
     except Exception as error:  # noqa: BLE001 - as at the border of the codec
         raise DecodeError(name, [internal_error(error)]) from None

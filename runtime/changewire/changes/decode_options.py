@@ -17,7 +17,7 @@ from changewire.codec import (
     decode_all_any,
     rejection,
 )
-from changewire.codec.border import internal_error
+from changewire.codec.border import RESOURCE_ERRORS, internal_error
 from changewire.codec.framed import without_prefix
 from changewire.codec.unclaimed import UNKNOWN
 from changewire_messages.change import Change, Rejection
@@ -173,7 +173,7 @@ class DecodeOptions:
             change = change_row(model, record_key, self)
         except DecodeError as error:
             return rejection(error, number), []
-        except FormatError:  # of all messages of the format
+        except (FormatError, *RESOURCE_ERRORS):  # not of this message
             raise
         except Exception as error:  # noqa: BLE001 - one element must not end the others
             return rejection(DecodeError(reader.format, [internal_error(error)]), number), []

@@ -27,13 +27,19 @@ COMMANDS: Final[Mapping[str, str]] = {
     "formats": "List formats and their messages.",
     "infer": "Draft a schema of rows from messages.",
     "generate": "Your own schemas to a package of models, checks and columns.",
-    "run": "Messages to tables, with a report.",
-    "replay": "Apply the dead letters of a stream that are valid by now.",
+    "run": "Messages to a log and tables, with a report.",
+    "replay": "Apply dead letters and refused changes that are valid now.",
+    "verify": "Compare tables with their log.",
+    "rebuild": "Make tables anew from their log.",
     "trace": "Show which changes produced a row.",
+    "history": "Show every version of the rows of a table.",
+    "current": "Show the rows of a table by its log.",
+    "dead-letters": "Show dead letters and refused changes of a log that are open.",
     "doctor": "Look for what is missing.",
     "schema": "Show the schemas of messages, or what changed in them.",
 }
-"""Each command with its line of help; the module of `changewire.cli.commands` has its name."""
+"""Each command with its line of help; the module of `changewire.cli.commands` has its name,
+with underscores."""
 
 
 class CommandGroup(TyperGroup):
@@ -84,13 +90,14 @@ def _quiet_pipe() -> Generator[None, None, None]:
 @cache
 def _command(name: str) -> Any:
     """Return a command, made by Typer of its function; a group of commands of its app."""
-    module = import_module(f"changewire.cli.commands.{name}")
+    place = name.replace("-", "_")
+    module = import_module(f"changewire.cli.commands.{place}")
     command: Any
     if hasattr(module, "app"):
         command = typer.main.get_group(module.app)
     else:
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
-        app.command(name)(getattr(module, name))
+        app.command(name)(getattr(module, place))
         command = typer.main.get_command(app)
     command.name, command.short_help = name, COMMANDS[name]
     return command

@@ -11,6 +11,7 @@ import typer
 
 from changewire.cli.stderr import notice
 from changewire.codec import FormatError
+from changewire.engines.errors import StreamError
 from changewire.extras import install
 from changewire.framing import FramingError
 
@@ -35,9 +36,9 @@ P = ParamSpec("P")
 def ending(command: Callable[P, int]) -> Callable[P, None]:
     """Turn a function that returns an exit code into a command.
 
-    A file that cannot be read or written, and a library or a package of formats that is missing or
-    broken, are one sentence on standard error and `UNABLE`; with ``--json`` a line of JSON. An
-    interrupt ends the command silently.
+    A file that cannot be read or written, a folder that is no log, and a library or a package of
+    formats that is missing or broken, are one sentence on standard error and `UNABLE`; with
+    ``--json`` a line of JSON. An interrupt ends the command silently.
     """
 
     @wraps(command)
@@ -50,7 +51,7 @@ def ending(command: Callable[P, int]) -> Callable[P, None]:
             raise
         except KeyboardInterrupt:
             code = INTERRUPTED
-        except (FormatError, FramingError, OSError, ImportError) as error:
+        except (FormatError, FramingError, OSError, ImportError, StreamError) as error:
             notice("error", _sentence(error), as_json=bool(kwargs.get("as_json")))
         raise typer.Exit(code)
 

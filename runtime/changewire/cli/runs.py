@@ -21,7 +21,6 @@ from changewire.cli.records import given
 from changewire.cli.spark import connectors, quieten_pyspark
 from changewire.cli.stderr import batch_lines, console, counted, progress, say
 from changewire.engines.options import Limit, StreamListener, StreamOptions, TableOptions
-from changewire.tables.counted import COUNTED_OFTEN, more_than
 
 if TYPE_CHECKING:
     from changewire.engines.outcome import Outcome
@@ -153,11 +152,14 @@ def exit_code(outcome: Outcome, *, continuous: bool) -> int:
     signal = None if outcome.stream is None else outcome.stream.signal
     if signal is not None and not continuous:
         return SIGNALLED + Signals[signal]
-    return REJECTED if outcome.counts.dead_letters else VALID
+    refused = (outcome.tables or {}).get("refused", 0)
+    return REJECTED if outcome.counts.dead_letters or refused else VALID
 
 
 def say_counts(outcome: Outcome) -> None:
     """Say what became of the messages, and where the report is."""
+    from changewire.engines.applied import COUNTED, NOT_APPLIED
+
     counts = outcome.counts
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(justify="right")
@@ -173,10 +175,12 @@ def say_counts(outcome: Outcome) -> None:
     letters = f"dead letters ({reasons})" if reasons else "dead letters"
     table.add_row(Text(f"{counts.dead_letters:,}", style), Text(letters, style))
     if outcome.tables is not None:
-        applied = ", ".join(f"{name} {number:,}" for name, number in outcome.tables.items())
+        done = {n: number for n, number in outcome.tables.items() if n not in NOT_APPLIED}
+        applied = ", ".join(f"{name} {number:,}" for name, number in done.items())
         table.add_row("", f"in tables: {applied or 'nothing'}")
-        if more_than(outcome.tables, counts.changes):
-            table.add_row("", COUNTED_OFTEN)
+        for name in NOT_APPLIED:
+            if outcome.tables.get(name):
+                table.add_row(f"{outcome.tables[name]:,}", COUNTED[name])
     if outcome.already_in_log:
         table.add_row(f"{outcome.already_in_log:,}", "of the elements were in the log already")
     console().print(table)

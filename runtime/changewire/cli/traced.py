@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from changewire.tables.order import Order
 
 REASONS: Final[Mapping[Reason, str]] = {
-    "dead-letter": "no table takes it",
+    "before-image": "the row before an update changes nothing by itself",
+    "before-image-waits": "the row after this update is not known yet",
     "duplicate": "the row holds just that already",
     "full-load": "a row of an initial load, and the row is from a change with a sequence",
-    "lone-before-unused": "a row before an update, alone, deletes by full images only",
     "older-than-row": "the row is newer",
     "older-than-tombstone": "a newer change deleted the row",
     "older-than-truncate": "a newer change truncated the table",
+    "refused": "no table takes it",
     "truncate-without-sequence": "a truncate without a sequence is not applied",
 }
 """Why a change did nothing, in words."""
@@ -66,11 +67,11 @@ def nothing_found(tables: Mapping[str, Sequence[str]], table: str | None) -> str
     wanted = tables if table is None else {table: tables.get(table, ())}
     named = [f"{name} ({', '.join(columns)})" for name, columns in wanted.items() if columns]
     if len(named) > 1:
-        return f"the change log has no change of this key; keys of its tables: {_bounded(named)}"
+        return f"the log has no change of this key; keys of its tables: {_bounded(named)}"
     columns = next((columns for columns in wanted.values() if columns), ())
     keys = f": keys of {visible(table, NAME)} have" if table else ": its keys have"
     said = f"{keys} {_bounded(columns)}" if columns else ""
-    return f"the change log has no change of this key{said}"
+    return f"the log has no change of this key{said}"
 
 
 def _bounded(names: Sequence[str]) -> str:

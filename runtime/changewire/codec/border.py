@@ -11,6 +11,9 @@ from changewire.codec.issues import CodecError, Issue
 from changewire.codec.wire import is_data, unexplained
 from changewire_messages.change import Reason, Rejection
 
+RESOURCE_ERRORS: Final = (MemoryError, OSError)
+"""Errors of the machine. They say nothing of a message, so none of them becomes a verdict on it."""
+
 INTERNAL: Final = "internal-error"
 """Code of an issue, and its rule."""
 

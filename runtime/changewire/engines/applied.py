@@ -9,6 +9,7 @@ from typing import Any, Final
 from changewire.engines.errors import TooManyDeadLettersError
 from changewire.engines.options import Limit
 from changewire.engines.outcome import place_text
+from changewire.tables.routing import TRUNCATE
 
 ANY: Final = "*"
 """In place of the name of a table, in a mapping of types: all other tables."""
@@ -19,6 +20,42 @@ KEYS: Final = "changewire.keys"
 
 OWNER: Final = "changewire.query"
 """Property: id of the query that the table belongs to, which its checkpoint has."""
+
+
+COUNTED: Final[Mapping[str, str]] = {
+    "inserted": "rows that were added",
+    "updated": "rows that were replaced",
+    "deleted": "rows that were removed, or got a flag",
+    "sequence_inherited": "changes without a sequence: they took that of their row, or are oldest",
+    "rounded_numbers": "numbers that a column of doubles rounded",
+    "refused": "changes that no table took; the log says why",
+    "key_missing": "changes without a key; they are in the log, and in no table",
+    "waiting_before_images": "before images whose after image is not known; they delete nothing",
+    "truncates_not_applied": "truncates that removed nothing, since none are applied",
+    "statements_without_rows": "statements that came without the rows they changed; tables may be "
+    "stale",
+}
+"""What is counted of changes in tables, and what it means."""
+
+NOT_APPLIED: Final = (
+    *("refused", "key_missing", "waiting_before_images"),
+    *("truncates_not_applied", "statements_without_rows"),
+)
+"""Those of them that a run did not apply."""
+
+_STATEMENT: Final = "statement"
+
+
+def not_applied(controls: Mapping[str, int], *, with_truncates: bool) -> Counter[str]:
+    """Return how many control events changed rows at their source, and none in tables.
+
+    Args:
+        controls: How many control events there are, by their operations.
+        with_truncates: Whether truncates are applied.
+    """
+    truncates = 0 if with_truncates else controls.get(TRUNCATE, 0)
+    statements = controls.get(_STATEMENT, 0)
+    return Counter(truncates_not_applied=truncates, statements_without_rows=statements)
 
 
 FIRST_REASONS: Final = 3

@@ -22,6 +22,9 @@ _NAMED = 1000
 
 OTHER_TABLES = "(other tables)"
 OTHER_HOURS = "(other hours)"
+BEFORE_IMAGE = "update (before image)"
+"""Operation of an update's before image that came as a message of its own."""
+
 NO_TIME = "(no time)"
 NO_VALUE = "(no value)"
 
@@ -40,7 +43,8 @@ class Counts:
         changes: Elements that change a row.
         controls: Elements that are control events.
         dead_letters: Elements that were rejected.
-        by_operation: Changes and control events by operation.
+        by_operation: Changes and control events by operation; before images that came as messages
+            of their own are `BEFORE_IMAGE`.
         by_table: Changes and control events by database, schema and table, joined by dots.
         by_hour: Changes and control events by the hour of their event time, in UTC.
         by_error_code: Dead letters by the code of their first reason.
@@ -95,8 +99,11 @@ class Counts:
             self._add_named(group, rows)
 
     def _add_named(self, group: Mapping[str, Any], rows: int) -> None:
-        """Add rows by ``op``, ``database``, ``schema``, ``table`` and ``hour`` (since 1970)."""
-        self.by_operation[group["op"]] += rows
+        """Add rows by ``op``, ``database``, ``schema``, ``table`` and ``hour`` (since 1970).
+
+        ``is_before`` says that they are before images without their after images.
+        """
+        self.by_operation[BEFORE_IMAGE if group.get("is_before") else group["op"]] += rows
         self.by_table[_table(group)] += rows
         self.by_hour[_hour(group["hour"])] += rows
 

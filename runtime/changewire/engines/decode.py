@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.codec import DecodeError, FormatError, rejection
-from changewire.codec.border import internal_error
+from changewire.codec.border import RESOURCE_ERRORS, internal_error
 from changewire.engines.counts import ConservationError
 from changewire.engines.cuts import BATCH_BYTES, cuts, joined, lengths, parts
 from changewire.engines.elements import (
@@ -186,7 +186,12 @@ class Decoder:
             return [(self._failed(error), [])]
 
     def _failed(self, error: Exception) -> Rejection:
-        """Return the rejection of an element that raised what nothing expected."""
+        """Return the rejection of an element that raised what nothing expected.
+
+        Errors of the machine are raised again.
+        """
+        if isinstance(error, RESOURCE_ERRORS):
+            raise error
         return rejection(DecodeError(self.decode_options.format, [internal_error(error)]))
 
     def _elements(self, value: bytes | None, key: bytes | None) -> list[Found]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from functools import cached_property
 from itertools import chain
@@ -16,23 +16,16 @@ from msgspec import UNSET
 from changewire.changes.change_row import ChangeRow
 from changewire.engines.decode import Decoder
 from changewire.engines.elements import Elements
-from changewire.engines.errors import KeysMissingError
 from changewire.engines.layout import CHANGE_OPS
 from changewire.engines.native import Kernel, Made, kernel_of
 from changewire.engines.places import Places
 from changewire.tables.keys import key_text
 from changewire.tables.mutations import RowMutation, mutations
-from changewire.tables.order import ChangePosition, PositionedChange
-from changewire.tables.planner import BatchSummary
-from changewire.tables.routing import KnownTables
-from changewire_messages.change import Change, Sequence, Source
+from changewire.tables.order import ChangePosition
 from changewire_messages.tables.arrow import ROW_MUTATION as EFFECT
 
 EFFECTS: Final = "effects"
 """Column of decoded rows."""
-
-IMAGES: Final = ("source", "key", "before", "after", "sequence", "attributes")
-"""Columns of decoded rows that `images` reads, beside those of the position."""
 
 _decode: Final = msgspec.json.Decoder(dict[str, Any], float_hook=Decimal).decode
 
@@ -166,38 +159,3 @@ def mutation_of(row: Mapping[str, Any], values: Mapping[str, Any]) -> RowMutatio
 
 def _position(row: Mapping[str, Any]) -> ChangePosition:
     return ChangePosition(row["topic"], row["partition"], row["offset"], row["element"])
-
-
-def images(rows: Iterable[Mapping[str, Any]]) -> Iterator[PositionedChange]:
-    """Yield decoded rows of updates as changes, as far as pairing their images needs it.
-
-    The rows have the columns `IMAGES` and those of the position.
-    """
-    for row in rows:
-        texts = {name: row[name] for name in ("key", "before", "after", "attributes")}
-        found: dict[str, Any] = {name: text and _decode(text) for name, text in texts.items()}
-        sequence = row["sequence"]
-        change = Change(
-            op="update",
-            source=Source(**row["source"]),
-            before_key=None,
-            event_time=None,
-            sequence=None if sequence is None else Sequence(**sequence),
-            ddl=None,
-            schema_fingerprint=None,
-            **found,
-        )
-        yield PositionedChange(change, _position(row))
-
-
-def check_keys(summary: BatchSummary, known: KnownTables) -> None:
-    """Refuse a batch in which no change has a key, if none ever had one.
-
-    Raises:
-        KeysMissingError: It is such a batch.
-    """
-    if summary.changes and summary.changes == summary.key_missing and not known.names:
-        raise KeysMissingError(
-            f"none of {summary.changes} changes has a key, so no table can take them; "
-            "name the columns of the key by `keys`. Nothing of the batch was written"
-        )

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from changewire.engines.kept import TableHistory
-
 
 class StreamError(Exception):
     """A streaming query, or a run into tables, cannot go on as it was asked for."""
@@ -18,30 +13,6 @@ class CheckpointError(StreamError):
 
 class OutputError(StreamError):
     """An output cannot take the rows: it has another schema, or its format is not there."""
-
-
-class HistoryMissingError(OutputError):
-    """A table's versions are kept elsewhere than by the run; nothing was written.
-
-    Attributes:
-        kept: Where the table's versions are kept.
-    """
-
-    def __init__(self, table: str, kept: TableHistory, asked: TableHistory | None) -> None:
-        """Say what to do; `asked` is where the run keeps versions."""
-        self.kept = kept
-        run = "without history" if asked is None else f"with {_options(asked)}"
-        super().__init__(
-            f"{table}: every version of its rows is kept in {kept.table}, which a run {run} would "
-            f"leave without its changes. Give the run {_options(kept)}; or drop {kept.ends}, so "
-            f"that {kept.table} stays as it is: if the option comes back, a stream makes it whole "
-            "by its change log"
-        )
-
-
-def _options(history: TableHistory) -> str:
-    names = "" if history.names == "plain" else f" and history_names={history.names!r}"
-    return f"history={history.history!r}{names}"
 
 
 class TooManyDeadLettersError(StreamError):

@@ -15,6 +15,7 @@ from changewire.tables.routing import (
     RouteKey,
     Routing,
     find_routes,
+    goes_to_all,
     in_order,
     namespace_of,
     route,
@@ -96,11 +97,19 @@ class KnownLog:
             for (source, op), one in self._facts.items()
         )
 
-    def deleted(self, targets: Iterable[Target]) -> dict[Target, int]:
-        """Return the greatest first number of the sequence of a delete, of tables that have one."""
+    def deleted(self, targets: Iterable[Target], *, are_flagged: bool) -> dict[Target, int]:
+        """Return the greatest first number of the sequence of a delete that a table may not hold.
+
+        Tables without one are left out. A table in which deleted rows are flagged holds all
+        deletes, but for those that name no table and came before it.
+
+        Args:
+            targets: The tables.
+            are_flagged: Whether deleted rows stay in tables.
+        """
         found = dict.fromkeys(targets)
         for (source, op), one in self._facts.items():
-            if one.deleted is None:
+            if one.deleted is None or (are_flagged and not goes_to_all(op, source)):
                 continue
             for target in self.targets(source, op):
                 if target in found:

@@ -12,7 +12,6 @@ from typing import Final
 
 import pyarrow as pa
 
-from changewire.changes.decode_options import ElementsAs
 from changewire.tables.mutations import DELETE, WRITES
 from changewire_messages.change import Change
 
@@ -88,9 +87,3 @@ OUTPUTS: Final[Mapping[str, str]] = {
 
 MESSAGE_OUTPUTS: Final[Mapping[str, str]] = {"messages": MESSAGE, "dead_letters": DEAD_LETTER}
 """The same where messages are kept as they are."""
-
-OUTPUTS_AS: Final[Mapping[ElementsAs, Mapping[str, str]]] = {
-    "changes": OUTPUTS,
-    "messages": MESSAGE_OUTPUTS,
-}
-"""The outputs, by what elements become."""

@@ -6,15 +6,14 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from changewire.changes.decode_options import DecodeOptions, ElementsAs
-from changewire.engines.layout import OUTPUTS_AS
-from changewire.engines.options import ENGINES
+from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.options import ENGINES, LOG
 from changewire.extras import install
 from changewire.framing import FramingError, expand
 
@@ -22,13 +21,11 @@ JAVA: Final = 17
 """The oldest Java that Spark 4 runs on."""
 
 REPORTS: Final = ("report.html", "report.json")
-"""Files beside the outputs; the last one says that all of them are there."""
+"""Files beside the log."""
 
 _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 _JAVA_SECONDS: Final = 60
 _NOT_INSTALLED: Final = "is not installed"
-_WRITTEN = re.compile(r"\.?part-.*|\.?_SUCCESS(\.crc)?")
-"""Names of the files that an engine writes into an output."""
 
 
 class JobError(Exception):
@@ -97,7 +94,7 @@ def java_version() -> int | None:
 
 
 def files_of(inputs: Sequence[str]) -> list[str]:
-    """Return the files that inputs stand for; the tables hold their names.
+    """Return the files that inputs stand for, each once, by the paths that the log knows them by.
 
     Raises:
         FramingError: There is no such file, or its name is not UTF-8.
@@ -107,7 +104,8 @@ def files_of(inputs: Sequence[str]) -> list[str]:
         if file != file.encode("utf-8", "replace").decode():
             reason = "the name of the file is not UTF-8; rename it"
             raise FramingError(file, None, reason)
-    return files
+    absolute = (file if file == "-" else os.path.abspath(file) for file in files)  # noqa: PTH100 - no links
+    return [*dict.fromkeys(absolute)]
 
 
 def check_folder(output: Path) -> None:
@@ -118,27 +116,16 @@ def check_folder(output: Path) -> None:
         raise JobError(f"{output}: the output must be a folder, and this is a file")
 
 
-def check_output(output: Path, files: Sequence[str], elements_as: ElementsAs = "changes") -> None:
-    """Reject an output in which a run would replace what no run wrote, or its own input.
-
-    It also rejects one that holds the other outputs: beside them, the dead letters and the report
-    would be those of something else.
-    """
+def check_output(output: Path, files: Sequence[str]) -> None:
+    """Reject an output in which a run would read its own log, or replace what is no report."""
     check_folder(output)
-    outputs = OUTPUTS_AS[elements_as]
-    for other in _of_other_runs(output, outputs):
-        raise JobError(
-            f"{other}: a run that makes something else of elements wrote this; choose another "
-            "output folder"
-        )
-    for foreign in _foreign(output, outputs):
-        raise JobError(
-            f"{foreign}: no run wrote this, and it would be replaced; choose another output folder"
-        )
-    replaced = [(output / name).resolve() for name in (*outputs, *REPORTS)]
+    for name in REPORTS:
+        if (output / name).is_dir():
+            raise JobError(f"{output / name}: the report has this name; choose another output")
+    own = [(output / name).resolve() for name in (LOG, *REPORTS)]
     for file in files:
-        if file != "-" and any(Path(file).resolve().is_relative_to(path) for path in replaced):
-            raise JobError(f"{file}: the run would replace its own input; choose another output")
+        if file != "-" and any(Path(file).resolve().is_relative_to(path) for path in own):
+            raise JobError(f"{file}: the run would read what it writes; choose another output")
 
 
 def declared_rows(files: Sequence[str], decode_options: DecodeOptions, shape: str) -> Any:
@@ -169,22 +156,3 @@ def check_rows(rows: Any, decode_options: DecodeOptions) -> None:
         decoder_of(decode_options, rows)
     except ValueError as error:
         raise JobError(str(error)) from None
-
-
-def _of_other_runs(output: Path, outputs: Collection[str]) -> Iterator[Path]:
-    """Yield the folders of outputs that this run does not have, and that a run wrote."""
-    others = {name for names in OUTPUTS_AS.values() for name in names} - {*outputs}
-    for folder in (output / name for name in sorted(others)):
-        names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
-        if names and all(map(_WRITTEN.fullmatch, names)):
-            yield folder
-
-
-def _foreign(output: Path, outputs: Collection[str]) -> Iterator[Path]:
-    """Yield what has the name of an output and is not of the kind that a run writes."""
-    yield from (output / name for name in REPORTS if (output / name).is_dir())
-    for folder in (output / name for name in outputs):
-        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-            yield folder
-        elif folder.is_dir():
-            yield from (p for p in folder.iterdir() if p.is_dir() or not _WRITTEN.fullmatch(p.name))

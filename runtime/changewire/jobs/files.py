@@ -1,21 +1,18 @@
-"""Jobs on files: to tables of changes by either engine, or merged into Delta tables."""
+"""Jobs on files: appended to a log by either engine, or also merged into Delta tables."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from changewire.changes import Digests, Image, NullValue
 from changewire.changes.decode_options import DecodeOptions, ElementsAs
-from changewire.engines.layout import OUTPUTS, OUTPUTS_AS
-from changewire.engines.options import Engine, TableOptions
+from changewire.engines.options import Engine, Limit, TableOptions, log_of
 from changewire.engines.outcome import Outcome
-from changewire.engines.staging import staging
 from changewire.framing import FramingError
 from changewire.jobs.checks import (
-    REPORTS,
     JobError,
     check_output,
     check_rows,
@@ -48,13 +45,18 @@ def run(
     progress: Callable[[int], None] | None = None,
     notice: Callable[[str], None] | None = None,
 ) -> Outcome:
-    """Decode files into Parquet tables and write a report beside them.
+    """Append what files hold to a Parquet log, and write a report beside it.
+
+    The log has a row for each element of each message, whose ``kind`` is ``change``, ``control`` or
+    ``dead_letter``. An element is left out if the log has it already, by path and number of its
+    record. So a run that was killed is run again, and runs of other files add up. Standard input
+    has no such positions: its elements are always appended.
 
     Args:
         inputs: Files or folders; ``-`` is standard input, which only the Python engine reads.
-        output: Local folder for ``changes``, ``controls``, ``dead_letters``, ``report.json`` and
-            ``report.html``; for ``messages`` in place of the first two, if elements are kept as
-            messages. Those are replaced, other files in it stay.
+        output: Local folder for the log, ``log``, which is a folder of Parquet files; and for
+            ``report.json`` and ``report.html``, which are those of this run. Other files in it
+            stay.
         format: Public name of the format; ``auto`` takes for each message the one that it says
             it has, for topics that carry several.
         engine: ``auto`` takes Spark if it can run, and otherwise Python.
@@ -82,9 +84,9 @@ def run(
 
     Raises:
         FramingError: An input cannot be read.
-        JobError: The engine cannot run, `rows` is something else, or the output would replace files
-            that no run wrote; or Spark failed, whose traceback is then in ``failure.txt`` in the
-            output.
+        JobError: The engine cannot run, `rows` is something else, or the log has other columns or
+            another format, or another run writes to it; or Spark failed, whose traceback is then
+            in ``failure.txt`` in the output.
         ConservationError: The decoded rows do not add up.
         ImportError: A library is missing; its extra is ``cli``, ``spark``, ``digest`` or
             ``codegen``.
@@ -125,41 +127,24 @@ def run_files(
     progress: Callable[[int], None] | None = None,
     notice: Callable[[str], None] | None = None,
 ) -> Outcome:
-    """Decode files into Parquet tables, as `run` does."""
+    """Append what files hold to a Parquet log, as `run` does."""
     from changewire.jobs.reported import reported
 
     files = files_of(inputs)
-    check_output(Path(output), files, decode_options.elements_as)
+    check_output(Path(output), files)
     if isinstance(rows, str) and rows == "embedded":
         rows = declared_rows(files, decode_options, shape)
     check_rows(rows, decode_options)
     chosen, why = choose_engine(engine, files)
     if why and notice is not None:
         notice(why)
-    with staging(output, (*OUTPUTS_AS[decode_options.elements_as], *REPORTS)) as folder:
-        if chosen == "spark":
-            outcome = _in_spark(
-                files,
-                folder,
-                output,
-                decode_options,
-                rows=rows,
-                shape=shape,
-                show_values=show_values,
-            )
-        else:
-            from changewire.engines import python
-
-            outcome = python.run(
-                files,
-                str(folder),
-                decode_options=decode_options,
-                rows=rows,
-                shape=shape,
-                show_values=show_values,
-                progress=progress,
-            )
-        return reported(outcome, folder, output=output, inputs=inputs)
+    log = log_of(str(Path(output).absolute()), "parquet")
+    how = {"decode_options": decode_options, "rows": rows, "shape": shape}
+    if chosen == "spark":
+        outcome = _in_spark(files, log, output, how, show_values=show_values)
+    else:
+        outcome = _in_python(files, log, how, show_values=show_values, progress=progress)
+    return reported(outcome, output=output, inputs=inputs)
 
 
 def merge_files(
@@ -168,73 +153,92 @@ def merge_files(
     decode_options: DecodeOptions,
     table_options: TableOptions,
     *,
-    checkpoint: str,
+    max_dead_letters: Limit | None = None,
     shape: str = "auto",
     show_values: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Outcome:
-    """Apply the changes of files to Delta tables by delta-rs, and write a report.
+    """Append what files hold to a log of Delta, merge it into tables, and write a report.
 
-    The inputs and the output are those of `run`; `changewire.delta.apply_changes` says what the
-    tables and the checkpoint hold.
+    The inputs and the output are those of `run`; `changewire.delta.apply_changes` says what tables
+    and log hold.
+
+    Args:
+        inputs: Files or folders.
+        output: Local folder for the log and the report.
+        decode_options: The format of the messages, and what they do not say themselves.
+        table_options: Which tables changes are merged into.
+        max_dead_letters: How many dead letters a batch may have; None for any number.
+        shape: Shape of the files.
+        show_values: Whether the report's first dead letters show the start of their values.
+        progress: Called after each batch with the number of messages so far.
 
     Raises:
         FramingError: An input cannot be read.
-        JobError: An argument or a table does not fit, other writers kept changing a table, or the
-            output would replace files that no run wrote.
+        JobError: An argument, the log or a table does not fit, a batch has too many dead letters,
+            or other writers kept changing a table.
         ConservationError: The decoded rows do not add up.
         ImportError: A library is missing; its extra is ``cli`` or ``delta``.
     """
     from changewire.delta import StreamError  # says which library is missing
-    from changewire.engines.delta.apply import apply_messages
+    from changewire.engines.merge.apply import BATCH_SIZE, Run
+    from changewire.engines.merge.options import local_options
     from changewire.jobs.reported import reported
 
     files = files_of(inputs)
     check_output(Path(output), files)
-    with staging(output, (*OUTPUTS, *REPORTS)) as folder:
-        try:
-            outcome = apply_messages(
-                files,
-                str(folder),
-                decode_options,
-                table_options,
-                checkpoint=checkpoint,
-                shape=shape,
-                show_values=show_values,
-                progress=progress,
-            )
-        except (StreamError, ValueError) as error:
-            raise JobError(str(error)) from None
-        return reported(outcome, folder, output=output, inputs=inputs)
+    asked = dict(vars(table_options))
+    if asked.pop("view") is not None:
+        raise JobError("views are made by Spark; a run without it has none")
+    log = log_of(str(Path(output).absolute()), "delta")
+    try:
+        options = local_options(decode_options, log=log, max_dead_letters=max_dead_letters, **asked)
+        run = Run(options, show_values=show_values, progress=progress)
+        outcome = run.apply(files, shape, BATCH_SIZE)
+    except (StreamError, ValueError) as error:
+        raise JobError(str(error)) from None
+    return reported(outcome, output=output, inputs=inputs)
+
+
+def _in_python(
+    files: Sequence[str],
+    log: str,
+    how: Mapping[str, Any],
+    *,
+    show_values: bool,
+    progress: Callable[[int], None] | None,
+) -> Outcome:
+    """Run the engine without Spark."""
+    from changewire.engines import python
+    from changewire.engines.errors import OutputError
+
+    try:
+        return python.run(files, log, **how, show_values=show_values, progress=progress)
+    except OutputError as error:
+        raise JobError(str(error)) from None
 
 
 def _in_spark(
     files: Sequence[str],
-    folder: Path,
+    log: str,
     output: str,
-    decode_options: DecodeOptions,
+    how: Mapping[str, Any],
     *,
-    rows: RowsAs,
-    shape: str,
     show_values: bool,
 ) -> Outcome:
     """Run the Spark engine; what a worker cannot read is a `FramingError` here as well.
 
-    Tables are written to a folder, and the traceback of a failure to the output.
+    The traceback of a failure is written to the output.
     """
+    from changewire.engines.errors import OutputError
     from changewire.engines.spark import run as engine
     from changewire.engines.spark.failure import failure
     from changewire.engines.spark.raised import RAISED
 
     try:
-        return engine.run(
-            files,
-            str(folder.absolute()),
-            decode_options=decode_options,
-            rows=rows,
-            shape=shape,
-            show_values=show_values,
-        )
+        return engine.run(files, log, **how, show_values=show_values)
+    except OutputError as error:
+        raise JobError(str(error)) from None
     except RAISED as error:
         # Spark hands on no exception of a worker, only its traceback as text.
         for file in files:

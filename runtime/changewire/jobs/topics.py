@@ -1,19 +1,15 @@
-"""Jobs on Kafka topics, in Spark: one read of what they hold, a streaming query, and its replay."""
+"""Jobs on Kafka topics, in Spark: one read of what they hold, or a streaming query."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.options import StreamOptions, TableOptions, log_of
 from changewire.engines.outcome import Outcome
 from changewire.jobs.checks import JobError, check_folder, choose_engine
-
-if TYPE_CHECKING:
-    from changewire.engines.spark.merge.replay import Replayed
 
 
 def run_topics(
@@ -47,7 +43,7 @@ def run_topics(
     choose_engine("spark", [])
     from changewire.engines.spark.run import run_kafka
 
-    with _spark_errors("the read failed", output, options, show_values=show_values):
+    with spark_errors("the read failed", output, options, show_values=show_values):
         outcome = run_kafka(
             options,
             log_of(str(Path(output).absolute()), "parquet"),
@@ -96,7 +92,7 @@ def stream_topics(
     choose_engine("spark", [])
     from changewire.engines.spark.run_stream import run_stream
 
-    with _spark_errors("the query failed", output, options, show_values=show_values):
+    with spark_errors("the query failed", output, options, show_values=show_values):
         outcome = run_stream(
             options,
             output,
@@ -111,49 +107,8 @@ def stream_topics(
     return outcome
 
 
-def replay_log(
-    output: str,
-    decode_options: DecodeOptions,
-    stream_options: StreamOptions,
-    table_options: TableOptions,
-    *,
-    where: str | None = None,
-    packages: str | None = None,
-) -> Replayed:
-    """Decode the dead letters of a log again, and apply what is valid by now.
-
-    Args:
-        output: Folder that `stream_topics` wrote.
-        decode_options: The format of the messages, and what they do not say themselves.
-        stream_options: Log, checkpoint and sink of the stream.
-        table_options: Which tables changes are applied to.
-        where: Condition in SQL on dead letters and refused changes; None for all.
-        packages: Maven coordinates of Spark's connectors, for a session that is started.
-
-    Raises:
-        JobError: Spark cannot run, the tables do not fit, or the replay failed, whose traceback is
-            then in ``failure.txt`` in the output.
-    """
-    choose_engine("spark", [])
-    from changewire.engines.spark.log.place import LogPlace
-    from changewire.engines.spark.merge.options import apply_options
-    from changewire.engines.spark.merge.replay import replayed
-    from changewire.engines.spark.run_stream import settings
-    from changewire.engines.spark.session import session
-
-    with _spark_errors("the replay failed", output, {}):
-        spark = session(settings(packages, stream_options.sink, output))
-        how = apply_options(
-            decode_options,
-            log=LogPlace(stream_options.log, stream_options.sink),
-            checkpoint=stream_options.checkpoint,
-            **vars(table_options),
-        )
-        return replayed(spark, how, where)
-
-
 @contextmanager
-def _spark_errors(
+def spark_errors(
     what: str, output: str, options: Mapping[str, str], *, show_values: bool = False
 ) -> Generator[None, None, None]:
     """Raise a `JobError` in place of what Spark raises, without its cause: it may show options."""

@@ -11,9 +11,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from changewire.codec import CODES
+from changewire.engines.applied import COUNTED, NOT_APPLIED
 from changewire.report.charts import WIDTH, ranking, timeline
 from changewire.report.hours import series
-from changewire.tables.counted import COUNTED, COUNTED_OFTEN
 
 ROWS: Final = 100
 """Rows of a table of counts at most; ``report.json`` has them all."""
@@ -55,7 +55,7 @@ def page(report: Mapping[str, Any]) -> str:
         policy=_policy(),
         codes=CODES,
         counted=COUNTED,
-        counted_often=COUNTED_OFTEN,
+        not_applied=NOT_APPLIED,
         rows=ROWS,
         inputs=report["input"][:_INPUTS],
         more_inputs=max(len(report["input"]) - _INPUTS, 0),

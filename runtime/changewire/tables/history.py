@@ -7,10 +7,9 @@ from typing import Any, Final, Literal
 
 from msgspec import UNSET, Struct
 
-from changewire.changes.pairs import pair_placed
 from changewire.tables.keys import key_text
 from changewire.tables.merge import Stored, after_truncate, merged
-from changewire.tables.mutations import RowMutation, mutations
+from changewire.tables.mutations import RowMutation, is_unpaired_before, mutations
 from changewire.tables.order import (
     NO_SEQUENCE,
     OLDEST,
@@ -23,14 +22,19 @@ from changewire.tables.order import (
 from changewire.tables.routing import TRUNCATE
 from changewire.tables.state import DecidedState, Row, State, decided
 
+BeforeImage = Literal["moved", "waits"]
+"""What a before image does that came alone: its row has another key now; or no row after it is
+known. Otherwise its row has the same key, and the row after it says all."""
+
 Reason = Literal[
-    "dead-letter",
+    "before-image",
+    "before-image-waits",
     "duplicate",
     "full-load",
-    "lone-before-unused",
     "older-than-row",
     "older-than-tombstone",
     "older-than-truncate",
+    "refused",
     "truncate-without-sequence",
 ]
 """Why a change did nothing to its row."""
@@ -42,7 +46,7 @@ class StepRefusal(Struct, frozen=True):
     Attributes:
         reason: The rule.
         held: Order of what was newer, or the same; None if nothing was.
-        detail: What is wrong with a dead letter.
+        detail: Why no table took the change.
     """
 
     reason: Reason
@@ -107,7 +111,7 @@ def _values(state: State | None) -> Row | None:
     return None if state is None else state.values
 
 
-_NONE: Final[Mapping[ChangePosition, str]] = {}
+_NONE: Final[Mapping[ChangePosition, Any]] = {}
 
 
 def history_of(
@@ -115,16 +119,25 @@ def history_of(
     changes: Iterable[PositionedChange],
     *,
     refused: Mapping[ChangePosition, str] = _NONE,
+    befores: Mapping[ChangePosition, BeforeImage] = _NONE,
     apply_as_truncates: bool = False,
 ) -> History:
     """Replay the changes of one row, and truncates of its table, in the order of the history.
 
-    The key is as `key_text` gives it; `refused` says by positions why no table took some changes.
+    Args:
+        key: The key as `key_text`.
+        changes: Its changes, in the order in which they were read.
+        refused: Why no table took some of them, by their positions.
+        befores: What before images do that came alone, by their positions.
+        apply_as_truncates: Whether truncates remove the row.
     """
     replay = _RowReplay(key)
     for placed in changes:
         if placed.position in refused:
-            replay.skip(placed, StepRefusal("dead-letter", detail=refused[placed.position]))
+            replay.skip(placed, StepRefusal("refused", detail=refused[placed.position]))
+        elif is_unpaired_before(placed.change) and befores.get(placed.position) != "moved":
+            is_waiting = befores.get(placed.position) == "waits"
+            replay.skip(placed, StepRefusal("before-image-waits" if is_waiting else "before-image"))
         elif placed.change.op != TRUNCATE:
             replay.change(placed)
         elif apply_as_truncates:
@@ -151,11 +164,8 @@ class _RowReplay:
     def change(self, placed: PositionedChange) -> None:
         """Apply what a change does to the row: its own, and that of a key which moved away."""
         self._changes.append(placed)
-        found = self._mutations(placed)
-        for mutation in found:
+        for mutation in self._mutations(placed):
             self._apply(placed, mutation)
-        if not found:
-            self.skip(placed, StepRefusal("lone-before-unused"))
 
     def skip(self, placed: PositionedChange, why: StepRefusal) -> None:
         """Add the step of a change that does nothing."""
@@ -176,15 +186,13 @@ class _RowReplay:
 
     def in_one_batch(self) -> State | None:
         """Return what the row would be if all changes had come in one batch."""
-        placed = ((one.position, one.change) for one in self._changes)
-        pairs = pair_placed(placed, size=len(self._changes) or 1)
-        found = (self._mutations(PositionedChange(change, position)) for position, change in pairs)
-        batch = sorted(chain.from_iterable(found), key=lambda mutation: mutation.position)
+        found = chain.from_iterable(map(self._mutations, self._changes))
+        batch = sorted(found, key=lambda mutation: mutation.position)
         becomes = merged(Stored(), batch, self.floor, Counter())
         return None if becomes is UNSET else becomes
 
     def _mutations(self, placed: PositionedChange) -> list[RowMutation]:
-        """Return what a change does to the row."""
+        """Return what a change does to the row; a before image alone deletes its own key only."""
         found = mutations(placed.change, placed.position)
         return [one for one in found if key_text(one.key) == self._key]
 

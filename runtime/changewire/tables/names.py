@@ -80,21 +80,6 @@ def template_of(text: str) -> Template:
     return Template(text, is_path(text), tuple(sorted({field for field, _, _ in parts if field})))
 
 
-def check_history(history: Template, target: Template) -> None:
-    """Check that tables of versions are beside the tables of a target, one beside each.
-
-    Raises:
-        ValueError: They are not.
-    """
-    if history.fields != target.fields:
-        raise ValueError(
-            f"the history {history.text!r} must have the fields of the target {target.text!r}, so "
-            "that each table has one of its own"
-        )
-    if history.text.lower() == target.text.lower():
-        raise ValueError("the history and the target must be different places")
-
-
 def safe_name(name: str) -> str:
     """Return a name that every catalog and file system takes, another one for every other name.
 

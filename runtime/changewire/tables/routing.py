@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from changewire.codec.border import RESOURCE_ERRORS
 from changewire.tables.mutations import DELETE, WRITES
 from changewire.tables.names import Target, Template, target_of
 from changewire.tables.reserved import Parts, is_reserved
@@ -58,8 +59,10 @@ def apply_failed(error: Exception, pointer: str, step: str) -> Refusal:
     """Return the refusal of a change whose application raised an exception.
 
     Of that only the name of its type is kept, since its text may hold values. `step` says what was
-    done, such as ``routing``.
+    done, such as ``routing``. Errors of the machine are raised again.
     """
+    if isinstance(error, RESOURCE_ERRORS):
+        raise error
     return Refusal(APPLY_FAILED, pointer, f"{step} raised {type(error).__name__}")
 
 

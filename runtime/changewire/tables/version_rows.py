@@ -1,13 +1,12 @@
-"""Versions as rows of a table: from when to when they were, and what late changes need of them."""
+"""Versions as rows of a table: from when to when they were, and which changes made them."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, get_args
 
-from changewire.tables.metadata import fields_of, metadata_of, state_from
 from changewire.tables.mutations import RowMutation
-from changewire.tables.order import ChangePosition, Order
-from changewire.tables.state import Row, State
+from changewire.tables.order import Order
+from changewire.tables.state import State
 from changewire.tables.versions import Version, states_of
 
 VersionNames = Literal["plain", "auto_cdc"]
@@ -27,7 +26,7 @@ def check_names(names: str) -> None:
 
 
 class ChangeNote(NamedTuple):
-    """What a table of versions says of a change beside its order.
+    """What a version says of a change beside its order.
 
     Attributes:
         op: Its operation.
@@ -39,66 +38,28 @@ class ChangeNote(NamedTuple):
     event_time: int | None
 
 
-Notes = Mapping[Order, ChangeNote]
-"""Notes by the orders of their changes."""
-
-
-def noted_states(
-    batch: Iterable[tuple[RowMutation, ChangeNote]], held: Collection[State] = ()
-) -> list[tuple[State, ChangeNote]]:
+def noted_states(batch: Iterable[tuple[RowMutation, ChangeNote]]) -> list[tuple[State, ChangeNote]]:
     """Return what each change leaves of a row by itself, as `states_of`, with its note."""
     pairs = sorted(batch, key=lambda pair: pair[0].position)
-    states = states_of([mutation for mutation, _ in pairs], held)
+    states = states_of([mutation for mutation, _ in pairs])
     return [(state, note) for state, (_, note) in zip(states, pairs, strict=True)]
 
 
-def version_metadata(version: Version, notes: Notes) -> dict[str, Any]:
-    """Return the column ``_changewire`` of a version, as dictionaries."""
-    first, *later = (_noted(metadata_of(state), state.order, notes) for state in version.states)
+def version_metadata(version: Version, notes: Mapping[Order, ChangeNote]) -> dict[str, Any]:
+    """Return the column ``_changewire`` of a version, by the notes of changes."""
     ended = version.ended
-    end = None if ended is None else _noted(fields_of(ended), ended, notes)
-    return {**first, "ended": end, "later": later or None}
+    end = None if ended is None else _noted(ended, notes)
+    return {**_noted(version.began, notes), "ended": end}
 
 
-def _noted(fields: dict[str, Any], order: Order, notes: Notes) -> dict[str, Any]:
-    return {**fields, **notes[order]._asdict()}
+def fields_of(order: Order) -> dict[str, Any]:
+    """Return an order as the columns of `changewire_messages.tables.OrderFields`."""
+    pair = dict(zip(("major", "minor"), order.sequence, strict=True)) if order.sequence else None
+    return {"sequence": pair, **order.position._asdict()}
 
 
-def states_from(metadata: Mapping[str, Any], values: Row) -> Iterator[tuple[State, ChangeNote]]:
-    """Yield the states of a version, each with the note of its change.
-
-    Args:
-        metadata: The column ``_changewire`` of the version, as dictionaries.
-        values: Its columns but the key's.
-
-    Raises:
-        ValueError: The column has another layout.
-    """
-    for fields in (metadata, *(metadata["later"] or ())):
-        row = {name: fields[name] for name in _STATE}
-        yield state_from(row, values), ChangeNote(fields["op"], fields["event_time"])
-
-
-_STATE: Final = (
-    *("sequence", "topic", "partition", "offset", "element"),
-    *("columns", "floor", "version"),
-)
-"""Fields of `RowMetadata`."""
-
-
-def note_of_end(metadata: Mapping[str, Any]) -> tuple[Order, ChangeNote] | None:
-    """Return the change that ended a version, by its column ``_changewire``; None without any."""
-    end = metadata["ended"]
-    if end is None:
-        return None
-    return order_of(end), ChangeNote(end["op"], end["event_time"])
-
-
-def order_of(fields: Mapping[str, Any]) -> Order:
-    """Return the order of dictionaries that have the columns of `OrderFields`."""
-    sequence = fields["sequence"]
-    position = ChangePosition(*(fields[name] for name in ChangePosition._fields))
-    return Order((sequence["major"], sequence["minor"]) if sequence else (), position)
+def _noted(order: Order, notes: Mapping[Order, ChangeNote]) -> dict[str, Any]:
+    return {**fields_of(order), **notes[order]._asdict()}
 
 
 def _plain(metadata: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,4 +82,4 @@ def _auto_cdc(metadata: Mapping[str, Any]) -> dict[str, Any]:
 SPAN_COLUMNS: Final[Mapping[VersionNames, Callable[[Mapping[str, Any]], dict[str, Any]]]] = (
     MappingProxyType({"plain": _plain, "auto_cdc": _auto_cdc})
 )
-"""What returns the columns of a version beside those of its row, by the column ``_changewire``."""
+"""What makes the columns that say from when to when a version was, by their names."""

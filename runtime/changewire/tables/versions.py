@@ -1,11 +1,9 @@
 """Every version of a row: what it was after each of its changes, oldest change first.
 
-States join in any order, so what a row was after a change is the join of all states up to it. A
-state that was joined so may stand for its change: joined again with what came late, it says what
-the row was after both. Tables of versions keep these states, and need no change log.
+States join in any order, so what a row was after a change is the join of all states up to it.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
@@ -19,23 +17,22 @@ class Version(Struct, frozen=True):
     """What a row was from one change up to another one.
 
     Attributes:
-        states: The row after the change that began the version, and after each later change that
-            left its columns as they were.
+        state: The row after the change that began the version.
         ended: Order of the change that ended it, or of the truncate; None if it is current.
     """
 
-    states: list[State]
+    state: State
     ended: Order | None = None
 
     @property
     def values(self) -> Row:
         """Columns of the row but its key."""
-        return self.states[0].values or {}
+        return self.state.values or {}
 
     @property
     def began(self) -> Order:
         """Order of the change that began it."""
-        return self.states[0].order
+        return self.state.order
 
 
 def versions_of(states: Iterable[State]) -> list[Version]:
@@ -46,19 +43,18 @@ def versions_of(states: Iterable[State]) -> list[Version]:
 
     Args:
         states: What each of its changes leaves by itself, in any order and any number of times; a
-            truncate of the table leaves a tombstone. States of `Version.states` may be among them.
+            truncate of the table leaves a tombstone.
     """
     found: list[Version] = []
     for after in _in_order(states):
         last = found[-1] if found else None
         if last is None or not _goes_on(last, after):
-            found += [Version([after])] if after.values is not None else []
+            found += [Version(after)] if after.values is not None else []
         elif after.values == last.values:
-            last.states.append(after)
-            found[-1] = Version(last.states)
+            found[-1] = Version(last.state)
         else:
-            found[-1] = Version(last.states, after.order)
-            found += [Version([after])] if after.values is not None else []
+            found[-1] = Version(last.state, after.order)
+            found += [Version(after)] if after.values is not None else []
     return found
 
 
@@ -80,22 +76,10 @@ def _in_order(states: Iterable[State]) -> Iterator[State]:
         row = after
 
 
-def states_of(batch: Iterable[RowMutation], held: Collection[State] = ()) -> list[State]:
-    """Return what each change leaves of a row by itself.
+def states_of(batch: Iterable[RowMutation]) -> list[State]:
+    """Return what each change leaves of a row by itself, in the order of their positions.
 
-    A change without a sequence takes one as `changewire.tables.merge.sequenced` says. If the row
-    has a state of this very change, by its position, it takes the sequence which it took then.
-
-    Args:
-        batch: What the changes do to the row.
-        held: The states of the row that are known.
+    A change without a sequence takes one as `changewire.tables.merge.sequenced` says.
     """
-    newest = max((state.order.sequence for state in held), default=NO_SEQUENCE)
-    places = (state.order for state in held if state.order.position.offset >= 0)
-    known = {order.position: order.sequence for order in places}
-    return [
-        mutation.state(mutation.sequence or known.get(mutation.position, sequence))
-        for mutation, sequence in sequenced(
-            sorted(batch, key=lambda mutation: mutation.position), newest
-        )
-    ]
+    ordered = sorted(batch, key=lambda mutation: mutation.position)
+    return [mutation.state(sequence) for mutation, sequence in sequenced(ordered, NO_SEQUENCE)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,8 @@ from tests.samples import FORMAT, examples, mixed_messages
 import changewire.arrow as cwa
 from changewire import job
 from changewire.engines.layout import OUTPUTS
-from changewire.engines.options import Engine
+from changewire.engines.log import LOG_COLUMNS
+from changewire.engines.options import LOG, Engine
 from changewire.framing import FramingError
 
 if TYPE_CHECKING:
@@ -61,17 +63,21 @@ def outputs(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> di
     return found
 
 
-def rows(spark: SparkSession, path: Path) -> list[Row]:
-    """Return the rows of a table, by position."""
-    return spark.read.parquet(str(path)).orderBy("path", "number", "element").collect()
+def rows(spark: SparkSession, output: Path) -> list[Row]:
+    """Return the rows of a log, by position."""
+    log = spark.read.parquet(str(output / LOG))
+    return log.orderBy("path", "number", "element").collect()
 
 
-@pytest.mark.parametrize("name", OUTPUTS)
-def test_rows_are_the_same(spark: SparkSession, outputs: dict[str, Path], name: str) -> None:
-    """Each output has the same columns, and the same rows to the last value."""
-    by_python, by_spark = (rows(spark, outputs[engine] / name) for engine in ENGINES)
+def test_rows_are_the_same(spark: SparkSession, outputs: dict[str, Path]) -> None:
+    """The logs have the same columns, and the same rows to the last value."""
+    by_python, by_spark = (rows(spark, outputs[engine]) for engine in ENGINES)
     assert len(by_python) == len(by_spark) > 0
-    assert by_python[0].__fields__ == by_spark[0].__fields__
+    assert by_python[0].__fields__ == by_spark[0].__fields__ == [*LOG_COLUMNS]
+    kinds = (
+        spark.read.parquet(str(outputs[engine] / LOG)).schema.simpleString() for engine in ENGINES
+    )
+    assert len({*kinds}) == 1
     for left, right in zip(by_python, by_spark, strict=True):
         assert left == right
 
@@ -94,21 +100,41 @@ READERS: dict[str, Callable[[str], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", OUTPUTS)
+@pytest.mark.parametrize("kind", OUTPUTS.values())
 @pytest.mark.parametrize("reader", READERS)
-def test_outputs_are_read_without_spark(outputs: dict[str, Path], reader: str, name: str) -> None:
-    """The tools read in the outputs of both engines what decoding into Arrow gives."""
+def test_logs_are_read_without_spark(outputs: dict[str, Path], reader: str, kind: str) -> None:
+    """The tools read in the logs of both engines what decoding into Arrow gives."""
     source = outputs["python"].parent / "in put"
-    expected = getattr(cwa.decode(source, format=FORMAT), name).read_all()
+    decoded = cwa.decode(source, format=FORMAT).rows.read_all().drop_columns(["elements"])
+    expected = by_place(decoded, kind)
     for engine in ENGINES:
-        table = pa.table(READERS[reader](f"{outputs[engine] / name}/*.parquet"))
+        table = pa.table(READERS[reader](f"{outputs[engine] / LOG}/*.parquet"))
         assert table.schema.field("timestamp").type.unit == "us"
-        assert by_place(table) == by_place(expected)
+        found = by_place(table, kind)
+        assert [{name: row[name] for name in decoded.column_names} for row in found] == expected
 
 
-def by_place(table: Any) -> list[dict[str, Any]]:
-    """Return rows by position; times with a zone are equal in any."""
-    rows: list[dict[str, Any]] = table.to_pylist()
+@pytest.mark.parametrize("engine", ENGINES)
+def test_one_engine_adds_to_the_log_of_the_other(
+    spark: SparkSession, outputs: dict[str, Path], tmp_path: Path, engine: Engine
+) -> None:
+    """It leaves out what the log has, and adds the rest."""
+    (other,) = {*ENGINES} - {engine}
+    output = tmp_path / "out"
+    shutil.copytree(outputs[other], output)
+    before = rows(spark, output)
+    source = outputs[other].parent / "in put"
+    more = tmp_path / "more.jsonl"
+    more.write_bytes(b"{\n")
+    outcome = job.run([str(source), str(more)], str(output), format=FORMAT, engine=engine)
+    assert outcome.already_in_log == len(before)
+    spark.catalog.clearCache()
+    assert len(rows(spark, output)) == len(before) + 1
+
+
+def by_place(table: Any, kind: str) -> list[dict[str, Any]]:
+    """Return the rows of a kind by position; times with a zone are equal in any."""
+    rows: list[dict[str, Any]] = [row for row in table.to_pylist() if row["kind"] == kind]
     return sorted(rows, key=lambda row: (row["path"], row["number"], row["element"]))
 
 
@@ -116,10 +142,9 @@ def test_every_format_gives_the_same_rows(spark: SparkSession, tmp_path: Path) -
     """Both engines make the same rows of a topic that carries every format."""
     for engine in ENGINES:
         job.run([str(ROOT / "mixed")], str(tmp_path / engine), format="auto", engine=engine)
-    for name in OUTPUTS:
-        by_python, by_spark = (rows(spark, tmp_path / engine / name) for engine in ENGINES)
-        assert by_python == by_spark
-        assert by_python
+    by_python, by_spark = (rows(spark, tmp_path / engine) for engine in ENGINES)
+    assert by_python == by_spark
+    assert {row["kind"] for row in by_python} == {*OUTPUTS.values()}
 
 
 def test_damage_is_the_same_error(spark: SparkSession, tmp_path: Path) -> None:
@@ -132,6 +157,6 @@ def test_damage_is_the_same_error(spark: SparkSession, tmp_path: Path) -> None:
         with pytest.raises(FramingError) as caught:
             job.run([str(path)], str(tmp_path / engine), format=FORMAT, engine=engine)
         errors.append(caught.value)
-        assert not (tmp_path / engine / "changes").exists()
+        assert not (tmp_path / engine / LOG).exists()
     assert str(errors[0]) == str(errors[1])
     assert (errors[0].path, errors[0].number) == (errors[1].path, errors[1].number)

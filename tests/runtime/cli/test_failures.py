@@ -53,29 +53,43 @@ def sentence(done: subprocess.CompletedProcess[bytes]) -> str:
     return line
 
 
-@pytest.mark.parametrize(("count", "ballast"), [(10_000, 0), (1, 50_000)])
-def test_a_full_disk_is_one_sentence(
-    program: Program, small_disk: Path, messages: Path, count: int, ballast: int
+@pytest.mark.parametrize(
+    ("count", "ballast", "full", "left"),
+    [
+        (10_000, 0, "out/log", []),
+        (1, 45_000, "out/report.html", ["log", "out", "part"]),
+    ],
+)
+def test_a_full_disk_is_one_sentence(  # noqa: PLR0917 - fixtures and cases
+    program: Program,
+    small_disk: Path,
+    messages: Path,
+    count: int,
+    ballast: int,
+    full: str,
+    left: list[str],
 ) -> None:
-    """Whether tables or the report do not fit, the output is named, and nothing stays of it."""
+    """What does not fit is named, and nothing stays of it; a log that is whole stays."""
     lines = messages.read_text("utf-8").splitlines(keepends=True)
     messages.write_text("".join(lines[:count]), encoding="utf-8")
     (small_disk / "ballast").write_bytes(bytes(ballast))
     output = small_disk / "out"
     done = program("run", "-f", FORMAT, messages, "-o", output, "--engine", "python")
-    assert sentence(done) == f"{output}: {FULL}"
-    assert [path.name for path in small_disk.iterdir()] == ["ballast"]
+    assert sentence(done) == f"{small_disk / full}: {FULL}"
+    names = {path.name.partition("-")[0] for path in small_disk.rglob("*") if path.suffix != ".tmp"}
+    assert names == {"ballast", *left}
 
 
 def test_a_full_disk_in_spark_is_one_sentence(
     program: Program, small_disk: Path, messages: Path
 ) -> None:
-    """Spark's own reason is given, and the output has no table of it."""
+    """Spark's own reason is given, and the log has no rows of it."""
     output = small_disk / "out"
     (small_disk / "ballast").write_bytes(bytes(60_000))
     done = program("run", "-f", FORMAT, messages, "-o", output, "--engine", "spark")
     assert sentence(done).startswith(f"the run failed: IOException: {FULL}. The whole traceback ")
-    assert [path.name for path in output.iterdir()] == ["failure.txt"]
+    assert {path.name for path in output.iterdir()} <= {"failure.txt", "log"}
+    assert not [*output.rglob("part-*")]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
@@ -105,7 +119,7 @@ def test_an_output_below_a_file_is_one_sentence(program: Program, good: Path) ->
     """A folder that cannot be made is named with the reason."""
     output = good / "below"
     done = program("run", "-f", FORMAT, good, "-o", output, "--engine", "python")
-    assert sentence(done) == f"{output}: Not a directory"
+    assert sentence(done) == f"{output}/log: Not a directory"
 
 
 def test_no_java_is_one_sentence(

@@ -1,4 +1,4 @@
-"""``changewire run``: messages to tables, with a report."""
+"""``changewire run``: messages to a log, with a report."""
 
 from __future__ import annotations
 
@@ -19,17 +19,83 @@ from changewire.jobs import checks
 Cli = Callable[..., Ended]
 
 
-def test_a_run_writes_tables_and_report(cli: Cli, mixed: Path, tmp_path: Path) -> None:
-    """Tables and reports lie in the output, the counts are said on standard error."""
+def test_a_run_writes_a_log_and_a_report(cli: Cli, mixed: Path, tmp_path: Path) -> None:
+    """Log and reports are in the output, the counts are said on standard error."""
     output = tmp_path / "out"
     ended = cli("run", "-f", FORMAT, mixed, "--output", output, "--engine", "python")
     assert (ended.exit_code, ended.stdout) == (1, "")
-    assert pq.read_table(output / "dead_letters").num_rows == MIXED_COUNTS["dead_letters"]
+    kinds = pq.read_table(output / "log")["kind"].to_pylist()
+    assert kinds.count("dead_letter") == MIXED_COUNTS["dead_letters"]
+    names = {path.name for path in output.iterdir()}
+    assert names == {"log", "report.json", "report.html"}
     words = " ".join(ended.stderr.split())
     assert f"{MIXED_COUNTS['changes']} changes" in words
     assert f"report: {output}/report.html" in words
     report = json.loads((output / "report.json").read_text(encoding="utf-8"))
     assert (report["changes"], report["input"]) == (MIXED_COUNTS["changes"], [str(mixed)])
+
+
+def test_runs_add_up(
+    cli: Cli, mixed: Path, good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second run leaves out what the log has, however its file is named, and says how many."""
+    output = tmp_path / "out"
+    call = ("run", "-f", FORMAT, "-o", output, "--engine", "python")
+    assert cli(*call, mixed, mixed).exit_code == 1
+    first = pq.read_table(output / "log").num_rows
+    assert first == json.loads((output / "report.json").read_text("utf-8"))["elements"]
+    monkeypatch.chdir(mixed.parent)
+    ended = cli(*call, mixed.name)
+    assert f"{first} of the elements were in the log already" in " ".join(ended.stderr.split())
+    assert json.loads((output / "report.json").read_text("utf-8"))["already_in_log"] == first
+    assert "were in the log already" in (output / "report.html").read_text("utf-8")
+    assert pq.read_table(output / "log").num_rows == first
+    report = json.loads(cli(*call, good, "--json").stdout)
+    assert "already_in_log" not in report
+    assert pq.read_table(output / "log").num_rows == first + report["elements"]
+
+
+def test_files_of_other_formats_and_outputs_are_left_alone(
+    cli: Cli, good: Path, tmp_path: Path
+) -> None:
+    """What an output folder has beside the log and the report stays."""
+    old = tmp_path / "out" / "dead_letters" / "part-00000.parquet"
+    old.parent.mkdir(parents=True)
+    old.write_bytes(b"old")
+    assert (
+        cli("run", "-f", FORMAT, good, "-o", tmp_path / "out", "--engine", "python").exit_code == 0
+    )
+    assert old.read_bytes() == b"old"
+
+
+@pytest.mark.parametrize(
+    ("path", "sentence"),
+    [
+        ("log/_delta_log/0.json", "it is a table of Delta"),
+        ("log/part-0.parquet", "it is no log of Parquet files"),
+        ("report.json/notes", "the report has this name"),
+    ],
+)
+def test_an_output_with_something_else_is_one_sentence(
+    cli: Cli, good: Path, tmp_path: Path, path: str, sentence: str
+) -> None:
+    """What no run may write to is named, and stays as it is."""
+    there = tmp_path / "out" / path
+    there.parent.mkdir(parents=True)
+    there.write_bytes(b"mine")
+    ended = cli("run", "-f", FORMAT, good, "-o", tmp_path / "out", "--engine", "python")
+    assert ended.exit_code == 2
+    assert sentence in " ".join(ended.stderr.split())
+    assert [file for file in (tmp_path / "out").rglob("*") if file.is_file()] == [there]
+
+
+def test_a_run_does_not_read_its_own_log(cli: Cli, good: Path, tmp_path: Path) -> None:
+    """A log among the inputs would grow by itself."""
+    call = ("run", "-f", FORMAT, "-o", tmp_path / "out", "--engine", "python")
+    assert cli(*call, good).exit_code == 0
+    ended = cli(*call, tmp_path / "out" / "log")
+    assert ended.exit_code == 2
+    assert "the run would read what it writes" in " ".join(ended.stderr.split())
 
 
 def test_a_report_goes_to_programs(cli: Cli, good: Path, tmp_path: Path) -> None:
@@ -59,7 +125,7 @@ def test_keys_and_families_are_passed_on(cli: Cli, tmp_path: Path) -> None:
     missing = dict.fromkeys(("missing-db", "missing-schema", "missing-version"), 2)
     images = {"missing-before": 1, "missing-after": 1}
     assert found == {"unknown-family": 1, **missing, **images}
-    rows = pq.read_table(tmp_path / "out" / "changes").sort_by("number").to_pylist()
+    rows = pq.read_table(tmp_path / "out" / "log").sort_by("number").to_pylist()
     assert [row["key"] for row in rows] == ['{"ROW":"AAE="}', None]
     assert ["unknown-family" in row["leniencies"] for row in rows] == [True, False]
 
@@ -95,7 +161,7 @@ def test_dead_letters_of_another_format_are_named(cli: Cli, tmp_path: Path) -> N
         "read them with --format lindorm-json, or with auto"
     )
     assert hint in ended.stderr.splitlines()
-    report = json.loads(cli(*arguments, "--json", data=data).stdout)
+    report = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
     assert report["look_alikes"] == {
         "format": "lindorm-json",
         "dead_letters": len(lindorm),

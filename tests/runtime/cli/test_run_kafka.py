@@ -1,4 +1,4 @@
-"""``changewire run --kafka``: topics of a real broker to tables, with a report."""
+"""``changewire run --kafka``: topics of a real broker to a log, with a report."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from examples.broker import HOST, free_port
@@ -56,7 +57,7 @@ def topic(kafka: str) -> str:
 def test_topics_become_tables_with_a_report(
     spark: SparkSession, cli: Cli, kafka: str, topic: str, tmp_path: Path
 ) -> None:
-    """The tables hold what the topic holds by now, with its offsets; the report names the topic."""
+    """The log has what the topic holds, each element once; the report names the topic."""
     assert spark is not None
     output = tmp_path / "out"
     ended = cli("run", "-f", FORMAT, "--kafka", kafka, "--subscribe", topic, "-o", output)
@@ -64,8 +65,12 @@ def test_topics_become_tables_with_a_report(
     report = json.loads((output / "report.json").read_text(encoding="utf-8"))
     assert {name: report[name] for name in MIXED_COUNTS} == MIXED_COUNTS
     assert report["input"] == [f"kafka://{kafka}/{topic}"]
-    offsets = pq.read_table(output / "dead_letters")["offset"].to_pylist()
+    is_dead = pc.field("kind") == "dead_letter"
+    offsets = pq.read_table(output / "log", filters=is_dead)["offset"].to_pylist()
     assert sorted(offsets) == [7, 10, 11, 12]
+    again = cli("run", "-f", FORMAT, "--kafka", kafka, "--subscribe", topic, "-o", output)
+    assert f"{MIXED_COUNTS['elements']}  of the elements were in the log already" in again.stderr
+    assert len(pq.read_table(output / "log")) == MIXED_COUNTS["elements"]
 
 
 def test_topics_of_messages_keep_them_as_they_are(
@@ -75,7 +80,8 @@ def test_topics_of_messages_keep_them_as_they_are(
     assert spark is not None
     source = ("--kafka", kafka, "--subscribe", topic, "--as", "messages")
     assert cli("run", "-f", FORMAT, *source, "-o", tmp_path).exit_code == 1
-    rows = pq.read_table(tmp_path / "messages").sort_by([("offset", "ascending")])
+    is_message = pc.field("kind") == "message"
+    rows = pq.read_table(tmp_path / "log", filters=is_message).sort_by([("offset", "ascending")])
     sent = pa.table({"value": mixed_messages(), "offset": range(len(mixed_messages()))})
     expected = cwa.messages(sent, format=FORMAT).messages.read_all()
     columns = ["offset", "element", "variant", "content"]
@@ -90,7 +96,7 @@ def test_options_of_the_source_pass_through(
     ends = 'endingOffsets={"run": {"0": 3}}'
     command = ("run", "-f", FORMAT, "--kafka", kafka, "--subscribe", topic, "--option", ends)
     assert cli(*command, "-o", tmp_path, "--json").exit_code == 0
-    assert pq.read_table(tmp_path / "changes")["offset"].to_pylist() == [0, 1, 2]
+    assert pq.read_table(tmp_path / "log")["offset"].to_pylist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.parquet as pq
+import pyarrow.dataset as ds
 import pytest
 from tests.runtime.cli.conftest import Ended
 from tests.samples import FORMAT
 
 import changewire.arrow as cwa
-from changewire.engines.layout import DEAD_LETTERS_TABLE, MESSAGE_OUTPUTS, MESSAGES_TABLE
+from changewire.engines.log import MESSAGE_LOG_COLUMNS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,19 +24,19 @@ MAY_DIFFER = {
 }
 
 
-def ran(cli: Cli, source: Path, output: Path, engine: str) -> tuple[dict[str, Any], Any]:
-    """Return the report of a run, and the rows of its outputs."""
+def ran(
+    cli: Cli, source: Path, output: Path, engine: str
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the report of a run, and the rows of its log."""
     options = ("--as", "messages", "--engine", engine, "-o", output, "--show-values")
     assert cli("run", "-f", FORMAT, source, *options).exit_code == 1
     report = json.loads((output / "report.json").read_text(encoding="utf-8"))
-    tables = {
-        name: pq.ParquetDataset(output / name).read().sort_by([("number", "ascending")])
-        for name in MESSAGE_OUTPUTS
-    }
-    return report, {name: table.to_pylist() for name, table in tables.items()}
+    log = ds.dataset(output / "log", format="parquet").to_table()
+    order = [("number", "ascending"), ("element", "ascending")]
+    return report, log.sort_by(order).to_pylist()
 
 
-def test_both_engines_make_the_same_tables(
+def test_both_engines_make_the_same_log(
     spark: SparkSession, cli: Cli, mixed: Path, tmp_path: Path
 ) -> None:
     """Rows, counts and first dead letters of both are equal, and those of `changewire.arrow`."""
@@ -48,9 +48,11 @@ def test_both_engines_make_the_same_tables(
         k: v for k, v in report.items() if k not in MAY_DIFFER
     }
     messages, letters, counts = cwa.messages(mixed, format=FORMAT).tables()
-    assert rows == {"messages": messages.to_pylist(), "dead_letters": letters.to_pylist()}
-    assert tuple(rows["messages"][0]) == MESSAGES_TABLE
-    assert tuple(rows["dead_letters"][0]) == DEAD_LETTERS_TABLE
+    assert tuple(rows[0]) == MESSAGE_LOG_COLUMNS
+    for kind, decoded in (("message", messages), ("dead_letter", letters)):
+        names = [name for name in decoded.column_names if name != "key"]
+        found = [{n: row[n] for n in names} for row in rows if row["kind"] == kind]
+        assert found == decoded.select(names).to_pylist()
     assert {name: report[name] for name in counts.as_dict()} == counts.as_dict()
 
 
@@ -88,8 +90,8 @@ def test_options_of_changes_are_refused(
     assert not output.exists()
 
 
-def test_outputs_of_two_kinds_are_not_mixed(cli: Cli, mixed: Path, tmp_path: Path) -> None:
-    """A folder has the tables of changes or those of messages: dead letters are of one of them."""
+def test_elements_of_two_kinds_are_not_mixed(cli: Cli, mixed: Path, tmp_path: Path) -> None:
+    """A log has changes or messages: they have other columns."""
     call = ("run", "-f", FORMAT, mixed, "--engine", "python", "-o", tmp_path / "out")
     assert cli(*call).exit_code == cli(*call).exit_code == 1
     ended = cli(*call, "--as", "messages")

@@ -1,4 +1,4 @@
-"""``changewire run --checkpoint``: topics of a real broker to tables, batch by batch."""
+"""``changewire run --checkpoint``: topics of a real broker to a log and tables, batch by batch."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from examples.demo_stream.programs import environment
 from tests.runtime.cli.conftest import Ended, json_lines
-from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
+from tests.samples import FORMAT, MIXED_COUNTS, examples, mixed_messages
 from tests.support.topics import create, produce
 
 from changewire.cli.arguments import TableArguments
 from changewire.engines.layout import OUTPUTS
-from changewire.engines.options import outputs_below
+from changewire.engines.options import log_of
 from changewire.engines.spark.run_stream import settings
 from changewire.framing import Position, Record
 
@@ -51,7 +51,7 @@ def run(spark: SparkSession, cli: Cli, kafka: str, tmp_path: Path) -> Callable[.
     def once(*arguments: str) -> Ended:
         source = ("--kafka", kafka, "--subscribe", topic)
         places = ("--checkpoint", tmp_path / "checkpoint", "-o", tmp_path / "out")
-        return cli("run", "-f", FORMAT, *source, *places, "--sink", "parquet", *arguments)
+        return cli("run", "-f", FORMAT, *source, *places, *arguments)
 
     return once
 
@@ -60,6 +60,12 @@ def report(folder: Path) -> dict[str, Any]:
     """Return the report of a run."""
     found: dict[str, Any] = json.loads((folder / "out" / "report.json").read_text("utf-8"))
     return found
+
+
+def kinds(spark: SparkSession, folder: Path) -> dict[str, int]:
+    """Return how many rows of each kind the log of a run has."""
+    log = spark.read.format("delta").load(str(folder / "out" / "log"))
+    return {row["kind"]: row["count"] for row in log.groupBy("kind").count().collect()}
 
 
 def test_a_stream_goes_on_where_it_ended(
@@ -95,9 +101,8 @@ def test_a_stream_goes_on_where_it_ended(
         "lag_offsets": 0,
         "signal": None,
     }
-    tables = {name: spark.read.parquet(str(tmp_path / "out" / name)) for name in OUTPUTS}
-    assert {name: table.count() for name, table in tables.items()} == {
-        name: 2 * MIXED_COUNTS[name] for name in OUTPUTS
+    assert kinds(spark, tmp_path) == {
+        kind: 2 * MIXED_COUNTS[name] for name, kind in OUTPUTS.items()
     }
 
 
@@ -113,14 +118,15 @@ def test_a_stream_of_messages_keeps_them_as_they_are(
     (batch,) = json_lines(lines.read_text("utf-8"))
     assert batch["by_variant"] == found["by_variant"]
     assert (batch["valid"], batch["rows"]) == (12, 13)
-    output = tmp_path / "out"
-    table = spark.read.parquet(str(output / "messages"))
+    assert kinds(spark, tmp_path) == {"message": 12, "dead_letter": 3}
+    table = spark.read.format("delta").load(str(tmp_path / "out" / "log"))
     digests = table.select("content.key.digest", "offset").where("digest is not null")
     assert digests.count() == 10
-    assert not [name for name in ("changes", "controls") if (output / name).exists()]
     refused = run()
     assert refused.exit_code == 2
-    assert "this is the checkpoint of another query" in " ".join(refused.stderr.split())
+    text = " ".join(refused.stderr.split())
+    assert "a column op of type string is needed" in text
+    assert "choose another log and checkpoint" in text
 
 
 def test_an_interrupt_ends_a_stream_in_good_order(
@@ -157,9 +163,9 @@ def test_a_service_ends_on_sigterm(spark: SparkSession, kafka: str, tmp_path: Pa
         said = process.communicate()[1]
     assert process.returncode == 1, said
     assert [line for line in said.splitlines() if "rror" in line or "xception" in line] == []
+    assert "\tat " not in said
     assert report(tmp_path)["stream"]["signal"] == "SIGTERM"
-    table = spark.read.format("delta").load(str(tmp_path / "out" / "changes"))
-    assert table.count() == MIXED_COUNTS["changes"]
+    assert kinds(spark, tmp_path)["change"] == MIXED_COUNTS["changes"]
 
 
 def at_first_line(lines: Path, end: Callable[[], None]) -> None:
@@ -183,13 +189,14 @@ def test_a_stream_that_refuses_too_much_ends(run: Callable[..., Ended], tmp_path
 
 def test_a_query_that_fails_is_one_sentence(run: Callable[..., Ended], tmp_path: Path) -> None:
     """The innermost cause is said, the whole traceback is in a file; exit code 2."""
-    (tmp_path / "out" / "controls").mkdir(parents=True)
-    (tmp_path / "out" / "controls" / "part-0.parquet").write_text("no Parquet")
+    commits = tmp_path / "out" / "log" / "_delta_log"
+    commits.mkdir(parents=True)
+    (commits / "00000000000000000000.json").write_text("no commit")
     ended = run()
     assert ended.exit_code == 2
     file = tmp_path / "out" / "failure.txt"
     assert ended.stderr.startswith("the query failed: ")
-    assert "is not a Parquet file" in ended.stderr
+    assert "Unrecognized token" in ended.stderr
     assert ended.stderr.endswith(f". The whole traceback is in {file}\n")
     assert ended.stderr.count("\n") == 1
     assert "Traceback" in file.read_text("utf-8")
@@ -214,10 +221,16 @@ def test_a_terminal_shows_one_line() -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["--sink", "parquet"], "are for --checkpoint DIR"),
-        (["--continuous"], "are for --checkpoint DIR"),
+        (["--sink", "delta"], "they need --checkpoint DIR"),
+        (["--continuous"], "they need --checkpoint DIR"),
+        (["--max-dead-letters", "3"], "is for --checkpoint DIR or --target TABLE"),
+        (["--kafka", "h:1", "--target", "t"], "it needs --checkpoint DIR"),
         (["--checkpoint", "c", "in.jsonl"], "--checkpoint needs --kafka"),
-        (["--checkpoint", "c", "--sink", "csv"], "not one of: delta, iceberg, parquet"),
+        (["--checkpoint", "c", "--sink", "csv"], "not one of: delta, iceberg"),
+        (["--checkpoint", "c", "--sink", "parquet"], "not one of: delta, iceberg"),
+        (["--target", "t", "--view", "v", "in.jsonl"], "--view is for streams"),
+        (["--target", "t", "--rows", "json", "--rows-by-table", "f"], "not both"),
+        (["--target", "t", "--rows-by-table", "nowhere.json"], "No such file"),
         (["--checkpoint", "c", "--kafka", "h:1", "--json", "--metrics", "-"], "both write"),
         (["--checkpoint", "c", "--kafka", "h:1", "--max-dead-letters", "-"], "max_dead_letters is"),
     ],
@@ -238,48 +251,46 @@ def test_tables_of_iceberg_are_in_a_catalog_of_the_output(tmp_path: Path) -> Non
     assert told["spark.sql.catalog.changewire.warehouse"] == str(tmp_path)
     assert told["spark.jars.packages"] == "org.example:jar:1"
     assert "iceberg" in told["spark.sql.extensions"]
-    outputs = outputs_below(str(tmp_path), "iceberg")
-    assert outputs == ("changewire.changes", "changewire.controls", "changewire.dead_letters")
+    assert log_of(str(tmp_path), "iceberg") == "changewire.log"
 
 
-def test_a_stream_feeds_tables(
+def test_a_stream_feeds_tables(  # noqa: PLR0917 - fixtures
     run: Callable[..., Ended],
     cli: Cli,
     spark: SparkSession,
+    kafka: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With --target changes are merged; what had no table is replayed when it has one."""
     monkeypatch.chdir(tmp_path)
-    sink, target = "delta", "out/lake/{table}"
-    lines = tmp_path / "metrics.jsonl"
-    history = ("--history", "out/lake/{table}__history")
-    ended = run("--sink", sink, "--target", target, *history, "--metrics", str(lines))
+    other = examples("write")[0]
+    other["key"][2] = "k9lDquN7AXrX4BGwwdLiFDwvs30="
+    record = Record(None, json.dumps(other).encode(), Position(topic=tmp_path.name, partition=0))
+    produce(kafka, [record])
+    target, lines = "out/lake/{table}", tmp_path / "metrics.jsonl"
+    ended = run("--target", target, "--metrics", str(lines))
     assert ended.exit_code == 1
     (told,) = (line["tables"] for line in json_lines(lines.read_text("utf-8")))
-    assert told["applied"] > 0
-    assert f"(in tables: {told['applied']} applied" in ended.stderr
+    assert told["inserted"] == 1
     assert report(tmp_path)["tables"] == told
-    rows = spark.read.format(sink).load(str(tmp_path / "out" / "lake" / "set"))
+    assert f"(in tables: {', '.join(f'{n} {name}' for name, n in told.items())})" in ended.stderr
+    rows = spark.read.format("delta").load(str(tmp_path / "out" / "lake" / "set"))
     assert rows.columns == ["key", "row", "_changewire"]
+    landed = kinds(spark, tmp_path)
+    assert landed["change"] == MIXED_COUNTS["changes"] + 1
+    refused = landed["refused"]
+    assert refused == told["refused"] > 0
     places = ("--target", target, "--checkpoint", tmp_path / "checkpoint", "--null-set", "no_set")
-    ended = cli("replay", "out", "-f", FORMAT, "--sink", sink, *places, *history, "--json")
+    ended = cli("replay", "out", "-f", FORMAT, *places, "--json")
     assert ended.exit_code == 1
-    for table in ("set", "no_set"):
-        rows, versions = (
-            spark.read.format(sink).load(str(tmp_path / "out" / "lake" / f"{table}{suffix}"))
-            for suffix in ("", "__history")
-        )
-        current = versions.where("is_current").select("key", "row")
-        assert current.exceptAll(rows.select("key", "row")).isEmpty()
-        assert current.count() == rows.count()
-    letters = spark.read.format(sink).load(str(tmp_path / "out" / "dead_letters"))
-    missing = letters.where("code = 'table-missing'").count()
-    assert missing > 0
-    total = MIXED_COUNTS["dead_letters"] + missing
-    assert json.loads(ended.stdout) == {"dead_letters": total, "replayed": missing}
-    log = spark.read.format(sink).load(str(tmp_path / "out" / "changes"))
-    assert log.count() == MIXED_COUNTS["changes"]
+    replayed = json.loads(ended.stdout)
+    letters = MIXED_COUNTS["dead_letters"]
+    assert replayed["dead_letters"] == letters
+    assert (replayed["refused"], replayed["closed"]) == (refused, refused)
+    assert (tmp_path / "out" / "lake" / "no_set").exists()
+    found = cli("verify", "out", "--target", target, "--null-set", "no_set")
+    assert (found.exit_code, found.stdout) == (0, "")
 
 
 @pytest.mark.parametrize(
@@ -296,25 +307,17 @@ def test_a_stream_feeds_tables(
 def test_a_path_is_that_of_the_working_directory(
     given: str, meant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A relative target, or history, is below the working directory; names and URIs stay."""
+    """A relative target is below the working directory; names and URIs stay."""
     monkeypatch.chdir(tmp_path)
-    arguments = TableArguments(None, None, None, apply_as_truncates=False, history=f"{given}_h")
-    options = arguments.options(given)
-    whole = meant.replace("HERE", str(tmp_path))
-    assert (options.target, options.history) == (whole, f"{whole}_h")
+    options = TableArguments(None).options(given)
+    assert options.target == meant.replace("HERE", str(tmp_path))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (("--rows", "json"), "--rows: for --target TABLE"),
-        (("--history", "t"), "--history: for --target TABLE"),
-        (("--target", "t"), "--target needs --sink delta or iceberg"),
-    ],
-)
-def test_options_of_tables_that_cannot_be(cli: Cli, arguments: tuple[str, ...], told: str) -> None:
-    """Options of tables need their name, and a format that has MERGE."""
+@pytest.mark.parametrize("option", ["--rows", "--null-set", "--deletes", "--max-new-tables"])
+def test_options_of_tables_need_their_name(cli: Cli, option: str) -> None:
+    """Options of tables are for --target."""
     source = ("--kafka", "localhost:1", "--subscribe", "t", "--checkpoint", "c", "-o", "o")
-    ended = cli("run", "-f", FORMAT, *source, "--sink", "parquet", *arguments)
+    value = {"--deletes": "flag", "--max-new-tables": "5"}.get(option, "json")
+    ended = cli("run", "-f", FORMAT, *source, option, value)
     assert ended.exit_code == 2
-    assert told in ended.stderr
+    assert f"{option}: for --target TABLE" in ended.stderr

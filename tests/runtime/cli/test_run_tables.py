@@ -14,12 +14,11 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from tests.runtime.changes import dataworks
 from tests.runtime.cli.conftest import Ended
-from tests.samples import FORMAT, MIXED_COUNTS, examples
+from tests.runtime.engines.merge.messages import message
+from tests.samples import FORMAT, MIXED_COUNTS
 
 import changewire as cw
-from changewire.engines.kept import SUFFIX
-from changewire.engines.layout import OUTPUTS
-from changewire.tables.counted import COUNTED_OFTEN
+from changewire.engines.applied import COUNTED
 
 Cli = Callable[..., Ended]
 
@@ -30,7 +29,7 @@ def run(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[.
     monkeypatch.chdir(tmp_path)
 
     def once(*arguments: str | Path, data: bytes = b"") -> Ended:
-        places = ("--output", "out", "--checkpoint", "checkpoint", "--target", "lake/{table}")
+        places = ("--output", "out", "--target", "lake/{table}")
         return cli("run", "-f", FORMAT, *places, *arguments, data=data)
 
     return once
@@ -38,68 +37,80 @@ def run(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[.
 
 def lake() -> dict[str, list[Any]]:
     """Return the rows of each table."""
-    folders = [path for path in Path("lake").iterdir() if not path.name.endswith(SUFFIX)]
-    tables = {path.name: DeltaTable(str(path)).to_pyarrow_table() for path in folders}
+    tables = {
+        path.name: DeltaTable(str(path)).to_pyarrow_table() for path in Path("lake").iterdir()
+    }
     return {name: table["row"].to_pylist() for name, table in sorted(tables.items())}
 
 
 def test_files_are_merged_into_tables(
     run: Callable[..., Ended], mixed: Path, tmp_path: Path
 ) -> None:
-    """Tables, outputs and a report are there, and doing it again changes no row."""
-    options = (mixed, "--null-set", "none", "--engine", "python", "--sink", "delta")
+    """Tables, log and report are there, and doing it again changes nothing."""
+    options = (mixed, "--null-set", "none", "--engine", "python")
     first = run(*options, "--json")
     assert first.exit_code == 1
     report = json.loads(first.stdout)
     assert report == json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
     assert report["dead_letters"] == MIXED_COUNTS["dead_letters"]
-    assert report["tables"]["applied"] > 0
+    assert report["tables"]["inserted"] > 0
     assert report["engine"].startswith("python")
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
-        *OUTPUTS,
+        "log",
         "report.json",
         "report.html",
     }
     rows = lake()
     assert any(rows.values())
+    log = DeltaTable("out/log").to_pyarrow_table()
+    assert len(log) == report["elements"] + report["tables"].get("refused", 0)
     again = run(*options)
     assert again.exit_code == 1
-    assert "in tables: " in again.stderr
-    assert "duplicate " in again.stderr
+    shown = " ".join(again.stderr.split())
+    assert "in tables: nothing" in shown
+    assert f"{report['elements']} of the elements were in the log already" in shown
     assert lake() == rows
+    assert DeltaTable("out/log").to_pyarrow_table().equals(log)
 
 
-def test_every_version_of_a_row_is_kept(run: Callable[..., Ended]) -> None:
-    """Those of the messages of all runs, in files or in a pipe."""
-    write = examples("write")[0]
-    history = ("--history", "lake/{table}__history", "--history-names", "auto_cdc")
-    for times, later in enumerate((2, 1, 2)):
-        message = {**write, "lut": write["lut"] + later, "gen": 10 + later}
-        bins = [{"name": "n", "type": "int", "value": later}]
-        data = json.dumps({**message, "bins": bins}).encode()
-        ended = run("-", "--null-set", "none", *history, data=data)
-        assert ended.exit_code == 0
-        assert ("versions of rows: begun 1" in ended.stderr) == (times < 2)
-    (table,) = Path("lake").glob("*__history")
-    found = DeltaTable(str(table)).to_pyarrow_table()
-    starts = [start["minor"] for start in found["__START_AT"].to_pylist()]
-    ends = [end and end["minor"] for end in found["__END_AT"].to_pylist()]
-    assert sorted(zip(starts, ends, strict=True)) == [(11, 12), (12, None)]
-
-
-def test_more_results_than_changes_are_explained(run: Callable[..., Ended]) -> None:
-    """A delete without a set counts in each table, which is said if it shows; else nothing is."""
-    write = examples("write")[0]
-    digest = write["key"][2]
-    writes = [{**write, "key": ["shop", name, digest, "u"]} for name in ("a", "b")]
-    delete = {"msg": "delete", "key": ["shop", None, digest, None], "lut": write["lut"] + 1}
-    lines = [json.dumps(message).encode() for message in (*writes, delete)]
-    first = run("-", "--null-set", "none", data=lines[0])
-    assert COUNTED_OFTEN not in " ".join(first.stderr.split())
-    ended = run("-", "--null-set", "none", data=b"\n".join(lines))
+def test_what_was_not_applied_is_said(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Refused changes, truncates and statements have a line each, on the terminal and the page."""
+    monkeypatch.chdir(tmp_path)
+    told = [
+        message("INSERT", 1, {"id": 1}),
+        message("INSERT", 2, {"id": 1}, table="T"),
+        message("TRUNCATE", 3, None),
+        message("QUERY", 4, None),
+    ]
+    (tmp_path / "in.jsonl").write_bytes(b"\n".join(told))
+    places = ("--output", "out", "--target", "lake/{table}")
+    ended = cli("run", "-f", "dataworks-json", "in.jsonl", *places)
+    assert ended.exit_code == 1  # a change was refused
     shown = " ".join(ended.stderr.split())
-    assert "3 changes 0 control events 0 dead letters in tables: applied " in shown
-    assert COUNTED_OFTEN in shown
+    page = Path("out/report.html").read_text("utf-8")
+    for name in ("refused", "truncates_not_applied", "statements_without_rows"):
+        assert f"1 {COUNTED[name]}" in shown
+        assert COUNTED[name] in page
+
+
+def test_too_many_dead_letters_end_a_run(run: Callable[..., Ended], mixed: Path) -> None:
+    """Nothing of the batch is written."""
+    ended = run(mixed, "--null-set", "none", "--max-dead-letters", "1")
+    assert ended.exit_code == 2
+    assert "max_dead_letters is 1. Nothing of the batch was written" in " ".join(
+        ended.stderr.split()
+    )
+    assert not Path("lake").exists()
+
+
+def test_rows_are_flagged_by_option(run: Callable[..., Ended], good: Path) -> None:
+    """Deleted rows stay with ``--deletes flag``; a view needs Spark."""
+    assert run(good, "--null-set", "none", "--deletes", "flag").exit_code == 0
+    tables = [DeltaTable(str(path)).to_pyarrow_table() for path in Path("lake").iterdir()]
+    states = [state for table in tables for state in table["_changewire"].to_pylist()]
+    assert any(state["deleted"] for state in states)
 
 
 def test_all_reasons_of_dead_letters_are_named(run: Callable[..., Ended], mixed: Path) -> None:
@@ -111,30 +122,27 @@ def test_all_reasons_of_dead_letters_are_named(run: Callable[..., Ended], mixed:
     assert sum(counts) == MIXED_COUNTS["dead_letters"]
 
 
-def test_standard_input_is_merged(run: Callable[..., Ended], good: Path) -> None:
-    """Messages of a pipe are merged too, by any engine that is not Spark."""
+def test_standard_input_is_not_merged(run: Callable[..., Ended], good: Path) -> None:
+    """Messages of a pipe have no position by which the log would know them again."""
     ended = run("-", "--null-set", "none", data=good.read_bytes())
-    assert ended.exit_code == 0
-    assert any(lake().values())
+    assert ended.exit_code == 2
+    assert "give files, not standard input" in " ".join(ended.stderr.split())
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         (["--engine", "spark"], "--engine spark merges changes of Kafka topics"),
-        (["--sink", "iceberg"], "--target needs --sink delta"),
-        (["--sink", "parquet"], "--target needs --sink delta"),
+        (["--sink", "iceberg"], "they need --checkpoint DIR"),
+        (["--view", "live"], "tables of files have no views"),
         (["--rows", "embedded"], f"messages of {FORMAT} hold no schema"),
         (
             ["--rows", "nested"],
             "'nested' is no pyarrow.Schema, no StructType",
         ),
         (["--schema-evolution", "any"], "no schema_evolution 'any'; there are: add_columns"),
-        (["--history", "lake/all"], "must have the fields of the target"),
-        (["--continuous"], "they need --kafka"),
-        (["--metrics", "-"], "they need --kafka"),
-        (["--max-dead-letters", "1"], "they need --kafka"),
-        (["--dead-letters-topic", "t"], "they need --kafka"),
+        (["--continuous"], "they need --checkpoint DIR"),
+        (["--metrics", "-"], "they need --checkpoint DIR"),
         (["--target", "lake.{table}"], "has no slash"),
         (["--target", "lake/{tabel}"], "is no field of a target"),
     ],
@@ -168,11 +176,13 @@ def test_files_are_merged_into_typed_tables(
     """Columns are those that the messages, or a schema in a file, declare."""
     monkeypatch.chdir(tmp_path)
     messages, schema = shop(tmp_path)
-    places = ("--output", "out", "--checkpoint", "checkpoint", "--target", "lake/{table}")
+    places = ("--output", "out", "--target", "lake/{table}")
     how = ("--rows", schema if rows == "file" else rows, "--schema-evolution", "strict")
     ended = cli("run", "-f", "dataworks-json", messages, *places, *how)
     assert ended.exit_code == 1
-    assert "dead letters (wrong-type 1)" in " ".join(ended.stderr.split())
+    shown = " ".join(ended.stderr.split())
+    refused = "dead letters (wrong-type 1)" if rows == "file" else f"1 {COUNTED['refused']}"
+    assert refused in shown
     table = DeltaTable("lake/users").to_pyarrow_table().drop_columns("_changewire")
     assert table.to_pylist() == [{"id": 1, "name": "a", "price": 9.9}]
 
@@ -180,14 +190,18 @@ def test_files_are_merged_into_typed_tables(
 @pytest.mark.parametrize(
     ("engine", "rows"), [("python", "file"), ("python", "embedded"), ("spark", "embedded")]
 )
-def test_outputs_of_files_have_typed_rows(cli: Cli, tmp_path: Path, engine: str, rows: str) -> None:
+def test_logs_of_files_have_typed_rows(cli: Cli, tmp_path: Path, engine: str, rows: str) -> None:
     """Without tables the columns before and after of a run have the types of schemas."""
     messages, schema = shop(tmp_path)
     how = ("--rows", schema if rows == "file" else rows, "--engine", engine)
     where = ("--output", tmp_path / "out", *how)
     ended = cli("run", "-f", "dataworks-json", messages, *where)
     assert (ended.exit_code, "dead letters (wrong-type 1)" in ended.stderr) == (1, True)
-    after = ds.dataset(tmp_path / "out" / "changes").to_table().column("after").to_pylist()
+    after = (
+        ds.dataset(tmp_path / "out" / "log", format="parquet")
+        .to_table(columns=["after"], filter=ds.field("kind") == "change")["after"]
+        .to_pylist()
+    )
     assert after == [{"id": 1, "name": "a", "price": 9.9}]
 
 
@@ -211,14 +225,14 @@ def test_rows_that_outputs_cannot_have(
     assert not output.exists()
 
 
-def test_a_table_that_is_not_ours_is_one_sentence(
-    run: Callable[..., Ended], good: Path, tmp_path: Path
-) -> None:
-    """Its place and its columns are said, and the output has nothing."""
+def test_a_table_that_is_not_ours_is_one_sentence(run: Callable[..., Ended], good: Path) -> None:
+    """Its place and the column are named, and it stays as it was; a run elsewhere takes the log."""
     write_deltalake("lake/demo", pa.table({"a": [1]}))
     ended = run(good, "--null-set", "none")
     assert ended.exit_code == 2
-    assert "lake/demo: a column key of type string is needed, and the table lacks it" in " ".join(
-        ended.stderr.split()
-    )
-    assert not (tmp_path / "out").exists()
+    shown = " ".join(ended.stderr.split())
+    assert "lake/demo: a column _changewire of type struct<" in shown
+    assert "and the table lacks it; it was not made by changewire" in shown
+    assert DeltaTable("lake/demo").to_pyarrow_table().to_pydict() == {"a": [1]}
+    assert run(good, "--null-set", "none", "--target", "pond/{table}").exit_code == 0
+    assert any(Path("pond").iterdir())

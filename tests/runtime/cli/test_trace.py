@@ -80,7 +80,7 @@ def test_a_key_may_be_given_as_json(
     cli: Callable[..., Ended], output: Path, key: list[str]
 ) -> None:
     """Numbers are what they are worth; a bare value may be meant as text or as JSON."""
-    ended = cli("trace", output / "changes", *key, "--json")
+    ended = cli("trace", output / "log", *key, "--json")
     assert json_lines(ended.stdout)[-1]["row"] == {"name": "b"}
 
 
@@ -134,22 +134,27 @@ def test_keys_are_those_of_their_own_table(cli: Callable[..., Ended], tmp_path: 
 def test_what_is_no_change_log_is_refused(cli: Callable[..., Ended], tmp_path: Path) -> None:
     """Other tables, rows that are no JSON text and damaged files are one sentence each."""
     pq.write_table(pa.table({"key": ["a"]}), tmp_path / "a.parquet")
-    assert "has no column 'op'" in cli("trace", tmp_path, "id=1").stderr
+    assert "has no column 'kind'" in cli("trace", tmp_path, "id=1").stderr
     text = log_of_changes(tmp_path / "text", {"key": "[", "after": "{}"})
-    assert "a row of it is no JSON object" in cli("trace", text, "id=1").stderr
+    assert "is no JSON object" in cli("trace", text, "id=1").stderr
     number = log_of_changes(tmp_path / "number", {"key": 1, "after": "{}"})
-    assert "'key' is no JSON text" in cli("trace", number, "id=1").stderr
+    assert "is no JSON object" in cli("trace", number, "id=1").stderr
+    row = pq.read_table(text / "a.parquet")
+    (tmp_path / "typed").mkdir()
+    typed = row.drop_columns(["after"]).append_column("after", pa.array([{"a": 1}]))
+    pq.write_table(typed, tmp_path / "typed" / "a.parquet")
+    assert "no log with rows as JSON text" in cli("trace", tmp_path / "typed", "id=1").stderr
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
     assert "cannot be read as a table" in cli("trace", tmp_path, "id=1").stderr
 
 
 @pytest.fixture(scope="module")
 def delta(output: Path) -> Path:
-    """The same change log as a Delta table, whose rows came in two commits."""
-    log = ds.dataset(output / "changes").to_table()
+    """The same log as a Delta table, whose rows came in two commits."""
+    log = ds.dataset(output / "log").to_table()
     folder = output.parent / "delta"
     for part in (log.slice(3), log.slice(0, 3)):
-        write_deltalake(folder / "changes", part, mode="append")
+        write_deltalake(folder / "log", part, mode="append")
     return folder
 
 

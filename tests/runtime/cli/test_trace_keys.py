@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-from tests.runtime.changes.dataworks import message
 from tests.runtime.cli.conftest import json_lines
 from tests.runtime.cli.trace_logs import log_of_changes
-
-import changewire as cw
 
 if TYPE_CHECKING:
     from tests.runtime.cli.conftest import Ended
@@ -39,16 +34,16 @@ def test_a_key_of_several_tables(cli: Callable[..., Ended], tmp_path: Path) -> N
         assert [step["op"] for step in steps] == ["upsert", "delete"]
 
 
-def test_batches_of_a_stream_are_told_in_their_order(
+def test_a_replay_is_told_after_what_it_came_after(
     cli: Callable[..., Ended], tmp_path: Path
 ) -> None:
-    """A log of a stream in Parquet says in which batch a change came, whatever its offset."""
-    for batch, sequence in ((10, 1), (9, 2)):
-        log_of_changes(
-            tmp_path / "query=q" / f"batch={batch}",
-            {"key": '{"d":7}', "after": "{}", "sequence": {"major": sequence, "minor": 0}},
-        )
-    *steps, _ = json_lines(cli("trace", tmp_path, "d=7", "--json").stdout)
+    """What was replayed stands last, whatever its offset, and once."""
+    key = {"key": '{"d":7}', "after": "{}", "path": "f"}
+    late = {**key, "number": 0, "sequence": {"major": 1, "minor": 0}}
+    newer = {**key, "number": 1, "sequence": {"major": 2, "minor": 0}}
+    why = {"kind": "refused", "message": "schema-mismatch: /after: 'name' is a number"}
+    log = log_of_changes(tmp_path / "log", late, {**late, **why}, newer, {**late, "attempt": 1})
+    *steps, _ = json_lines(cli("trace", log, "d=7", "--json").stdout)
     assert [(step["sequence"]["major"], step["reason"]) for step in steps] == [
         (2, None),
         (1, "older-than-row"),
@@ -84,33 +79,33 @@ def test_what_depends_on_batches_is_said(cli: Callable[..., Ended], tmp_path: Pa
 
 
 def test_changes_that_no_table_took(cli: Callable[..., Ended], tmp_path: Path) -> None:
-    """Dead letters of the key are told with what is wrong; those that were replayed are not."""
-    source = {"system": "dataworks", "database": "shop", "schema": None, "table": "users"}
-    row = {"key": '{"id":1}', "after": '{"id":1,"name":"a"}', "source": source, "path": "f"}
-    log_of_changes(tmp_path / "changes", row)
-    good = {"id": 1, "name": "c"}
-    place = {"topic": None, "partition": None, "offset": None, "path": "f", "element": 0}
-    letters: list[dict[str, Any]] = [
-        {"value": encoded(good), "format": "dataworks-json", "replayed": None},
-        {"value": encoded(good), "format": "dataworks-json", "replayed": 1},
-        {"value": encoded({"id": 2}), "format": "dataworks-json", "replayed": None},
-        {"value": encoded(good), "format": "of-another-version", "replayed": None},
-        {"value": b"{", "format": "dataworks-json", "replayed": None},
-    ]
-    why = {"code": "schema-mismatch", "message": "/after: 'name' is a number"}
-    rows = [{**why, **place, "number": 7 + i, **letter} for i, letter in enumerate(letters)]
-    (tmp_path / "dead_letters").mkdir()
-    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "dead_letters" / "a.parquet")
-    first, second, end = json_lines(cli("trace", tmp_path, "id=1", "--json").stdout)
-    assert (first["reason"], second["reason"], second["offset"]) == (None, "dead-letter", 7)
+    """Refused changes are told in their place with what is wrong, and have no effect."""
+    row = {"key": '{"id":1}', "after": '{"id":1,"name":"a"}', "path": "f"}
+    why = {"kind": "refused", "message": "/after: 'name' is a number"}
+    wrong = {**row, "after": '{"id":1,"name":"c"}', "sequence": {"major": 2, "minor": 0}}
+    changes = [{**row, "number": 6}, {**wrong, "number": 7}, {**wrong, **why, "number": 7}]
+    log = log_of_changes(tmp_path / "log", *changes)
+    first, second, end = json_lines(cli("trace", log, "id=1", "--json").stdout)
+    assert (first["reason"], second["reason"], second["offset"]) == (None, "refused", 7)
     assert second["detail"] == why["message"]
-    assert (end["table"], end["row"]) == ("shop.users", {"name": "a"})
-    assert "! no table takes it: /after: 'name'" in cli("trace", tmp_path, "id=1").stdout
+    assert (end["table"], end["row"]) == ("ns.t", {"name": "a"})
+    assert "! no table takes it: /after: 'name'" in cli("trace", log, "id=1").stdout
 
 
-def encoded(row: dict[str, Any]) -> bytes:
-    """Return the message of an insert."""
-    return cw.encode(message("INSERT", after=row))
+def test_before_images_that_came_alone(cli: Callable[..., Ended], tmp_path: Path) -> None:
+    """One deletes its row if its after image has another key; until that is known it waits."""
+    row = {"key": '{"id":1}', "after": '{"id":1}', "path": "f"}
+    before = {"key": '{"id":1}', "op": "update", "before": '{"id":1}', "after": None, "path": "f"}
+    waits = {**before, "sequence": {"major": 2, "minor": 0}}
+    after = {"key": '{"id":2}', "op": "update", "after": '{"id":2}', "path": "f"}
+    log = log_of_changes(tmp_path / "log", row, waits)
+    *_, step, _ = json_lines(cli("trace", log, "id=1", "--json").stdout)
+    assert (step["reason"], step["op"]) == ("before-image-waits", "update")
+    moved = log_of_changes(
+        tmp_path / "moved", row, waits, {**after, "sequence": {"major": 2, "minor": 1}}
+    )
+    *_, step, end = json_lines(cli("trace", moved, "id=1", "--json").stdout)
+    assert (step["reason"], step["kind"], end["row"]) == (None, "delete", None)
 
 
 def test_nothing_in_a_log_acts_on_a_terminal(cli: Callable[..., Ended], tmp_path: Path) -> None:

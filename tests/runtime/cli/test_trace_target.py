@@ -14,9 +14,10 @@ from tests.runtime.cli.trace_logs import history
 
 from changewire.cli.traced import VERDICTS
 from changewire.engines.changelog import Verdict
-from changewire.tables.metadata import metadata_of
 from changewire.tables.order import ChangePosition, Order
+from changewire.tables.row_state import row_state
 from changewire.tables.state import full_image
+from changewire_messages.tables.arrow import ROW_STATE
 
 if TYPE_CHECKING:
     from tests.runtime.cli.conftest import Ended
@@ -28,15 +29,11 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return history(tmp_path_factory.mktemp("trace"))
 
 
-def table(folder: Path, sequence: int, record: int, row: str) -> Path:
+def table(folder: Path, sequence: int, record: int, row: str, *, is_deleted: bool = False) -> Path:
     """Write a table with the row of id 1 as `apply_changes` has it."""
     position = ChangePosition(str(folder.parent / "topic.jsonl"), -1, record, 0)
     state = full_image(Order((sequence, 1), position), {})
-    kind = pa.struct({"major": pa.int64(), "minor": pa.int64()})
-    place = {"topic": pa.string(), "partition": pa.int32(), "offset": pa.int64()}
-    order = pa.struct({"sequence": kind, **place, "element": pa.int32()})
-    columns = {"columns": pa.map_(pa.string(), order), "floor": order, "version": pa.int32()}
-    metadata = pa.array([metadata_of(state)], pa.struct([*order, *pa.struct(columns)]))
+    metadata = pa.array([{**row_state(state), "deleted": is_deleted}], ROW_STATE)
     rows = {"key": ['{"id":1}'], "row": [row], "_changewire": metadata}
     write_deltalake(folder, pa.table(rows), mode="overwrite")
     return folder
@@ -65,3 +62,22 @@ def test_rows_that_should_not_be_there(cli: Callable[..., Ended], output: Path) 
     assert json_lines(left.stdout)[-1]["target"] == "left-over"
     missing = cli("trace", output, "id=2", "--target", target, "--json")
     assert json_lines(missing.stdout)[-1]["target"] == "missing"
+
+
+def test_a_row_that_is_flagged_as_deleted_is_none(cli: Callable[..., Ended], output: Path) -> None:
+    """A table that keeps deleted rows holds what the log says of them."""
+    target = table(output.parent / "flagged", *TARGETS["same"], is_deleted=True)
+    missing = cli("trace", output, "id=1", "--target", target, "--json")
+    assert json_lines(missing.stdout)[-1]["target"] == "missing"
+    same = cli("trace", output, "id=1", "--apply-as-truncates", "--target", target, "--json")
+    assert json_lines(same.stdout)[-1]["target"] == "same"
+
+
+def test_a_table_of_another_layout_is_refused(cli: Callable[..., Ended], output: Path) -> None:
+    """The error names the table and the column."""
+    target = output.parent / "other"
+    rows = {"key": ['{"id":1}'], "row": ["{}"], "_changewire": [{"sequence": 1}]}
+    write_deltalake(target, pa.table(rows))
+    ended = cli("trace", output, "id=1", "--target", target)
+    said = ended.stderr.replace("\n", " ")
+    assert (ended.exit_code, "'_changewire' has another layout" in said) == (2, True)

@@ -1,4 +1,4 @@
-"""Change logs that tests trace rows in."""
+"""Logs that tests trace rows in."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from tests.runtime.changes.dataworks import message
+from tests.runtime.engines.version_rows import as_log
 
 import changewire as cw
-from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.python import run
+import changewire.arrow as cwa
 
 TYPES = {"id": "LONG", "name": "STRING", "price": "DOUBLE"}
 HISTORY: list[tuple[str, int, dict[str, Any]]] = [
@@ -26,23 +26,25 @@ HISTORY: list[tuple[str, int, dict[str, Any]]] = [
 
 
 def history(folder: Path) -> Path:
-    """Return the output folder of a run in Python over the messages of `HISTORY`."""
+    """Return an output folder that has the log of the messages of `HISTORY`."""
     lines = [
         cw.encode(message(op, TYPES, sequenceId=str(number), **images))
         for op, number, images in HISTORY
     ]
     (folder / "topic.jsonl").write_bytes(b"\n".join(lines))
-    out = folder / "out"
-    run([str(folder / "topic.jsonl")], str(out), decode_options=DecodeOptions("dataworks-json"))
-    return out
+    decoded = cwa.decode(folder / "topic.jsonl", format="dataworks-json")
+    log = folder / "out" / "log"
+    log.mkdir(parents=True)
+    pq.write_table(as_log(decoded.rows.read_all()), log / "a.parquet")
+    return log.parent
 
 
 def log_of_changes(folder: Path, *rows: dict[str, Any]) -> Path:
-    """Write a change log of rows."""
+    """Write a log of rows, by default changes."""
     base: dict[str, Any] = dict.fromkeys(
-        ("before_key", "before", "event_time", "ddl", "schema_fingerprint", "topic", "partition"),
-        None,
+        ("before_key", "before", "event_time", "topic", "partition", "message"), None
     )
+    base |= {"kind": "change", "attempt": 0}
     more = {"offset": None, "path": "f", "element": 0, "attributes": "{}", "op": "upsert"}
     source = {"system": "aerospike", "database": "ns", "schema": None, "table": "t"}
     sequence = {"major": 1, "minor": 1}

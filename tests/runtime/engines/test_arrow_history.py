@@ -1,4 +1,4 @@
-"""Every version of the rows of a table, from a change log without Spark."""
+"""Every version of the rows of a table, and what it has now, from a log without Spark."""
 
 from __future__ import annotations
 
@@ -14,12 +14,18 @@ import pytest
 from deltalake import write_deltalake
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.runtime.changes import lindorm
-from tests.runtime.engines.version_rows import declared, log_of, typed_versions_in, versions_in
+from tests.runtime.engines.version_rows import (
+    as_log,
+    declared,
+    log_of,
+    refused,
+    typed_versions_in,
+    versions_in,
+)
 from tests.runtime.tables.histories import (
-    applied,
     change,
-    content,
     deliveries,
     eventful,
     halves,
@@ -29,14 +35,11 @@ from tests.runtime.tables.histories import (
     truncate,
     truncates,
 )
-from tests.runtime.tables.histories import rows as rows_of
-from tests.runtime.tables.model import versions_of
+from tests.runtime.tables.model import key_of, tables_of, versions_of
 
+import changewire as cw
 import changewire.arrow as cwa
-from changewire.engines.changelog import find, wanted_of
-from changewire.engines.changelog.folders import Log
 from changewire.engines.errors import OutputError
-from changewire.tables.history import history_of
 
 IMAGES = ("full", "full", "patch", "keys")
 SPANS = ("valid_from", "valid_to", "is_current", "op", "_changewire")
@@ -55,9 +58,11 @@ def test_versions_are_those_of_the_model(data: st.DataObject) -> None:
     """In whatever order the log has its changes, and whatever stands in it twice."""
     history = [*data.draw(histories(IMAGES)), *data.draw(truncates()), *data.draw(halves())]
     order = [one for batch in data.draw(deliveries(history)) for one in batch]
-    changes, controls = log_of(order)
-    found = cwa.history(changes, table="d.t", controls=controls)
-    assert versions_in(found.to_pylist(maps_as_pydicts="strict")) == versions_of(history)
+    log = log_of(order)
+    found = cwa.history(log, table="d.t", apply_as_truncates=True)
+    assert versions_in(found.to_pylist(maps_as_pydicts="strict")) == versions_of(
+        history, befores_wait=True
+    )
 
 
 @steady
@@ -66,11 +71,11 @@ def test_versions_of_a_type_are_those_of_the_model(data: st.DataObject) -> None:
     """What the type lacks begins no version, and text is the decimal that it says."""
     history = [*data.draw(histories(IMAGES)), *data.draw(truncates()), *data.draw(halves())]
     order = [one for batch in data.draw(deliveries(history)) for one in batch]
-    changes, controls = log_of(order)
-    found = cwa.history(changes, table="d.t", controls=controls, rows=TYPED, keys=["id"])
+    log = log_of(order)
+    found = cwa.history(log, table="d.t", apply_as_truncates=True, rows=TYPED, keys=["id"])
     assert found.schema.names == ["id", "a", "b", *SPANS]
     rows = typed_versions_in(found.to_pylist(maps_as_pydicts="strict"))
-    assert rows == versions_of(declared(history, ["a", "b"]))
+    assert rows == versions_of(declared(history, ["a", "b"]), befores_wait=True)
 
 
 def naive(changes: pa.Table) -> int:
@@ -91,17 +96,18 @@ def naive(changes: pa.Table) -> int:
 
 @steady
 @given(st.data())
-def test_current_versions_are_the_merged_table(data: st.DataObject) -> None:
-    """A `lead()` over the log never has fewer rows: it takes deletes and old keys for rows."""
-    history = data.draw(histories(IMAGES))
-    batches = data.draw(deliveries(history))
-    changes, _ = log_of([one for batch in batches for one in batch])
-    versions = versions_in(cwa.history(changes, table="d.t").to_pylist(maps_as_pydicts="strict"))
+def test_current_versions_are_the_rows_of_the_table(data: st.DataObject) -> None:
+    """So `current` says too; a `lead()` over the log takes deletes and old keys for rows."""
+    history = [*data.draw(histories(IMAGES)), *data.draw(halves())]
+    changes = log_of([one for batch in data.draw(deliveries(history)) for one in batch])
+    versions = versions_in(cwa.history(changes, table="d.t").to_pylist())
     current = {
         key: one.row for key, of_key in versions.items() for one in of_key if one.ended is None
     }
-    tables, _ = applied(*batches)
-    assert current == content(tables).get("t", {})
+    assert current == tables_of(history, befores_wait=True).get("t", {})
+    rows = cwa.current(changes, table="d.t").to_pylist()
+    assert {key_of(json.loads(row["key"])): json.loads(row["row"]) for row in rows} == current
+    assert not any(row["_changewire"]["deleted"] for row in rows)
     assert naive(changes) >= len(current)
 
 
@@ -109,11 +115,9 @@ def test_lead_has_rows_that_are_gone() -> None:
     """With a delete, a moved row, a late change and a double it has four rows of two."""
     first, second, late = eventful()
     log = [*first, *second, *late, *second]
-    changes, _ = log_of(log)
+    changes = log_of(log)
     found = cwa.history(changes, table="d.t").to_pylist()
-    tables, _ = applied(first, second, [*late, *second])
     assert [row["key"] for row in found if row["is_current"]] == ['{"id":3}', '{"id":4}']
-    assert [row["id"] for row in rows_of(tables)] == [3, 4]
     assert naive(changes) == 4
 
 
@@ -122,12 +126,11 @@ def test_lead_has_rows_that_are_gone() -> None:
 def test_trace_agrees(tmp_path_factory: pytest.TempPathFactory, history: list[Any]) -> None:
     """The current version of each row is what `trace` says that the row is now."""
     folder = tmp_path_factory.mktemp("log")
-    changes, _ = log_of(history)
+    changes = log_of(history)
     pq.write_table(changes, folder / "a.parquet")
     versions = versions_in(cwa.history(folder, table="d.t").to_pylist(maps_as_pydicts="strict"))
     for key, of_key in versions.items():
-        found = find(Log(str(folder), None, None), wanted_of([f"id={key[0][1]}"]), "d.t")
-        state = history_of(str(found.key), found.changes).state
+        state = cwa.trace(folder, dict(key), table="d.t").state
         assert state is not None
         current = [one.row for one in of_key if one.ended is None]
         assert current == ([] if state.values is None else [{**dict(key), **state.values}])
@@ -145,7 +148,6 @@ def test_times_and_places() -> None:
     assert (second["op"], second["valid_to"]) == ("upsert", None)
     assert second["_changewire"]["sequence"] == {"major": 1617167160000, "minor": 5}
     assert (first["_changewire"]["offset"], second["_changewire"]["offset"]) == (0, 1)
-    assert [one["offset"] for one in first["_changewire"]["later"]] == [2]
 
 
 def test_names_of_auto_cdc() -> None:
@@ -160,7 +162,7 @@ def test_names_of_auto_cdc() -> None:
 
 def test_what_ended_without_a_sequence_is_not_current() -> None:
     """Then its end is a sequence without numbers, and not NULL."""
-    changes, _ = log_of(placed(change(sequence=None, a=1), change(sequence=None, a=2)))
+    changes = log_of(placed(change(sequence=None, a=1), change(sequence=None, a=2)))
     found = cwa.history(changes, table="d.t", names="auto_cdc")
     ends = [row["__END_AT"] for row in found.to_pylist()]
     assert ends == [{"major": None, "minor": None}, None]
@@ -168,53 +170,155 @@ def test_what_ended_without_a_sequence_is_not_current() -> None:
     assert [row["is_current"] for row in plain] == [False, True]
 
 
-def test_the_images_of_an_update_are_one_change() -> None:
-    """Where they are two messages, the row has no gap, and its columns are those of both."""
-    lone = {"id": 1, "a": 1, "b": 2}
-    before = change("update", 1, (2, 0), image="patch", before=lone, is_lone=True)
-    after = change("update", 1, 2, image="patch", a=3)
-    changes, _ = log_of(placed(after, before, change(a=1, b=2)))
-    rows = cwa.history(changes, table="d.t").to_pylist()
-    assert [row["row"] for row in rows] == ['{"id":1,"a":1,"b":2}', '{"id":1,"a":3}']
+def before(key: Any, sequence: int, **columns: Any) -> cw.Change:
+    """Return the before image of an update, which came alone."""
+    row = {"id": key, **columns}
+    return change("update", key, (sequence, 0), before=row, is_lone=True)
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_images_in_two_messages(order: tuple[int, ...]) -> None:
+    """A before image ends its row if the row after it has another key; alone it ends nothing."""
+    images = placed(change(a=1), before(1, 2, a=1), change("update", 9, 2, a=2))
+    log = log_of([images[i] for i in order])
+    rows = cwa.history(log, table="d.t").to_pylist()
+    assert [(row["key"], row["is_current"]) for row in rows] == [
+        ('{"id":1}', False),
+        ('{"id":9}', True),
+    ]
+    assert rows[0]["_changewire"]["ended"]["sequence"] == {"major": 2, "minor": 0}
+    (waiting,) = cwa.history(log_of(images[:2]), table="d.t").to_pylist()
+    assert waiting["is_current"]
+    step = cwa.trace(log_of(images[:2]), {"id": 1}).steps[-1]
+    assert step.refused is not None
+    assert step.refused.reason == "before-image-waits"
+    assert cwa.trace(log, {"id": 1}).state.values is None  # type: ignore[union-attr]
+
+
+def test_an_update_that_keeps_its_key_has_no_gap() -> None:
+    """Its before image does nothing, and `trace` says why."""
+    log = log_of(placed(change(a=1), before(1, 2, a=1), change("update", 1, 2, a=2)))
+    rows = cwa.history(log, table="d.t").to_pylist()
+    assert [row["row"] for row in rows] == ['{"id":1,"a":1}', '{"id":1,"a":2}']
     assert rows[0]["_changewire"]["ended"]["sequence"] == {"major": 2, "minor": 1}
+    reasons = [step.refused and step.refused.reason for step in cwa.trace(log, {"id": 1}).steps]
+    assert reasons == [None, "before-image", None]
+
+
+def test_a_refused_change_counts_when_it_is_replayed() -> None:
+    """Until then it begins no version, and the newest replay says what it is."""
+    first, second = placed(change(a=1), change(sequence=2, a=2))
+    log = pa.concat_tables([log_of([first, second]), refused([second])])
+    assert [row["row"] for row in cwa.history(log, table="d.t").to_pylist()] == ['{"id":1,"a":1}']
+    (open_one,) = cwa.refused(log).to_pylist()
+    assert (open_one["code"], open_one["offset"]) == ("schema-mismatch", 1)
+    step = cwa.trace(log, {"id": 1}).steps[-1]
+    assert step.refused is not None
+    assert (step.refused.reason, "too long" in step.refused.detail) == ("refused", True)
+    (again,) = placed(change(sequence=2, a=3), start=1)
+    replayed = pa.concat_tables([log, log_of([], [again])])
+    rows = [row["row"] for row in cwa.history(replayed, table="d.t").to_pylist()]
+    assert rows == ['{"id":1,"a":1}', '{"id":1,"a":3}']
+    assert len(cwa.refused(replayed)) == 0
+    once_more = pa.concat_tables([replayed, refused([again], 1)])
+    assert len(cwa.history(once_more, table="d.t")) == len(cwa.refused(once_more)) == 1
+
+
+def test_an_element_counts_once() -> None:
+    """What a replay appended again, or a log has twice, is one change and one step."""
+    changes = placed(change(a=1), change(sequence=2, a=2))
+    once, often = log_of(changes), log_of([*changes, *changes], changes)
+    assert cwa.history(often, table="d.t").equals(cwa.history(once, table="d.t"))
+    assert cwa.current(often, table="d.t").equals(cwa.current(once, table="d.t"))
+    assert len(cwa.trace(often, {"id": 1}).steps) == 2
+
+
+def test_dead_letters_are_open_until_they_are_replayed(tmp_path: Path) -> None:
+    """A row of another kind at their place closes them; logs may be of any kind of folder."""
+    decoded = cwa.decode([LINES[0], b"{"], format="aerospike-json")
+    log = as_log(decoded.rows.read_all())
+    write_deltalake(str(tmp_path / "out" / "log"), log)
+    (letter,) = cwa.dead_letters(tmp_path / "out").to_pylist()
+    assert (letter["value"], letter["number"], letter["code"]) == (b"{", 1, "truncated")
+    replayed = as_log(cwa.decode(LINES[:2], format="aerospike-json").rows.read_all())
+    write_deltalake(str(tmp_path / "out" / "log"), replayed.slice(1), mode="append")
+    assert len(cwa.dead_letters(tmp_path / "out")) == 0
+    assert len(cwa.history(tmp_path / "out", table="shop.users")) == 2
+
+
+HOSTILE = ["a'b", 'a"b', "a`b", "a.b", "a b", "../x", "%s", "\u202e", "日本", "x" * 300]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names(name: str, tmp_path: Path) -> None:
+    """Names of tables and columns may have any character."""
+    one = change(key="k", table=name, a=1)
+    hostile = replace(one, after={"id": "k", name: "v"})
+    pq.write_table(log_of(placed(hostile)), tmp_path / "a.parquet")
+    (row,) = cwa.history(tmp_path, table=f"d.{name}").to_pylist()
+    assert json.loads(row["row"]) == {"id": "k", name: "v"}
+    typed = cwa.current(tmp_path, table=f"d.{name}", rows=pa.schema([(name, pa.string())]))
+    assert typed.to_pylist()[0][name] == "v"
+    assert cwa.trace(tmp_path, {"id": "k"}, table=f"d.{name}").steps
 
 
 def test_a_delete_without_a_table_is_of_all_tables() -> None:
     """It ends rows of every table of its database, and of no other database."""
     gone = change("delete", 1, 2, table=None)
-    changes, _ = log_of(
-        placed(change(a=1), change(a=1, table="u"), change(a=1, database="e"), gone)
-    )
+    changes = log_of(placed(change(a=1), change(a=1, table="u"), change(a=1, database="e"), gone))
     for table, is_current in (("d.t", False), ("d.u", False), ("e.t", True)):
         (row,) = cwa.history(changes, table=table).to_pylist()
         assert row["is_current"] is is_current, table
 
 
-def test_truncates_count_if_controls_are_given(tmp_path: Path) -> None:
+def test_truncates_count_if_that_is_asked_for(tmp_path: Path) -> None:
     """Otherwise they change nothing, as in tables by default; logs may be Delta or Parquet."""
-    changes, controls = log_of([*placed(change(a=1)), *placed(truncate(9), start=1)])
-    write_deltalake(str(tmp_path / "changes"), changes)
-    (tmp_path / "controls").mkdir()
-    pq.write_table(controls, tmp_path / "controls" / "a.parquet")
-    (row,) = cwa.history(tmp_path / "changes", table="d.t").to_pylist()
-    assert row["is_current"]
-    (row,) = cwa.history(
-        tmp_path / "changes", table="d.t", controls=tmp_path / "controls"
-    ).to_pylist()
-    assert row["_changewire"]["ended"]["op"] == "truncate"
-    assert row["valid_to"] is None  # it says no time
+    log = log_of([*placed(change(a=1)), *placed(truncate(9), start=1)])
+    write_deltalake(str(tmp_path / "delta" / "log"), log)
+    (tmp_path / "parquet").mkdir()
+    pq.write_table(log, tmp_path / "parquet" / "a.parquet")
+    for place in (log, tmp_path / "delta", tmp_path / "delta" / "log", tmp_path / "parquet"):
+        (row,) = cwa.history(place, table="d.t").to_pylist()
+        assert row["is_current"]
+        (row,) = cwa.history(place, table="d.t", apply_as_truncates=True).to_pylist()
+        assert row["_changewire"]["ended"]["op"] == "truncate"
+        assert row["valid_to"] is None  # it says no time
+        assert len(cwa.current(place, table="d.t")) == 1
+        assert len(cwa.current(place, table="d.t", apply_as_truncates=True)) == 0
 
 
 def test_keys_that_name_one_row_have_one_history() -> None:
     """Numbers are what they are worth, however they are written."""
-    changes, _ = log_of(placed(change(key=1, a=1), change(key=1.0, sequence=2, a=2)))
+    changes = log_of(placed(change(key=1, a=1), change(key=1.0, sequence=2, a=2)))
     rows = cwa.history(changes, table="d.t").to_pylist()
     assert [row["key"] for row in rows] == ['{"id":1}', '{"id":1}']
 
 
+def test_a_log_without_rows(tmp_path: Path) -> None:
+    """Files and tables may be empty; then there is nothing."""
+    empty = log_of([])
+    for number, table in enumerate((empty, log_of(placed(change(a=1))))):
+        pq.write_table(table, tmp_path / f"{number}.parquet")
+    assert len(cwa.history(tmp_path, table="d.t")) == len(cwa.current(tmp_path, table="d.t")) == 1
+    assert len(cwa.trace(tmp_path, {"id": 1}).steps) == 1
+    assert len(cwa.history(empty, table="d.t")) == len(cwa.dead_letters(empty)) == 0
+    assert cwa.trace(empty, {"id": 1}).steps == []
+
+
+def test_rows_whose_source_has_no_names() -> None:
+    """A heartbeat or a DDL statement may name nothing; it does not concern the table."""
+    nowhere = replace(
+        truncate(9), source=cw.Source(system="s", database=None, schema=None, table=None)
+    )
+    log = log_of(placed(nowhere, change(a=1), nowhere))
+    (row,) = cwa.history(log, table="d.t", apply_as_truncates=True).to_pylist()
+    assert row["is_current"]
+    assert len(cwa.trace(log, {"id": 1}, apply_as_truncates=True).steps) == 1
+
+
 def test_text_of_other_libraries() -> None:
     """Logs of Polars and others have large strings."""
-    changes, _ = log_of(placed(change(a="1.10"), change(sequence=2, a="1.20")))
+    changes = log_of(placed(change(a="1.10"), change(sequence=2, a="1.20")))
     fields = [
         field.with_type(pa.large_string()) if pa.types.is_string(field.type) else field
         for field in changes.schema
@@ -235,7 +339,7 @@ PRICES: list[Any] = [
 
 def test_columns_of_a_type() -> None:
     """Columns of the key that the type lacks are text; a large string is a string."""
-    changes, _ = log_of(placed(*PRICES))
+    changes = log_of(placed(*PRICES))
     kind = pa.schema([("a", pa.decimal128(10, 2)), ("c", pa.large_string())])
     found = cwa.history(changes, table="d.t", rows=kind, names="auto_cdc")
     assert found.schema.names == ["a", "c", "id", "__START_AT", "__END_AT", "_changewire"]
@@ -251,7 +355,7 @@ def test_columns_of_a_type() -> None:
 
 def test_a_change_that_does_not_fit_is_named() -> None:
     """By its place and its column, and without its value."""
-    changes, _ = log_of(placed(*PRICES, change(key=2, a="secret")))
+    changes = log_of(placed(*PRICES, change(key=2, a="secret")))
     with pytest.raises(OutputError, match="the change at topic/0/5: /after/a: ") as raised:
         cwa.history(changes, table="d.t", rows=TYPED)
     assert "secret" not in str(raised.value)
@@ -259,7 +363,7 @@ def test_a_change_that_does_not_fit_is_named() -> None:
 
 def test_schemas_of_rows() -> None:
     """The schema of a message needs the name of its format, and gives the columns that it names."""
-    changes, _ = log_of(placed(*PRICES))
+    changes = log_of(placed(*PRICES))
     schema = '{"dataColumn": [{"name": "id", "type": "LONG"}, {"name": "a", "type": "DOUBLE"}]}'
     found = cwa.history(changes, table="d.t", rows=schema, format="dataworks-json")
     assert [(one["id"], one["a"]) for one in found.to_pylist()] == [(1, 9.9), (1, 9.95), (1, None)]
@@ -296,7 +400,7 @@ def test_the_schema_of_an_hbase_table() -> None:
 
 def test_rows_that_versions_cannot_have() -> None:
     """The error says what they are, or which columns versions have too."""
-    changes, _ = log_of(placed(change(Op="x")))
+    changes = log_of(placed(change(Op="x")))
     with pytest.raises(OutputError, match="the names Op"):
         cwa.history(changes, table="d.t", rows=pa.schema([("Op", pa.string())]))
     with pytest.raises(OutputError, match="no change of the table has a key"):
@@ -309,7 +413,7 @@ def test_rows_that_versions_cannot_have() -> None:
 
 def test_what_is_no_change_log() -> None:
     """The error says what is missing, or that rows are no JSON text."""
-    changes, _ = log_of(placed(change(a=1)))
+    changes = log_of(placed(change(a=1)))
     with pytest.raises(OutputError, match="no column 'element'"):
         cwa.history(changes.drop_columns(["element"]), table="d.t")
     typed = changes.drop_columns(["after"]).append_column("after", pa.array([{"a": 1}]))

@@ -100,11 +100,10 @@ def test_jobs_take_the_option(tmp_path: Path) -> None:
         str(file),
         format="lindorm-json",
         target=f"{tmp_path}/lake/{{table}}",
-        output=str(tmp_path / "log"),
-        checkpoint=str(tmp_path / "checkpoint"),
+        log=str(tmp_path / "log"),
         strip_registry_prefix=True,
     )
-    assert applied.tables == {"applied": 1, "duplicate": 1}
+    assert applied.tables == {"inserted": 1}
 
 
 def test_spark_reads_what_follows(spark: SparkSession) -> None:

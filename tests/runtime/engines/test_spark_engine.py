@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
@@ -162,12 +163,54 @@ def test_nothing_is_written_when_an_element_is_lost(
     assert not (tmp_path / "out").exists()
 
 
-def test_outputs_can_have_any_format(
+def test_what_a_log_has_is_left_out(
     decoded: cws.DecodedFrames, spark: SparkSession, tmp_path: Path
 ) -> None:
-    """The sink is any batch format of Spark."""
-    cws.write(decoded, str(tmp_path), sink="json")
-    assert spark.read.json(str(tmp_path / "dead_letters")).count() == MIXED_COUNTS["dead_letters"]
+    """A second write appends only what the log lacks, and counts all."""
+    log = str(tmp_path / "log")
+    first = cws.write(cws.DecodedFrames(decoded.rows.where("offset < 7")), log, sink="parquet")
+    again = cws.write(decoded, log, sink="parquet")
+    assert (first.already_in_log, again.already_in_log) == (0, first.counts.elements)
+    rows = spark.read.parquet(log)
+    assert rows.count() == rows.select("offset", "element").distinct().count()
+    assert rows.count() == MIXED_COUNTS["elements"]
+
+
+def test_elements_without_a_position_are_always_appended(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Nothing says that the log has them."""
+    log = str(tmp_path / "log")
+    frame = spark.createDataFrame([(message,) for message in mixed_messages()], "value binary")
+    for _ in range(2):
+        assert cws.write(cws.decode(frame, format=FORMAT), log).already_in_log == 0
+    assert spark.read.format("delta").load(log).count() == 2 * MIXED_COUNTS["elements"]
+
+
+def test_files_are_a_stream_with_positions(spark: SparkSession, tmp_path: Path) -> None:
+    """Each message has the path and the number of its record, whatever the names of files are."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    places: dict[str, Any] = {
+        "log": str(tmp_path / "log"),
+        "target": str(tmp_path / "{table}"),
+        "checkpoint": str(tmp_path / "checkpoint"),
+    }
+    for name in ("a b%20.jsonl", "\u00e9.jsonl"):
+        lines = [message for message in mixed_messages()[:3] if message]
+        (folder / name).write_bytes(b"\n".join(lines))
+        stream = cws.stream_files(spark, str(folder))
+        trigger = {"availableNow": True}
+        cws.await_end(cws.apply_changes(stream, format=FORMAT, trigger=trigger, **places))
+    landed = spark.read.format("delta").load(places["log"]).where("kind <> 'refused'")
+    rows = landed.select("path", "number").collect()
+    assert Counter((Path(row["path"]).name, row["number"]) for row in rows) == Counter(
+        (name, number) for name in ("a b%20.jsonl", "\u00e9.jsonl") for number in range(3)
+    )
+    with pytest.raises(ValueError, match="need positions, by which the log knows them again"):
+        cws.apply_changes(spark.readStream.text(str(folder)), format=FORMAT, **places)
+    with pytest.raises(ValueError, match="need positions, by which the log knows them again"):
+        cws.land(spark.readStream.text(str(folder)), format=FORMAT, log="x/y", checkpoint="c")
 
 
 def test_one_task_reads_one_file(spark: SparkSession, tmp_path: Path) -> None:

@@ -21,8 +21,8 @@ from pyspark.sql.types import (
     TimestampNTZType,
     TimestampType,
 )
-from tests.runtime.engines.apply.lake import lake_in
-from tests.runtime.engines.apply.test_typed_tables import landed, message
+from tests.runtime.engines.merge.lake import lake_in
+from tests.runtime.engines.merge.messages import message, records
 from tests.runtime.engines.rows import dataworks_insert, frame, plain, rows_after
 
 import changewire.arrow as cwa
@@ -58,6 +58,7 @@ SPARK_ROW = StructType(
         StructField("clock", TimestampNTZType()),
     ]
 )
+SENT = {"id": 1, "day": MIDNIGHT_MS, "at": MIDNIGHT_MS, "clock": MIDNIGHT_MS}
 HELD = {"id": 1, "day": DAY, "at": INSTANT, "clock": CLOCK}
 UNSIGNED = 2**64 - 1
 
@@ -95,16 +96,14 @@ def test_rows_of_json_text_show_the_clock_and_its_offset(
     file = tmp_path / "in.jsonl"
     file.write_bytes(dates() + b"\n")
     run([str(file)], str(tmp_path / "out"), format=FORMAT, time_zone=zone, engine="python")
-    assert pq.read_table(tmp_path / "out" / "changes")["after"].to_pylist() == [after]
+    assert pq.read_table(tmp_path / "out" / "log")["after"].to_pylist() == [after]
 
 
 def test_tables_of_delta_rs_hold_dates(tmp_path: Path) -> None:
     """Rows are columns of the types, a day names a row, and versions of rows read their text."""
     for number, sequence in enumerate((1, 2)):
         file = tmp_path / f"{number}.jsonl"
-        one = message(
-            "INSERT", sequence, TYPES, id=1, day=MIDNIGHT_MS, at=MIDNIGHT_MS, clock=MIDNIGHT_MS
-        )
+        one = message("INSERT", sequence, SENT, types=TYPES)
         file.write_bytes(one + b"\n")
         cwd.apply_changes(
             str(file),
@@ -113,14 +112,13 @@ def test_tables_of_delta_rs_hold_dates(tmp_path: Path) -> None:
             rows=ROW,
             keys=["day"],
             time_zone=ZONE,
-            output=str(tmp_path / "out"),
-            checkpoint=str(tmp_path / "checkpoint"),
+            log=str(tmp_path / "log"),
         )
     (row,) = (
         DeltaTable(str(tmp_path / "t")).to_pyarrow_table().drop_columns("_changewire").to_pylist()
     )
     assert row == HELD
-    versions = cwa.history(str(tmp_path / "out" / "changes"), table="d.t", rows=ROW)
+    versions = cwa.history(str(tmp_path / "log"), table="d.t", rows=ROW)
     assert {name: versions[name].to_pylist()[-1] for name in HELD} == HELD
 
 
@@ -136,12 +134,11 @@ def test_tables_of_spark_hold_dates(spark: SparkSession, tmp_path: Path, sink: s
     """Columns without a zone are made with a table, and added to one that has none."""
     lake = lake_in(sink, spark, tmp_path)
     for columns, sequence in ((2, 1), (4, 2)):
-        one = message(
-            "INSERT", sequence, TYPES, id=1, day=MIDNIGHT_MS, at=MIDNIGHT_MS, clock=MIDNIGHT_MS
-        )
+        one = message("INSERT", sequence, SENT, types=TYPES)
         rows = StructType(SPARK_ROW.fields[:columns])
-        landed(spark, lake, [one], format=FORMAT, rows=rows, time_zone=ZONE)
-    (row,) = spark.read.format(sink).load(f"{lake.folder}/t").drop("_changewire").collect()
+        lake.send_records(records(one, start=sequence))
+        lake.apply_messages(spark, format=FORMAT, rows=rows, time_zone=ZONE)
+    (row,) = spark.read.format(sink).load(f"{lake.tables}/t").drop("_changewire").collect()
     assert {**plain(row), "clock": row["clock"]} == HELD
 
 

@@ -9,29 +9,51 @@ from typing import Any, Final
 import msgspec
 import pyarrow as pa
 from msgspec.structs import replace
-from tests.runtime.engines.delta.lake import ChangeDecoder, records
+from tests.runtime.engines.merge_local.lake import ChangeDecoder, records_of, told
 from tests.runtime.tables.model import Key, Version, key_of
 
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.layout import CHANGE, CONTROL
-from changewire.engines.outputs import output_of
+from changewire.engines.log import ATTEMPT
+from changewire.engines.log_rows import log_rows, refused_rows
 from changewire.tables import PositionedChange
+from changewire.tables.routing import Refusal
 from changewire_messages.change import Change
 
 SPANS: Final = frozenset({"valid_from", "valid_to", "is_current", "op", "_changewire"})
 """Columns of versions beside those of their rows."""
 
 
-def log_of(batch: Sequence[PositionedChange]) -> tuple[pa.Table, pa.Table]:
-    """Return changes as the outputs ``changes`` and ``controls``."""
+def log_of(*attempts: Sequence[PositionedChange]) -> pa.Table:
+    """Return changes as a log has them, those of each later argument as replayed once more."""
+    parts = [_logged(batch, attempt) for attempt, batch in enumerate(attempts)]
+    return pa.concat_tables(parts)
+
+
+def as_log(decoded: pa.Table) -> pa.Table:
+    """Return decoded rows as a log has them."""
+    return log_rows(decoded)
+
+
+def refused(batch: Sequence[PositionedChange], attempt: int = 0) -> pa.Table:
+    """Return the rows that say that no table takes these changes."""
+    rows = _decoded(batch)
+    why = dict.fromkeys(range(len(rows)), Refusal("schema-mismatch", "/after/a", "too long"))
+    return _attempt(refused_rows(rows, why, "dataworks-json"), attempt)
+
+
+def _logged(batch: Sequence[PositionedChange], attempt: int) -> pa.Table:
+    return _attempt(log_rows(_decoded(batch)), attempt)
+
+
+def _attempt(rows: pa.Table, attempt: int) -> pa.Table:
+    column = pa.array([attempt] * len(rows), pa.int32())
+    return rows.set_column(rows.column_names.index(ATTEMPT), ATTEMPT, column)
+
+
+def _decoded(batch: Sequence[PositionedChange]) -> pa.Table:
     decode = ChangeDecoder(DecodeOptions("dataworks-json"))
-    rows = [one for part in records(batch).to_batches() for one in decode(part)]
-    schema = decode.schema()
-    parts = rows or [pa.RecordBatch.from_pylist([], schema)]
-    changes, controls = (
-        pa.Table.from_batches([output_of(one, kind) for one in parts]) for kind in (CHANGE, CONTROL)
-    )
-    return changes, controls
+    rows = [one for part in told(records_of(batch)).to_batches() for one in decode(part)]
+    return pa.Table.from_batches(rows, decode.schema())
 
 
 def versions_in(rows: Iterable[dict[str, Any]]) -> dict[Key, list[Version]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
@@ -32,24 +33,27 @@ def typed(folder: str, schema: str) -> str:
     }
     output = f"{folder}/python"
     run([file], output, format=FORMAT, engine="python", rows=columns)
-    changes = pq.read_table(f"{output}/changes").column("after").to_pylist()
-    letters = pq.read_table(f"{output}/dead_letters").column("pointer").to_pylist()
+    log = pq.read_table(f"{output}/log")
+    changes = log.filter(pc.equal(log["kind"], "change"))["after"].to_pylist()
+    letters = log.filter(pc.equal(log["kind"], "dead_letter"))["pointer"].to_pylist()
     found["python"] = [changes, letters]
     for name, rows in {"tables": columns, "tables of schemas": "embedded"}.items():
         outcome = cwd.apply_changes(
             file,
             format=FORMAT,
             target=f"{folder}/{name}/{{table}}",
-            output=f"{folder}/out of {name}",
-            checkpoint=f"{folder}/checkpoint of {name}",
+            log=f"{folder}/log of {name}",
             rows=rows,
         )
         (table,) = (path for path in Path(folder, name).iterdir() if "__" not in path.name)
         kept = rows_of(table)
-        found[name] = [kept, [one["pointer"] for one in outcome.first_dead_letters]]
-    log = f"{folder}/out of tables/changes"
+        rejected = [one["pointer"] for one in outcome.first_dead_letters]
+        rejected += cwa.refused(f"{folder}/log of {name}")["pointer"].to_pylist()
+        found[name] = [kept, rejected]
     for name, rows in {"versions": columns, "versions by schema": schema}.items():
-        versions = cwa.history(log, table="shop.users", rows=rows, format=FORMAT)
+        versions = cwa.history(
+            f"{folder}/log of tables", table="shop.users", rows=rows, format=FORMAT
+        )
         found[name] = versions.select(columns.names).to_pylist()
     return json.dumps(found, default=str)
 

@@ -55,5 +55,5 @@ def hostile() -> Outcome:
         engine="python 3",
         seconds=1.5,
         first_dead_letters=letters,
-        tables={"applied": 12, "stale": 3, HOSTILE[0]: 1},
+        tables={"inserted": 12, "truncates_not_applied": 3, HOSTILE[0]: 1},
     )

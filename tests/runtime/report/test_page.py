@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from tests.runtime.report.conftest import HOSTILE
 
+from changewire.engines.applied import COUNTED
 from changewire.engines.counts import Counts
 from changewire.engines.outcome import Outcome
 from changewire.report.charts import fitted
 from changewire.report.page import duration, page, reason
 from changewire.report.text import visible
 from changewire.report.write import summary
-from changewire.tables.counted import COUNTED, COUNTED_OFTEN
 
 OURS = {
     *("html", "head", "meta", "title", "style", "body", "main", "header", "section", "div"),
@@ -235,15 +235,25 @@ def test_the_chart_of_times_has_its_own_unit(
 
 
 def test_the_page_says_what_became_of_changes_in_tables(hostile: Outcome) -> None:
-    """Each count stands with what it means; a run that fed no table has no such section."""
+    """Each count has its meaning; a run that fed no table has no such section."""
     text = page(summary(hostile))
-    assert "What became of the changes in the tables" in text
-    assert COUNTED["applied"] in text
-    assert COUNTED_OFTEN in text
-    assert "Nothing." in page(summary(replace(hostile, tables={})))
-    assert "in the tables" not in page(summary(replace(hostile, tables=None)))
-    versions = page(summary(replace(hostile, history={"begun": 1200, "ended": 2})))
-    assert "Every version of a row: 1,200 begun, 2 ended." in versions
+    done, _, left = text.partition("<h2>Not applied</h2>")
+    assert COUNTED["inserted"] in done.partition("<h2>In tables</h2>")[2]
+    assert COUNTED["truncates_not_applied"] in left
+    assert COUNTED["truncates_not_applied"] not in done
+    all_done = page(summary(replace(hostile, tables={"updated": 1})))
+    assert "Not applied" not in all_done
+    nothing = page(summary(replace(hostile, tables={"refused": 2})))
+    assert "No row changed." in nothing
+    assert COUNTED["refused"] in nothing
+    assert "In tables" not in page(summary(replace(hostile, tables=None)))
+
+
+def test_the_page_says_how_much_the_log_had(hostile: Outcome) -> None:
+    """Elements that were left out are told, if there are some."""
+    words = "of the elements were in the log already"
+    assert words not in page(summary(hostile))
+    assert f"1,234 {words}" in page(summary(replace(hostile, already_in_log=1234)))
 
 
 def test_long_tables_are_bounded(hostile: Outcome) -> None:

@@ -77,8 +77,12 @@ def half_of(change: Any) -> Any:
     return names, change.sequence.major
 
 
-def versions_of(changes: Iterable[PositionedChange], table: str = "t") -> dict[Key, list[Version]]:
+def versions_of(
+    changes: Iterable[PositionedChange], table: str = "t", *, befores_wait: bool = False
+) -> dict[Key, list[Version]]:
     """Return the versions of every row of a table: the row after each of its changes in turn."""
+    if befores_wait:
+        changes = without_waiting([*changes])
     events = [event for placed in changes for event in events_of(placed, truncates=True)]
     found = {key: spans_of(mine) for key, mine in by_key(events, table).items()}
     return {key: versions for key, versions in found.items() if versions}

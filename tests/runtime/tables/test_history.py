@@ -21,6 +21,7 @@ from tests.runtime.tables.model import key_of
 from changewire.tables import MemoryTables, PositionedChange
 from changewire.tables.history import History, history_of
 from changewire.tables.keys import key_text
+from changewire.tables.mutations import is_unpaired_before
 
 KEY = key_text({"id": 1})
 
@@ -36,17 +37,24 @@ def reasons(history: History) -> list[str | None]:
     return [None if one is None else one.reason for one in refused]
 
 
-def test_halves_of_a_patch_are_told_together_too() -> None:
-    """One by one the row before does nothing; in one batch it says which columns are gone."""
-    before = change(
-        "update", 1, (2, 0), image="patch", before={"id": 1, "a": 1, "b": 2}, is_lone=True
-    )
-    history = told(change(a=1, b=2), before, change("update", 1, 2, image="patch", a=3))
-    assert reasons(history) == [None, "lone-before-unused", None]
-    assert history.state is not None
-    assert history.state.values == {"a": 3, "b": 2}
-    assert history.in_one_batch is not None
-    assert history.in_one_batch.values == {"a": 3}
+BEFORE = change("update", 1, (2, 0), before={"id": 1, "a": 1}, is_lone=True)
+
+
+@pytest.mark.parametrize(
+    ("befores", "reason", "values"),
+    [
+        ({}, "before-image", {"a": 1}),
+        ({placed(change(), BEFORE)[1].position: "waits"}, "before-image-waits", {"a": 1}),
+        ({placed(change(), BEFORE)[1].position: "moved"}, None, None),
+    ],
+)
+def test_a_before_image_alone(befores: Any, reason: str | None, values: Any) -> None:
+    """It deletes its row only if the row has another key now."""
+    history = told(change(a=1), BEFORE, befores=befores)
+    assert reasons(history) == [None, reason]
+    for state in (history.state, history.in_one_batch):
+        assert state is not None
+        assert state.values == values
 
 
 @settings(steady, max_examples=60)
@@ -54,6 +62,7 @@ def test_halves_of_a_patch_are_told_together_too() -> None:
 def test_the_row_is_that_of_the_table(data: st.DataObject) -> None:
     """In any order, with duplicates and ties, the history ends where the table does."""
     drawn = data.draw(histories(("full", "patch", "keys"), is_distinct=False))
+    drawn = [one for one in drawn if not is_unpaired_before(one.change)]
     order = [one for batch in data.draw(deliveries(drawn)) for one in batch]
     mine = [one for one in order if one.change.source.table == "t" and is_of_row(one)]
     history, tables = history_of(KEY, mine), MemoryTables()
@@ -92,10 +101,6 @@ HISTORIES: dict[str, tuple[list[Any], list[str | None]]] = {
         [None, "truncate-without-sequence"],
     ),
     "a late row of the full load": ([change(sequence=1), change(sequence=-1)], [None, "full-load"]),
-    "a row before, alone": (
-        [change(a=1), change("update", 1, (2, 0), image="patch", is_lone=True, before={"id": 1})],
-        [None, "lone-before-unused"],
-    ),
 }
 
 
@@ -106,7 +111,7 @@ def test_why_a_change_does_nothing(name: str) -> None:
     found = told(*changes, apply_as_truncates=True)
     assert reasons(found) == expected
     for step in found.steps:
-        needs_order = step.refused and not step.refused.reason.startswith(("lone", "truncate"))
+        needs_order = step.refused and not step.refused.reason.startswith("truncate")
         assert bool(step.refused and step.refused.held) == bool(needs_order)
 
 
@@ -154,11 +159,11 @@ def test_an_inherited_sequence_may_depend_on_batches() -> None:
     assert not in_one_partition.depends_on_batches
 
 
-def test_a_dead_letter_changes_nothing() -> None:
+def test_a_refused_change_does_nothing() -> None:
     """A change that no table took is told in its place, with what is wrong, and has no effect."""
     changes = placed(change(a=1), change(sequence=2, a=2), change(sequence=3, b=1))
     found = history_of(KEY, changes, refused={changes[1].position: "schema-mismatch"})
-    assert reasons(found) == [None, "dead-letter", None]
+    assert reasons(found) == [None, "refused", None]
     assert found.steps[1].refused is not None
     assert found.steps[1].refused.detail == "schema-mismatch"
     assert found.steps[2].columns() == {"a": (1, UNSET), "b": (UNSET, 1)}

@@ -1,6 +1,6 @@
-"""Every version of a row: the same after any order, any doubling and any cut into batches."""
+"""Every version of a row: the same after any order, and any doubling."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import zip_longest
 from typing import Any
 
@@ -36,13 +36,13 @@ Spans = list[tuple[Any, ...]]
 """Versions as the tests compare them: the row, and the orders of its first and its next change."""
 
 
-def of_row(batch: Iterable[PositionedChange], held: Sequence[State] = ()) -> list[State]:
+def of_row(batch: Iterable[PositionedChange]) -> list[State]:
     """Return what the changes of a batch leave of row 1, each by itself."""
     changes = [one for one in batch if one.change.source.table == "t"]
     truncates = [one for one in changes if one.change.op == "truncate"]
     found = [m for one in changes for m in mutations(one.change, one.position) if m.key == KEY]
     orders = (Order(sequence_of(one.change.sequence), one.position) for one in truncates)
-    return [*states_of(found, held), *map(tombstone, orders)]
+    return [*states_of(found), *map(tombstone, orders)]
 
 
 def spans(versions: Iterable[Version]) -> Spans:
@@ -89,24 +89,6 @@ def test_equal_sequences(data: st.DataObject) -> None:
 
 @steady
 @given(st.data())
-def test_batch_by_batch(data: st.DataObject) -> None:
-    """From what is kept of them, the versions become those of all changes at once."""
-    history = [*data.draw(histories(ANY)), *data.draw(truncates())]
-    versions: list[Version] = []
-    tombstones: list[State] = []
-    for batch in data.draw(deliveries(history)):
-        held = [*tombstones, *(state for one in versions for state in one.states)]
-        new = of_row(batch, held)
-        tombstones += [state for state in new if state.values is None]
-        versions = versions_of([*held, *new])
-        again = versions_of([*held, *tombstones, *of_row(batch, held)])
-        assert again == versions
-    assert versions == versions_of(of_row(history))
-    assert spans(versions) == expected(history)
-
-
-@steady
-@given(st.data())
 def test_images_in_two_messages(data: st.DataObject) -> None:
     """They are one update, whether they come together or in two batches."""
     images = data.draw(halves())
@@ -138,8 +120,9 @@ def test_a_trace_shows_the_versions(data: st.DataObject) -> None:
     history = [*data.draw(histories(ANY)), *data.draw(truncates())]
     of_table = [one for one in history if one.change.source.table == "t"]
     mine = [one for one in of_table if one.change.op == "truncate" or of_row([one])]
+    befores: Any = {one.position: "moved" for one in mine}
     oldest_first = sorted(mine, key=lambda one: (sequence_of(one.change.sequence), one.position))
-    traced = history_of(key_text(KEY), oldest_first, apply_as_truncates=True)
+    traced = history_of(key_text(KEY), oldest_first, befores=befores, apply_as_truncates=True)
     changed = [step for step in traced.steps if step.after != step.before]
     found = [
         ({**KEY, **step.after}, step.order, after and after.order)
@@ -148,7 +131,7 @@ def test_a_trace_shows_the_versions(data: st.DataObject) -> None:
     ]
     assert found == expected(history)
     order = data.draw(st.permutations(mine))
-    late = history_of(key_text(KEY), order, apply_as_truncates=True).state
+    late = history_of(key_text(KEY), order, befores=befores, apply_as_truncates=True).state
     current = [row for row, _, ended in found if ended is None]
     assert current == ([] if late is None or late.values is None else [{**KEY, **late.values}])
 
@@ -199,15 +182,3 @@ def test_an_initial_load_is_the_oldest_version() -> None:
     """It comes late as a rule, and never is newer than a change with a sequence."""
     found = numbers(change(sequence=10, a=2), change("insert", sequence=-1, a=1))
     assert found == [(1, -1, 10), (2, 10, None)]
-
-
-def test_a_change_without_sequence_keeps_the_one_that_it_took() -> None:
-    """If its batch comes again, later ones of this batch do not change its place."""
-    first = placed(change(sequence=10, a=1))
-    batch = placed(change(sequence=None, a=2), change(sequence=20, a=3), start=5)
-    held = [state for one in versions_of(of_row(first)) for state in one.states]
-    versions = versions_of([*held, *of_row(batch, held)])
-    held = [state for one in versions for state in one.states]
-    again = versions_of([*held, *of_row(batch, held)])
-    assert again == versions
-    assert [one.began.sequence for one in versions] == [(10, 1), (10, 1), (20, 1)]

@@ -1,11 +1,12 @@
 """``changewire replay``."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from changewire.cli.arguments import StreamArguments, TableArguments, stream_options, whole
 from changewire.cli.ending import REJECTED, UNABLE, VALID, ending
+from changewire.cli.logs import LogFolder, LogTarget, on_log
 from changewire.cli.options import (
     DigestsOption,
     Families,
@@ -19,8 +20,7 @@ from changewire.cli.options import (
     decode_options_of,
     text_option,
 )
-from changewire.cli.spark import connectors, quieten_pyspark, quieten_spark
-from changewire.cli.stderr import notice, say
+from changewire.cli.stderr import say
 from changewire.cli.stdout import Lines
 from changewire.cli.streams import (
     DeletesOption,
@@ -33,15 +33,16 @@ from changewire.cli.streams import (
     Truncates,
 )
 
+if TYPE_CHECKING:
+    from changewire.engines.spark.merge.replay import Replayed
+
 
 @ending
 def replay(
-    output: Annotated[
-        str, typer.Argument(metavar="DIR", help="Folder of the stream's log: run's --output.")
-    ],
+    output: LogFolder,
     *,
     format: TopicFormat,
-    target: Annotated[str, typer.Option(metavar="TABLE", help="The tables that the stream feeds.")],
+    target: LogTarget,
     checkpoint: Annotated[str, typer.Option(metavar="DIR", help="The checkpoint of the stream.")],
     where: Annotated[
         str | None,
@@ -74,9 +75,7 @@ def replay(
 
     Example: changewire replay ops/ -f lindorm-json --target lake/ --checkpoint cp/
     """
-    from changewire.engines.interrupts import interruptible
-    from changewire.jobs.checks import JobError
-    from changewire.jobs.topics import replay_log
+    from changewire.jobs.logs import replay_log
 
     decode_options = decode_options_of(
         format,
@@ -93,20 +92,12 @@ def replay(
     ).options(target)
     folder = whole(output)
     stream = stream_options(StreamArguments(checkpoint, sink), folder)
-    quieten_spark()
-    quieten_pyspark()
-    try:
-        with interruptible():
-            done = replay_log(
-                folder,
-                decode_options,
-                stream,
-                tables,
-                where=where,
-                packages=connectors(packages, [stream.sink], as_json=as_json),
-            )
-    except JobError as error:
-        notice("error", str(error).splitlines(), as_json=as_json)
+
+    def job(packages: str | None) -> "Replayed":
+        return replay_log(folder, decode_options, stream, tables, where=where, packages=packages)
+
+    done = on_log(job, packages, sink, as_json=as_json)
+    if done is None:
         return UNABLE
     found = done.dead_letters + done.refused
     if as_json:

@@ -9,11 +9,11 @@ from msgspec import UNSET, Raw
 
 from changewire.cli.ending import REJECTED, VALID, ending
 from changewire.cli.options import Json, text_option
+from changewire.cli.queries import ApplyTruncates, LogDir, queried
 from changewire.cli.stderr import counted, notice
 from changewire.cli.stdout import Lines, json_text
 from changewire.cli.traced import VERDICTS, nothing_found, show
-from changewire.report.text import visible
-from changewire.tables.metadata import fields_of
+from changewire.tables.version_rows import fields_of
 
 if TYPE_CHECKING:
     from changewire.engines.changelog import Found, Verdict
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
 @ending
 def trace(
-    log: Annotated[
-        str, typer.Argument(metavar="LOG", help="Output folder of run, or a change log.")
-    ],
+    log: LogDir,
     key: Annotated[
         list[str],
         typer.Argument(metavar="KEY", help="column=value for each column, or a JSON object."),
@@ -38,37 +36,25 @@ def trace(
         str | None,
         text_option(metavar="DIR", help="Folder of the Delta table, to compare its row."),
     ] = None,
-    controls: Annotated[
-        str | None,
-        text_option(metavar="DIR", help="Folder of control events, where not beside the log."),
-    ] = None,
-    apply_as_truncates: Annotated[
-        bool,
-        typer.Option("--apply-as-truncates", help="Truncates remove rows, as they did in run."),
-    ] = False,
+    apply_as_truncates: ApplyTruncates = False,
     full: Annotated[bool, typer.Option("--full", help="Show long values whole.")] = False,
     as_json: Json = False,
 ) -> int:
     """Show which changes produced a row, in order, and why others had no effect.
 
-    The change log is read without Spark: Parquet, or Delta with the extra delta. The exit code is 1
+    The log is read without Spark: Parquet, or Delta with the extra delta. The exit code is 1
     if the log does not have the key, or the table does not hold what the log says.
 
     Example: changewire trace ops/ id=1004 --table shop.users --target lake/shop/users
     """
-    from changewire.tables.history import history_of
+    from changewire.engines.changelog.trace import history_in
     from changewire.tables.routing import TRUNCATE
 
-    found = _found(log, key, table, controls)
+    found = _found(log, key, table)
     if found.key is None:
         notice("error", nothing_found(found.tables, table), as_json=as_json, style="red")
         return REJECTED
-    history = history_of(
-        found.key,
-        found.changes,
-        refused=found.refused,
-        apply_as_truncates=apply_as_truncates,
-    )
+    history = history_in(found, truncates=apply_as_truncates)
     truncates = sum(one.change.op == TRUNCATE for one in found.changes)
     if truncates and not apply_as_truncates:
         text = f"left out, see --apply-as-truncates: {counted(truncates, 'truncate')} of the table"
@@ -86,15 +72,11 @@ def trace(
     return VALID if is_same else REJECTED
 
 
-def _found(folder: str, key: list[str], table: str | None, controls: str | None) -> Found:
+def _found(folder: str, key: list[str], table: str | None) -> Found:
     """Return the changes of the key; one that is meant in several ways is wrong usage."""
-    from changewire.engines.changelog import find, log_of, wanted_of
+    from changewire.engines.changelog import LogRows, find, wanted_of
 
-    try:
-        log = log_of(folder)
-        return find(log._replace(controls=controls or log.controls), wanted_of(key), table)
-    except ValueError as error:
-        raise typer.BadParameter(visible(str(error))) from None
+    return queried(lambda: find(LogRows(folder), wanted_of(key), table))
 
 
 def _verdict(target: str, key: str, history: History) -> Verdict:

@@ -1,43 +1,31 @@
-"""Every version of the rows of a table, as an Arrow table."""
+"""What rows of a table are now, and what they were, by a log: Arrow tables."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
-from itertools import chain
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pyarrow as pa
 
-from changewire.engines.arrow.messages import ArrowStream
-from changewire.engines.changelog.folders import Folder
-from changewire.engines.changelog.logged import (
-    LOGGED,
-    LoggedChange,
-    logged,
-    of_table,
-    table_changes,
-)
-from changewire.engines.changelog.typed_versions import typed_version_table
-from changewire.engines.changelog.versions import version_table
+from changewire.engines.changelog.effects import effects_in
+from changewire.engines.changelog.logged import table_log, truncates_of
+from changewire.engines.changelog.shapes import Shape, shape_of
+from changewire.engines.changelog.source import ChangeLog, LogRows
+from changewire.engines.changelog.versions import Newest, Versions, by_key
 from changewire.engines.typed.rows import typed_columns
 from changewire.engines.typed.schemas import RowsAs, options_of_log
 from changewire.tables.version_rows import VersionNames, check_names
 
-ChangeLog: TypeAlias = str | os.PathLike[str] | ArrowStream
-"""A change log: the folder of a Parquet or Delta table, or a table of any library that speaks
-Arrow's PyCapsule interface."""
-
 
 def history(
-    changes: ChangeLog,
+    log: ChangeLog,
     *,
     table: str,
-    controls: ChangeLog | None = None,
     rows: RowsAs = "json",
     keys: Sequence[str] | None = None,
     format: str | None = None,
     families: Sequence[str] | None = None,
+    apply_as_truncates: bool = False,
     names: VersionNames = "plain",
 ) -> pa.Table:
     """Return every version of the rows of a table, by the rules of docs/tables.md.
@@ -47,10 +35,9 @@ def history(
     twice changes nothing. Memory holds all changes of the table.
 
     Args:
-        changes: The change log: what `decode` returns as changes, or the folder of a table of them.
+        log: The output folder of a run, the folder of a log, or rows of a log as an Arrow table,
+            such as what `decode` returns.
         table: The table, as ``database.table`` in the messages, or ``database.schema.table``.
-        controls: The control events beside the log: truncates among them end versions. None:
-            truncates change nothing, as in tables without ``apply_as_truncates``.
         rows: ``json``: columns ``key`` and ``row`` of JSON text. Otherwise columns of a type, as
             `decode` takes them, but for ``embedded``. Columns that the type lacks are left out, and
             a change of these alone begins no version.
@@ -58,6 +45,7 @@ def history(
         format: Public name of the format of the messages, if `rows` is a schema that stands in
             them; the log does not say it.
         families: Column families of an HBase table, as in `decode`, likewise.
+        apply_as_truncates: Whether truncates end versions.
         names: ``plain``: columns ``valid_from`` and ``valid_to``, the times of the changes that
             began and ended the version, ``is_current`` and ``op``. ``auto_cdc``: ``__START_AT`` and
             ``__END_AT``, the sequences of these changes.
@@ -69,30 +57,78 @@ def history(
     Raises:
         ValueError: There are no such names, `rows` is something else, or it is the schema of a
             message and `format` is not given.
-        OutputError: It is no change log, rows have columns that versions have too, or a change does
-            not fit the columns.
+        OutputError: It is no log, rows have columns that versions have too, or a change does not
+            fit the columns.
         FramingError: The folder cannot be read.
         ImportError: It is a Delta table, and the extra ``delta`` is not installed; or `rows` is a
             JSON Schema, and the extra ``codegen`` is not installed.
     """
     check_names(names)
+    row = _row_of(rows, format, keys, families)
+
+    def made(shape: Shape, truncates: Sequence[Any]) -> Versions:
+        return Versions(shape, truncates, names)
+
+    return _made(log, table, row, keys, made, apply_as_truncates=apply_as_truncates)
+
+
+def current(
+    log: ChangeLog,
+    *,
+    table: str,
+    rows: RowsAs = "json",
+    keys: Sequence[str] | None = None,
+    format: str | None = None,
+    families: Sequence[str] | None = None,
+    apply_as_truncates: bool = False,
+) -> pa.Table:
+    """Return the rows of a table as a log has them now: the newest version of each.
+
+    It is what `changewire.delta.apply_changes` leaves in the table, computed from the log alone.
+    Memory holds all changes of the table.
+
+    Args:
+        log: As for `history`, like all other arguments.
+        table: The table, as ``database.table`` in the messages, or ``database.schema.table``.
+        rows: ``json``, or columns of a type.
+        keys: Columns of the key, for columns of a type.
+        format: Public name of the format of the messages, for a schema that stands in them.
+        families: Column families of an HBase table, likewise.
+        apply_as_truncates: Whether truncates remove rows.
+
+    Returns:
+        The columns of rows, and ``_changewire``, the change that the row is from.
+
+    Raises:
+        ValueError: `rows` is something else, or it is the schema of a message and `format` is not
+            given.
+        OutputError: It is no log, or a change does not fit the columns.
+        FramingError: The folder cannot be read.
+        ImportError: As for `history`.
+    """
+    row = _row_of(rows, format, keys, families)
+    return _made(log, table, row, keys, Newest, apply_as_truncates=apply_as_truncates)
+
+
+def _row_of(
+    rows: RowsAs, format: str | None, keys: Sequence[str] | None, families: Sequence[str] | None
+) -> pa.Schema | None:
+    """Return the columns of rows of a type; None for JSON text."""
     decode_options = options_of_log(format, keys, families)
     is_json = isinstance(rows, str) and rows == "json"
-    row = None if is_json else typed_columns(rows, decode_options)
-    log = _of_table(changes, table)
-    truncates = () if controls is None else _of_table(controls, table)
-    if row is None:
-        return version_table(table_changes(log, truncates), names)
-    return typed_version_table(log, truncates, row, keys, names)
+    return None if is_json else typed_columns(rows, decode_options)
 
 
-def _of_table(log: ChangeLog, table: str) -> Iterator[LoggedChange]:
-    return chain.from_iterable(logged(of_table(batch, table)) for batch in _batches(log))
-
-
-def _batches(log: Any) -> Iterator[pa.RecordBatch]:
-    if isinstance(log, (str, os.PathLike)):
-        return Folder(os.fspath(log)).batches(LOGGED.names)
-    if isinstance(log, ArrowStream):
-        return iter(pa.RecordBatchReader.from_stream(log))
-    raise TypeError(f"expected a folder or a table, not {type(log).__name__}")
+def _made(
+    log: ChangeLog,
+    table: str,
+    row: pa.Schema | None,
+    keys: Sequence[str] | None,
+    make: Callable[[Shape, Sequence[Any]], Versions | Newest],
+    *,
+    apply_as_truncates: bool,
+) -> pa.Table:
+    found = table_log(LogRows(log), table)
+    truncates = truncates_of(found.truncates) if apply_as_truncates else []
+    shape = shape_of(row, keys, found.changes)
+    return by_key(effects_in(found.changes), make(shape, truncates))

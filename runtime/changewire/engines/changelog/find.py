@@ -1,67 +1,57 @@
-"""The changes of one row, found in a change log."""
+"""The changes of one row, found in a log."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timedelta, timezone
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from changewire.engines.changelog.folders import Folder, Log
+from changewire.engines.changelog.effects import images_by_key, is_before, update_of
 from changewire.engines.changelog.keys import Wanted, parsed
-from changewire.engines.changelog.letters import rejected_changes
-from changewire.engines.changelog.logged import table_names
-from changewire.engines.layout import CHANGE_COLUMNS, RECORD_PLACE
-from changewire.framing import FramingError
-from changewire.framing import Position as RecordPosition
+from changewire.engines.changelog.logged import (
+    LOGGED,
+    Row,
+    TableLog,
+    accepted,
+    conformed,
+    rows_in,
+    table_names,
+)
+from changewire.engines.changelog.source import KIND, LogRows
+from changewire.engines.errors import OutputError
+from changewire.engines.layout import CHANGE, CONTROL
+from changewire.engines.log import ATTEMPT, REFUSED
+from changewire.tables.history import BeforeImage
 from changewire.tables.keys import key_text
 from changewire.tables.names import dotted
-from changewire.tables.order import ChangePosition, PositionedChange, position_of
+from changewire.tables.order import ChangePosition, PositionedChange, position_in
 from changewire.tables.routing import TRUNCATE, goes_to_all, namespace_of
 from changewire_messages.change import Change, Sequence, Source
 
-_ROWS: Final = ("key", "before_key", "before", "after", "attributes")
-_BATCH: Final = "batch"
-"""Column of logs that a stream wrote as Parquet."""
+_MESSAGE: Final = "message"
+_TEXTS: Final = ("key", "before_key", "before", "after", "attributes")
+_FOUND: Final = "found"
+"""Column of rows that were found: the text of the key."""
 
-_NEEDED: Final = (*CHANGE_COLUMNS, *RECORD_PLACE, "element")
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MOST: Final = 1000
 """Tables that are noted at most; a hostile log has as many as it likes."""
 
 
-class _Logged(NamedTuple):
-    """A change of a key, after those of earlier batches and of lower positions."""
-
-    batch: int
-    placed: PositionedChange
-    key: str | None
-
-    @property
-    def source(self) -> Source:
-        return self.placed.change.source
-
-    @property
-    def is_for_all(self) -> bool:
-        """Whether it is a delete of every table of its database."""
-        return goes_to_all(self.placed.change.op, self.source)
-
-    def may_be_of(self, table: str) -> bool:
-        """Whether it may be of a table with a `dotted` name."""
-        name = dotted(self.source)
-        return name == table or (self.is_for_all and table.startswith(f"{name}."))
-
-
 class Found(Struct, frozen=True):
-    """What a change log has of a key.
+    """What a log has of a key.
 
     Attributes:
         key: The key as `key_text`; None if it is not there.
         table: `dotted` name of the table that has it; None if only deletes of all tables do.
-        changes: Its changes, and truncates of its table, in the order in which they were read: by
-            batch if the log has it, then by position.
+        changes: Its changes, and truncates of its table, in the order in which they were read:
+            those that were replayed last.
         refused: Why no table took some of these, by their positions.
+        befores: Which of these are before images that came alone, and what they do.
         tables: Key columns of the log's tables, by `dotted` name; none if no change has a key.
             Of a log with more than a thousand tables, those that came first.
     """
@@ -70,38 +60,52 @@ class Found(Struct, frozen=True):
     table: str | None
     changes: list[PositionedChange]
     refused: dict[ChangePosition, str]
+    befores: dict[ChangePosition, BeforeImage]
     tables: dict[str, list[str]]
 
 
-def find(log: Log, wanted: Wanted, table: str | None = None) -> Found:
-    """Return the changes of a row. Memory holds these, and a few batches of the log.
+def find(log: LogRows, wanted: Wanted, table: str | None = None) -> Found:
+    """Return the changes of a row. Memory holds these, all truncates, and a batch of the log.
 
     A delete that names no table goes to every table of its database.
 
     Args:
-        log: The change log.
+        log: The log.
         wanted: The key of the row.
         table: `dotted` name of the row's table; None if no other has the key.
 
     Raises:
         ValueError: Several keys, or several tables, are meant.
+        OutputError: It is no log.
         FramingError: The log cannot be read.
-        ImportError: It is a Delta table, and the extra ``delta`` is not installed.
     """
     tables: dict[str, list[str]] = {}
-    logged = [*_changes(log.changes, wanted, tables)]
-    why: dict[ChangePosition, str] = {}
-    known = {one.placed.position for one in logged}
-    for letter in () if log.dead_letters is None else rejected_changes(log.dead_letters, wanted):
-        if letter.placed.position not in known:
-            logged.append(_Logged(0, letter.placed, letter.key))
-            why[letter.placed.position] = letter.why
-    logged = [one for one in logged if table is None or one.may_be_of(table)]
-    key = _only({one.key for one in logged if one.key}, "this may be any of {}: give one as JSON")
-    sources = {one.source for one in logged if not one.is_for_all}
-    names = {dotted(source) for source in sources}
-    name = _only(names, "several tables have this key, name one: {}")
-    return Found(key, name, _history(logged, sources, log.controls), why, tables)
+    rows = [row for row in _rows(log, wanted, tables) if _may_be_of(row, table)]
+    mine = [row for row in rows if row[_FOUND] is not None]
+    key = _only({row[_FOUND] for row in mine}, "this may be any of {}: give one as JSON")
+    sources = {source for row in mine if not _is_for_all(row, source := _source(row))}
+    name = _only({dotted(one) for one in sources}, "several tables have this key, name one: {}")
+    namespaces = {namespace_of(source) for source in sources}
+    kept = [row for row in mine if not namespaces or namespace_of(_source(row)) in namespaces]
+    truncates = [row for row in rows if row[_FOUND] is None and _source(row) in sources]
+    found = accepted([*kept, *truncates])
+    every = [*found.changes, *_refused_changes(kept, found), *found.truncates]
+    every.sort(key=lambda row: (row[ATTEMPT], position_in(row)))
+    return Found(
+        key,
+        name,
+        [PositionedChange(_change(row), position_in(row)) for row in every],
+        {position_in(row): row[_MESSAGE] or "" for row in found.refused},
+        _befores(log, found.changes),
+        tables,
+    )
+
+
+def _refused_changes(rows: Iterable[Row], found: TableLog) -> list[Row]:
+    """Return the changes that are refused, each once."""
+    places = {position_in(row) for row in found.refused}
+    changes = {position_in(row): row for row in rows if row[KIND] == CHANGE}
+    return [row for place, row in changes.items() if place in places]
 
 
 def _only(found: set[str], otherwise: str) -> str | None:
@@ -115,74 +119,111 @@ def _only(found: set[str], otherwise: str) -> str | None:
     return next(iter(found), None)
 
 
-def _history(
-    logged: list[_Logged], sources: set[Source], controls: str | None
-) -> list[PositionedChange]:
-    """Return the changes of one table, and its truncates, in the order in which they were read."""
-    namespaces = {namespace_of(source) for source in sources}
-    kept = [one for one in logged if not namespaces or namespace_of(one.source) in namespaces]
-    if kept and controls is not None:
-        kept += _truncates(controls, sources)
-    return [one.placed for one in sorted(kept, key=lambda one: (one.batch, one.placed.position))]
+def _source(row: Row) -> Source:
+    return Source(**row["source"])
 
 
-def _changes(folder: str, wanted: Wanted, tables: dict[str, list[str]]) -> Iterator[_Logged]:
-    """Yield the changes of a key; note the key columns of each table."""
-    for batch in _opened(folder).batches({*_NEEDED, _BATCH}):
-        for table, first in _first_keys(batch, tables):
-            tables[table] = [] if first is None else [*_row_of(folder, first)]
-        chosen: dict[int, str] = {}
-        for name in ("key", "before_key"):
-            for place, text in enumerate(batch.column(name).to_pylist()):
-                if text is None:
-                    continue
-                key = _row_of(folder, text)
-                if wanted.is_key(key):
-                    chosen[place] = key_text(key)
-        rows = batch.take(pa.array([*chosen], pa.int64())).to_pylist()
-        for row, found in zip(rows, chosen.values(), strict=True):
-            yield _logged(folder, row, found)
+def _is_for_all(row: Row, source: Source) -> bool:
+    """Whether a row is a delete of every table of its database."""
+    return goes_to_all(row["op"], source)
 
 
-def _opened(folder: str) -> Folder:
-    """Open a log whose rows are JSON text.
-
-    Raises:
-        FramingError: It is something else.
-    """
-    table = Folder(folder)
-    kinds = {name: table.type_of(name) for name in _NEEDED}
-    for name in _ROWS:
-        if not pa.types.is_string(kinds[name]):
-            raise FramingError(folder, None, f"its column {name!r} is no JSON text: no change log?")
-    return table
+def _may_be_of(row: Row, table: str | None) -> bool:
+    """Whether a row may be of a table with a `dotted` name."""
+    source = _source(row)
+    name = dotted(source)
+    is_for_all = _is_for_all(row, source) and table is not None and table.startswith(f"{name}.")
+    return table is None or name == table or is_for_all
 
 
-def _row_of(folder: str, text: str) -> dict[str, Any]:
+def _rows(log: LogRows, wanted: Wanted, tables: dict[str, list[str]]) -> Iterator[Row]:
+    """Yield rows of a key, and truncates; note the key columns of each table."""
+    log.check(*(name for name in LOGGED.names if name not in {KIND, ATTEMPT}))
+    columns = {*LOGGED.names, _MESSAGE}
+    for batch in log.batches((CHANGE, CONTROL, REFUSED), columns):
+        part = conformed(batch, log)
+        for table, first in _first_keys(part, tables):
+            tables[table] = [] if first is None else [*_object(log, first)]
+        chosen = [*_chosen(log, part, wanted)]
+        places = pa.array([place for place, _ in chosen], pa.int64())
+        has_message = _MESSAGE in batch.schema.names
+        messages = batch.column(_MESSAGE).take(places).to_pylist() if has_message else []
+        for number, row in enumerate(rows_in(part.take(places))):
+            message = messages[number] if has_message else None
+            yield {**row, _FOUND: chosen[number][1], _MESSAGE: message}
+
+
+def _chosen(
+    log: LogRows, batch: pa.RecordBatch, wanted: Wanted
+) -> Iterator[tuple[int, str | None]]:
+    """Yield the places of rows of a key, with its text, and those of truncates."""
+    columns = (batch.column(name).to_pylist() for name in ("op", "key", "before_key"))
+    for place, (op, *texts) in enumerate(zip(*columns, strict=True)):
+        if op == TRUNCATE:
+            yield place, None
+            continue
+        keys = (_object(log, text) for text in texts if text is not None)
+        found = next((key for key in keys if wanted.is_key(key)), None)
+        if found is not None:
+            yield place, key_text(found)
+
+
+def _object(log: LogRows, text: str) -> dict[str, Any]:
     try:
         return parsed(text)
     except ValueError:
-        raise FramingError(folder, None, "a row of it is no JSON object: no change log?") from None
+        raise OutputError(f"{log}: a row of it is no JSON object: no log?") from None
 
 
-def _truncates(folder: str, sources: set[Source]) -> Iterator[_Logged]:
-    """Yield the truncates of a table."""
-    for batch in _opened(folder).batches({*_NEEDED, _BATCH}, pc.field("op") == TRUNCATE):
-        for row in batch.to_pylist():
-            found = _logged(folder, row, None)
-            if found.source in sources:
-                yield found
-
-
-def _logged(folder: str, row: Mapping[str, Any], key: str | None) -> _Logged:
+def _change(row: Row) -> Change:
     """Return a change of a log; values of its rows are as JSON has them."""
-    columns: dict[str, Any] = {name: row[name] for name in CHANGE_COLUMNS}
-    columns |= {name: _row_of(folder, row[name]) for name in _ROWS if row[name] is not None}
-    columns["source"] = Source(**row["source"])
-    columns["sequence"] = None if row["sequence"] is None else Sequence(**row["sequence"])
-    place = RecordPosition(**{name: row[name] for name in RECORD_PLACE})
-    placed = PositionedChange(Change(**columns), position_of(place, row["element"]))
-    return _Logged(row.get(_BATCH) or 0, placed, key)
+    texts: dict[str, Any] = {name: row[name] and parsed(row[name]) for name in _TEXTS}
+    sequence = row["sequence"]
+    return Change(
+        op=row["op"],
+        source=_source(row),
+        event_time=_time(row["event_time"]),
+        sequence=None if sequence is None else Sequence(**sequence),
+        ddl=None,
+        schema_fingerprint=None,
+        **texts,
+    )
+
+
+def _time(microseconds: int | None) -> datetime | None:
+    """Return a time; None for those that Python does not have."""
+    try:
+        return None if microseconds is None else _EPOCH + timedelta(microseconds=microseconds)
+    except OverflowError:
+        return None
+
+
+def _befores(log: LogRows, changes: Iterable[Row]) -> dict[ChangePosition, BeforeImage]:
+    """Return what before images do that came alone, by all images of their updates."""
+    mine = [row for row in changes if is_before(row)]
+    updates: dict[Any, list[Row]] = {update_of(row): [] for row in mine}
+    updates.pop(None, None)
+    if not updates:
+        return {}
+    majors = pa.array(sorted({update[-1] for update in updates}), pa.int64())
+    for row in accepted(_updates(log, majors)).changes:
+        if (update := update_of(row)) in updates:
+            updates[update].append(row)
+    found: dict[ChangePosition, BeforeImage] = {}
+    for images in updates.values():
+        gone, others = images_by_key(images)
+        what: BeforeImage = "moved" if others else "waits"
+        found |= {position_in(row): what for rows in gone.values() for row in rows}
+    return found
+
+
+def _updates(log: LogRows, majors: pa.Array) -> Iterator[Row]:
+    """Yield updates with some first numbers of their sequences, and what was refused of them."""
+    for batch in log.batches((CHANGE, REFUSED), LOGGED.names):
+        part = conformed(batch, log)
+        is_near = pc.is_in(pc.struct_field(part.column("sequence"), "major"), majors)
+        is_update = pc.and_(pc.equal(part.column("op"), "update"), is_near)
+        yield from rows_in(part.filter(is_update))
 
 
 def _first_keys(
@@ -192,6 +233,7 @@ def _first_keys(
 
     The key is None if no change in the batch has one.
     """
+    batch = batch.filter(pc.invert(pc.equal(batch.column(KIND), CONTROL)))
     names = table_names(batch.column("source"))
     number = len(known)
     for name in pc.unique(names).to_pylist():

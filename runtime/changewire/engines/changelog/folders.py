@@ -5,56 +5,39 @@ from __future__ import annotations
 from collections.abc import Collection, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.fs
 
+from changewire.engines.options import LOG
 from changewire.extras import install
 from changewire.framing import FramingError
 
-_LOG: Final = "changes"
-_OTHERS: Final = ("controls", "dead_letters")
 _BATCH_ROWS: Final = 1024
 _MAPPING: Final = "delta.columnMapping.mode"
 _WIDENING: Final = frozenset({"typeWidening", "typeWidening-preview"})
 """Features of Delta tables whose files are what they seem: Arrow widens types as well."""
 
 
-class Log(NamedTuple):
-    """Where the changes of a run or a query are.
-
-    Attributes:
-        changes: Folder of the change log.
-        controls: Folder of the control events; None if it is not known.
-        dead_letters: Folder of the dead letters; None if it is not known.
-    """
-
-    changes: str
-    controls: str | None
-    dead_letters: str | None
-
-
-def log_of(folder: str) -> Log:
-    """Return the change log in the output folder of a run, or the folder itself, if it is one.
+def log_of(folder: str) -> str:
+    """Return the log in the output folder of a run, or the folder itself.
 
     Raises:
         FramingError: There is no such folder.
     """
-    path = Path(folder)
     _check(folder)
-    changes = path / _LOG if (path / _LOG).is_dir() else path
-    others = [path / name for name in _OTHERS]
-    known = [str(one) if changes != path and one.is_dir() else None for one in others]
-    return Log(str(changes), *known)
+    log = Path(folder, LOG)
+    return str(log) if log.is_dir() else folder
 
 
 class Folder:
     """A table in a folder.
 
     Attributes:
-        names: Names of its columns.
+        schema: Its columns.
+        names: Their names.
     """
 
     def __init__(self, path: str) -> None:
@@ -72,7 +55,8 @@ class Folder:
         with self._reported():
             is_delta = Path(path, "_delta_log").is_dir()
             self._table = _delta(path) if is_delta else _parquet(path)
-            self.names: list[str] = self._table.schema.names
+            self.schema: pa.Schema = self._table.schema
+            self.names: list[str] = self.schema.names
 
     def type_of(self, column: str) -> pa.DataType:
         """Return the type of a column.
@@ -82,7 +66,7 @@ class Folder:
         """
         if column not in self.names:
             raise FramingError(self._path, None, f"it has no column {column!r}")
-        return self._table.schema.field(column).type
+        return self.schema.field(column).type
 
     def batches(self, columns: Collection[str], where: Any = None) -> Iterator[pa.RecordBatch]:
         """Yield some columns of the rows that meet a condition.

@@ -60,7 +60,7 @@ def wanted_of(words: Sequence[str]) -> Wanted:
         ValueError: It is neither.
     """
     if len(words) == 1 and words[0].lstrip().startswith("{"):
-        return _wanted({name: (value,) for name, value in parsed(words[0]).items()})
+        return wanted_key(parsed(words[0]))
     found: dict[str, tuple[Any, ...]] = {}
     for word in words:
         name, equals, text = word.partition("=")
@@ -68,6 +68,15 @@ def wanted_of(words: Sequence[str]) -> Wanted:
             raise ValueError("a key is column=value for each of its columns, or a JSON object")
         found[name] = _readings(text)
     return _wanted(found)
+
+
+def wanted_key(key: Mapping[str, Any]) -> Wanted:
+    """Return the key that these columns are, values as JSON has them.
+
+    Raises:
+        ValueError: There is none.
+    """
+    return _wanted({name: (value,) for name, value in key.items()})
 
 
 def either(key: Mapping[str, Any]) -> Wanted:

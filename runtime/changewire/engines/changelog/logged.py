@@ -1,95 +1,93 @@
-"""The changes of one table, as a change log has them: who made them, and what they do to rows."""
+"""The changes of one table, as a log has them."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from functools import reduce
+from typing import Any, Final, NamedTuple, TypeAlias
 
-import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from changewire.changes.pairs import pair_placed
-from changewire.engines.changelog.keys import parsed
+from changewire.engines.changelog.source import KIND, LogRows
+from changewire.engines.elements import decoded_schema
 from changewire.engines.errors import OutputError
-from changewire.engines.json_rows import unpacked
-from changewire.engines.layout import RECORD_COLUMNS, RECORD_PLACE
-from changewire.tables.batch import KeyedMutation, TableMutations
-from changewire.tables.keys import key_text
-from changewire.tables.mutations import DELETE, RowMutation, mutations
+from changewire.engines.layout import CHANGE, CONTROL
+from changewire.engines.log import ATTEMPT, ELEMENT_PLACE, REFUSED
+from changewire.tables.mutations import DELETE
 from changewire.tables.names import NO_TABLE
-from changewire.tables.order import ChangePosition, Order, position_in, sequence_of
+from changewire.tables.order import Order, position_in, sequence_of
 from changewire.tables.routing import TRUNCATE
 from changewire.tables.version_rows import ChangeNote
-from changewire_messages.change import Change, Sequence, Source
-from changewire_messages.tables.arrow import PENDING_DELETE
+from changewire_messages.change import Sequence
 
-_READ: Final[Mapping[str, Callable[[str], Any]]] = {
-    "key": parsed,
-    "before_key": parsed,
-    "before": unpacked,
-    "after": unpacked,
-    "attributes": parsed,
-}
-"""What reads the columns that are JSON text; values of rows stay the text that they were."""
+Row: TypeAlias = dict[str, Any]
+"""A row of a log by its columns; the time of its change is microseconds since the Unix epoch."""
 
 TIME: Final = pa.timestamp("us", tz="UTC")
 
+_TEXTS: Final = ("key", "before_key", "before", "after", "attributes")
+_NEEDED: Final = ("op", "source", "event_time", "sequence", *_TEXTS, *ELEMENT_PLACE)
+
 LOGGED: Final = pa.schema(
     [
-        ("op", pa.string()),
-        ("source", PENDING_DELETE.field("source").type),
-        ("event_time", TIME),
-        ("sequence", PENDING_DELETE.field("sequence").type),
-        *((name, pa.string()) for name in _READ),
-        *((name, RECORD_COLUMNS[name]) for name in RECORD_PLACE),
-        ("element", pa.int32()),
+        pa.field(KIND, pa.string()),
+        *(decoded_schema().field(name) for name in _NEEDED),
+        pa.field(ATTEMPT, pa.int32()),
     ]
 )
-"""Columns of a change log that say what its changes do to rows."""
+"""Columns of a log that say what its changes do to rows."""
+
+_DEFAULTS: Final[Mapping[str, Any]] = {KIND: CHANGE, ATTEMPT: 0}
+"""Of columns that a table of changes alone may lack."""
 
 _PARTS: Final = ("database", "schema", "table")
 
 
-class LoggedChange(NamedTuple):
-    """A change of a log.
+class TableLog(NamedTuple):
+    """What a log has of one table.
 
     Attributes:
-        change: The change without its time; values of its rows are the JSON text that they were.
-        position: Where it was read.
-        note: Its operation and its time.
-        after: The row after it, as the text that it was.
+        changes: Changes that tables take, each once, as the newest replay decoded it.
+        truncates: Truncates of the table.
+        refused: Rows that say why no table took other changes.
     """
 
-    change: Change
-    position: ChangePosition
-    note: ChangeNote
-    after: str | None
-
-    @property
-    def image(self) -> Any:
-        """What its images hold of the row."""
-        return self.change.attributes.get("image", "full")
+    changes: list[Row]
+    truncates: list[Row]
+    refused: list[Row]
 
 
-def of_table(batch: pa.RecordBatch, table: str) -> pa.RecordBatch:
-    """Return the changes of a table, and the deletes of all tables of its database.
+def table_log(log: LogRows, table: str) -> TableLog:
+    """Return what a log has of a table, and of deletes of all tables of its database.
+
+    Memory holds it.
+
+    Args:
+        log: The log.
+        table: `dotted` name of the table.
+
+    Raises:
+        OutputError: It is no log, or one whose rows are not JSON text.
+        FramingError: It cannot be read.
+    """
+    log.check(*_NEEDED)
+    found = log.batches((CHANGE, CONTROL, REFUSED), LOGGED.names)
+    return accepted(row for batch in found for row in rows_in(of_table(batch, table, log)))
+
+
+def of_table(batch: pa.RecordBatch, table: str, log: LogRows) -> pa.RecordBatch:
+    """Return the rows of a table, and the deletes of all tables of its database.
 
     Args:
         batch: Columns `LOGGED`, perhaps in other types of text, and others.
         table: `dotted` name of the table.
+        log: The log, for errors.
 
     Raises:
-        OutputError: A column is not there, or is of another type.
+        OutputError: A column is of another type.
     """
-    for name in LOGGED.names:
-        if name not in batch.schema.names:
-            raise OutputError(f"no change log: it has no column {name!r}")
-    try:
-        batch = batch.select(LOGGED.names).cast(LOGGED)
-    except pa.ArrowException as error:
-        raise OutputError(f"no change log with rows as JSON text: {error}") from None
+    batch = conformed(batch, log)
     source = batch.column("source")
     names = table_names(source)
     above = [name for name in pc.unique(names).to_pylist() if table.startswith(f"{name}.")]
@@ -100,97 +98,76 @@ def of_table(batch: pa.RecordBatch, table: str) -> pa.RecordBatch:
     return batch.filter(is_wanted)
 
 
+def conformed(batch: pa.RecordBatch, log: LogRows) -> pa.RecordBatch:
+    """Return rows of a log with the columns `LOGGED`.
+
+    Raises:
+        OutputError: A column is of another type.
+    """
+    for name, value in _DEFAULTS.items():
+        if name not in batch.schema.names:
+            batch = batch.append_column(name, pa.repeat(pa.scalar(value), len(batch)))
+    try:
+        return batch.select(LOGGED.names).cast(LOGGED)
+    except (pa.ArrowException, KeyError) as error:
+        raise OutputError(f"{log}: no log with rows as JSON text: {error}") from None
+
+
 def table_names(sources: Any) -> Any:
     """Return the names of tables, as `changewire.tables.names.dotted` gives them."""
     parts = [sources.field(name).cast(pa.string()) for name in _PARTS]
     given = [pc.if_else(pc.equal(part, ""), pa.scalar(None, pa.string()), part) for part in parts]
+    # Arrow leaves out a row in which all parts are NULL.
+    are_null = reduce(pc.and_, map(pc.is_null, given))
+    given[0] = pc.if_else(are_null, "", given[0])
     joined = pc.binary_join_element_wise(*given, ".", null_handling="skip")
     return pc.if_else(pc.equal(joined, ""), NO_TABLE, joined)
 
 
-def logged(batch: pa.RecordBatch) -> Iterator[LoggedChange]:
-    """Yield the changes of a batch with the columns `LOGGED`.
-
-    Raises:
-        OutputError: A row is no JSON object.
-    """
+def rows_in(batch: pa.RecordBatch) -> Iterator[Row]:
+    """Yield the rows of a batch with the columns `LOGGED`."""
     place = batch.schema.get_field_index("event_time")
     times = batch.column(place).cast(TIME).cast(pa.int64())
-    for row in batch.set_column(place, "event_time", times).to_pylist():
-        note = ChangeNote(row["op"], row["event_time"])
-        yield LoggedChange(_change(row), position_in(row), note, row["after"])
+    yield from batch.set_column(place, "event_time", times).to_pylist()
 
 
-def _change(row: dict[str, Any]) -> Change:
-    sequence = row["sequence"]
-    try:
-        texts: dict[str, Any] = {
-            name: row[name] and read(row[name]) for name, read in _READ.items()
-        }
-    except (ValueError, msgspec.MsgspecError):
-        raise OutputError("no change log: a row of it is no JSON object") from None
-    return Change(
-        op=row["op"],
-        source=Source(**row["source"]),
-        event_time=None,
-        sequence=None if sequence is None else Sequence(**sequence),
-        ddl=None,
-        schema_fingerprint=None,
-        **texts,
-    )
+def accepted(rows: Iterable[Row]) -> TableLog:
+    """Return the rows of a log by what they are, each change once."""
+    found: dict[str, dict[Any, Row]] = {CHANGE: {}, TRUNCATE: {}, REFUSED: {}}
+    for number, row in enumerate(rows):
+        is_truncate = row["op"] == TRUNCATE
+        kind = TRUNCATE if row[KIND] == CONTROL and is_truncate else row[KIND]
+        if kind not in found:
+            continue
+        place = place_of(row, number)
+        known = found[kind].get(place)
+        if known is None or row[ATTEMPT] > known[ATTEMPT]:
+            found[kind][place] = row
+    changes, refused = found[CHANGE], found[REFUSED]
+    is_open = {
+        place: row
+        for place, row in refused.items()
+        if place not in changes or row[ATTEMPT] >= changes[place][ATTEMPT]
+    }
+    taken = [row for place, row in changes.items() if place not in is_open]
+    return TableLog(taken, [*found[TRUNCATE].values()], [*is_open.values()])
 
 
-def paired(changes: Iterable[LoggedChange]) -> Iterator[LoggedChange]:
-    """Yield changes in the order of their positions, with two images of an update as one.
-
-    Full images stay as they are. They say the same in two changes, and so they do if a stream reads
-    them in two batches.
-    """
-    ordered = sorted(changes, key=lambda one: one.position)
-    yield from (one for one in ordered if one.image == "full")
-    placed = [(one, one.change) for one in ordered if one.image != "full"]
-    for one, change in pair_placed(placed, size=len(placed) or 1):
-        yield one._replace(change=change)
+def place_of(row: Mapping[str, Any], number: int) -> tuple[Any, ...]:
+    """Return what tells an element from all others: its place, or without any a number of ours."""
+    place = tuple(row[name] for name in ELEMENT_PLACE)
+    return place if row["offset"] is not None or row["number"] is not None else (number,)
 
 
-class TableChanges(NamedTuple):
-    """All changes of one table.
-
-    Attributes:
-        mutations: What they do to rows, by the keys as `key_text`.
-        truncates: Truncates of the table.
-    """
-
-    mutations: dict[str, list[tuple[RowMutation, ChangeNote]]]
-    truncates: list[tuple[Order, ChangeNote]]
+def truncates_of(rows: Iterable[Row]) -> list[tuple[Order, ChangeNote]]:
+    """Return truncates that have a sequence, as tables apply them; others are left out."""
+    return [
+        (Order(sequence_of(Sequence(**row["sequence"])), position_in(row)), note_of(row))
+        for row in rows
+        if row["sequence"] is not None
+    ]
 
 
-def table_changes(
-    changes: Iterable[LoggedChange], truncates: Iterable[LoggedChange]
-) -> TableChanges:
-    """Return what changes of a table do to its rows, with the images of updates paired.
-
-    Truncates without a sequence are left out, as tables do.
-    """
-    found = TableChanges(defaultdict(list), [*truncates_of(truncates)])
-    for one in paired(changes):
-        for mutation in mutations(one.change, one.position):
-            found.mutations[key_text(mutation.key)].append((mutation, one.note))
-    return found
-
-
-def keyed_mutations(changes: Iterable[LoggedChange]) -> TableMutations:
-    """Return what changes do to rows, by the keys as `key_text`, with the changes' numbers."""
-    found: TableMutations = {}
-    for number, one in enumerate(changes):
-        for mutation in mutations(one.change, one.position):
-            key = key_text(mutation.key)
-            found.setdefault(key, []).append(KeyedMutation(key, mutation, number))
-    return found
-
-
-def truncates_of(controls: Iterable[LoggedChange]) -> Iterator[tuple[Order, ChangeNote]]:
-    """Yield the truncates among control events that have a sequence."""
-    for one in controls:
-        if one.change.op == TRUNCATE and one.change.sequence is not None:
-            yield Order(sequence_of(one.change.sequence), one.position), one.note
+def note_of(row: Mapping[str, Any]) -> ChangeNote:
+    """Return what a version says of the change of a row."""
+    return ChangeNote(row["op"], row["event_time"])

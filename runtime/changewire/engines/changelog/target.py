@@ -12,8 +12,8 @@ from changewire.engines.changelog.folders import Folder
 from changewire.engines.changelog.keys import either, parsed
 from changewire.engines.json_rows import KEY, ROW
 from changewire.framing import FramingError
-from changewire.tables.metadata import COLUMN, state_from
 from changewire.tables.order import Order
+from changewire.tables.row_state import COLUMN, state_from
 from changewire.tables.state import State
 
 Verdict = Literal["same", "missing", "left-over", "other-change", "other-values"]
@@ -36,7 +36,7 @@ class StoredRow(Struct, frozen=True):
 
 
 def stored_row(folder: str, key: str) -> StoredRow | None:
-    """Return the row of a key; None if the table has none.
+    """Return the row of a key; None if the table has none, or one that is flagged as deleted.
 
     Args:
         folder: Folder of the table.
@@ -53,17 +53,21 @@ def stored_row(folder: str, key: str) -> StoredRow | None:
     names = parsed(key)
     for row in _of_text(table, key) if is_json else _of_columns(table, names):
         metadata = row.pop(COLUMN)
+        order = _order(folder, metadata)
+        if metadata["deleted"]:
+            return None
         values = parsed(row[ROW]) if is_json else row
         rest = {name: value for name, value in values.items() if name not in names}
-        return StoredRow(_order(folder, metadata, rest), rest, is_json)
+        return StoredRow(order, rest, is_json)
     return None
 
 
-def _order(folder: str, metadata: Mapping[str, Any], values: Mapping[str, Any]) -> Order:
+def _order(folder: str, metadata: Mapping[str, Any]) -> Order:
     try:
-        return state_from(metadata, values).order
-    except (ValueError, MsgspecError) as error:
-        raise FramingError(folder, None, f"its metadata cannot be read ({error})") from None
+        return state_from(metadata, None).order
+    except (KeyError, TypeError, MsgspecError):
+        text = f"its column {COLUMN!r} has another layout: this changewire did not make it"
+        raise FramingError(folder, None, text) from None
 
 
 def _of_text(table: Folder, key: str) -> Iterator[dict[str, Any]]:

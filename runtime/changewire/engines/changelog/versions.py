@@ -1,32 +1,35 @@
-"""Every version of the rows of one table, from a change log, without Spark."""
+"""Every version of the rows of one table, key by key: in one process, or in tasks of Spark."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
 import pyarrow as pa
+from msgspec import UNSET
 
-from changewire.engines.changelog.logged import TIME, TableChanges
+from changewire.engines.changelog.effects import Effect
+from changewire.engines.changelog.logged import TIME, note_of
+from changewire.engines.changelog.shapes import GROUP, Shape
 from changewire.engines.errors import OutputError
-from changewire.engines.json_rows import KEY, ROW, packed
-from changewire.engines.kept import as_pairs
-from changewire.tables.metadata import COLUMN
+from changewire.tables.merge import Stored, merged
+from changewire.tables.order import OLDEST, Order
+from changewire.tables.row_state import COLUMN, row_state
 from changewire.tables.state import tombstone
 from changewire.tables.version_rows import (
     SPAN_COLUMNS,
+    ChangeNote,
     VersionNames,
     noted_states,
     version_metadata,
 )
 from changewire.tables.versions import versions_of
-from changewire_messages.tables.arrow import ORDER_FIELDS, ROW_END, VERSION_METADATA
+from changewire_messages.tables.arrow import ORDER_FIELDS, ROW_STATE, VERSION_METADATA
 
 _SEQUENCE: Final = ORDER_FIELDS.field("sequence").type
 _BATCH: Final = 1024
-_TIMED: Final = frozenset({"event_time", "metadata", COLUMN})
-"""Columns that have times of changes."""
 
 SPAN_TYPES: Final[dict[VersionNames, dict[str, pa.DataType]]] = {
     "plain": {"valid_from": TIME, "valid_to": TIME, "is_current": pa.bool_(), "op": pa.string()},
@@ -35,95 +38,92 @@ SPAN_TYPES: Final[dict[VersionNames, dict[str, pa.DataType]]] = {
 """Types of the columns of `SPAN_COLUMNS`."""
 
 
-ENDS: Final = pa.schema([pa.field(KEY, pa.string()), *ROW_END])
-"""Columns of the deletes that are kept beside a table of versions; truncates have no key."""
+class Versions:
+    """Makes the versions of rows. It pickles.
 
-
-def check_spans(there: Collection[str], names: VersionNames, table: str) -> None:
-    """Check that a table of versions has the columns of some names.
-
-    Raises:
-        OutputError: It was made with other names.
+    Attributes:
+        shape: How rows are given.
+        schema: Columns of versions.
     """
-    lacking = [name for name in SPAN_TYPES[names] if name not in there]
-    if lacking:
-        raise OutputError(
-            f"{table}: it has no columns {', '.join(lacking)}, so it was made with other "
-            f"history_names than {names!r}; give those, or drop it and the table of its deletes"
-        )
+
+    def __init__(
+        self, shape: Shape, truncates: Sequence[tuple[Order, ChangeNote]], names: VersionNames
+    ) -> None:
+        """Remember how rows are given, the truncates of the table, and how columns are named.
+
+        Raises:
+            OutputError: Rows have columns that versions have too.
+        """
+        self.shape = shape
+        fields = {**SPAN_TYPES[names], COLUMN: VERSION_METADATA}
+        _check_names(shape.columns.names, fields)
+        self.schema = pa.schema([*shape.columns, *fields.items()])
+        self._truncates = truncates
+        self._names: VersionNames = names
+
+    def rows(self, effects: Sequence[Effect]) -> Iterator[dict[str, Any]]:
+        """Yield the versions of one row, oldest first, by all that changes do to it.
+
+        Raises:
+            OutputError: A change does not fit the columns.
+        """
+        named, found = self.shape.mutations(effects)
+        states = noted_states(zip(found, map(note_of, effects), strict=True))
+        notes = dict(self._truncates) | {state.order: note for state, note in states}
+        gone = [tombstone(order) for order, _ in self._truncates]
+        for version in versions_of([*(state for state, _ in states), *gone]):
+            metadata = version_metadata(version, notes)
+            row = self.shape.row(named, dict(version.values))
+            yield {**row, **SPAN_COLUMNS[self._names](metadata), COLUMN: metadata}
 
 
-def columns_fault(rows: Iterable[str], names: VersionNames) -> str | None:
-    """Return why rows with some columns cannot have versions; None if they can."""
-    spans = {name.lower() for name in (*SPAN_TYPES[names], COLUMN)}  # as Spark sees names
-    taken = sorted(name for name in rows if name.lower() in spans)
-    if not taken:
-        return None
-    return (
-        f"rows have columns of the names {', '.join(taken)}, which a table of versions has too; "
-        "other names for these avoid it"
-    )
+class Newest:
+    """Makes the rows that a table has now. It has the attributes of `Versions`."""
+
+    def __init__(self, shape: Shape, truncates: Sequence[tuple[Order, ChangeNote]]) -> None:
+        """Remember how rows are given, and the newest truncate of the table.
+
+        Raises:
+            OutputError: Rows have a column of the name `COLUMN`.
+        """
+        self.shape = shape
+        _check_names(shape.columns.names, (COLUMN,))
+        self.schema = pa.schema([*shape.columns, (COLUMN, ROW_STATE)])
+        self._floor = max((order for order, _ in truncates), default=OLDEST)
+
+    def rows(self, effects: Sequence[Effect]) -> Iterator[dict[str, Any]]:
+        """Yield one row, by all that changes do to it; nothing if it is deleted.
+
+        Raises:
+            OutputError: A change does not fit the columns.
+        """
+        named, found = self.shape.mutations(effects)
+        ordered = sorted(found, key=lambda mutation: mutation.position)
+        state = merged(Stored(), ordered, self._floor, Counter())
+        if state is not UNSET and state is not None and state.values is not None:
+            yield {**self.shape.row(named, dict(state.values)), COLUMN: row_state(state)}
 
 
-def versions_type(names: VersionNames) -> pa.Schema:
-    """Return the columns of versions whose rows are JSON text."""
-    return pa.schema([(KEY, pa.string()), (ROW, pa.string()), *span_fields(names)])
+def by_key(effects: Iterable[Effect], make: Versions | Newest) -> pa.Table:
+    """Return what is made of each row, in the order of keys; memory holds all effects."""
+    groups: dict[str, list[Effect]] = {}
+    for one in make.shape.keyed(effects):
+        groups.setdefault(one[GROUP], []).append(one)
+    rows = (row for _, of_key in sorted(groups.items()) for row in make.rows(of_key))
+    return pa.Table.from_batches(batched(rows, make.schema), make.schema)
 
 
-def span_fields(names: VersionNames) -> list[tuple[str, pa.DataType]]:
-    """Return the columns of versions beside those of their rows."""
-    return [*SPAN_TYPES[names].items(), (COLUMN, VERSION_METADATA)]
-
-
-def version_table(changes: TableChanges, names: VersionNames) -> pa.Table:
-    """Return the versions of all rows of a table, those of a row together, oldest first."""
-    return tabled(_rows(changes, names), versions_type(names))
-
-
-def tabled(rows: Iterator[dict[str, Any]], schema: pa.Schema) -> pa.Table:
-    """Return rows as a table."""
-    batches: list[pa.RecordBatch] = []
+def batched(rows: Iterator[dict[str, Any]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Yield rows by batches."""
     while some := [*islice(rows, _BATCH)]:
-        batches.append(pa.RecordBatch.from_pylist(some, schema))
-    return pa.Table.from_batches(batches, schema)
+        yield pa.RecordBatch.from_pylist(some, schema)
 
 
-def _rows(changes: TableChanges, names: VersionNames) -> Iterator[dict[str, Any]]:
-    truncates = [tombstone(order) for order, _ in changes.truncates]
-    of_table = dict(changes.truncates)
-    for key, mutations in sorted(changes.mutations.items()):
-        found = noted_states(mutations)
-        notes = of_table | {state.order: note for state, note in found}
-        for version in versions_of([*(state for state, _ in found), *truncates]):
-            row = {KEY: key, ROW: packed(key, version.values)}
-            yield {**row, **version_columns(version_metadata(version, notes), names)}
-
-
-def version_columns(metadata: Mapping[str, Any], names: VersionNames) -> dict[str, Any]:
-    """Return the columns of a version beside those of its row, as Arrow takes them."""
-    return {**SPAN_COLUMNS[names](metadata), COLUMN: as_arrow(metadata)}
-
-
-def plain_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of batches, times of changes in microseconds and maps as dictionaries."""
-    for batch in batches:
-        columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-        for name in _TIMED & columns.keys():
-            columns[name] = columns[name].cast(_without_times(columns[name].type))
-        plain = pa.RecordBatch.from_arrays([*columns.values()], [*columns])
-        yield from plain.to_pylist(maps_as_pydicts="strict")
-
-
-def _without_times(kind: pa.DataType) -> pa.DataType:
-    """Return a type with numbers in place of times: Python has no years beyond 9999."""
-    if pa.types.is_timestamp(kind):
-        return pa.int64()
-    if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_without_times(field.type)) for field in kind])
-    return pa.list_(_without_times(kind.value_type)) if pa.types.is_list(kind) else kind
-
-
-def as_arrow(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the column `COLUMN` of a version with its maps as Arrow takes maps."""
-    later = metadata["later"]
-    return {**as_pairs(metadata), "later": later and [as_pairs(one) for one in later]}
+def _check_names(rows: Iterable[str], others: Iterable[str]) -> None:
+    taken = {name.lower() for name in others}  # as Spark sees names
+    both = sorted(name for name in rows if name.lower() in taken)
+    if both:
+        raise OutputError(
+            f"rows have columns of the names {', '.join(both)}, which a table of versions has too; "
+            "other names for these avoid it"
+        )

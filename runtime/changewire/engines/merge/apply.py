@@ -21,8 +21,9 @@ from changewire.engines.arrow.messages import Messages, opener
 from changewire.engines.counts import Counts
 from changewire.engines.effects import EffectsDecoder
 from changewire.engines.layout import DEAD_LETTER
+from changewire.engines.log_rows import log_rows, refused_rows
 from changewire.engines.merge.facts import known_log
-from changewire.engines.merge.log import LocalLog, log_rows, refused_rows, with_effects
+from changewire.engines.merge.log import LocalLog, with_effects
 from changewire.engines.merge.merging import Merges
 from changewire.engines.merge.options import LocalOptions, local_options
 from changewire.engines.options import MAX_NEW_TABLES, Limit, allowed
@@ -115,8 +116,8 @@ def apply_changes(
         progress: Called after each batch with the number of messages so far.
 
     Returns:
-        What the run held, and in ``tables`` what it did to tables; ``already_in_log`` are elements
-        that were left out of the log.
+        What the run held; in ``tables`` what it did to tables; in ``already_in_log`` how many
+        elements were left out of the log.
 
     Raises:
         ValueError: An argument is not valid, a path is none that delta-rs takes, or messages have
@@ -185,7 +186,8 @@ class Run:
         self._log = LocalLog(options.log, options.routing.template.text)
         known = known_log(self._log, options.routing, with_truncates=options.apply_as_truncates)
         self._merges = Merges(options, self._log, known)
-        self._counts, self._first, self._number = Counts(), Letters(), 0
+        self._counts, self._first = Counts(), Letters()
+        self._number = self._known = 0
 
     def apply(self, messages: Messages, shape: str, batch_size: int) -> Outcome:
         """Apply the changes of messages; the arguments and errors are those of `apply_changes`."""
@@ -210,6 +212,7 @@ class Run:
             first_dead_letters=[letter for _, letter in self._first],
             tables=tables,
             native=None if self.decoder.kernel is None else self.decoder.kernel.counts,
+            already_in_log=self._known,
         )
 
     def _batch(self, rows: pa.Table) -> None:
@@ -222,7 +225,7 @@ class Run:
             self._log.merged_to(self._log.version)
             self._refuse(new, refused)
         self._number += 1
-        self._merges.counts["already_in_log"] += len(rows) - len(new)
+        self._known += len(rows) - len(new)
         if self._progress is not None:
             self._progress(self._counts.messages)
 

@@ -17,9 +17,9 @@ import pyarrow.dataset as ds
 from changewire.engines.effects import EFFECTS
 from changewire.engines.layout import CHANGE
 from changewire.engines.log import ELEMENT_PLACE
-from changewire.engines.merge.facts import is_lone_before
 from changewire.engines.merge.log import READ, LocalLog, with_effects
 from changewire.engines.merge.mutations import NUMBER
+from changewire.engines.python.groups import is_lone_before
 from changewire.tables.mutations import DELETE
 from changewire.tables.order import ChangePosition, position_in
 from changewire.tables.routing import NAMES

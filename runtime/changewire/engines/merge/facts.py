@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -14,6 +15,7 @@ from deltalake import DeltaTable
 from changewire.engines.known import KnownLog, SourceFacts
 from changewire.engines.layout import CHANGE, CONTROL
 from changewire.engines.merge.log import LocalLog
+from changewire.engines.python.groups import is_lone_before
 from changewire.tables.mutations import DELETE, WRITES
 from changewire.tables.names import Target
 from changewire.tables.order import Order, position_in
@@ -25,7 +27,6 @@ _READ: Final = (
     *("kind", "op", "source", "key", "before_key", "before", "after", "sequence", "attributes"),
     *_PLACE,
 )
-_UPDATE: Final = "update"
 
 
 @dataclass
@@ -38,6 +39,7 @@ class Facts:
         lost: Numbers of truncates without a sequence.
         changes: How many changes there are.
         keyless: How many of them have no key.
+        controls: How many control events there are, by their operations.
     """
 
     of: dict[RouteKey, SourceFacts] = field(default_factory=dict)
@@ -45,6 +47,7 @@ class Facts:
     lost: list[int] = field(default_factory=list)
     changes: int = 0
     keyless: int = 0
+    controls: Counter[str] = field(default_factory=Counter)
 
     def add(self, key: RouteKey, facts: SourceFacts, rows: Iterable[int]) -> None:
         """Add what is known of a source, and its rows."""
@@ -59,6 +62,8 @@ def facts_of(rows: pa.Table, *, with_truncates: bool) -> Facts:
     has_key = pc.and_(is_change, pc.is_valid(rows["key"]))
     found.changes = pc.sum(is_change).as_py() or 0
     found.keyless = found.changes - (pc.sum(has_key).as_py() or 0)
+    controls = rows.filter(pc.equal(rows["kind"], CONTROL))["op"].value_counts().to_pylist()
+    found.controls.update({one["values"]: one["counts"] for one in controls})
     keyed = rows.append_column("row", pa.array(range(len(rows)), pa.int64())).filter(has_key)
     for group in _groups(keyed):
         key = Source(**{name: group[name] for name in NAMES}), group["route"]
@@ -71,14 +76,6 @@ def facts_of(rows: pa.Table, *, with_truncates: bool) -> Facts:
     if with_truncates:
         _add_truncates(found, rows)
     return found
-
-
-def is_lone_before(rows: pa.Table) -> Any:
-    """Return which rows are a before image without its after image."""
-    minor = pc.struct_field(rows["sequence"], "minor")
-    is_first = pc.or_kleene(pc.is_null(minor), pc.equal(minor, 0))
-    is_half = pc.and_(pc.is_null(rows["after"]), pc.is_valid(rows["before"]))
-    return pc.and_(pc.and_(pc.equal(rows["op"], _UPDATE), is_half), is_first)
 
 
 def known_log(log: LocalLog, routing: Routing, *, with_truncates: bool) -> KnownLog:

@@ -78,8 +78,6 @@ def decided(  # noqa: PLR0917 - the parts of one decision
                 state = state_after(becomes, one, floor)
                 row = {**shape.row(key, state.values), **named[key], COLUMN: row_state(state)}
                 rows.append({**row, mark: True})
-        except MemoryError:
-            raise
         except Exception as error:  # noqa: BLE001 - one key must not end the run
             why = apply_failed(error, "", _STEP)
             numbers = (change[NUMBER] for change in changes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -14,16 +14,15 @@ from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from deltalake.exceptions import DeltaError
 
 from changewire.engines.effects import EFFECTS
-from changewire.engines.elements import decoded_schema
-from changewire.engines.layout import DEAD_LETTER, RECORD_PLACE
+from changewire.engines.layout import RECORD_PLACE
 from changewire.engines.log import (
-    ATTEMPT,
     ELEMENT_PLACE,
     LOG_COLUMNS,
     REFUSED,
     STATISTICS,
     STATISTICS_OPTION,
 )
+from changewire.engines.log_rows import lacking, log_schema
 from changewire.engines.logged_effects import effects_of_logged
 from changewire.engines.merge.delta import (
     between,
@@ -34,8 +33,6 @@ from changewire.engines.merge.delta import (
     tables_in,
 )
 from changewire.engines.retries import retried
-from changewire.tables.routing import Refusal
-from changewire.version import VERSION
 from changewire_messages.tables.arrow import ROW_MUTATION
 
 _EFFECTIVE: Final = (
@@ -137,17 +134,9 @@ class LocalLog:
 
     def lacking(self, rows: pa.Table) -> pa.Table:
         """Return the elements of decoded rows that the log does not have, each once."""
-        places = [*zip(*(rows[name].to_pylist() for name in ELEMENT_PLACE), strict=True)]
-        found = {*self._places(rows, {*places})}
-        keep = [not (place in found or found.add(place)) for place in places]  # type: ignore[func-returns-value]
-        return rows if all(keep) else rows.filter(pa.array(keep, pa.bool_()))
-
-    def _places(self, rows: pa.Table, wanted: Collection[Any]) -> Iterator[Any]:
         # Statistics let whole files be skipped.
         every = pc.scalar(True)  # noqa: FBT003 - a value of Arrow
-        for part in self.rows(ELEMENT_PLACE, every, files=between(rows, RECORD_PLACE)):
-            places = zip(*(part[name].to_pylist() for name in ELEMENT_PLACE), strict=True)
-            yield from (place for place in places if place in wanted)
+        return lacking(rows, self.rows(ELEMENT_PLACE, every, files=between(rows, RECORD_PLACE)))
 
     def append(self, rows: pa.Table) -> None:
         """Append rows of a log as the version after the one that was read, or not at all.
@@ -197,35 +186,6 @@ class LocalLog:
             )
 
 
-def log_schema() -> pa.Schema:
-    """Return the columns of a log."""
-    fields = {field.name: field for field in decoded_schema()}
-    fields |= {"version": pa.field("version", pa.string()), ATTEMPT: pa.field(ATTEMPT, pa.int32())}
-    return pa.schema([fields[name] for name in LOG_COLUMNS])
-
-
-def log_rows(rows: pa.Table) -> pa.Table:
-    """Return decoded rows with the columns of a log."""
-    is_dead = pc.equal(rows["kind"], DEAD_LETTER)
-    version = pc.if_else(is_dead, pa.scalar(VERSION), pa.scalar(None, pa.string()))
-    attempt = pa.repeat(pa.scalar(0, pa.int32()), len(rows))
-    return _named({"version": version, ATTEMPT: attempt}, rows)
-
-
-def refused_rows(rows: pa.Table, refused: Mapping[int, Refusal], format: str) -> pa.Table:
-    """Return the rows that say why changes are refused, by their numbers in decoded rows."""
-    numbers = sorted(refused)
-    found = log_rows(rows.take(pa.array(numbers, pa.int64())))
-    texts = {
-        "kind": [REFUSED] * len(numbers),
-        "format": [format] * len(numbers),
-        "code": [refused[number].code for number in numbers],
-        "pointer": [refused[number].pointer for number in numbers],
-        "message": [refused[number].text for number in numbers],
-    }
-    return _named({name: pa.array(column, pa.string()) for name, column in texts.items()}, found)
-
-
 def with_effects(rows: pa.Table) -> pa.Table:
     """Return rows of a log with the column `EFFECTS`, as decoded rows have it."""
     changes = zip(rows["kind"].to_pylist(), rows.select([*_EFFECTIVE]).to_pylist(), strict=True)
@@ -234,12 +194,6 @@ def with_effects(rows: pa.Table) -> pa.Table:
         for kind, row in changes
     ]
     return rows.append_column(EFFECTS, pa.array(found, pa.list_(ROW_MUTATION)))
-
-
-def _named(columns: Mapping[str, Any], rows: pa.Table) -> pa.Table:
-    """Return rows with the columns of a log, some of which are given."""
-    found = {name: columns[name] if name in columns else rows[name] for name in LOG_COLUMNS}
-    return pa.table(found, log_schema())
 
 
 def _has_rows(commit: Mapping[str, Any]) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from changewire.engines.applied import not_applied
 from changewire.engines.errors import KeysMissingError, StreamError
 from changewire.engines.known import KnownLog
 from changewire.engines.merge.befores import Moved, moved
@@ -78,7 +79,7 @@ class Merges:
         )
         refused = refused_in(rows, facts, routes, reasons)
         befores = self._moved(rows, facts, refused)
-        deleted = known.deleted(planned)
+        deleted = known.deleted(planned, are_flagged=options.keeps_deleted)
         for target, one in planned.items():
             if one.shape is not None:
                 table = TableMerge(
@@ -90,6 +91,8 @@ class Merges:
                 refused |= failures
         known.add(facts.of)
         self.counts += Counter(key_missing=facts.keyless, refused=len(refused))
+        with_truncates = options.apply_as_truncates
+        self.counts += not_applied(facts.controls, with_truncates=with_truncates)
         return refused
 
     def check_keys(self, rows: pa.Table) -> None:
@@ -158,8 +161,9 @@ class TableMerge:
         floor = max(merges.known.truncated(self.target), truncate)
         if truncate > OLDEST:
             counts["deleted"] += table.truncate(floor)
-        found, failures = shape.fitted(mutations)
+        found, failures, rounded = shape.fitted(mutations)
         counts["sequence_inherited"] += found["major"].null_count
+        counts["rounded_numbers"] += rounded
         hard = self._hard(found, table)
         mark = _free(_DECIDED, shape)
         deletes = self._deletes(found)
@@ -211,7 +215,7 @@ class TableMerge:
     def _deletes(self, found: pa.Table) -> dict[str, Order]:
         """Return the deletes in the log of keys that have a change which may be older."""
         merges, deleted = self.merges, self.deleted
-        if merges.options.keeps_deleted or deleted is None or not len(found):
+        if deleted is None or not len(found):
             return {}
         writes = found.filter(pc.not_equal(found["kind"], DELETE))
         is_late = pc.fill_null(pc.less_equal(writes["major"], deleted), True)  # noqa: FBT003

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from changewire.engines.effects import EFFECTS
 from changewire.engines.layout import CHANGE, POSITION
-from changewire.engines.merge.facts import is_lone_before
+from changewire.engines.python.groups import is_lone_before
 from changewire.tables.mutations import DELETE, FULL
 from changewire.tables.order import Order
 from changewire.tables.row_state import ORDER, order_from

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from changewire.changes.connect.reads import ROUNDED_NUMBER
 from changewire.engines.json_rows import COMMENTS, KEY, ROW, packed, unpacked
 from changewire.engines.merge.mutations import NUMBER
 from changewire.engines.typed.fitted import STEP, built, fitted_texts, key_cells, row_cells
@@ -34,10 +35,12 @@ class Fitted(NamedTuple):
     Attributes:
         mutations: Those that fit the table.
         failures: Why changes do not, by their numbers.
+        rounded: How many numbers were rounded.
     """
 
     mutations: pa.Table
     failures: dict[int, Refusal]
+    rounded: int = 0
 
 
 class JsonShape:
@@ -121,7 +124,8 @@ class TypedShape:
         good = pa.array([why is None for why in failures], pa.bool_())
         numbers = zip(found[NUMBER].to_pylist(), failures, strict=True)
         why = {number: why for number, why in numbers if why is not None and number is not None}
-        return Fitted(pa.table(columns).filter(good), why)
+        rounded = sum(one.leniencies.count(ROUNDED_NUMBER) for one in each)
+        return Fitted(pa.table(columns).filter(good), why, rounded)
 
     def key_text(self, row: Mapping[str, Any]) -> str:
         """Return the text of the key of a row of the table."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,7 +17,8 @@ from changewire.engines.outputs import place_order
 Letters: TypeAlias = list[tuple[Any, dict[str, Any]]]
 """Dead letters, each with what orders it."""
 
-_MICROSECONDS_AN_HOUR = 3_600_000_000
+_UPDATE: Final = "update"
+_MICROSECONDS_AN_HOUR: Final = 3_600_000_000
 
 
 def count(rows: pa.RecordBatch, counts: Counts) -> None:
@@ -34,9 +35,18 @@ def _changes(rows: pa.RecordBatch) -> dict[str, pa.Array]:
     parts = dict(zip(source.type.names, source.flatten(), strict=True))
     return {
         "op": rows.column("op"),
+        "is_before": is_lone_before(rows),
         **{name: parts[name] for name in ("database", "schema", "table")},
         "hour": _hours(rows.column("event_time").cast(pa.int64())),
     }
+
+
+def is_lone_before(rows: pa.RecordBatch | pa.Table) -> Any:
+    """Return which rows are a before image without its after image."""
+    minor = pc.struct_field(rows["sequence"], "minor")
+    is_first = pc.or_kleene(pc.is_null(minor), pc.equal(minor, 0))
+    is_half = pc.and_(pc.is_null(rows["after"]), pc.is_valid(rows["before"]))
+    return pc.and_(pc.and_(pc.equal(rows["op"], _UPDATE), is_half), is_first)
 
 
 def _variants(rows: pa.RecordBatch) -> dict[str, pa.Array]:

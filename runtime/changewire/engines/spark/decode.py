@@ -22,6 +22,7 @@ from changewire.engines.layout import CHANGE, CONTROL, INPUT_COLUMNS, OUTPUTS
 from changewire.engines.spark import arrow_types
 from changewire.engines.spark.frames import Frames, counted, totals
 from changewire.engines.spark.observed import delivered
+from changewire.engines.spark.parts import is_lone_before
 from changewire.engines.spark.row_type import row_type
 from changewire.engines.spark.tally import KernelTally, tally_of
 from changewire.engines.spark.types import HEADERS, INPUT, ROWS, nullable, typed_schema
@@ -236,6 +237,20 @@ def input_of(messages: DataFrame) -> DataFrame:
     return messages.select(*(column.alias(name) for name, column in columns.items()))
 
 
+def check_positions(messages: DataFrame) -> None:
+    """Check that messages have positions, by which a log knows them again.
+
+    Raises:
+        ValueError: They have none.
+    """
+    names = {*messages.columns}
+    if not ({"topic", "partition", "offset"} <= names or {"path", "number"} <= names):
+        raise ValueError(
+            "messages need positions, by which the log knows them again: the columns topic, "
+            "partition and offset, or path and number; read files by changewire.spark.stream_files"
+        )
+
+
 def _with_null_headers(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return a batch with NULL in place of no headers, as Kafka's source has it."""
     if "headers" not in batch.schema.names:
@@ -256,6 +271,7 @@ def group_columns() -> list[Column]:
     source = F.col("source")
     return [
         *(F.col(name) for name in ("kind", "op", "code", "leniencies")),
+        F.coalesce(is_lone_before(), F.lit(False)).alias("is_before"),  # noqa: FBT003 - a column
         *(source[name].alias(name) for name in ("database", "schema", "table")),
         F.floor(F.unix_seconds("event_time") / 3600).alias("hour"),
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from typing import Final
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -13,6 +14,10 @@ from changewire.engines.spark.decode import BatchFunction
 from changewire.engines.spark.types import INPUT
 from changewire.framing import expand
 from changewire.framing.shapes import read_together
+
+_FILES: Final = "path string, modificationTime timestamp, length long, content binary"
+"""Columns of https://spark.apache.org/docs/latest/sql-data-sources-binaryFile.html; the content is
+not read."""
 
 
 def read_files(spark: SparkSession, paths: Sequence[str], *, shape: str = "auto") -> DataFrame:
@@ -32,10 +37,30 @@ def read_files(spark: SparkSession, paths: Sequence[str], *, shape: str = "auto"
     return table.repartitionByRange(max(len(files), 1), "task").mapInArrow(_reader(shape), INPUT)
 
 
+def stream_files(spark: SparkSession, folder: str, *, shape: str = "auto") -> DataFrame:
+    """Return the messages of the files in a folder as a stream, each with its path and number.
+
+    A file is read when it has come to the folder, and must be whole then: rename it into place.
+    Files whose names begin with ``_`` or ``.`` are left out.
+
+    Args:
+        spark: The session.
+        folder: Folder that every worker can open.
+        shape: Shape of the files, see `changewire.framing.SHAPES`.
+    """
+    files = spark.readStream.format("binaryFile").schema(_FILES).load(folder).select("path")
+    return files.mapInArrow(_reader(shape), INPUT)
+
+
+def _local(path: str) -> str:
+    """Return a path as Python opens it: Spark puts a scheme before it, and escapes nothing."""
+    return path.removeprefix("file://").removeprefix("file:")
+
+
 def _reader(shape: str) -> BatchFunction:
     def each(paths: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in paths:
-            files = batch.column("path").to_pylist()
+            files = map(_local, batch.column("path").to_pylist())
             yield from batches(
                 chain.from_iterable(read_together(path, shape=shape) for path in files)
             )

@@ -11,6 +11,7 @@ from changewire.changes import embedded
 from changewire.changes.decode_options import DecodeOptions
 from changewire.changes.schemas import MOST_SCHEMAS
 from changewire.codec import codec
+from changewire.codec.border import RESOURCE_ERRORS
 from changewire.engines.effects import EffectsDecoder
 from changewire.engines.typed.evolve import evolved
 from changewire.engines.typed.json_types import StructJson
@@ -34,6 +35,8 @@ def declared(
             found[fingerprint] = _columns(message, decode_options)
         except ValueError as error:  # noqa: PERF203 - there are few schemas
             unread[fingerprint] = str(error)
+        except RESOURCE_ERRORS:
+            raise
         except Exception as error:  # noqa: BLE001 - one hostile schema must not end the stream
             unread[fingerprint] = f"reading the schema raised {type(error).__name__}"
     return found, unread

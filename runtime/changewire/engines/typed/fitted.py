@@ -36,12 +36,14 @@ class Fitted(NamedTuple):
         named: Columns of the key.
         content: Columns of the row; None for a delete.
         failure: Why it does not fit; None if it does.
+        leniencies: Leniencies that the row needed, such as a number that was rounded.
     """
 
     key: str
     named: dict[str, Any] | None
     content: dict[str, Any] | None
     failure: Refusal | None
+    leniencies: Sequence[str] = ()
 
 
 def key_cells(columns: Iterable[pa.Field]) -> Cells:
@@ -57,19 +59,20 @@ def row_cells(columns: Iterable[pa.Field]) -> Cells:
 def fitted_texts(key: str, after: str | None, of_key: Cells, of_row: Cells) -> Fitted:
     """Return the columns of a change, by the texts of its key and of its row."""
     named = content = failure = None
+    used: list[str] = []
     pointer = "/key"
     try:
         named = _key_columns(key, of_key)
         key = key_text(named)
         pointer = "/after"
-        content = None if after is None else _row_columns(after, of_row)
+        content = None if after is None else _row_columns(after, of_row, used)
     except CellError as error:
         code = "schema-mismatch" if pointer == "/key" else error.issue.code
         expected = f"expected {error.issue.expected}, found {error.issue.actual_type}"
         failure = Refusal(code, f"{pointer}{error.issue.place}", expected)
     except Exception as error:  # noqa: BLE001 - one row must not end the stream
         failure = apply_failed(error, pointer, STEP)
-    return Fitted(key, named, content, failure)
+    return Fitted(key, named, content, failure, used)
 
 
 def built(
@@ -111,15 +114,17 @@ def _key_columns(text: str, cells: Cells) -> dict[str, Any]:
     }
 
 
-def _row_columns(text: str, cells: Cells) -> dict[str, Any]:
-    """Return the columns of a row; those that the table lacks stay in the change log.
+def _row_columns(text: str, cells: Cells, used: list[str]) -> dict[str, Any]:
+    """Return the columns of a row; those that the table lacks stay in the log.
+
+    `used` gets leniencies.
 
     Raises:
         CellError: A value does not fit its column, or two columns are one of the table's.
     """
     row = names_of(tuple(cells)).renamed(_PARSE(text), "", [])
     return {
-        name: None if value is None else cells[name](value, f"/{pointer_token(name)}", [])
+        name: None if value is None else cells[name](value, f"/{pointer_token(name)}", used)
         for name, value in row.items()
         if name in cells
     }

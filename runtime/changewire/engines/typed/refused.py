@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-import pyarrow as pa
 
-from changewire.tables.batch import BatchChange, RowBatch
+from changewire.tables.batch import BatchChange
 from changewire.tables.routing import TRUNCATE, Refusal, RouteKey
 
 
@@ -70,26 +69,3 @@ class LostTruncates(RefusedRows):
     def takes(self, change: BatchChange, row: Mapping[str, Any]) -> bool:  # noqa: ARG002 - as above
         """Whether a change is one of them."""
         return change.route[1] == TRUNCATE and not change.order.sequence
-
-
-def refused_in(
-    changes: RowBatch, rows: pa.Table, reasons: Sequence[RefusedRows]
-) -> dict[int, Refusal]:
-    """Return why changes do not fit their tables, the first reason of several, by their numbers.
-
-    Args:
-        changes: The changes.
-        rows: Their decoded rows.
-        reasons: Which do not fit, and why.
-    """
-    return dict(_refused(changes, rows, reasons)) if reasons else {}
-
-
-def _refused(
-    changes: RowBatch, rows: pa.Table, reasons: Sequence[RefusedRows]
-) -> Iterator[tuple[int, Refusal]]:
-    fields = rows.select(["key", "after", "schema_fingerprint"]).to_pylist()
-    for one in changes.accepted():
-        takes = (reason.why for reason in reasons if reason.takes(one, fields[one.index]))
-        if (why := next(takes, None)) is not None:
-            yield one.index, why

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import changewire as cw
+
 TYPES = {"id": "LONG", "name": "STRING", "price": "DOUBLE"}
 
 
@@ -38,3 +40,20 @@ def message(
 def records(*values: bytes, start: int = 0, partition: int = 0) -> list[tuple[Any, ...]]:
     """Return messages at consecutive offsets."""
     return [(value, "topic", partition, start + offset) for offset, value in enumerate(values)]
+
+
+def message_of(change: cw.Change) -> bytes:
+    """Return a drawn change as DataWorks says it."""
+    ops = {"delete": "DELETE", "update": "UPDATE_AFTER" if change.after else "UPDATE_BEFOR"}
+    assert change.sequence is not None
+    assert change.source.table is not None
+    assert change.source.database is not None
+    return message(
+        ops.get(change.op, "INSERT"),
+        change.sequence.major,
+        change.after,
+        before=change.key if change.op == "delete" else change.before,
+        table=change.source.table,
+        database=change.source.database,
+        types={"id": "STRING", "a": "DOUBLE", "b": "DOUBLE", "c": "DOUBLE"},
+    )

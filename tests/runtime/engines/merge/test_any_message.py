@@ -28,8 +28,8 @@ from tests.runtime.engines.any_messages import (
     typed_row,
     without,
 )
-from tests.runtime.engines.apply.test_histories import HISTORIES, message
 from tests.runtime.engines.merge.lake import Lake, lake_in
+from tests.runtime.engines.merge.messages import message_of
 from tests.runtime.tables.histories import drawn, of_history
 
 import changewire as cw
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FEW, MANY = 150, 5_000
+HISTORIES = 20
 BATCH = 2_500
 TYPES = {
     "aerospike-json": "name string, age int, premium boolean, balance double, tags array<string>",
@@ -91,7 +92,7 @@ def histories(format: str) -> list[bytes]:
     if format != "dataworks-json":
         return []
     return [
-        message(of_history(number, placed).change)
+        message_of(of_history(number, placed).change)
         for number, delivery in enumerate(drawn(HISTORIES, ("full",)))
         for batch in delivery
         for placed in batch

@@ -12,6 +12,8 @@ import pytest
 from pyspark.sql.types import DecimalType, LongType, StringType, StructField, StructType
 from tests.runtime.engines.merge.lake import Lake
 from tests.runtime.engines.merge.messages import message, records
+from tests.runtime.tables.histories import change, placed
+from tests.runtime.tables.model import key_of
 
 from changewire.engines.errors import OwnerError
 from changewire.engines.spark.log.open import dead_letters, refused
@@ -129,7 +131,9 @@ def test_types_are_given_by_table(spark: SparkSession, tmp_path: Path) -> None:
         )
     )
     types = {"orders": money, "notes": "json", "*": "embedded"}
-    lake.apply_messages(spark, format=FORMAT, rows=types)
+    lines: list[str] = []
+    lake.apply_messages(spark, format=FORMAT, rows=types, metrics=lines.append)
+    assert json.loads(lines[0])["tables"]["rounded_numbers"] == 1
     (order,) = lake.table(spark, "orders").collect()
     assert order["price"] == Decimal("12345678901234567.89")
     assert dict(lake.table(spark, "items").dtypes)["price"] == "double"
@@ -194,6 +198,24 @@ def damage(spark: SparkSession, table: str) -> None:
     ids = ", ".join(f"({number})" for number in range(29, 35))
     extra = f"SELECT c1, 'extra', x._changewire FROM (VALUES {ids}) AS v(c1), ({one}) AS x"  # noqa: S608
     spark.sql(f"INSERT INTO {table} {extra}")
+
+
+@pytest.mark.parametrize("deletes", ["remove", "flag"])
+def test_a_delete_that_names_no_table_reaches_later_tables(
+    spark: SparkSession, tmp_path: Path, deletes: str
+) -> None:
+    """A table that comes later does not get rows that such a delete removed."""
+    lake = Lake(tmp_path)
+    for number, batch in enumerate(
+        (
+            [change("delete", 1, 5, table=None), change(table="u")],
+            [change(key=1, sequence=4, a=1), change(key=2, sequence=4, a=1)],
+            [change("delete", 2, 5, table=None), change(key=3, sequence=5)],
+        )
+    ):
+        lake.send(placed(*batch, start=10 * number))
+        lake.apply(spark, deletes=deletes)
+    assert [*lake.content(spark)["t"]] == [key_of({"id": 3})]
 
 
 def test_tables_are_verified_and_made_anew(spark: SparkSession, tmp_path: Path) -> None:

@@ -249,12 +249,14 @@ def test_a_row_that_moves_to_its_own_key_is_as_the_rule_says(tmp_path: Path) -> 
     assert lake.content() == content(applied(batch)[0]) == {"t": {}}
 
 
-def test_a_late_delete_that_names_no_table_reaches_later_tables(tmp_path: Path) -> None:
+@pytest.mark.parametrize("deletes", ["remove", "flag"])
+def test_a_delete_that_names_no_table_reaches_later_tables(tmp_path: Path, deletes: str) -> None:
     """A table that comes later does not get rows that such a delete removed."""
     lake = Lake(tmp_path)
-    lake.apply(placed(change("delete", 1, 5, table=None)))
-    lake.apply(placed(change(key=1, sequence=4, a=1), change(key=2, sequence=4, a=1), start=9))
-    lake.apply(placed(change("delete", 2, 5, table=None), start=19))
+    lake.apply(placed(change("delete", 1, 5, table=None)), deletes=deletes)
+    writes = placed(change(key=1, sequence=4, a=1), change(key=2, sequence=4, a=1), start=9)
+    lake.apply(writes, deletes=deletes)
+    lake.apply(placed(change("delete", 2, 5, table=None), start=19), deletes=deletes)
     assert lake.content() == {"t": {}}
 
 

@@ -18,7 +18,7 @@ def _interpreted(interpreted: None) -> None:
 
 @pytest.fixture(scope="package")
 def landed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Landed:
-    """Two batches of mixed messages, landed in Parquet. Tests only look at them."""
+    """Two batches of mixed messages, in a log of Delta. Tests only look at them."""
     made = stream(tmp_path_factory.mktemp("landed"), 2)
     notices: list[str] = []
     metrics: list[str] = []

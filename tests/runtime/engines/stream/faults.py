@@ -11,32 +11,23 @@ from unittest.mock import patch
 
 from tests.runtime.engines.stream.streams import Stream
 
-from changewire.engines.layout import OUTPUTS
-from changewire.engines.spark.stream import batch as batches
-from changewire.engines.spark.stream.output import APPENDS
+from changewire.engines.spark.log.place import LogPlace
 
-STEPS = ("counted", *(f"{when} {name}" for name in OUTPUTS for when in ("before", "after")))
+STEPS = ("before the log", "after the log")
 """Steps of a batch; after its last one Spark commits it in the checkpoint."""
 
 
-def ending_at(step: str, sink: str, end: Callable[[], None]) -> Any:
+def ending_at(step: str, end: Callable[[], None]) -> Any:
     """Return a context in which the writing of a batch ends at a step."""
-    check, append = batches.check_dead_letters, APPENDS[sink]
+    append = LogPlace.append
 
-    def appended(rows: Any, output: Any, batch: Any) -> None:
-        if step == f"before {output.name}":
+    def appended(place: LogPlace, rows: Any, query: str, batch: int) -> None:
+        if step == "before the log":
             end()
-        append(rows, output, batch)
-        if step == f"after {output.name}":
-            end()
-
-    def checked(*arguments: Any) -> None:
-        check(*arguments)
+        append(place, rows, query, batch)
         end()
 
-    if step == "counted":
-        return patch.object(batches, "check_dead_letters", checked)
-    return patch.dict(APPENDS, {sink: appended})
+    return patch.object(LogPlace, "append", appended)
 
 
 def kill() -> None:
@@ -50,5 +41,5 @@ if __name__ == "__main__":
     import changewire.spark as cws
 
     session = cws.session(settings(Path(sys.argv[1], "warehouse")))
-    with ending_at(sys.argv[3], sys.argv[2], kill):
-        Stream(Path(sys.argv[1]), sys.argv[2]).land(session)
+    with ending_at(sys.argv[2], kill):
+        Stream(Path(sys.argv[1])).land(session)

@@ -1,4 +1,4 @@
-"""Streams from Parquet files, one file a batch, and what their outputs must hold."""
+"""Streams from Parquet files, one file a batch, and what their log must hold."""
 
 from __future__ import annotations
 
@@ -17,7 +17,19 @@ from tests.support.session import need
 
 import changewire.spark as cws
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.layout import HEADERS, INPUT_COLUMNS
+from changewire.engines.layout import (
+    CHANGE,
+    CHANGE_OPS,
+    CONTROL,
+    DEAD_LETTER,
+    HEADERS,
+    INPUT_COLUMNS,
+)
+from changewire.engines.options import AVAILABLE_NOW, StreamListener, StreamOptions
+from changewire.engines.spark.frames import Frames
+from changewire.engines.spark.log.batch import land_counted
+from changewire.engines.spark.log.place import LogPlace
+from changewire.engines.spark.messages import frames_by
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -34,7 +46,6 @@ TYPE = (
     "headers array<struct<key string, value binary>>"
 )
 AT = datetime(2024, 1, 2, 3, 4, 5, 678000, tzinfo=timezone.utc)
-KINDS = {"changes": "change", "controls": "control", "dead_letters": "dead_letter"}
 
 
 @dataclass
@@ -42,14 +53,16 @@ class Stream:
     """A folder of messages, and the query that lands them.
 
     Attributes:
-        root: Holds messages, checkpoint and outputs.
-        sink: Format of the outputs.
+        root: Holds messages, checkpoint and log.
+        sink: Format of the log.
         sent: All messages so far, by offset.
+        name: Name of the log in a catalog; empty for a path.
     """
 
     root: Path
-    sink: str = "parquet"
+    sink: str = "delta"
     sent: list[bytes | None] = field(default_factory=list)
+    name: str = ""
 
     def __post_init__(self) -> None:
         """Skip the test where the sink was not run with this Spark."""
@@ -82,58 +95,71 @@ class Stream:
         source = spark.readStream.schema(TYPE).option("maxFilesPerTrigger", 1)
         return source.parquet(str(self.root / "messages"))
 
-    def targets(self) -> dict[str, str]:
-        """Return where the outputs are."""
-        return {name: str(self.root / name) for name in KINDS}
+    @property
+    def place(self) -> LogPlace:
+        """The log."""
+        return LogPlace(self.name or str(self.root / "log"), self.sink)
 
     def start(self, spark: SparkSession, **options: Any) -> Any:
-        """Start the query."""
-        wrap: Callable[[cws.DecodedFrames], cws.DecodedFrames] | None = options.pop("wrap", None)
-        rows = options.pop("rows", "json")
-        decoded = cws.decode(self.read(spark), format=FORMAT, rows=rows)
+        """Start the query that counts its batches, as a run of the command line does."""
+        wrap: Callable[[Frames], Frames] | None = options.pop("wrap", None)
+        rows, elements_as = options.pop("rows", "json"), options.pop("elements_as", "changes")
+        named = ("notice", "metrics", "written", "merged")
+        listener = StreamListener(**{name: options.pop(name, None) for name in named})
         chosen: dict[str, Any] = {
-            **self.targets(),
+            "log": self.place.target,
             "checkpoint": str(self.root / "checkpoint"),
             "sink": self.sink,
-            "trigger": {"availableNow": True},
+            "trigger": AVAILABLE_NOW,
             **options,
         }
-        return cws.write_stream(decoded if wrap is None else wrap(decoded), **chosen)
+        stream = StreamOptions(**chosen, listener=listener)
+        decode_options = DecodeOptions(FORMAT, elements_as=elements_as)
+        decoded = frames_by(decode_options, self.read(spark), rows)
+        place = LogPlace(stream.log, stream.sink)
+        return land_counted(decoded if wrap is None else wrap(decoded), place, stream)
 
     def land(self, spark: SparkSession, **options: Any) -> Any:
-        """Run the query over all messages that are there."""
+        """Run that query over all messages that are there."""
         query = self.start(spark, **options)
         cws.await_end(query)
         return query
 
-    def output(self, spark: SparkSession, name: str) -> DataFrame:
-        """Return the rows of an output."""
-        return spark.read.format(self.sink).load(self.targets()[name])
+    def land_plainly(self, spark: SparkSession, **options: Any) -> Any:
+        """Run the query of `changewire.spark.land` over all messages that are there."""
+        query = cws.land(
+            self.read(spark),
+            format=FORMAT,
+            log=self.place.target,
+            checkpoint=str(self.root / "checkpoint"),
+            sink=self.sink,
+            trigger=AVAILABLE_NOW,
+            **options,
+        )
+        cws.await_end(query)
+        return query
 
-    def landed(self, spark: SparkSession) -> dict[str, Counter[tuple[int, int]]]:
-        """Return offset and element of the rows of each output, with how often each is there."""
-        return {
-            name: Counter(
-                (row["offset"], row["element"])
-                for row in self.output(spark, name).select("offset", "element").collect()
-            )
-            for name in KINDS
-        }
+    def log(self, spark: SparkSession) -> DataFrame:
+        """Return the rows of the log."""
+        return self.place.read(spark)
 
-    def expected(self) -> dict[str, Counter[tuple[int, int]]]:
+    def landed(self, spark: SparkSession) -> Counter[tuple[str, int, int]]:
+        """Return kind, offset and element of the rows of the log, with how often each is there."""
+        return Counter(map(tuple, self.log(spark).select("kind", "offset", "element").collect()))
+
+    def expected(self) -> Counter[tuple[str, int, int]]:
         """Return what `landed` must be, from one message after the other."""
         decode_options = DecodeOptions(FORMAT)
-        found: dict[str, Counter[tuple[int, int]]] = {name: Counter() for name in KINDS}
+        found: Counter[tuple[str, int, int]] = Counter()
         for offset, message in enumerate(self.sent):
             for element, (result, _) in enumerate(decode_options.elements(message, b"k")):
                 op = getattr(result, "op", None)
-                changes = {"insert", "update", "upsert", "delete", "read"}
-                name = "changes" if op in changes else "controls" if op else "dead_letters"
-                found[name][offset, element] += 1
+                kind = CHANGE if op in CHANGE_OPS else CONTROL if op else DEAD_LETTER
+                found[kind, offset, element] += 1
         return found
 
 
-def stream(root: Path, batches: int, sink: str = "parquet") -> Stream:
+def stream(root: Path, batches: int, sink: str = "delta") -> Stream:
     """Return a stream with some batches of mixed messages."""
     made = Stream(root, sink)
     for _ in range(batches):

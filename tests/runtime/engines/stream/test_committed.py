@@ -17,6 +17,7 @@ from tests.support.topics import create
 import changewire.spark as cws
 from changewire.engines.counts import ConservationError, Counts
 from changewire.engines.options import BatchId
+from changewire.engines.spark.frames import Frames
 from changewire.engines.spark.jvm import last_progress
 from changewire.engines.spark.stream.committed import BatchProgress, batch_id, read
 
@@ -155,7 +156,7 @@ def test_a_task_that_is_done_again_is_no_loss(spark: SparkSession, tmp_path: Pat
     """Rows that Spark lost and reads once more count on both sides of the comparison."""
     made = stream(tmp_path, 1)
 
-    def lose(batch: BatchId, counts: Counts, decoded: cws.DecodedFrames) -> None:
+    def lose(batch: BatchId, counts: Counts, decoded: Frames) -> None:
         assert (batch.number, counts.messages) == (0, 13)
         decoded.rows.unpersist()
         assert decoded.rows.count() == 15
@@ -196,11 +197,10 @@ def test_offsets_without_a_record_are_counted(
             producer.produce(topic, value)
         producer.commit_transaction()
     heard: list[BatchProgress] = []
-    query = cws.write_stream(
-        cws.decode(cws.read_kafka(spark, options), format=FORMAT),
-        changes=str(tmp_path / "changes"),
-        controls=str(tmp_path / "controls"),
-        dead_letters=str(tmp_path / "dead_letters"),
+    query = cws.land(
+        cws.read_kafka(spark, options),
+        format=FORMAT,
+        log=str(tmp_path / "log"),
         checkpoint=str(tmp_path / "checkpoint"),
         sink="parquet",
         trigger={"availableNow": True},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 import pyarrow as pa
@@ -15,17 +15,17 @@ from tests.runtime.engines.stream.streams import Stream, stream
 from tests.support.session import need
 
 import changewire.spark as cws
-from changewire.engines.spark.stream.output import APPENDS
+from changewire.engines.spark.log.place import LogPlace
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-Append = Callable[[Any, Any, Any], None]
+Append = Callable[..., None]
 
 
 def failing(made: Stream, spark: SparkSession, append: Append) -> pytest.ExceptionInfo[Exception]:
-    """Land a stream whose first output is written by a function that fails."""
-    with patch.dict(APPENDS, {made.sink: append}), pytest.raises(Exception) as caught:  # noqa: PT011
+    """Land a stream whose log is appended to by a function that fails."""
+    with patch.object(LogPlace, "append", append), pytest.raises(Exception) as caught:  # noqa: PT011
         made.land(spark)
     return caught
 
@@ -38,7 +38,7 @@ def raised_by_a_worker(error: Exception) -> Append:
             raise error
         yield from ()
 
-    def append(rows: DataFrame, *_: object) -> None:
+    def append(_place: LogPlace, rows: DataFrame, *_: object) -> None:
         rows.mapInArrow(each, rows.schema).collect()
 
     return append
@@ -79,7 +79,7 @@ def test_an_error_of_delta_is_named_first(spark: SparkSession, tmp_path: Path) -
     place = str(tmp_path / "table")
     spark.range(1).write.format("delta").save(place)
 
-    def append(rows: DataFrame, *_: object) -> None:
+    def append(_place: LogPlace, rows: DataFrame, *_: object) -> None:
         rows.select("topic").write.format("delta").mode("append").save(place)
 
     caught = failing(stream(tmp_path, 1, "delta"), spark, append)
@@ -94,7 +94,7 @@ def test_a_cause_that_only_java_knows_is_named_first(spark: SparkSession, tmp_pa
     spark.range(1).write.format("delta").save(str(place))
     damage_protocol(place)
 
-    def append(rows: DataFrame, *_: object) -> None:
+    def append(_place: LogPlace, rows: DataFrame, *_: object) -> None:
         rows.write.format("delta").mode("append").save(str(place))
 
     caught = failing(stream(tmp_path, 1, "delta"), spark, append)

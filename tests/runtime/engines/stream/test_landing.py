@@ -1,4 +1,4 @@
-"""What a streaming query lands: every element, in the columns of its output."""
+"""What a streaming query lands: every element, in the columns of the log."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow.parquet as pq
 import pytest
+from deltalake import DeltaTable
 from tests.runtime.engines.stream.streams import AT, Landed, stream
 from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
 
 import changewire.spark as cws
 from changewire.engines.counts import ConservationError
 from changewire.engines.options import allowed
+from changewire.engines.spark.frames import Frames
 from changewire.version import VERSION
 
 if TYPE_CHECKING:
@@ -21,29 +22,40 @@ if TYPE_CHECKING:
 
 
 def test_every_element_lands_once(landed: Landed, spark: SparkSession) -> None:
-    """Each element of each message is in exactly one output, once."""
+    """Each element of each message is in the log once."""
     assert landed.stream.landed(spark) == landed.stream.expected()
 
 
 def test_readers_without_spark_see_every_row(landed: Landed) -> None:
-    """Arrow takes no folder of a batch for a hidden one."""
-    places = landed.stream.targets()
-    found = {name: pq.read_table(places[name]).num_rows for name in places}
-    assert found == {name: rows.total() for name, rows in landed.stream.expected().items()}
+    """A log of Delta is a table like any other."""
+    found = DeltaTable(landed.stream.place.target).to_pyarrow_table(columns=["kind"])
+    assert len(found) == landed.stream.expected().total()
+
+
+@pytest.mark.parametrize("sink", ["delta", "parquet", "iceberg"])
+def test_the_plain_query_lands_the_same(spark: SparkSession, tmp_path: Path, sink: str) -> None:
+    """Spark's own sinks append every element once, also when the query goes on later."""
+    made = stream(tmp_path, 1, sink)
+    if sink == "iceberg":
+        made.name = f"ice.{tmp_path.name}.log"
+    made.land_plainly(spark)
+    made.send(mixed_messages())
+    made.land_plainly(spark)
+    assert made.landed(spark) == made.expected()
 
 
 def test_delta_has_statistics_where_files_are_skipped(spark: SparkSession, tmp_path: Path) -> None:
     """Times and places have them, and text has not; later batches leave it at that."""
     made = stream(tmp_path, 2, "delta")
     made.land(spark)
-    log = Path(made.targets()["changes"], "_delta_log")
+    log = Path(made.place.target, "_delta_log")
     texts = [file.read_text(encoding="utf-8") for file in log.glob("*.json")]
     lines = [json.loads(line) for text in texts for line in text.splitlines()]
     (metadata,) = (line["metaData"] for line in lines if "metaData" in line)
-    columns = "event_time,timestamp,topic,partition,offset,path,number"
+    columns = "event_time,timestamp,topic,partition,offset,path,number,sequence.major"
     assert metadata["configuration"] == {"delta.dataSkippingStatsColumns": columns}
     stats = [json.loads(line["add"]["stats"]) for line in lines if "add" in line]
-    assert {*stats[0]["nullCount"]} == {*columns.split(",")}
+    assert {*stats[0]["nullCount"]} == {*columns.split(",")[:-1], "sequence"}
 
 
 def test_sums_are_what_the_source_delivered(landed: Landed) -> None:
@@ -77,38 +89,37 @@ def test_each_batch_has_a_line_to_read(landed: Landed) -> None:
 
 
 def test_dead_letters_have_all_that_is_known(landed: Landed, spark: SparkSession) -> None:
-    """A dead letter has its record whole, the element, why, by what, and when it was refused."""
-    letters = landed.stream.output(spark, "dead_letters").where("offset = 7")
-    row = (
-        letters.drop("reasons", "byte_offset", "path", "number").collect()[0].asDict(recursive=True)
-    )
+    """A dead letter has its record whole, the element, why, and by which version."""
+    letters = landed.stream.log(spark).where("offset = 7 AND kind = 'dead_letter'")
+    names = ("topic", "partition", "offset", "headers", "timestamp", "element", "attempt")
+    reasons = ("code", "pointer", "message", "format", "version", "record_key", "value")
+    row = letters.select(*names, *reasons).collect()[0].asDict(recursive=True)
     assert row.pop("message").startswith("aerospike-json: at /key: ")
     assert row.pop("timestamp").timestamp() == AT.timestamp()
-    assert row.pop("time").timestamp() > AT.timestamp()
-    assert row.pop("query")
     assert bytes(row.pop("value")) == mixed_messages()[7]
     assert row == {
         "topic": "t",
         "partition": 3,
         "offset": 7,
-        "key": b"k",
+        "record_key": b"k",
         "headers": [{"key": "h", "value": b"v"}],
         "element": 1,
+        "attempt": 0,
         "code": "missing-property",
         "pointer": "/key",
         "format": FORMAT,
         "version": VERSION,
-        "batch": 0,
     }
 
 
 def test_dead_letters_can_be_decoded_again(landed: Landed, spark: SparkSession) -> None:
-    """The table of dead letters is itself a table of messages, with the same verdict."""
-    letters = landed.stream.output(spark, "dead_letters").where("element = 0")
-    again = cws.decode(letters, format=FORMAT).dead_letters
+    """Dead letters of a log are messages again, with the same verdict."""
+    letters = cws.dead_letters(spark, landed.stream.place.target).where("element = 0")
+    messages = letters.drop("key").withColumnRenamed("record_key", "key")
+    again = cws.decode(messages, format=FORMAT).dead_letters
     columns = ["offset", "code", "pointer", "key", "topic"]
     assert sorted(map(tuple, again.select(columns).collect())) == sorted(
-        map(tuple, letters.select(columns).collect())
+        map(tuple, messages.select(columns).collect())
     )
 
 
@@ -116,12 +127,12 @@ def test_nothing_is_written_when_an_element_is_lost(spark: SparkSession, tmp_pat
     """A difference between elements and rows stops the query before anything is committed."""
     made = stream(tmp_path, 1)
 
-    def lossy(decoded: cws.DecodedFrames) -> cws.DecodedFrames:
+    def lossy(decoded: Frames) -> Frames:
         return cws.DecodedFrames(decoded.rows.where("offset <> 7 or element <> 1"))
 
     with pytest.raises(ConservationError, match="15 elements, decoded were 14"):
         made.land(spark, wrap=lossy)
-    assert not any(Path(target).exists() for target in made.targets().values())
+    assert not Path(made.place.target).exists()
     assert not list((tmp_path / "checkpoint" / "commits").glob("[0-9]*"))
     made.land(spark)
     assert made.landed(spark) == made.expected()
@@ -136,7 +147,7 @@ def test_a_query_that_refuses_too_much_stops(spark: SparkSession, tmp_path: Path
     assert text.startswith("batch 0: 4 of 15 elements are dead letters (")
     assert "max_dead_letters is 25%. Nothing of the batch was written." in text
     assert "topic t, partition 3, offset 7, element 1: aerospike-json: at /key: " in text
-    assert not any(Path(target).exists() for target in made.targets().values())
+    assert not Path(made.place.target).exists()
     made.land(spark, max_dead_letters=4)
     assert made.landed(spark) == made.expected()
 

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
-from tests.runtime.engines.stream.streams import stream
+from tests.runtime.engines.stream.streams import Stream, stream
 from tests.samples import FORMAT, MIXED_COUNTS
 
 import changewire.arrow as cwa
 import changewire.spark as cws
 from changewire.engines.layout import MESSAGES_TABLE
+from changewire.engines.log import MESSAGE_LOG_COLUMNS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pyspark.sql import SparkSession
-
-
-def places_of(table: pa.Table) -> Counter[tuple[int, int]]:
-    """Return offset and element of rows, with how often each is there."""
-    return Counter((row["offset"], row["element"]) for row in table.to_pylist())
 
 
 CONTENT = ("offset", "element", "variant", "content")
@@ -34,13 +30,9 @@ def contents_of(table: pa.Table) -> dict[tuple[int, int], tuple[str | None, Any]
     return {(row["offset"], row["element"]): (row["variant"], row["content"]) for row in rows}
 
 
-@pytest.mark.parametrize("sink", ["parquet", "delta"])
-def test_a_stream_lands_each_message_once(
-    spark: SparkSession, tmp_path: Path, sink: Literal["delta", "parquet"]
-) -> None:
-    """A batch that fails after it was written is retried, and changes no output a second time."""
-    made = stream(tmp_path, 1, sink)
-    places = {name: str(tmp_path / name) for name in ("bronze", "letters", "checkpoint")}
+def test_a_stream_lands_each_message_once(spark: SparkSession, tmp_path: Path) -> None:
+    """A batch that fails after it was written is retried, and the log has it once."""
+    made = stream(tmp_path, 1)
     batches: list[Any] = []
 
     def once(_batch: Any, counts: Any, frames: cws.MessageFrames) -> None:
@@ -49,39 +41,30 @@ def test_a_stream_lands_each_message_once(
         if len(batches) == 1:
             raise RuntimeError("not committed")
 
-    def land() -> None:
-        query = cws.write_stream(
-            cws.messages(made.read(spark), format=FORMAT),
-            messages=places["bronze"],
-            dead_letters=places["letters"],
-            checkpoint=places["checkpoint"],
-            sink=sink,
-            trigger={"availableNow": True},
-            written=once,
-        )
-        cws.await_end(query, progress=batches.append)
-
     with pytest.raises(Exception, match="not committed"):
-        land()
-    land()
-    _, counts, progress = batches
-    assert progress.valid == counts.valid == 12
-    assert progress.dead_letters == counts.dead_letters == 3
-    assert progress.elements == MIXED_COUNTS["elements"]
-    table = pa.table({"value": pa.array(made.sent, pa.binary()), "offset": range(len(made.sent))})
-    expected = cwa.messages(table, format=FORMAT).tables()
-    for name, rows in zip(places, expected[:2], strict=False):
-        landed = spark.read.format(sink).load(places[name])
-        assert places_of(landed.select("offset", "element").toArrow()) == places_of(rows), name
-    bronze = spark.read.format(sink).load(places["bronze"]).select(*CONTENT)
-    assert contents_of(bronze.toArrow()) == contents_of(expected[0])
+        made.land(spark, elements_as="messages", written=once)
+    made.land(spark, elements_as="messages", written=once)
+    _, counts = batches
+    assert counts.valid == 12
+    assert counts.dead_letters == 3
+    assert counts.elements == MIXED_COUNTS["elements"]
+    assert made.log(spark).columns == [*MESSAGE_LOG_COLUMNS]
+    check(made, spark)
 
 
-def test_outputs_are_those_of_what_is_written(spark: SparkSession, tmp_path: Path) -> None:
-    """Places of changes are refused for messages, and the other way round."""
+def test_the_plain_query_lands_messages(spark: SparkSession, tmp_path: Path) -> None:
+    """So does Spark's own sink."""
     made = stream(tmp_path, 1)
-    some: dict[str, Any] = {"dead_letters": "x", "checkpoint": "y"}
-    with pytest.raises(ValueError, match="`messages` returns goes to messages, dead_letters"):
-        cws.write_stream(cws.messages(made.read(spark), format=FORMAT), changes="c", **some)
-    with pytest.raises(ValueError, match="`decode` returns goes to changes, controls, dead_lett"):
-        cws.write_stream(cws.decode(made.read(spark), format=FORMAT), messages="m", **some)
+    made.land_plainly(spark, elements_as="messages")
+    check(made, spark)
+
+
+def check(made: Stream, spark: SparkSession) -> None:
+    """Messages and dead letters of the log are those that Arrow makes, each once."""
+    table = pa.table({"value": pa.array(made.sent, pa.binary()), "offset": range(len(made.sent))})
+    messages, letters, _ = cwa.messages(table, format=FORMAT).tables()
+    log = made.log(spark).toArrow()
+    landed = log.filter(pc.equal(log["kind"], "message"))
+    assert len(log) - len(landed) == len(letters)
+    assert len(landed) == len(messages)
+    assert contents_of(landed) == contents_of(messages)

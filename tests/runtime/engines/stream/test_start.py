@@ -13,23 +13,21 @@ from tests.runtime.engines.stream.streams import Landed, stream
 from tests.samples import FORMAT, mixed_messages
 
 import changewire.spark as cws
-from changewire.engines.options import BY_STREAM
-from changewire.engines.spark.stream.compatible import check_output, lack
-from changewire.engines.spark.stream.output import Output
+from changewire.engines.spark.stream.compatible import lack, schema_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def test_a_checkpoint_of_other_outputs_is_refused(landed: Landed, spark: SparkSession) -> None:
-    """A checkpoint keeps its outputs: with others its old batches would be missing there."""
+def test_a_checkpoint_of_another_log_is_refused(landed: Landed, spark: SparkSession) -> None:
+    """A checkpoint keeps its log: in another one its old batches would be missing."""
     root = landed.stream.root
     elsewhere = str(root / "elsewhere")
     with pytest.raises(cws.CheckpointError) as caught:
-        landed.stream.start(spark, controls=elsewhere)
+        landed.stream.start(spark, log=elsewhere)
     assert str(caught.value) == (
-        f"{root}/checkpoint: this is the checkpoint of another query, with controls "
-        f"'{root}/controls' and not '{elsewhere}'; choose another"
+        f"{root}/checkpoint: this is the checkpoint of another query, with log "
+        f"'{root}/log' and not '{elsewhere}'; choose another"
     )
 
 
@@ -51,32 +49,30 @@ def test_a_damaged_identity_is_refused(spark: SparkSession, tmp_path: Path) -> N
         made.start(spark)
 
 
-def test_an_output_of_another_type_is_refused(landed: Landed, spark: SparkSession) -> None:
+def test_a_checkpoint_of_another_kind_of_query_is_refused(
+    landed: Landed, spark: SparkSession
+) -> None:
+    """The sink of Spark does not know the batches of a query that counts them, nor does it."""
+    with pytest.raises(cws.CheckpointError, match="with query 'run' and not 'land'"):
+        landed.stream.land_plainly(spark)
+
+
+def test_a_log_of_another_type_is_refused(landed: Landed, spark: SparkSession) -> None:
     """Rows of other types do not go to what is there; the message names column and types."""
     root = landed.stream.root
     kind = StructType([StructField("n", LongType())])
     with pytest.raises(cws.OutputError) as caught:
         landed.stream.start(spark, rows=kind, checkpoint=str(root / "new"))
     assert str(caught.value) == (
-        "changes: the rows have a column before of type struct<n:bigint>, and "
-        f"{root}/changes has string; change it, or choose another place and checkpoint"
+        "log: a column before of type struct<n:bigint> is needed, and "
+        f"{root}/log has string; choose another log and checkpoint"
     )
-
-
-def test_an_output_that_no_stream_wrote_is_refused(spark: SparkSession, tmp_path: Path) -> None:
-    """Files of a batch run are not mixed with those of a stream."""
-    made = stream(tmp_path, 1)
-    frame = spark.createDataFrame([(mixed_messages()[0],)], "value binary")
-    cws.write(cws.decode(frame, format=FORMAT), str(tmp_path / "out"))
-    with pytest.raises(cws.OutputError, match="holds files that no stream wrote"):
-        made.start(spark, changes=str(tmp_path / "out" / "changes"))
 
 
 def test_a_format_that_is_not_there_is_named(spark: SparkSession, tmp_path: Path) -> None:
     """A session that does not know a format is told so before a query starts."""
-    output = Output("changes", str(tmp_path / "log"))
     with pytest.raises(cws.OutputError, match="does not know the format nowhere"):
-        check_output(spark, "nowhere", output, StructType())
+        schema_of(spark, "nowhere", str(tmp_path / "log"))
 
 
 @pytest.mark.parametrize(
@@ -97,7 +93,7 @@ def test_the_line_that_a_session_needs_is_told(version: str, sink: str, told: st
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"sink": "csv"}, "no sink 'csv'; there are: delta, iceberg, parquet"),
+        ({"sink": "parquet"}, "into logs of Delta or Iceberg, not of Parquet"),
         ({"max_dead_letters": "5"}, "max_dead_letters is a number such as 100"),
         ({"max_dead_letters": "101%"}, "max_dead_letters is a number such as 100"),
         ({"max_dead_letters": -1}, "max_dead_letters is a number such as 100"),
@@ -114,33 +110,34 @@ def test_options_are_checked_at_once(
     assert not (tmp_path / "checkpoint").exists()
 
 
-def test_two_outputs_at_one_place_are_refused(spark: SparkSession, tmp_path: Path) -> None:
-    """Each output has a place of its own."""
-    made = stream(tmp_path, 1)
-    with pytest.raises(ValueError, match="controls and dead_letters must be different places"):
-        made.start(spark, controls=f"{tmp_path}/changes/")
-
-
-def test_a_table_is_no_stream(spark: SparkSession, tmp_path: Path) -> None:
-    """Messages that are no stream are for `write`; for tables they are read as a stream."""
+def test_only_streams_land(spark: SparkSession, tmp_path: Path) -> None:
+    """Messages that are no stream are for `write`, and streams are not for it."""
     made = stream(tmp_path, 1)
     frame = spark.createDataFrame([(mixed_messages()[0],)], "value binary")
+    places: dict[str, Any] = {
+        "log": str(tmp_path / "log"),
+        "checkpoint": str(tmp_path / "checkpoint"),
+    }
+    with pytest.raises(ValueError, match=r"land takes a stream; .*`changewire\.spark\.write`"):
+        cws.land(frame, format=FORMAT, **places)
+    with pytest.raises(ValueError, match=r"write takes no stream; use `changewire\.spark\.land`"):
+        cws.write(cws.decode(made.read(spark), format=FORMAT), places["log"])
 
-    def table(stream: cws.DecodedFrames) -> cws.DecodedFrames:
-        assert stream.rows.isStreaming
-        return cws.decode(frame, format=FORMAT)
 
-    with pytest.raises(ValueError, match=r"no stream: .*write` takes them") as caught:
-        made.start(spark, wrap=table)
-    assert str(caught.value).endswith(f"For tables {BY_STREAM}")
+def test_a_sink_that_is_none_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    """The error names those that are there."""
+    made = stream(tmp_path, 1, "delta")
+    made.sink = "csv"
+    with pytest.raises(ValueError, match="no sink 'csv'; there are: delta, iceberg, parquet"):
+        made.land_plainly(spark)
 
 
 def test_typed_rows_land_as_columns(spark: SparkSession, tmp_path: Path) -> None:
-    """With a row type the change log has typed columns; what does not fit is a dead letter."""
+    """With a row type the log has typed columns; what does not fit is a dead letter."""
     made = stream(tmp_path, 1)
     kind = StructType([StructField("count", LongType()), StructField("myString", StringType())])
     made.land(spark, rows=kind)
-    rows = made.output(spark, "changes").where("offset = 1").select("after.count").collect()
+    rows = made.log(spark).where("offset = 1").select("after.count").collect()
     assert [row["count"] for row in rows] == [-(2**63)]
 
 

@@ -11,9 +11,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 from changewire.changes import Digests, Image, NullValue
 from changewire.changes.decode_options import DecodeOptions, ElementsAs
 from changewire.engines.spark import observed
-from changewire.engines.spark.decode import RowsAs, decoded_by
+from changewire.engines.spark.decode import RowsAs, check_positions, decoded_by
 from changewire.engines.spark.frames import Frames
-from changewire.engines.spark.log.place import LogPlace, check_sink, stream_options
+from changewire.engines.spark.log.place import LogPlace, check_sink, log_options
 from changewire.engines.spark.log.rows import log_rows
 from changewire.engines.spark.messages import messages_by
 from changewire.engines.spark.stream.identity import identity
@@ -46,7 +46,8 @@ def land(
     of the table format apply, and `apply_changes` can take a log over from it.
 
     Args:
-        messages: A stream, with the columns that `decode` takes.
+        messages: A stream, with the columns that `decode` takes; ``topic``, ``partition`` and
+            ``offset``, or ``path`` and ``number``, are needed.
         format: Public name of the format, or ``auto``: each message says which it has.
         log: Path of the log (it has a slash), or name of its table.
         checkpoint: Folder of the query's checkpoint.
@@ -68,7 +69,7 @@ def land(
         The running query. `await_end` raises what stops it.
 
     Raises:
-        ValueError: An argument is not valid, or `messages` is no stream.
+        ValueError: An argument is not valid, or `messages` is not a stream or has no positions.
         CheckpointError: The checkpoint is that of another query.
         OutputError: The log has other columns, or Spark does not know its format.
     """
@@ -83,6 +84,8 @@ def land(
         time_zone,
         strip_registry_prefix,
     )
+    if messages.isStreaming:
+        check_positions(messages)
     frames: Frames = (
         messages_by(options, messages)
         if elements_as == "messages"
@@ -103,7 +106,7 @@ def land_decoded(
     place.check(spark, found.schema)
     identity(spark, checkpoint, sink=place.sink, outputs={"log": place.target, "query": "land"})
     writer = found.writeStream.format(place.sink).option("checkpointLocation", checkpoint)
-    writer = writer.options(**stream_options(place))
+    writer = writer.options(**log_options(place, found))
     if trigger is not None:
         writer = writer.trigger(**trigger)
     return writer.start(place.target) if place.is_path else writer.toTable(place.target)

@@ -63,7 +63,7 @@ class LogPlace:
 
     def add(self, rows: DataFrame) -> None:
         """Append rows in one commit."""
-        writer = rows.write.format(self.sink).mode("append").options(**stream_options(self))
+        writer = rows.write.format(self.sink).mode("append").options(**log_options(self, rows))
         writer.save(self.target) if self.is_path else writer.saveAsTable(self.target)
 
     def append(self, rows: DataFrame, query: str, batch: int) -> None:
@@ -84,8 +84,7 @@ def _append_delta(place: LogPlace, rows: DataFrame, query: str, batch: int) -> N
     """
     writer = rows.write.format("delta").mode("append")
     writer = writer.option("txnAppId", f"changewire-{query}").option("txnVersion", str(batch))
-    # Delta takes it for a new table, and leaves one that is there as it is.
-    writer = writer.option(STATISTICS_OPTION, ",".join(STATISTICS))
+    writer = writer.options(**log_options(place, rows))
     writer.save(place.target) if place.is_path else writer.saveAsTable(place.target)
 
 
@@ -122,6 +121,12 @@ def check_sink(place: LogPlace) -> LogPlace:
     return place
 
 
-def stream_options(place: LogPlace) -> dict[str, str]:
-    """Return the options of a write that may make a log."""
-    return {STATISTICS_OPTION: ",".join(STATISTICS)} if place.sink == "delta" else {}
+def log_options(place: LogPlace, rows: DataFrame) -> dict[str, str]:
+    """Return the options of a write that may make a log of some rows.
+
+    Delta takes them for a new table, and leaves one that exists as it is.
+    """
+    if place.sink != "delta":
+        return {}
+    names = (name for name in STATISTICS if name.partition(".")[0] in rows.columns)
+    return {STATISTICS_OPTION: ",".join(names)}

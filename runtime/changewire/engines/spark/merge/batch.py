@@ -20,7 +20,11 @@ from changewire.engines.spark.merge.part import QueryTables, persisted
 from changewire.engines.spark.merge.refusals import WHY
 from changewire.engines.spark.merge.summary import BatchFacts, facts_of_batch
 from changewire.engines.spark.merge.tuning import batch_settings
-from changewire.engines.spark.stream.batch_errors import java_cause_named, short_interruption
+from changewire.engines.spark.stream.batch_errors import (
+    java_cause_named,
+    repeated_if_lost,
+    short_interruption,
+)
 from changewire.engines.spark.tally import KernelTally
 
 
@@ -57,7 +61,7 @@ class Merger:
                 are_typed=self.query.options.are_typed,
                 with_truncates=self.query.options.apply_as_truncates,
             )
-            merged = self._written(kept, batch, facts, most)
+            merged = repeated_if_lost(lambda: self._written(kept, batch, facts, most))
             if self.native is not None:
                 facts.counts.native = self.native.take()
             seconds = time.perf_counter() - started

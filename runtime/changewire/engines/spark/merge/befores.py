@@ -13,8 +13,8 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.effects import EFFECTS
 from changewire.engines.spark.merge.from_log import is_change, with_effects
-from changewire.engines.spark.merge.mutations import PLACE, is_lone_before
-from changewire.engines.spark.parts import position_columns
+from changewire.engines.spark.merge.mutations import PLACE
+from changewire.engines.spark.parts import is_lone_before, position_columns
 from changewire.tables.mutations import DELETE
 
 _GROUP: Final = ("source", "major")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
@@ -20,18 +20,6 @@ from changewire.engines.spark.merge.mutations import CONTENT, FAILURE, NAMED, mu
 from changewire.engines.spark.merge.shapes import JsonShape, Shape
 from changewire.tables.mutations import DELETE
 from changewire.tables.order import OLDEST, Order
-
-
-class TableRows(NamedTuple):
-    """What a table must have.
-
-    Attributes:
-        rows: ``named``, ``content`` and ``state`` of each key; of deleted rows as well.
-        shape: How the table has its rows.
-    """
-
-    rows: DataFrame
-    shape: Shape
 
 
 def current(

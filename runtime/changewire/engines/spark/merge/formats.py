@@ -17,6 +17,7 @@ from pyspark.sql.types import (
     IntegerType,
     ShortType,
     StructType,
+    TimestampNTZType,
 )
 
 from changewire.engines.spark.jvm import log_size
@@ -33,6 +34,9 @@ _ANY_NAMES: Final[Mapping[str, str]] = {
     **_WIDENING,
 }
 _ANY_SCHEMA: Final = "write.spark.accept-any-schema"
+_CLOCKS: Final[Mapping[str, str]] = {"delta.feature.timestampNtz": "supported"}
+"""A new table with times without a zone gets it by itself, one that exists does not."""
+
 _COUNTS: Final = ("inserted", "updated", "deleted")
 
 
@@ -84,6 +88,7 @@ class Delta:
         needed = {
             **(_ANY_NAMES if has_unsafe_names(columns.jsonValue()) else {}),
             **(_WIDENING if _is_wider(columns, spark.table(table).schema) else {}),
+            **(_CLOCKS if _has_clocks(columns) else {}),
         }
         if needed:
             set_properties(spark, table, needed)
@@ -240,6 +245,11 @@ def _create_named(
     except AnalysisException as error:
         if error.getCondition() != _EXISTS:
             raise
+
+
+def _has_clocks(kind: DataType) -> bool:
+    """Whether a type holds times without a zone, at any depth."""
+    return isinstance(kind, TimestampNTZType) or any(_has_clocks(part) for _, part in inside(kind))
 
 
 def _is_wider(columns: StructType, there: StructType) -> bool:

@@ -13,9 +13,8 @@ from pyspark.sql.types import ArrayType, StructField, StructType
 from changewire.engines.effects import EFFECTS
 from changewire.engines.layout import CHANGE, CONTROL
 from changewire.engines.logged_effects import effects_of_logged
-from changewire.engines.spark.merge.mutations import is_lone_before
 from changewire.engines.spark.merge.shapes import arrow_schema
-from changewire.engines.spark.parts import position_columns
+from changewire.engines.spark.parts import is_lone_before, position_columns
 from changewire.engines.spark.types import ROWS
 from changewire.tables.mutations import DELETE, WRITES
 from changewire.tables.names import Target

@@ -10,6 +10,7 @@ from typing import Final
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from changewire.engines.applied import not_applied
 from changewire.engines.errors import StreamError
 from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE, DEAD_LETTER
@@ -18,7 +19,7 @@ from changewire.engines.spark.merge.befores import moved
 from changewire.engines.spark.merge.from_log import feeds
 from changewire.engines.spark.merge.held import Held
 from changewire.engines.spark.merge.late import logged_deletes
-from changewire.engines.spark.merge.mutations import FAILURE, PLACE, mutations_of
+from changewire.engines.spark.merge.mutations import FAILURE, PLACE, ROUNDED, mutations_of
 from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.merge.part import QueryTables, TablePart, is_of, persisted, view_of
 from changewire.engines.spark.merge.plan import is_from, plan
@@ -84,6 +85,11 @@ class BatchMerge:
         self.counts += Counter(
             key_missing=sources.key_missing, sequence_inherited=self.facts.inherited
         )
+        operations, with_truncates = (
+            self.facts.counts.by_operation,
+            self.options.apply_as_truncates,
+        )
+        self.counts += not_applied(operations, with_truncates=with_truncates)
         routes = find_routes(sources.route_keys, self.options.routing, self.known.tables)
         self._refuse_routes(routes)
         if "embedded" in self.options.rows.values():
@@ -98,7 +104,7 @@ class BatchMerge:
         self.refused.by_rows += refusals
         accepted = self._accepted()
         befores = self._moved(accepted)
-        deleted = self.known.deleted(plans)
+        deleted = self.known.deleted(plans, are_flagged=self.options.keeps_deleted)
         for target, one in plans.items():
             if one.shape is not None:
                 part = self._part(target, one.shape, routes.targets[target], deleted.get(target))
@@ -186,7 +192,7 @@ class BatchMerge:
         least, deleted = self.facts.least_of(part.keys), part.deleted
         is_late = deleted is not None and least is not None and least <= deleted
         needs_deletes = is_late or (deleted is not None and bool(self.facts.inherited))
-        if self.options.keeps_deleted or not needs_deletes:
+        if not needs_deletes:
             return Held(rows, floor=floor, has_patches=has_patches)
         is_of_table = feeds(self.options.routing, part.target, self.known.namespaces(part.target))
         deletes = logged_deletes(
@@ -215,9 +221,11 @@ class BatchMerge:
 
     def _fitting(self, found: DataFrame) -> DataFrame:
         """Return the mutations whose changes fit the table; the others are refused."""
-        failed = found.where(F.col(FAILURE).isNotNull())
-        if failed.isEmpty():
+        ((failures, rounded),) = found.agg(F.count(FAILURE), F.sum(ROUNDED)).collect()
+        self.counts["rounded_numbers"] += rounded or 0
+        if not failures:
             return found
+        failed = found.where(F.col(FAILURE).isNotNull())
         places = failed.groupBy(*PLACE).agg(F.min(FAILURE).alias(FAILURE)).localCheckpoint()
         self.refused.by_place.append(places)
         return found.join(F.broadcast(places.select(*PLACE)), [*PLACE], "left_anti")

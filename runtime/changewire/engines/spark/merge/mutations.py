@@ -17,10 +17,11 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from changewire.changes.connect.reads import ROUNDED_NUMBER
 from changewire.engines.effects import EFFECTS
 from changewire.engines.layout import CHANGE
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape, arrow_schema
-from changewire.engines.spark.parts import position_columns
+from changewire.engines.spark.parts import is_lone_before, position_columns
 from changewire.engines.typed.fitted import STEP, built, fitted_texts
 from changewire.engines.typed.images import IMAGE
 from changewire.tables.mutations import DELETE
@@ -34,6 +35,9 @@ CONTENT: Final = "content"
 
 FAILURE: Final = "failure"
 """Column: why the change does not fit the table; NULL if it does."""
+
+ROUNDED: Final = "rounded"
+"""Column of typed rows: how many numbers were rounded to fit the table."""
 
 FAILURE_TYPE: Final = StructType([StructField(name, StringType()) for name in Refusal._fields])
 
@@ -59,21 +63,13 @@ _FIELDS: Final = [
 
 def mutation_type(shape: Shape) -> StructType:
     """Return the columns of the mutations of a table."""
-    return StructType(
-        [
-            *_FIELDS,
-            StructField(NAMED, shape.named_type),
-            StructField(CONTENT, shape.content_type),
-            StructField(FAILURE, FAILURE_TYPE),
-        ]
-    )
-
-
-def is_lone_before() -> Column:
-    """Return the condition that a decoded row is a before image without its after image."""
-    minor = F.col("sequence.minor")
-    is_half = F.col("after").isNull() & F.col("before").isNotNull()
-    return (F.col("op") == "update") & is_half & (minor.isNull() | (minor == 0))
+    fields = [
+        *_FIELDS,
+        StructField(NAMED, shape.named_type),
+        StructField(CONTENT, shape.content_type),
+        StructField(FAILURE, FAILURE_TYPE),
+    ]
+    return StructType([*fields, StructField(ROUNDED, IntegerType())] if shape.is_typed else fields)
 
 
 def mutations_of(
@@ -128,6 +124,7 @@ def _fitted(found: DataFrame, shape: TypedShape, *, are_known: bool) -> DataFram
         F.struct(*(image[name].alias(name) for name in shape.keys)).alias(NAMED),
         F.when(F.col("kind") == DELETE, None).otherwise(_row(found, shape)).alias(CONTENT),
         F.lit(None).cast(FAILURE_TYPE).alias(FAILURE),
+        F.lit(0).alias(ROUNDED),  # the decoder has counted them
     )
     if are_known:
         return known
@@ -183,6 +180,8 @@ class Fit:
         ):
             columns[name] = built(values, schema.field(name).type, failures, STEP)
         columns["key"] = pa.array([one.key for one in found], pa.string())
+        rounded = [one.leniencies.count(ROUNDED_NUMBER) for one in found]
+        columns[ROUNDED] = pa.array(rounded, pa.int32())
         reasons = [why and why._asdict() for why in failures]
         columns[FAILURE] = pa.array(reasons, schema.field(FAILURE).type)
         arrays = [columns[name].cast(schema.field(name).type) for name in schema.names]

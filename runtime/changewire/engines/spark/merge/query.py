@@ -16,7 +16,7 @@ from changewire.engines.effects import EFFECTS, EffectsDecoder, LeanEffectsDecod
 from changewire.engines.options import MAX_NEW_TABLES, Limit, Listener, StreamListener
 from changewire.engines.spark import observed
 from changewire.engines.spark.arrow_types import row_columns
-from changewire.engines.spark.decode import mapped
+from changewire.engines.spark.decode import check_positions, mapped
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import log_rows
 from changewire.engines.spark.merge.batch import Merger
@@ -63,7 +63,8 @@ def apply_changes(
     created; it belongs to the query then.
 
     Args:
-        messages: A stream, with the columns that `decode` takes.
+        messages: A stream, with the columns that `decode` takes; ``topic``, ``partition`` and
+            ``offset``, or ``path`` and ``number``, are needed.
         format: Public name of the format, or ``auto``: each message says which it has.
         log: Path of the log (it has a slash), or name of its table.
         target: Path or name of the tables, with ``{system}``, ``{database}``, ``{schema}`` and
@@ -102,7 +103,7 @@ def apply_changes(
         The running query. `await_end` raises what stops it.
 
     Raises:
-        ValueError: An argument is not valid, or `messages` is no stream.
+        ValueError: An argument is not valid, or `messages` is not a stream or has no positions.
         CheckpointError: The checkpoint is that of another query.
         OutputError: The log has other columns, or Spark does not know its format.
     """
@@ -142,7 +143,8 @@ def start(
 ) -> StreamingQuery:
     """Start the query of `apply_changes`; the decoder is that of its options unless it is given."""
     if not messages.isStreaming:
-        raise ValueError("apply_changes takes a stream, such as `spark.readStream` returns")
+        raise ValueError("apply_changes takes a stream, such as `read_kafka` returns")
+    check_positions(messages)
     spark = messages.sparkSession
     tally = tally_of(spark)
     decoded = decoded_rows(messages, options, tally, decoder)

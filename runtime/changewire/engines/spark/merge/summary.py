@@ -24,8 +24,7 @@ from changewire.engines.spark.merge.from_log import (
     is_truncate,
     order_column,
 )
-from changewire.engines.spark.merge.mutations import is_lone_before
-from changewire.engines.spark.parts import position_columns
+from changewire.engines.spark.parts import is_lone_before, position_columns
 from changewire.engines.typed.images import IMAGE
 from changewire.engines.typed.sources import BatchSources, SchemaOf
 from changewire.tables.mutations import DELETE, WRITES

@@ -77,7 +77,7 @@ class _Progress(msgspec.Struct, rename="camel"):
 
 
 def committed(query: StreamingQuery, after: int) -> list[BatchProgress]:
-    """Return the batches of `write_stream` that were committed after one, in their order.
+    """Return the batches of a query that were committed after one, in their order.
 
     Spark keeps the last 100 (``spark.sql.streaming.numRecentProgressUpdates``), so it must be
     asked regularly.
@@ -103,7 +103,7 @@ def batch_id(text: str) -> int:
 def read(text: str) -> BatchProgress | None:
     """Return what a ``StreamingQueryProgress`` reports of a batch.
 
-    None if no batch was committed, or if the query is not one of `write_stream`.
+    None if no batch was committed, or if the query is not one of `land` or `apply_changes`.
 
     Args:
         text: Its JSON.

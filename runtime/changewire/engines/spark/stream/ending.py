@@ -50,7 +50,7 @@ def await_end(
     that were decoded. Call it in the main thread: Python handles signals nowhere else.
 
     Args:
-        query: From `write_stream`.
+        query: From `land` or `apply_changes`.
         progress: Called for each batch that is committed, at most a second later; what it raises
             ends the query.
 

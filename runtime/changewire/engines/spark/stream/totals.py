@@ -9,9 +9,9 @@ from changewire.engines.counts import Counts
 from changewire.engines.options import BatchId, StreamListener, TableCounts
 from changewire.engines.outcome import FIRST_DEAD_LETTERS, StreamTotals
 from changewire.engines.spark.frames import Frames
+from changewire.engines.spark.log.write import first_dead_letters
 from changewire.engines.spark.stream.committed import BatchProgress
 from changewire.engines.spark.stream.progress import committed_as_json, committed_as_text
-from changewire.engines.spark.write import first_dead_letters
 
 _DeadLetters = list[dict[str, Any]]
 

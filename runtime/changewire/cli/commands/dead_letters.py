@@ -1,0 +1,78 @@
+"""``changewire dead-letters``."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
+
+import typer
+from msgspec import Raw
+
+from changewire.cli.ending import ending
+from changewire.cli.options import Json
+from changewire.cli.queries import LogDir
+from changewire.cli.stderr import counted, notice
+from changewire.cli.stdout import Lines
+
+_WHY: Final = ("code", "pointer", "message", "format")
+_PLACE: Final = ("topic", "partition", "offset", "path", "number", "element", "timestamp")
+_BYTES: Final = ("record_key", "value")
+_TEXTS: Final = ("key", "before_key", "before", "after")
+"""Columns of a refused change that are JSON text."""
+
+
+@ending
+def dead_letters(
+    log: LogDir,
+    *,
+    refused: Annotated[
+        bool,
+        typer.Option("--refused", help="Changes that no table took, in place of dead letters."),
+    ] = False,
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="N", min=1, help="Stop after so many.")
+    ] = None,
+    show_values: Annotated[
+        bool, typer.Option("--show-values", help="Write messages, or keys and rows, as well.")
+    ] = False,
+    as_json: Json = False,
+) -> int:
+    """Write the dead letters that no replay has closed, each as a line of JSON.
+
+    A line has the code, the place in the message, the reason and the position of the record. Values
+    of the message are left out unless asked for. The log is read without Spark: Parquet, or Delta
+    with the extra delta. The exit code is 1 if there are any.
+
+    Example: changewire dead-letters ops/ | jq -r .code | sort | uniq -c
+    """
+    from changewire.engines.arrow.open import dead_letters as letters_of
+    from changewire.engines.arrow.open import refused as refused_of
+
+    found = (refused_of if refused else letters_of)(log)
+    shown = found if limit is None else found.slice(0, limit)
+    columns = [*_WHY, *_PLACE, *((*_TEXTS, "source", "op") if refused else ()), *_BYTES]
+    lines = Lines()
+    for batch in shown.select(columns).to_batches(max_chunksize=1024):
+        for row in batch.to_pylist():
+            lines.write(_line(row, show_values=show_values))
+    one = "refused change" if refused else "dead letter"
+    name = "refused" if refused else "dead_letters"
+    notice("totals", counted(len(found), one), {name: len(found)}, as_json=as_json)
+    return int(len(found) > 0)
+
+
+def _line(row: Mapping[str, Any], *, show_values: bool) -> dict[str, Any]:
+    """Return a row without values, or with them: bytes that are no text are Base64."""
+    found = {name: value for name, value in row.items() if name not in {*_BYTES, *_TEXTS}}
+    if not show_values:
+        return found
+    for name in (one for one in _BYTES if row[one] is not None):
+        text = _text(row[name])
+        found |= {f"{name}_base64": row[name]} if text is None else {name: text}
+    texts = {name: row[name] for name in _TEXTS if row.get(name) is not None}
+    return {**found, **{name: Raw(text.encode()) for name, text in texts.items()}}
+
+
+def _text(data: bytes) -> str | None:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None

@@ -1,0 +1,54 @@
+"""``changewire history``."""
+
+from changewire.cli.ending import REJECTED, VALID, ending
+from changewire.cli.options import Json
+from changewire.cli.queries import (
+    ApplyTruncates,
+    KeyColumns,
+    LogDir,
+    RowsFile,
+    RowsFormat,
+    TableName,
+    queried,
+    write_rows,
+)
+from changewire.cli.stderr import counted, notice
+from changewire.report.text import NAME, visible
+
+
+@ending
+def history(
+    log: LogDir,
+    *,
+    table: TableName,
+    rows: RowsFile = None,
+    format: RowsFormat = None,
+    keys: KeyColumns = None,
+    apply_as_truncates: ApplyTruncates = False,
+    as_json: Json = False,
+) -> int:
+    """Write every version of the rows of a table as a line of JSON, oldest first within a row.
+
+    A line has the key and the row, from when to when it was the row, the operation that made it,
+    and in _changewire the changes that began and ended it. The log is read without Spark: Parquet,
+    or Delta with the extra delta. Memory holds the changes of the table. The exit code is 1 if the
+    log has no row of the table.
+
+    Example: changewire history ops/ --table shop.users | jq .row
+    """
+    from changewire.engines.arrow.history import history as history_of
+
+    found = queried(
+        lambda: history_of(
+            log,
+            table=table,
+            rows=rows or "json",
+            keys=keys,
+            format=format,
+            apply_as_truncates=apply_as_truncates,
+        )
+    )
+    write_rows(found)
+    text = f"{counted(len(found), 'version')} of rows of {visible(table, NAME)}"
+    notice("totals", text, {"versions": len(found)}, as_json=as_json)
+    return VALID if len(found) else REJECTED

@@ -1,0 +1,60 @@
+"""``changewire verify``."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from changewire.cli.arguments import whole
+from changewire.cli.ending import REJECTED, UNABLE, VALID, ending
+from changewire.cli.logs import LogFolder, LogTarget, on_log
+from changewire.cli.options import Json
+from changewire.cli.stderr import counted, say
+from changewire.cli.stdout import Lines
+from changewire.cli.streams import NullSet, Packages, SinkOption, Truncates
+
+
+@ending
+def verify(
+    output: LogFolder,
+    *,
+    target: LogTarget,
+    null_set: NullSet = None,
+    apply_as_truncates: Truncates = False,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", metavar="N", min=1, help="Stop after so many rows."),
+    ] = None,
+    sink: SinkOption = None,
+    packages: Packages = None,
+    as_json: Json = False,
+) -> int:
+    """Compare tables with their log, and write each row that differs as a line of JSON.
+
+    A line has the table, the fault (missing, extra or different), the key, the row that the log
+    says and the row of the table, and the position of the change that the row should be from. The
+    exit code is 1 if a row differs.
+
+    Example: changewire verify ops/ --target lake/{database}/{table}
+    """
+    from changewire.jobs.logs import StreamLog, verify_log
+
+    def show(faults: Iterator[dict[str, Any]]) -> int:
+        lines, number = Lines(), 0
+        for number, fault in enumerate(faults, 1):
+            lines.write(fault)
+            if number == limit:
+                break
+        return number
+
+    def job(packages: str | None) -> int:
+        log = StreamLog(
+            whole(output), target, sink or "delta", null_set, apply_as_truncates, packages
+        )
+        return verify_log(log, show)
+
+    number = on_log(job, packages, sink, as_json=as_json)
+    if number is None:
+        return UNABLE
+    say(f"{counted(number, 'row')} of the tables {'differs' if number == 1 else 'differ'}")
+    return REJECTED if number else VALID

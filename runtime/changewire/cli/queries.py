@@ -1,0 +1,85 @@
+"""What commands share that read a log without Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, TypeVar
+
+import typer
+from msgspec import Raw
+
+from changewire.cli.options import choice_option, text_option
+from changewire.cli.stdout import Lines, json_text
+from changewire.codec import formats
+from changewire.report.text import visible
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+T = TypeVar("T")
+
+LogDir: TypeAlias = Annotated[
+    str, typer.Argument(metavar="DIR", help="Output folder of run, or the folder of a log.")
+]
+
+TableName: TypeAlias = Annotated[
+    str,
+    typer.Option("--table", metavar="NAME", help="The table, as database.table in the messages."),
+]
+
+RowsFile: TypeAlias = Annotated[
+    str | None,
+    text_option(
+        "--rows", metavar="FILE", help="Schema of the rows, to have columns of its types in row."
+    ),
+]
+
+RowsFormat: TypeAlias = Annotated[
+    str | None,
+    choice_option(
+        "--format",
+        "-f",
+        of=lambda: (*formats(),),
+        metavar="FORMAT",
+        help="Format of the messages, if the schema is one that stands in them.",
+        show_default=False,
+    ),
+]
+
+KeyColumns: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--key", metavar="COLUMN", help="A column of the key; may be repeated."),
+]
+
+ApplyTruncates: TypeAlias = Annotated[
+    bool, typer.Option("--apply-as-truncates", help="Truncates remove rows, as they did in run.")
+]
+
+_KEY: Final = "key"
+_ROW: Final = "row"
+_SPANS: Final = ("valid_from", "valid_to", "is_current", "op", "_changewire")
+
+
+def queried(query: Callable[[], T]) -> T:
+    """Return what a query gives; an argument that is not valid is wrong usage."""
+    try:
+        return query()
+    except ValueError as error:
+        raise typer.BadParameter(visible(str(error))) from None
+
+
+def write_rows(table: pa.Table) -> None:
+    """Write the rows of a query as lines of JSON; columns of a type are those of ``row``."""
+    lines = Lines()
+    for row in _rows(table):
+        spans = {name: row.pop(name) for name in _SPANS if name in row}
+        if row.keys() == {_KEY, _ROW}:
+            found = {name: Raw(text.encode()) for name, text in row.items()}
+        else:
+            found = {_ROW: Raw(json_text(row))}
+        lines.write(found, spans)
+
+
+def _rows(table: pa.Table) -> Iterator[dict[str, Any]]:
+    for batch in table.to_batches(max_chunksize=1024):
+        yield from batch.to_pylist(maps_as_pydicts="strict")

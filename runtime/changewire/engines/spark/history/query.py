@@ -1,0 +1,167 @@
+"""Every version of the rows of a table, as a DataFrame."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, Final
+
+import msgspec
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.changelog.keys import parsed
+from changewire.engines.changelog.logged import TIME
+from changewire.engines.changelog.shapes import GROUP, JsonRows, Shape, TypedRows, keys_of
+from changewire.engines.changelog.versions import Versions, batched
+from changewire.engines.json_rows import KEY, ROW
+from changewire.engines.spark.arrow_types import row_columns
+from changewire.engines.spark.decode import RowsAs, struct_of
+from changewire.engines.spark.history.changes import (
+    changes_in,
+    effects_of,
+    spark_type,
+    table_in,
+    truncates_in,
+)
+from changewire.engines.spark.log.place import LogPlace
+from changewire.engines.spark.variant import numbers_as_text
+from changewire.engines.typed.schemas import options_of_log
+from changewire.tables.version_rows import VersionNames, check_names
+
+_LONG: Final = re.compile(r"\d{39}")
+"""What every integer has that VARIANT would round."""
+
+_text: Final = msgspec.json.Encoder(decimal_format="number").encode
+
+
+def history(
+    spark: SparkSession,
+    log: str,
+    *,
+    table: str,
+    sink: str = "delta",
+    rows: RowsAs = "json",
+    keys: Sequence[str] | None = None,
+    format: str | None = None,
+    families: Sequence[str] | None = None,
+    apply_as_truncates: bool = False,
+    names: VersionNames = "plain",
+) -> DataFrame:
+    """Return every version of the rows of a table, by the rules of docs/tables.md.
+
+    A version is what a row was from one change to the next one that made it another. Which change
+    is newer its sequence says, so a late change has its place between the versions, and what comes
+    twice changes nothing. A task holds the changes of one row in memory.
+
+    Args:
+        spark: The session.
+        log: Path of the log (it has a slash), or name of its table. Its rows are JSON text.
+        table: The table, as ``database.table`` in the messages, or ``database.schema.table``.
+        sink: Format of the log: ``delta``, ``iceberg`` or ``parquet``.
+        rows: How rows are given: columns ``key`` and ``row`` of JSON text, the same as VARIANT, or
+            columns of a type, as `decode` takes them. Columns that the type lacks are left out, and
+            a change of these alone begins no version.
+        keys: Columns of the key, for columns of a type; by default those of any change.
+        format: Public name of the format of the messages, if `rows` is a schema that stands in
+            them; the log does not say it.
+        families: Column families of an HBase table, as in `decode`, likewise.
+        apply_as_truncates: Whether truncates end versions.
+        names: ``plain``: columns ``valid_from`` and ``valid_to``, the times of the changes that
+            began and ended the version, ``is_current`` and ``op``. ``auto_cdc``: ``__START_AT`` and
+            ``__END_AT``, the sequences of these changes.
+
+    Returns:
+        The columns of rows, those of `names`, and ``_changewire``, with the place of the change
+        that began the version.
+
+    Raises:
+        ValueError: There are no such names, `rows` is something else, or it is the schema of a
+            message and `format` is not given.
+        OutputError: It is no log, rows have columns that versions have too, or, when the DataFrame
+            is computed, a change does not fit the columns.
+        ImportError: `rows` is a JSON Schema, and the extra ``codegen`` is not installed.
+    """
+    check_names(names)
+    decode_options = options_of_log(format, keys, families)
+    found = table_in(LogPlace(log, sink).read(spark), table)
+    shape = _shape(found, rows, keys, decode_options)
+    truncates = truncates_in(found) if apply_as_truncates else []
+    make = Versions(shape, truncates, names)
+    effects = effects_of(changes_in(found), shape)
+    grouped = effects.repartition(GROUP).sortWithinPartitions(GROUP)
+    versions = grouped.mapInArrow(VersionsByKey(make), spark_type(make.schema))
+    return _as_variant(versions) if isinstance(shape, _VariantRows) else versions
+
+
+class VersionsByKey:
+    """Makes the versions of rows whose effects are sorted by key; what `mapInArrow` takes.
+
+    It pickles. Memory holds the changes of one key, and one Arrow batch.
+    """
+
+    def __init__(self, make: Versions) -> None:
+        """Remember what makes versions."""
+        self._make = make
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the versions of all keys.
+
+        Raises:
+            OutputError: A change does not fit the columns.
+        """
+        groups = groupby(_plain_rows(batches), key=itemgetter(GROUP))
+        versions = (row for _, of_key in groups for row in self._make.rows([*of_key]))
+        yield from batched(versions, self._make.schema)
+
+
+def _plain_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
+    """Yield effects; times are microseconds, since Python has no years beyond 9999."""
+    for batch in batches:
+        place = batch.schema.get_field_index("event_time")
+        times = batch.column(place).cast(TIME).cast(pa.int64())
+        yield from batch.set_column(place, "event_time", times).to_pylist()
+
+
+class _VariantRows(JsonRows):
+    """Rows of JSON text in which VARIANT loses no digit."""
+
+    def row(self, named: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
+        """Return the columns of a row, with text in place of integers that VARIANT would round."""
+        found = super().row(named, values)
+        if _LONG.search(found[ROW]) is None:
+            return found
+        columns: dict[str, Any] = {ROW: parsed(found[ROW])}
+        return {**found, ROW: _text(columns[ROW]).decode()} if numbers_as_text(columns) else found
+
+
+def _shape(
+    log: DataFrame,
+    rows: RowsAs,
+    keys: Sequence[str] | None,
+    decode_options: DecodeOptions | None,
+) -> Shape:
+    if isinstance(rows, str) and rows in {"json", "variant"}:
+        return JsonRows() if rows == "json" else _VariantRows()
+    row = row_columns(struct_of(rows, decode_options))
+    return TypedRows(row, keys or _keys_of(log))
+
+
+def _keys_of(log: DataFrame) -> list[str]:
+    """Return the columns of the key of any change; one job, which reads as little as it can."""
+    first = log.where(F.col("key").isNotNull()).select("key").first()
+    return keys_of([] if first is None else [first[0]])
+
+
+def _as_variant(versions: DataFrame) -> DataFrame:
+    """Return versions whose rows of JSON text are VARIANT; text that Spark cannot parse stays."""
+    return versions.withColumns(
+        {
+            name: F.coalesce(F.try_parse_json(name), F.col(name).cast("variant"))
+            for name in (KEY, ROW)
+        }
+    )

@@ -1,0 +1,93 @@
+"""What each change did to one row, by a log in Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any, Final
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+from changewire.engines.changelog.effects import is_before, update_of
+from changewire.engines.changelog.keys import Wanted, parsed, wanted_key
+from changewire.engines.changelog.logged import LOGGED, rows_in
+from changewire.engines.changelog.source import LogRows
+from changewire.engines.changelog.trace import traced
+from changewire.engines.spark.history.changes import spark_type, table_in
+from changewire.engines.spark.log.place import LogPlace
+from changewire.engines.spark.merge.from_log import is_truncate
+from changewire.tables.history import History
+
+_MESSAGE: Final = "message"
+_READ: Final = LOGGED.append(pa.field(_MESSAGE, pa.string()))
+
+
+def trace(
+    spark: SparkSession,
+    log: str,
+    key: Mapping[str, Any],
+    *,
+    table: str,
+    sink: str = "delta",
+    apply_as_truncates: bool = False,
+) -> History:
+    """Return what each change did to a row, in the order of the log, and why others did nothing.
+
+    The driver holds the changes of the row.
+
+    Args:
+        spark: The session.
+        log: Path of the log (it has a slash), or name of its table. Its rows are JSON text.
+        key: Columns that name the row, with the values that the log has: ``{"id": 1004}``.
+        table: The table, as ``database.table`` in the messages, or ``database.schema.table``.
+        sink: Format of the log.
+        apply_as_truncates: Whether truncates remove rows.
+
+    Returns:
+        A step for each change, and the row after them; no steps if the log does not have the key.
+
+    Raises:
+        ValueError: The key has no column.
+        OutputError: It is no log.
+    """
+    wanted = wanted_key(key)
+    rows = LogPlace(log, sink).read(spark)
+    found = table_in(rows, table, _MESSAGE)
+    has_key = F.col("key").isNotNull() | F.col("before_key").isNotNull()
+    mine = found.where(has_key).mapInArrow(OfKey(wanted), spark_type(_READ))
+    parts = [mine, *([found.where(is_truncate())] if apply_as_truncates else [])]
+    first = pa.concat_tables(map(_collected, parts))
+    majors = {
+        row["sequence"]["major"]
+        for row in chain.from_iterable(map(rows_in, first.drop([_MESSAGE]).to_batches()))
+        if is_before(row) and update_of(row) is not None
+    }
+    if majors:  # the images of these updates may have other keys
+        is_near = (F.col("op") == "update") & F.col("sequence.major").isin(*majors)
+        first = pa.concat_tables([first, _collected(found.where(is_near))])
+    return traced(LogRows(first), wanted, table, truncates=apply_as_truncates)
+
+
+def _collected(rows: DataFrame) -> pa.Table:
+    return rows.toArrow().select(_READ.names).cast(_READ)
+
+
+class OfKey:
+    """Leaves the rows of a log that are of one key; what `mapInArrow` takes. It pickles."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        """Remember the key."""
+        self._wanted = wanted
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield these rows."""
+        for batch in batches:
+            keys = zip(*(batch.column(name) for name in ("key", "before_key")), strict=True)
+            mask = [any(map(self._is_key, texts)) for texts in keys]
+            yield batch.filter(pa.array(mask, pa.bool_()))
+
+    def _is_key(self, text: pa.Scalar) -> bool:
+        value = text.as_py()
+        return value is not None and self._wanted.is_key(parsed(value))

@@ -1,0 +1,111 @@
+"""``changewire history``, ``current`` and ``dead-letters``: queries on a log without Spark."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.runtime.cli.conftest import json_lines
+from tests.runtime.cli.trace_logs import history
+from tests.runtime.engines.version_rows import as_log, log_of, refused
+from tests.runtime.tables.histories import change, placed
+
+import changewire.arrow as cwa
+
+if TYPE_CHECKING:
+    from tests.runtime.cli.conftest import Ended
+
+
+@pytest.fixture(scope="module")
+def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The output folder of a run in Python."""
+    return history(tmp_path_factory.mktemp("queries"))
+
+
+def test_every_version_is_a_line(cli: Callable[..., Ended], output: Path) -> None:
+    """With its row, its ends and what made it; numbers are as the message has them."""
+    ended = cli("history", output, "--table", "shop.users", "--json")
+    assert ended.exit_code == 0
+    lines = json_lines(ended.stdout)
+    assert [(line["key"], line["row"].get("name"), line["is_current"]) for line in lines] == [
+        ({"id": 1}, "older", False),
+        ({"id": 1}, "a", False),
+        ({"id": 1}, "late", False),
+        ({"id": 1}, "c\x1b[31m", True),
+        ({"id": 2}, "b", True),
+    ]
+    assert lines[0]["op"] == "insert"
+    assert lines[0]["_changewire"]["ended"]["sequence"] == {"major": 10, "minor": 1}
+    assert json_lines(ended.stderr) == [{"notice": "totals", "versions": 5}]
+    assert "\x1b" not in ended.stdout
+
+
+def test_current_rows_are_lines(cli: Callable[..., Ended], output: Path, tmp_path: Path) -> None:
+    """A truncate removes them if it is asked to; a schema gives columns of its types."""
+    lines = json_lines(cli("current", output, "--table", "shop.users").stdout)
+    assert [line["row"].get("name") for line in lines] == ["c\x1b[31m", "b"]
+    assert lines[1]["_changewire"]["major"] == 11
+    gone = cli("current", output, "--table", "shop.users", "--apply-as-truncates")
+    assert (gone.exit_code, gone.stdout) == (1, "")
+    kinds = [{"name": "id", "type": "LONG"}, {"name": "name", "type": "STRING"}]
+    schema = tmp_path / "users.json"
+    schema.write_text(json.dumps({"dataColumn": kinds}))
+    words = ["--table", "shop.users", "--rows", schema]
+    typed = cli("current", output, *words, "--format", "dataworks-json")
+    assert json_lines(typed.stdout)[1]["row"] == {"id": 2, "name": "b"}
+    no_format = cli("current", output, *words)
+    assert (no_format.exit_code, "needs `format`" in no_format.stderr) == (2, True)
+
+
+def test_open_dead_letters_are_lines(cli: Callable[..., Ended], tmp_path: Path) -> None:
+    """With reason and place; their values only if that is asked for, bytes as Base64."""
+    decoded = cwa.decode([b"secret", b"\xff", b"{}"], format="aerospike-json")
+    pq.write_table(as_log(decoded.rows.read_all()), tmp_path / "a.parquet")
+    ended = cli("dead-letters", tmp_path, "--limit", "2")
+    first, second = json_lines(ended.stdout)
+    assert (first["code"], first["number"], "value" in first) == ("invalid-json", 0, False)
+    assert "3 dead letters" in ended.stderr
+    assert "secret" not in ended.stdout
+    assert ended.exit_code == 1
+    first, second, _ = json_lines(cli("dead-letters", tmp_path, "--show-values").stdout)
+    assert (first["value"], second["value_base64"]) == ("secret", "/w==")
+
+
+def test_refused_changes_are_lines(cli: Callable[..., Ended], tmp_path: Path) -> None:
+    """With the reason; nothing is open once they are replayed."""
+    changes = placed(change(a=7))
+    log = pa.concat_tables([log_of(changes), refused(changes)])
+    pq.write_table(log, tmp_path / "a.parquet")
+    (line,) = json_lines(cli("dead-letters", tmp_path, "--refused").stdout)
+    assert (line["code"], line["source"]["table"], "after" in line) == (
+        "schema-mismatch",
+        "t",
+        False,
+    )
+    (line,) = json_lines(cli("dead-letters", tmp_path, "--refused", "--show-values").stdout)
+    assert line["after"] == {"id": 1, "a": 7}
+    pq.write_table(log_of([], changes), tmp_path / "b.parquet")
+    done = cli("dead-letters", tmp_path, "--refused")
+    assert (done.exit_code, done.stdout) == (0, "")
+
+
+@pytest.mark.parametrize("command", ["history", "current", "dead-letters"])
+def test_what_is_no_log_is_named(
+    cli: Callable[..., Ended], tmp_path: Path, output: Path, command: str
+) -> None:
+    """A folder that is not there, or has other columns, is one sentence with its name."""
+    words = [] if command == "dead-letters" else ["--table", "shop.users"]
+    missing = cli(command, tmp_path / "missing", *words)
+    assert (missing.exit_code, "no such folder" in missing.stderr) == (2, True)
+    pq.write_table(pa.table({"key": ["a"]}), tmp_path / "a.parquet")
+    other = cli(command, tmp_path, *words)
+    assert (other.exit_code, "no column 'kind'" in other.stderr) == (2, True)
+    assert tmp_path.name in other.stderr.replace("\n", "")
+    if words:
+        wrong = cli(command, output, *words, "--rows", tmp_path / "none.json")
+        assert (wrong.exit_code, "none.json" in wrong.stderr.replace("\n", "")) == (2, True)

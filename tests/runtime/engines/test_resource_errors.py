@@ -1,0 +1,73 @@
+"""Errors of the machine are raised again: they say nothing of a message or a change."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from tests.samples import FORMAT, examples
+
+import changewire as cw
+from changewire.changes import aerospike
+from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.decode import Decoder
+from changewire.engines.typed import fitted
+from changewire.tables import routing
+from changewire.tables.names import template_of
+from changewire.tables.routing import KnownTables, Routing, find_routes
+from changewire_messages.change import Source
+
+ERRORS = (MemoryError, OSError)
+MESSAGE = json.dumps(examples("write")[0]).encode()
+
+
+def ended(error: type[Exception]) -> Callable[..., Any]:
+    """Return a function that raises an error."""
+
+    def raising(*_: object, **__: object) -> Any:
+        raise error
+
+    return raising
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_no_message_becomes_a_dead_letter(
+    monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    """A message that was decoded without memory is decoded again, and not rejected."""
+    monkeypatch.setattr(aerospike, "_source", ended(error))
+    with pytest.raises(error):
+        cw.changes(cw.decode(MESSAGE, format=FORMAT))
+    with pytest.raises(error):
+        DecodeOptions(FORMAT).rows(MESSAGE, None)
+    monkeypatch.setattr(DecodeOptions, "rows", ended(error))
+    with pytest.raises(error):
+        Decoder(DecodeOptions(FORMAT))._message(MESSAGE, None)  # noqa: SLF001 - what is tested
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_no_change_is_refused(monkeypatch: pytest.MonkeyPatch, error: type[Exception]) -> None:
+    """Neither routing nor fitting a row makes a refusal of it."""
+    monkeypatch.setattr(routing, "route", ended(error))
+    key = Source(system="aerospike", database="d", schema=None, table="t"), "upsert"
+    with pytest.raises(error):
+        find_routes([key], Routing(template_of("/lake/{table}")), KnownTables())
+    cells = fitted.key_cells(pa.schema([("a", pa.int64())]))
+    monkeypatch.setattr(fitted, "key_text", ended(error))
+    with pytest.raises(error):
+        fitted.fitted_texts('{"a":1}', None, cells, cells)
+
+
+def test_other_errors_become_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One message or change must not end a run by what nothing expected."""
+    monkeypatch.setattr(DecodeOptions, "rows", ended(KeyError))
+    ((rejected, _),) = Decoder(DecodeOptions(FORMAT))._message(MESSAGE, None)  # noqa: SLF001 - as above
+    assert rejected.code == "internal-error"
+    cells = fitted.key_cells(pa.schema([("a", pa.int64())]))
+    monkeypatch.setattr(fitted, "key_text", ended(KeyError))
+    failure = fitted.fitted_texts('{"a":1}', None, cells, cells).failure
+    assert failure is not None
+    assert failure.code == "apply-failed"
