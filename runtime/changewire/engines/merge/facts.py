@@ -84,7 +84,7 @@ def known_log(log: LocalLog, routing: Routing, *, with_truncates: bool) -> Known
     for part in log.rows(_READ, ds.field("kind").isin([CHANGE, CONTROL])):
         for key, one in facts_of(part, with_truncates=with_truncates).of.items():
             found[key] = one.plus(found[key]) if key in found else one
-    known = KnownLog(routing, found)
+    known = KnownLog(routing, found, _exists)
     # What was refused is in the log too, and its source must not become known by that.
     exists = {target for target in known.tables.names.values() if _exists(target)}
     known.tables.names = {n: one for n, one in known.tables.names.items() if one in exists}

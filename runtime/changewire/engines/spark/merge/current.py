@@ -72,7 +72,11 @@ def rows_of_log(log: DataFrame, shape: Shape, floor: Order = OLDEST) -> DataFram
     """
     changes = with_effects(accepted(log))
     moved = moved_in(changes.where(F.col("op") == "update"))
-    found = mutations_of(changes, shape, moved).where(F.col(FAILURE).isNull()).persist()
+    found = (
+        mutations_of(changes, shape, moved)
+        .where(F.col(FAILURE).isNull())
+        .localCheckpoint(eager=False)
+    )
     rows = becomes(found, shape, Held(floor=floor), has_hard=True)
     columns = (NAMED, CONTENT, STATE)
     decided = rows.hard.where(F.col(FAILURE).isNull()) if rows.hard is not None else rows.easy
