@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any, Final
 
-from docs.making.histories import History, Step, steps
+from docs.making.histories import NO_EFFECT, WAITS, History, Step, steps
 
 WIDTH: Final = 580
 _HEAD: Final = 44
@@ -15,8 +15,9 @@ _GAP: Final = 6
 _ARRIVES, _BECOMES, _TABLE = 12, 226, 374  # where the three columns begin
 
 INK, FAINT, _PAPER, LINE = "#1f2430", "#6b7280", "#ffffff", "#d5d9e0"
-_COLOURS: Final = {"stale": "#b45309", "duplicate": "#6b7280"}
+_COLOURS: Final = {NO_EFFECT: "#b45309", WAITS: "#6b7280"}
 _APPLIED: Final = "#15803d"
+_INHERITED: Final = "sequence inherited"
 
 
 def picture(history: History) -> str:
@@ -60,7 +61,7 @@ def _step(step: Step, top: int) -> Iterator[str]:
     if second:
         yield label(_ARRIVES + 54, top + 42, second, INK)
     verdict = _telling(step.verdicts)
-    yield label(_BECOMES, middle, verdict, _COLOURS.get(verdict.split()[0], _APPLIED))
+    yield label(_BECOMES, middle, verdict, _COLOURS.get(verdict, _APPLIED))
     yield from _rows(step, top + 11)
 
 
@@ -75,14 +76,14 @@ def _what(step: Step) -> tuple[str, str]:
 
 
 def _telling(verdicts: Sequence[str]) -> str:
-    """Return the most informative verdict of a change that has several."""
-    return next((v for v in verdicts if v not in {"applied", "stale"}), verdicts[-1])
+    """Return what became of a row, or of both rows that a change concerns."""
+    return verdicts[0] if len(verdicts) == 1 else ", ".join(v for v in verdicts if v != _INHERITED)
 
 
 def _rows(step: Step, top: int) -> Iterator[str]:
-    """Yield a box for each row, and a dashed one for each tombstone."""
+    """Yield a box for each row, and a dashed one for each deleted row."""
     boxes = [(f"{key}: {columns_text(row)}", False) for key, row in step.rows.items()]
-    boxes += [(f"{key} † {sequence}", True) for key, sequence in step.tombstones.items()]
+    boxes += [(f"{key} † {sequence}", True) for key, sequence in step.deleted.items()]
     if step.floor:
         boxes.append((f"all † {step.floor}", True))
     width = (WIDTH - _TABLE - 12 - _GAP * (len(boxes) - 1)) / len(boxes)

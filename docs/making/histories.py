@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -22,8 +21,13 @@ PAGE: Final = Path(__file__).parents[1] / "tables.md"
 
 Cells = list[dict[str, str]]
 
-_NOW: Final = datetime(2026, 1, 1, tzinfo=timezone.utc)
 _ROUTING: Final = Routing(template_of("{table}"))
+
+
+NO_EFFECT: Final = "no effect"
+WAITS: Final = "waits"
+_WORDS: Final = {"waiting_before_images": WAITS}
+_NOTHING: Final[tuple[dict[int, Any], dict[int, str], str]] = ({}, {}, "")
 
 
 class History(NamedTuple):
@@ -45,16 +49,16 @@ class Step(NamedTuple):
 
     Attributes:
         cells: The change, as the page has it.
-        verdicts: Its results.
+        verdicts: What became of it.
         rows: Rows of the table by their key.
-        tombstones: Tombstones by their key, each with the sequence of its delete.
+        deleted: Sequences of deletes by the keys of deleted rows.
         floor: Sequence of the table's truncate; empty without one.
     """
 
     cells: dict[str, str]
     verdicts: Sequence[str]
     rows: dict[int, dict[str, Any]]
-    tombstones: dict[int, str]
+    deleted: dict[int, str]
     floor: str
 
 
@@ -108,18 +112,23 @@ def _columns(cell: str) -> dict[str, Any]:
 
 def steps(history: History) -> Iterator[Step]:
     """Apply a history one change after the other; yield what each did."""
-    tables = MemoryTables()
+    tables, before = MemoryTables(), _NOTHING
     for offset, cells in enumerate(history.changes):
         placed = PositionedChange(change(cells), ChangePosition("topic", 0, offset, 0))
-        result = apply_changes(tables, [placed], _ROUTING, _NOW, apply_as_truncates=True)
-        verdicts = [name.replace("_", " ") for name in result.counts]
+        result = apply_changes(tables, [placed], _ROUTING, apply_as_truncates=True)
+        found = [_WORDS.get(name, name.replace("_", " ")) for name in result.counts]
         (table,) = tables.tables.values()
         rows = {row["id"]: row for row in sorted(table.content(), key=lambda row: row["id"])}
-        graves = {
-            grave.key["id"]: sequence_text(grave.state.order.sequence)
-            for grave in table.tombstones.values()
+        deleted = {
+            entry.key["id"]: sequence_text(entry.state.order.sequence)
+            for entry in table.entries.values()
+            if entry.state.values is None
         }
-        yield Step(cells, verdicts, rows, graves, sequence_text(table.truncated.sequence))
+        now = (rows, deleted, sequence_text(table.truncated.sequence))
+        # A delete of a row that is not there is remembered, and counted nowhere.
+        verdicts = found or [NO_EFFECT if now == before else "deleted"]
+        yield Step(cells, verdicts, *now)
+        before = now
 
 
 def sequence_text(numbers: Sequence[int]) -> str:

@@ -7,7 +7,6 @@ files of Delta are read by deltalake. Nothing is taken from what the query said 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -146,13 +145,12 @@ def meant(changes: Iterable[PositionedChange], null_set: str) -> Content:
     """Return the rows that changes leave in each table, by key, as JSON has them."""
     tables = MemoryTables()
     routing = Routing(template_of("/{table}"), null_set)  # a path, whose names have no quotes
-    apply_changes(tables, changes, routing, datetime.now(timezone.utc))
+    apply_changes(tables, changes, routing)
     return {
         table.target.name.strip("/"): {
-            _text(entry.key): msgspec.json.decode(
-                _text({**entry.key, **(entry.state.values or {})})
-            )
-            for entry in table.rows.values()
+            _text(entry.key): msgspec.json.decode(_text({**entry.key, **entry.state.values}))
+            for entry in table.entries.values()
+            if entry.state.values is not None
         }
         for table in tables.tables.values()
     }

@@ -9,16 +9,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from changewire_messages.tables.models import (
-    KnownTarget,
     OrderFields,
-    PendingDelete,
     RowEnd,
-    RowMetadata,
     RowMutation,
     RowState,
     Sequence,
-    Source,
-    Tombstone,
     VersionMetadata,
 )
 
@@ -28,16 +23,11 @@ __all__ = [
     "EXACT",
     "FORMAT",
     "ROLES",
-    "KnownTarget",
     "OrderFields",
-    "PendingDelete",
     "RowEnd",
-    "RowMetadata",
     "RowMutation",
     "RowState",
     "Sequence",
-    "Source",
-    "Tombstone",
     "VersionMetadata",
 ]
 FORMAT: Final = None
@@ -49,14 +39,10 @@ EXACT: Final = False
 ROLES: Final[Mapping[str, str]] = {}
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "KnownTarget": "sha256:fed28376b47afb94f67310b3721d0c53955a5ad0835e33fb5bdba2f782f043c0",
     "OrderFields": "sha256:1404d69b4437be1c0cf721f95acf42a65f7ae96da1670c987034f6e75b750a4b",
-    "PendingDelete": "sha256:ffdd78c02ba93a724749425a9e949a87450bd079d1d3b3c69bf0a4dc54c7dd98",
     "RowEnd": "sha256:9fbb1f7395eda671ce3cef411639451d91d0c8b6478bd6528a950af767f832e2",
-    "RowMetadata": "sha256:fc25109ffc00023f82dbcdcc510eae09945bc68d402421168d0168752a49ef50",
     "RowMutation": "sha256:112c41ae18ed93b6c5520fda85b4fc5ffa19aca8eed09aab8e5eb796d9365203",
     "RowState": "sha256:4fd22d759dcaffc0192a38aaf41521cc13f8cc4ab802357a83f04d476db309c8",
-    "Tombstone": "sha256:37beb36cd080fd8130ebbc9e66c0912a3d4898a0fae0054a3a12fe4316d45470",
     "VersionMetadata": "sha256:87ca51e7ffa4b8c16810085ce3a331617821d40e0bbe84ef27bd69cf5ade29a5",
 }
 """SHA-256 of the canonical schema of each variant, which is in ``schemas/``."""

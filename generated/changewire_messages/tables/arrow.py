@@ -11,27 +11,7 @@ import pyarrow as pa
 
 from changewire_messages import columns
 
-__all__ = [
-    "KNOWN_TARGET",
-    "ORDER_FIELDS",
-    "PENDING_DELETE",
-    "ROW_END",
-    "ROW_METADATA",
-    "ROW_MUTATION",
-    "ROW_STATE",
-    "TOMBSTONE",
-    "VERSION_METADATA",
-]
-
-KNOWN_TARGET: Final = pa.struct(
-    [
-        pa.field("system", columns.STRING),
-        pa.field("database", columns.STRING),
-        pa.field("name", columns.STRING),
-        pa.field("origin", pa.list_(columns.STRING)),
-    ]
-)
-"""A table that a query has fed. A checkpoint keeps it, with the namespace of the changes."""
+__all__ = ["ORDER_FIELDS", "ROW_END", "ROW_MUTATION", "ROW_STATE", "VERSION_METADATA"]
 
 _SEQUENCE: Final = pa.struct(
     [
@@ -52,34 +32,6 @@ ORDER_FIELDS: Final = pa.struct(
 )
 """What orders the changes of a row: the sequence, then the position in the source."""
 
-_SOURCE: Final = pa.struct(
-    [
-        pa.field("system", columns.STRING),
-        pa.field("database", columns.STRING),
-        pa.field("schema", columns.STRING),
-        pa.field("table", columns.STRING),
-    ]
-)
-"""The place in the source system that a change came from."""
-
-PENDING_DELETE: Final = pa.struct(
-    [
-        pa.field("source", _SOURCE),
-        pa.field("key", columns.STRING),
-        pa.field("kind", columns.STRING),
-        pa.field("names", pa.list_(columns.STRING)),
-        pa.field("sequence", _SEQUENCE),
-        pa.field("topic", columns.STRING),
-        pa.field("partition", columns.INT32),
-        pa.field("offset", columns.INTEGER),
-        pa.field("element", columns.INT32),
-        pa.field("after", columns.STRING),
-    ]
-)
-"""A delete that names no table. A checkpoint keeps it for the tables of its namespace that are yet
-to come.
-"""
-
 ROW_END: Final = pa.struct(
     [
         pa.field("op", columns.STRING),
@@ -92,22 +44,6 @@ ROW_END: Final = pa.struct(
     ]
 )
 """A change that ended a version of a row: a write, a delete, or a truncate of its table."""
-
-ROW_METADATA: Final = pa.struct(
-    [
-        pa.field("sequence", _SEQUENCE),
-        pa.field("topic", columns.STRING),
-        pa.field("partition", columns.INT32),
-        pa.field("offset", columns.INTEGER),
-        pa.field("element", columns.INT32),
-        pa.field("columns", pa.map_(columns.STRING, ORDER_FIELDS)),
-        pa.field("floor", ORDER_FIELDS),
-        pa.field("version", columns.INT32),
-    ]
-)
-"""The column `_changewire` of a table, or of its tombstones: the change that the row is from. The
-first five fields are those of `OrderFields`.
-"""
 
 ROW_MUTATION: Final = pa.struct(
     [
@@ -134,15 +70,6 @@ ROW_STATE: Final = pa.struct(
     ]
 )
 """The column `_changewire` of a table: the change that its row is from."""
-
-TOMBSTONE: Final = pa.struct(
-    [
-        pa.field("key", columns.STRING),
-        pa.field("_changewire", ROW_METADATA),
-        pa.field("since", columns.DATETIME),
-    ]
-)
-"""A row of the table of tombstones, which stands beside a table: a key whose row was deleted."""
 
 VERSION_METADATA: Final = pa.struct(
     [

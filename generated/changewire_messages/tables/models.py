@@ -8,23 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
-from msgspec import Meta, Struct, field
-
-
-class KnownTarget(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only=True):
-    """A table that a query has fed. A checkpoint keeps it, with the namespace of the changes."""
-
-    system: str
-    """Kind of the source system."""
-
-    database: str | None
-    """Database, or namespace, of the changes; null if the messages do not say."""
-
-    name: str
-    """Name of the table."""
-
-    origin: list[str]
-    """Names from the messages that the name of the table was made from."""
+from msgspec import Meta, Struct
 
 
 class Sequence(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only=True):
@@ -56,58 +40,6 @@ class OrderFields(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw
     """Index of the change in its message."""
 
 
-class Source(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only=True):
-    """The place in the source system that a change came from."""
-
-    system: str
-    """Kind of the source system: aerospike, lindorm or dataworks."""
-
-    database: str | None
-    """Database, or namespace, of the row; null if the message does not say."""
-
-    schema: str | None
-    """Schema within the database; null if the source has none."""
-
-    table: str | None
-    """Table, or set, of the row; null if the message does not say."""
-
-
-class PendingDelete(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only=True):
-    """A delete that names no table. A checkpoint keeps it for the tables of its namespace that
-    are yet to come.
-    """
-
-    source: Source
-    """Where the change was made."""
-
-    key: str
-    """Key of the row, JSON text."""
-
-    kind: str
-    """What happens to the row: always `delete`."""
-
-    names: list[str] | None
-    """Null: a delete names no columns."""
-
-    sequence: Sequence | None
-    """Sequence of the change; null if it has none."""
-
-    topic: str
-    """Kafka topic of the change; for a file its path."""
-
-    partition: Annotated[int, Meta(ge=-2147483648, le=2147483647)]
-    """Kafka partition; -1 for a file."""
-
-    offset: Annotated[int, Meta(ge=-9223372036854775808, le=9223372036854775807)]
-    """Kafka offset; for a file the number of the record."""
-
-    element: Annotated[int, Meta(ge=-2147483648, le=2147483647)]
-    """Index of the change in its message."""
-
-    after: str | None
-    """The row after the change, JSON text; null for a delete."""
-
-
 class RowEnd(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only=True):
     """A change that ended a version of a row: a write, a delete, or a truncate of its table."""
 
@@ -131,38 +63,6 @@ class RowEnd(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only
 
     element: Annotated[int, Meta(ge=-2147483648, le=2147483647)]
     """Index of the change in its message."""
-
-
-class RowMetadata(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only=True):
-    """The column `_changewire` of a table, or of its tombstones: the change that the row is
-    from. The first five fields are those of `OrderFields`.
-    """
-
-    sequence: Sequence | None
-    """Sequence of the change; null is before any other."""
-
-    topic: str
-    """Kafka topic of the change; for a file its path."""
-
-    partition: Annotated[int, Meta(ge=-2147483648, le=2147483647)]
-    """Kafka partition; -1 for a file."""
-
-    offset: Annotated[int, Meta(ge=-9223372036854775808, le=9223372036854775807)]
-    """Kafka offset; for a file the number of the record."""
-
-    element: Annotated[int, Meta(ge=-2147483648, le=2147483647)]
-    """Index of the change in its message."""
-
-    columns: dict[str, OrderFields] | None
-    """Order of each column that a later change has set; null if there is none, as in a table
-    of full images.
-    """
-
-    floor: OrderFields | None
-    """Order below which no change applies; null if it is that of the row."""
-
-    version: Annotated[int, Meta(ge=-2147483648, le=2147483647)]
-    """Version of the layout of this column."""
 
 
 class RowMutation(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only=True):
@@ -217,21 +117,6 @@ class RowState(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_on
     """
 
 
-class Tombstone(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only=True):
-    """A row of the table of tombstones, which stands beside a table: a key whose row was
-    deleted.
-    """
-
-    key: str
-    """Key of the row, JSON text."""
-
-    changewire: RowMetadata = field(name="_changewire")
-    """State of the row, as the delete left it."""
-
-    since: datetime
-    """When the tombstone was written."""
-
-
 class VersionMetadata(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only=True):
     """The column `_changewire` of versions of rows: the change that began the version, and the
     one that ended it.
@@ -262,16 +147,4 @@ class VersionMetadata(Struct, frozen=True, gc=False, forbid_unknown_fields=False
     """The change that ended the version; null if it is current."""
 
 
-__all__ = [
-    "KnownTarget",
-    "OrderFields",
-    "PendingDelete",
-    "RowEnd",
-    "RowMetadata",
-    "RowMutation",
-    "RowState",
-    "Sequence",
-    "Source",
-    "Tombstone",
-    "VersionMetadata",
-]
+__all__ = ["OrderFields", "RowEnd", "RowMutation", "RowState", "Sequence", "VersionMetadata"]

@@ -10,34 +10,13 @@ from pyspark.sql.types import (
     BooleanType,
     IntegerType,
     LongType,
-    MapType,
     StringType,
     StructField,
     StructType,
     TimestampType,
 )
 
-__all__ = [
-    "KNOWN_TARGET",
-    "ORDER_FIELDS",
-    "PENDING_DELETE",
-    "ROW_END",
-    "ROW_METADATA",
-    "ROW_MUTATION",
-    "ROW_STATE",
-    "TOMBSTONE",
-    "VERSION_METADATA",
-]
-
-KNOWN_TARGET = StructType(
-    [
-        StructField("system", StringType()),
-        StructField("database", StringType()),
-        StructField("name", StringType()),
-        StructField("origin", ArrayType(StringType())),
-    ]
-)
-"""A table that a query has fed. A checkpoint keeps it, with the namespace of the changes."""
+__all__ = ["ORDER_FIELDS", "ROW_END", "ROW_MUTATION", "ROW_STATE", "VERSION_METADATA"]
 
 _SEQUENCE = StructType(
     [
@@ -58,34 +37,6 @@ ORDER_FIELDS = StructType(
 )
 """What orders the changes of a row: the sequence, then the position in the source."""
 
-_SOURCE = StructType(
-    [
-        StructField("system", StringType()),
-        StructField("database", StringType()),
-        StructField("schema", StringType()),
-        StructField("table", StringType()),
-    ]
-)
-"""The place in the source system that a change came from."""
-
-PENDING_DELETE = StructType(
-    [
-        StructField("source", _SOURCE),
-        StructField("key", StringType()),
-        StructField("kind", StringType()),
-        StructField("names", ArrayType(StringType())),
-        StructField("sequence", _SEQUENCE),
-        StructField("topic", StringType()),
-        StructField("partition", IntegerType()),
-        StructField("offset", LongType()),
-        StructField("element", IntegerType()),
-        StructField("after", StringType()),
-    ]
-)
-"""A delete that names no table. A checkpoint keeps it for the tables of its namespace that are yet
-to come.
-"""
-
 ROW_END = StructType(
     [
         StructField("op", StringType()),
@@ -98,22 +49,6 @@ ROW_END = StructType(
     ]
 )
 """A change that ended a version of a row: a write, a delete, or a truncate of its table."""
-
-ROW_METADATA = StructType(
-    [
-        StructField("sequence", _SEQUENCE),
-        StructField("topic", StringType()),
-        StructField("partition", IntegerType()),
-        StructField("offset", LongType()),
-        StructField("element", IntegerType()),
-        StructField("columns", MapType(StringType(), ORDER_FIELDS)),
-        StructField("floor", ORDER_FIELDS),
-        StructField("version", IntegerType()),
-    ]
-)
-"""The column `_changewire` of a table, or of its tombstones: the change that the row is from. The
-first five fields are those of `OrderFields`.
-"""
 
 ROW_MUTATION = StructType(
     [
@@ -140,15 +75,6 @@ ROW_STATE = StructType(
     ]
 )
 """The column `_changewire` of a table: the change that its row is from."""
-
-TOMBSTONE = StructType(
-    [
-        StructField("key", StringType()),
-        StructField("_changewire", ROW_METADATA),
-        StructField("since", TimestampType()),
-    ]
-)
-"""A row of the table of tombstones, which stands beside a table: a key whose row was deleted."""
 
 VERSION_METADATA = StructType(
     [

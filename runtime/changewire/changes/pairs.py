@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -21,8 +21,7 @@ class _Image(NamedTuple):
         return self._replace(is_before=not self.is_before)
 
 
-_Place = TypeVar("_Place")
-_Held = dict[int, tuple[_Image, _Place, Change]]
+_Held = dict[int, tuple[_Image, Change]]
 
 
 def pair(changes: Iterable[Change], *, size: int = 1000) -> Iterator[Change]:
@@ -45,46 +44,30 @@ def pair(changes: Iterable[Change], *, size: int = 1000) -> Iterator[Change]:
     Raises:
         ValueError: `size` is less than 1.
     """
-    found = pair_placed(((None, change) for change in changes), size=size)
-    return (change for _, change in found)
-
-
-def pair_placed(
-    changes: Iterable[tuple[_Place, Change]], *, size: int
-) -> Iterator[tuple[_Place, Change]]:
-    """Return what `pair` does, each change with its place: a joined one has that of the row after.
-
-    Raises:
-        ValueError: `size` is less than 1.
-    """
     if size < 1:
         raise ValueError(f"size is at least 1, not {size}")
     return _paired(changes, size)
 
 
-def _paired(changes: Iterable[tuple[_Place, Change]], size: int) -> Iterator[tuple[_Place, Change]]:
-    held: _Held[_Place] = {}  # by number, so in the order in which they came
+def _paired(changes: Iterable[Change], size: int) -> Iterator[Change]:
+    held: _Held = {}  # by number, so in the order in which they came
     numbers: dict[_Image, deque[int]] = {}
-    for number, (place, change) in enumerate(changes):
+    for number, change in enumerate(changes):
         image = _image(change)
         if image is None:
-            yield place, change
+            yield change
             continue
         found = _match(change, held, numbers.get(image.other, ()))
         if found is not None:
-            there, other = _take(found, held, numbers)
-            yield (
-                (there, _joined(change, other))
-                if image.is_before
-                else (place, _joined(other, change))
-            )
+            other = _take(found, held, numbers)
+            yield _joined(change, other) if image.is_before else _joined(other, change)
             continue
         if len(held) == size:
             yield _take(next(iter(held)), held, numbers)
-        held[number] = image, place, change
+        held[number] = image, change
         numbers.setdefault(image, deque()).append(number)
-    for _, place, change in held.values():
-        yield place, change
+    for _, change in held.values():
+        yield change
 
 
 def _image(change: Change) -> _Image | None:
@@ -98,25 +81,23 @@ def _image(change: Change) -> _Image | None:
     return _Image(change.source, order.major, is_before)
 
 
-def _match(change: Change, held: _Held[_Place], candidates: Iterable[int]) -> int | None:
+def _match(change: Change, held: _Held, candidates: Iterable[int]) -> int | None:
     """Return the number of the image with the same key, or else of the first; None without any."""
     first = None
     for number in candidates:
-        if held[number][2].key == change.key:
+        if held[number][1].key == change.key:
             return number
         first = number if first is None else first
     return first
 
 
-def _take(
-    number: int, held: _Held[_Place], numbers: dict[_Image, deque[int]]
-) -> tuple[_Place, Change]:
+def _take(number: int, held: _Held, numbers: dict[_Image, deque[int]]) -> Change:
     """Return an image that waited, and forget it."""
-    image, place, change = held.pop(number)
+    image, change = held.pop(number)
     numbers[image].remove(number)
     if not numbers[image]:
         del numbers[image]
-    return place, change
+    return change
 
 
 def _joined(before: Change, after: Change) -> Change:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw
 
-from changewire.tables.metadata import COLUMN
+from changewire.tables.row_state import COLUMN
 
 KEY: Final = "key"
 ROW: Final = "row"

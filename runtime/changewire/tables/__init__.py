@@ -2,13 +2,12 @@
 
 ``order`` says which change is newer, ``mutations`` what a change does to rows, ``state`` how what
 is known of a row is joined, ``merge`` what a row becomes by a batch, ``routing`` and ``names`` find
-the tables. ``planner`` applies batches to any store of tables, ``apply`` to the one of ``memory``,
-``history`` explains one row, and ``versions`` says what it was after each change.
+the tables. ``apply`` applies batches to the tables of ``memory``, ``history`` explains one row, and
+``versions`` says what it was after each change.
 """
 
 from changewire.tables.apply import Result, apply_changes
-from changewire.tables.memory import MemoryTables, vacuum
-from changewire.tables.metadata import metadata_of, state_from
+from changewire.tables.memory import MemoryTables
 from changewire.tables.names import Target, safe_name, target_of, template_of
 from changewire.tables.order import ChangePosition, PositionedChange, position_of
 from changewire.tables.routing import Routing
@@ -21,11 +20,8 @@ __all__ = [
     "Routing",
     "Target",
     "apply_changes",
-    "metadata_of",
     "position_of",
     "safe_name",
-    "state_from",
     "target_of",
     "template_of",
-    "vacuum",
 ]

@@ -1,204 +1,243 @@
 """Batches of changes, applied to tables in memory."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from datetime import datetime
+from collections.abc import Collection, Iterable, Mapping
+from typing import Final
 
-from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec import UNSET, Struct, field
 
-from changewire.changes.pairs import pair_placed
-from changewire.tables import planner
-from changewire.tables.batch import (
-    BatchChange,
-    KeyedMutation,
-    RowBatch,
-    TableMutations,
-    decide_rows,
-    without_changes,
-)
 from changewire.tables.keys import Identity
-from changewire.tables.memory import Entry, MemoryTable, MemoryTables
-from changewire.tables.merge import Stored
-from changewire.tables.mutations import DELETE, WRITES, mutations
-from changewire.tables.names import Target
+from changewire.tables.memory import (
+    Entry,
+    Images,
+    MemoryTable,
+    MemoryTables,
+    Update,
+    add_delete,
+)
+from changewire.tables.merge import merged
+from changewire.tables.mutations import DELETE, WRITES, RowMutation, is_unpaired_before, mutations
 from changewire.tables.order import OLDEST, Order, PositionedChange, sequence_of
 from changewire.tables.routing import (
+    REFUSALS,
     TRUNCATE,
-    Namespace,
+    WRITE,
     Refusal,
+    RouteKey,
     Routes,
     Routing,
-    deletes_last,
+    apply_failed,
+    find_routes,
+    goes_to_all,
+    in_order,
     namespace_of,
     route_op,
 )
-from changewire.tables.state import State
+from changewire_messages.change import Change
+
+_NOT_APPLIED: Final[Mapping[str, str]] = {
+    TRUNCATE: "truncates_not_applied",
+    "statement": "statements_without_rows",
+}
+"""What counts control events that changed rows at their source, by their operations."""
 
 
 class Result(Struct):
     """What became of a batch.
 
     Attributes:
-        counts: ``applied``, ``stale`` and ``duplicate`` are what changes did to rows: one that
-            moves a row does two things. Beside them there are ``key_missing``,
-            ``lone_before_unused``, ``ordered_by_position``, ``sequence_inherited``,
-            ``stale_full_load``, ``truncates``, the reasons of dead letters, and the operations
-            of control events.
-        dead_letters: Changes that cannot be applied, and why: the code of the dead letter.
+        counts: Rows that were ``inserted``, ``updated`` and ``deleted``. Beside them there are
+            ``key_missing``, ``refused``, ``sequence_inherited``, ``statements_without_rows``,
+            ``truncates_not_applied`` and ``waiting_before_images``; what is 0 is left out.
+        refused: Changes that no table took, and why: the code of the refusal.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
-    dead_letters: list[tuple[PositionedChange, str]] = field(default_factory=list)
+    refused: list[tuple[PositionedChange, str]] = field(default_factory=list)
 
 
 def apply_changes(
     tables: MemoryTables,
     batch: Iterable[PositionedChange],
     routing: Routing,
-    at: datetime,
     *,
     apply_as_truncates: bool = False,
 ) -> Result:
-    """Apply a batch of changes.
+    """Apply a batch of changes. A change that one table cannot take changes none.
 
     Args:
         tables: The tables; they are changed.
         batch: Changes and control events, in any order.
         routing: How sources find their targets.
-        at: The time now, from which the retention of tombstones counts.
         apply_as_truncates: Whether a truncate removes rows; otherwise it is counted only.
     """
-    ops = {*WRITES, DELETE, *([TRUNCATE] if apply_as_truncates else [])}
-    changes = _paired(batch)
-    controls = Counter(one.change.op for one in changes if one.change.op not in ops)
-    numbered = [_change(i, one) for i, one in enumerate(changes) if one.change.op in ops]
-    rows = RowBatch(numbered, lambda _: ())  # they are paired
-    planned = planner.plan(rows, rows.summary(deletes_last), routing, tables.known)
-    for target, namespace in planned.routes.added:
+    counts: Counter[str] = Counter()
+    taken: list[PositionedChange] = []
+    for one in sorted(batch, key=lambda placed: placed.position):
+        op = one.change.op
+        if (op in WRITES or op == DELETE) and one.change.key is None:
+            counts["key_missing"] += 1
+        elif op in WRITES or op == DELETE or (op == TRUNCATE and apply_as_truncates):
+            taken.append(one)
+        elif op in _NOT_APPLIED:
+            counts[_NOT_APPLIED[op]] += 1
+    routes = find_routes(in_order({_route(one) for one in taken}), routing, tables.known)
+    for target, namespace in routes.added:
         tables.add(target, namespace)
-    decided = planner.decide(_merges(tables, planned.batch, planned.routes, at))
-    left = planned.batch.without(*decided.failures)
-    planned = planner.BatchPlan(left, planned.routes, planned.counts)
-    counts = planner.write(planned, decided, _Registry(tables, at)) + controls
-    counts += Counter({"truncates": _truncates(left, planned.routes)})
-    counts += Counter(why.code for why in left.refused.values())
-    letters = [(changes[index], why.code) for index, why in sorted(left.refused.items())]
-    return Result(counts, letters)
+    effects = [_effect(one, routes) for one in taken]
+    while True:
+        accepted = {n: one for n, one in enumerate(effects) if not isinstance(one, Refusal)}
+        decided = _Decided(tables, accepted, routes)
+        if not decided.failures:
+            break
+        effects = [decided.failures.get(number, one) for number, one in enumerate(effects)]
+    pairs = zip(taken, effects, strict=True)
+    refused = [(one, why.code) for one, why in pairs if isinstance(why, Refusal)]
+    counts += decided.write()
+    counts["refused"] = len(refused)
+    return Result(+counts, refused)
 
 
-def _paired(batch: Iterable[PositionedChange]) -> list[PositionedChange]:
-    """Return changes by position with the images of updates paired, each with that of the after."""
-    placed = sorted(batch, key=lambda one: one.position)
-    pairs = pair_placed(((one.position, one.change) for one in placed), size=len(placed) or 1)
-    return [PositionedChange(change, position) for position, change in pairs]
-
-
-def _change(index: int, placed: PositionedChange) -> BatchChange:
-    """Return a change of a batch, its keys as `Identity`."""
-    change, position = placed.change, placed.position
-    has_key = change.key is not None and change.op != TRUNCATE
-    found = mutations(change, position) if has_key else []
-    return BatchChange(
-        index=index,
-        route=(change.source, route_op(change.op)),
-        has_key=has_key,
-        order=Order(sequence_of(change.sequence), position),
-        mutations=[KeyedMutation(one.identity, one, index) for one in found],
-    )
-
-
-def _truncates(batch: RowBatch, routes: Routes) -> int:
-    """Return how often truncates were applied: one counts once for each table."""
-    applied = [one for one in batch.accepted() if one.is_truncate]
-    return sum(one.route in keys for one in applied for keys in routes.targets.values())
-
-
-class _Decisions(Struct):
-    """What the rows of a table become.
+class _Effect(Struct, frozen=True):
+    """What a change does.
 
     Attributes:
-        entries: What is put for each key; None if nothing is left of it.
-        counts: What became of the changes.
+        route: Where it comes from, and what it does.
+        order: Order of a truncate; `OLDEST` for other changes.
+        mutations: What it does to rows.
+        update: The update of which it is one image.
+        is_before: Whether it is the before image; then it does nothing by itself.
+    """
+
+    route: RouteKey
+    order: Order
+    mutations: list[RowMutation] = field(default_factory=list)
+    update: Update | None = None
+    is_before: bool = False
+
+
+def _route(one: PositionedChange) -> RouteKey:
+    return one.change.source, route_op(one.change.op)
+
+
+def _effect(one: PositionedChange, routes: Routes) -> _Effect | Refusal:
+    """Return what a change does, or why no table takes it."""
+    change, route = one.change, _route(one)
+    if route in routes.refused:
+        return routes.refused[route]
+    if change.op == TRUNCATE:
+        order = Order(sequence_of(change.sequence), one.position)
+        has_order = bool(order.sequence)
+        return _Effect(route, order) if has_order else REFUSALS["truncate-without-sequence"]
+    try:
+        found = mutations(change, one.position)
+    except Exception as error:  # noqa: BLE001 - one change must not end the run
+        return apply_failed(error, "", "reading the change")
+    return _Effect(route, OLDEST, found, _update(change), is_unpaired_before(change))
+
+
+def _update(change: Change) -> Update | None:
+    """Return the update of which a change is one image; None if it has both, or is none."""
+    order = change.sequence
+    if change.op != "update" or order is None or order.major < 0:
+        return None
+    is_after = change.before is None and change.after is not None and order.minor == 1
+    return (change.source, order.major) if is_after or is_unpaired_before(change) else None
+
+
+_Rows = dict[Identity, list[tuple[int | None, RowMutation]]]
+"""What a batch does to the rows of a table, with the numbers of changes; None if of an earlier."""
+
+
+class _Decided:
+    """What a batch does to all tables.
+
+    Attributes:
         failures: Why changes cannot be applied, by their numbers.
     """
 
-    entries: dict[Identity, Entry | None]
-    counts: Counter[str]
-    failures: dict[int, Refusal]
+    def __init__(
+        self, tables: MemoryTables, effects: Mapping[int, _Effect], routes: Routes
+    ) -> None:
+        """Decide what each row becomes; nothing is written."""
+        self.failures: dict[int, Refusal] = {}
+        self._tables = tables
+        self._effects = effects
+        self._counts: Counter[str] = Counter()
+        self._updates = _images(tables, effects.values())
+        self._merges: list[tuple[MemoryTable, Order, dict[Identity, Entry]]] = []
+        for target, keys in routes.targets.items():
+            table = tables.tables[target.folded]
+            mine = [one.order for one in effects.values() if one.route in keys]
+            floor = max([table.truncated, *mine])
+            self._merges.append((table, floor, self._rows(table, floor, self._of(keys))))
 
+    def _of(self, keys: Collection[RouteKey]) -> _Rows:
+        """Return what the batch does to the rows of a table, by where its changes come from."""
+        found: _Rows = {}
+        for number, one in self._effects.items():
+            for mutation in () if one.is_before or one.route not in keys else one.mutations:
+                found.setdefault(mutation.identity, []).append((number, mutation))
+                self._counts["sequence_inherited"] += not mutation.sequence
+        for (source, _), images in self._updates.items():
+            for mutation in images.deletes() if (source, WRITE) in keys else ():
+                found.setdefault(mutation.identity, []).append((None, mutation))
+        return found
 
-class _MemoryMerge(Struct, frozen=True):
-    """What a batch does to one table."""
-
-    table: MemoryTable
-    mutations: TableMutations
-    truncate: Order
-    at: datetime
-
-    def decide(self) -> _Decisions:
-        """Decide what each row becomes that mutations, or a truncate, concern."""
-        entries: dict[Identity, Entry | None] = {}
-
-        def take(key: Identity, stored: Stored, state: State | None) -> None:
-            del stored
-            entries[key] = None if state is None else self._entry(key, state)
-
-        table, floor = self.table, max(self.table.truncated, self.truncate)
-        rows = table.rows if self.truncate > OLDEST else ()
-        stored = {key: table.stored(key) for key in [*self.mutations, *rows]}
-        counts, failures = decide_rows(stored, self.mutations, floor, take)
-        return _Decisions(entries, counts, failures)
-
-    def _entry(self, key: Identity, state: State) -> Entry:
-        batch = self.mutations.get(key)
-        if batch is None:
-            return replace(self.table.rows[key], state=state)
-        return Entry(batch[0].mutation.key, state, self.at)
-
-    def failures(self, decisions: _Decisions) -> dict[int, Refusal] | None:
-        """Return why changes cannot be applied."""
-        return decisions.failures or None
-
-    def without(self, failures: dict[int, Refusal]) -> "_MemoryMerge":
-        """Return what is done without some changes."""
-        return replace(self, mutations=without_changes(self.mutations, failures))
-
-    def write(self, decisions: _Decisions) -> Counter[str]:
-        """Set what was decided."""
-        self.table.truncated = max(self.table.truncated, self.truncate)
-        for identity, entry in decisions.entries.items():
-            self.table.put(identity, entry)
-        return decisions.counts
-
-
-def _merges(
-    tables: MemoryTables, batch: RowBatch, routes: Routes, at: datetime
-) -> Iterator[_MemoryMerge]:
-    for target, keys in routes.targets.items():
-        table, truncate = tables.tables[target.folded], batch.newest_truncate(keys)
-        yield _MemoryMerge(table, batch.mutations_of(keys), truncate, at)
-
-
-class _Registry(Struct, frozen=True):
-    """Keeps the deletes that name no table."""
-
-    tables: MemoryTables
-    at: datetime
-
-    def keep_deletes(self, batch: RowBatch) -> None:
-        """Keep deletes with a sequence; others are older than all that is known of a row."""
-        for change in batch.accepted():
-            if not (change.is_for_all and change.order.sequence):
+    def _rows(self, table: MemoryTable, floor: Order, found: _Rows) -> dict[Identity, Entry]:
+        """Return what rows of a table become."""
+        entries: dict[Identity, Entry] = {}
+        for identity in {**found, **(table.entries if floor > table.truncated else {})}:
+            held, mine = table.entries.get(identity), found.get(identity, [])
+            batch = sorted((one for _, one in mine), key=lambda mutation: mutation.position)
+            key = batch[0].key if held is None else held.key
+            try:
+                state = merged(None if held is None else held.state, batch, floor)
+            except Exception as error:  # noqa: BLE001 - one row must not end the run
+                why = apply_failed(error, "", "deciding on the row")
+                self.failures |= {number: why for number, _ in mine if number is not None}
                 continue
-            namespace = namespace_of(change.route[0])
-            held = self.tables.tombstones.setdefault(namespace, {})
-            for one in () if isinstance(change.mutations, Refusal) else change.mutations:
-                mutation = one.mutation
-                entry = Entry(mutation.key, mutation.state(mutation.sequence), self.at)
-                old = held.get(mutation.identity)
-                if old is None or old.state.order < entry.state.order:
-                    held[mutation.identity] = entry
+            if state is not UNSET:
+                entries[identity] = Entry(key, state)
+        return entries
 
-    def keep_tables(self, added: list[tuple[Target, Namespace]]) -> None:
-        """Do nothing: the tables are known already."""
+    def write(self) -> Counter[str]:
+        """Set what was decided; return what became of rows and changes."""
+        counts, tables = self._counts, self._tables
+        counts["waiting_before_images"] = sum(one.waiting() for one in self._updates.values())
+        for table, floor, entries in self._merges:
+            table.truncated = floor
+            counts += _counted(table, entries)
+            table.entries |= entries
+        for one in self._effects.values():
+            source, op = one.route
+            if goes_to_all(op, source):
+                held = tables.deletes.setdefault(namespace_of(source), {})
+                for mutation in one.mutations:
+                    state = mutation.state(mutation.sequence)
+                    add_delete(held, mutation.identity, Entry(mutation.key, state))
+        tables.updates |= self._updates
+        return counts
+
+
+def _images(tables: MemoryTables, effects: Iterable[_Effect]) -> dict[Update, Images]:
+    """Return all that is known of the updates of which a batch has an image."""
+    found: dict[Update, Images] = {}
+    for one in effects:
+        if one.update is not None:
+            held = found.get(one.update) or tables.updates.get(one.update, Images())
+            images = (held.with_before if one.is_before else held.with_after)(one.mutations)
+            found[one.update] = images
+    return found
+
+
+def _counted(table: MemoryTable, entries: Mapping[Identity, Entry]) -> Counter[str]:
+    """Return how many rows are inserted, updated and deleted."""
+    counts: Counter[str] = Counter()
+    for identity, entry in entries.items():
+        held, is_row = table.entries.get(identity), entry.state.values is not None
+        was_row = held is not None and held.state.values is not None
+        counts["inserted"] += is_row and not was_row
+        counts["updated"] += is_row and was_row
+        counts["deleted"] += was_row and not is_row
+    return counts

@@ -1,6 +1,5 @@
 """The history of one row: what each change did to it, by the rules that tables follow."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Any, Final, Literal
@@ -8,7 +7,7 @@ from typing import Any, Final, Literal
 from msgspec import UNSET, Struct
 
 from changewire.tables.keys import key_text
-from changewire.tables.merge import Stored, after_truncate, merged
+from changewire.tables.merge import after_truncate, merged
 from changewire.tables.mutations import RowMutation, is_unpaired_before, mutations
 from changewire.tables.order import (
     NO_SEQUENCE,
@@ -142,7 +141,7 @@ def history_of(
             replay.change(placed)
         elif apply_as_truncates:
             replay.truncate(placed)
-    return History(replay.steps, replay.stored.newest, replay.in_one_batch())
+    return History(replay.steps, replay.state, replay.in_one_batch())
 
 
 class _RowReplay:
@@ -150,13 +149,13 @@ class _RowReplay:
 
     Attributes:
         steps: What was done.
-        stored: The row, or its tombstone.
+        state: The row, or that it is deleted; None if nothing is known.
         floor: Order of the newest truncate.
     """
 
     def __init__(self, key: str) -> None:
         self.steps: list[Step] = []
-        self.stored = Stored()
+        self.state: State | None = None
         self.floor = OLDEST
         self._key = key
         self._changes: list[PositionedChange] = []
@@ -169,26 +168,26 @@ class _RowReplay:
 
     def skip(self, placed: PositionedChange, why: StepRefusal) -> None:
         """Add the step of a change that does nothing."""
-        self._add(placed, "none", _order(placed), self.stored.row, why)
+        self._add(placed, "none", _order(placed), self.state, why)
 
     def truncate(self, placed: PositionedChange) -> None:
         """Remove the row if it is older, and let nothing older come back."""
-        order, row = _order(placed), self.stored.row
+        order, row = _order(placed), self.state
         if not order.sequence:
             self.skip(placed, StepRefusal("truncate-without-sequence"))
             return
         self.floor = max(self.floor, order)
-        if row is None:
+        if row is None or row.values is None:
             return
-        self.stored.row = after_truncate(row, self.floor)
-        why = StepRefusal("older-than-row", row.order) if self.stored.row == row else None
+        self.state = after_truncate(row, self.floor)
+        why = StepRefusal("older-than-row", row.order) if self.state == row else None
         self._add(placed, TRUNCATE, order, row, why)
 
     def in_one_batch(self) -> State | None:
         """Return what the row would be if all changes had come in one batch."""
         found = chain.from_iterable(map(self._mutations, self._changes))
         batch = sorted(found, key=lambda mutation: mutation.position)
-        becomes = merged(Stored(), batch, self.floor, Counter())
+        becomes = merged(None, batch, self.floor)
         return None if becomes is UNSET else becomes
 
     def _mutations(self, placed: PositionedChange) -> list[RowMutation]:
@@ -197,18 +196,16 @@ class _RowReplay:
         return [one for one in found if key_text(one.key) == self._key]
 
     def _apply(self, placed: PositionedChange, mutation: RowMutation) -> None:
-        row, held = self.stored.row, self.stored.newest
+        held = self.state
         inherited = NO_SEQUENCE if held is None else held.order.sequence
         new = mutation.state(mutation.sequence or inherited)
-        outcome = decided(row, self.stored.tombstone, new, self.floor)
+        outcome = decided(held, new, self.floor)
         why = None if outcome.decision == "applied" else self._why(outcome, new, held)
-        state = outcome.state or held
-        is_row = state is not None and state.values is not None
-        self.stored = Stored(row=state) if is_row else Stored(tombstone=state)
-        ignored = () if why else _newer(mutation, new.order, self.stored.row)
+        self.state = outcome.state or held
+        ignored = () if why else _newer(mutation, new.order, self.state)
         is_inherited = not mutation.sequence
         self._add(
-            placed, mutation.kind, new.order, row, why, is_inherited=is_inherited, ignored=ignored
+            placed, mutation.kind, new.order, held, why, is_inherited=is_inherited, ignored=ignored
         )
 
     def _why(self, outcome: DecidedState, new: State, held: State | None) -> StepRefusal:
@@ -238,7 +235,7 @@ class _RowReplay:
             order=order,
             refused=refused,
             before=_values(before),
-            after=_values(self.stored.row),
+            after=_values(self.state),
             **more,
         )
         self.steps.append(step)
@@ -246,7 +243,7 @@ class _RowReplay:
 
 def _newer(mutation: RowMutation, order: Order, row: State | None) -> tuple[str, ...]:
     """Return the columns of a mutation that the row has from something newer."""
-    if row is None:
+    if row is None or row.values is None:
         return ()
     return tuple(name for name in mutation.values if row.columns.get(name, row.floor) > order)
 

@@ -1,32 +1,37 @@
-"""Tables in memory: their rows, tombstones and truncates."""
+"""Tables in memory: all that is known of them, deleted rows too."""
 
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from changewire.tables.keys import Identity
-from changewire.tables.merge import Stored
+from changewire.tables.mutations import RowMutation
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.routing import KnownTables, Namespace
 from changewire.tables.state import Row, State, joined
+from changewire_messages.change import Source
 
 
 class Entry(Struct, frozen=True):
-    """A row or a tombstone.
+    """What is known of a key.
 
     Attributes:
         key: Columns that name the row.
-        state: The rest of it.
-        since: When it was written here.
+        state: The rest of it; a state without values if the row is deleted.
     """
 
     key: Row
     state: State
-    since: datetime
+
+
+def add_delete(entries: dict[Identity, Entry], identity: Identity, entry: Entry) -> None:
+    """Add a delete to what is known of keys."""
+    held = entries.get(identity)
+    state = entry.state if held is None else joined(held.state, entry.state)
+    entries[identity] = replace(entry, state=state)
 
 
 class MemoryTable(Struct):
@@ -34,40 +39,58 @@ class MemoryTable(Struct):
 
     Attributes:
         target: Its name, and what it was made of.
-        rows: Its rows.
-        tombstones: Tombstones of rows that left it.
+        entries: What is known of each key; it is never forgotten.
         truncated: Order of its newest truncate; nothing older comes back.
     """
 
     target: Target
-    rows: dict[Identity, Entry] = field(default_factory=dict)
-    tombstones: dict[Identity, Entry] = field(default_factory=dict)
+    entries: dict[Identity, Entry] = field(default_factory=dict)
     truncated: Order = OLDEST
 
     def content(self) -> Iterator[dict[str, Any]]:
         """Yield the rows as dictionaries of columns, the key's among them."""
-        for entry in self.rows.values():
-            yield {**entry.key, **(entry.state.values or {})}
+        for entry in self.entries.values():
+            if entry.state.values is not None:
+                yield {**entry.key, **entry.state.values}
 
-    def stored(self, identity: Identity) -> Stored:
-        """Return what is known of a key."""
-        found = (self.rows.get(identity), self.tombstones.get(identity))
-        return Stored(*(None if entry is None else entry.state for entry in found))
 
-    def put(self, identity: Identity, entry: Entry | None) -> None:
-        """Set what is known of a key; None removes its row and leaves its tombstone."""
-        self.rows.pop(identity, None)
-        if entry is not None:
-            self.tombstones.pop(identity, None)
-            is_row = entry.state.values is not None
-            (self.rows if is_row else self.tombstones)[identity] = entry
+Update = tuple[Source, int]
+"""Source and first number of the sequence of an update whose images came as two messages."""
 
-    def add_tombstone(self, identity: Identity, entry: Entry) -> None:
-        """Take a tombstone of a delete that came before the table was known."""
-        held = self.stored(identity).newest
-        state = entry.state if held is None else joined(held, entry.state)
-        if state != held:
-            self.put(identity, replace(entry, state=state))
+
+class Images(Struct, frozen=True):
+    """The images of one update.
+
+    Attributes:
+        befores: Deletes of the keys of before images.
+        afters: Keys of after images.
+    """
+
+    befores: dict[Identity, RowMutation] = field(default_factory=dict)
+    afters: frozenset[Identity] = frozenset()
+
+    def with_before(self, deletes: list[RowMutation]) -> "Images":
+        """Return the images with one more before image; it deletes one key, or none."""
+        found = dict(self.befores)
+        for one in deletes:
+            old = found.get(one.identity, one)
+            found[one.identity] = max(old, one, key=lambda mutation: mutation.position)
+        return replace(self, befores=found)
+
+    def with_after(self, writes: list[RowMutation]) -> "Images":
+        """Return the images with one more after image."""
+        return replace(self, afters=self.afters | {one.identity for one in writes})
+
+    def deletes(self) -> list[RowMutation]:
+        """Return the deletes of keys that rows left: none if no other key is known."""
+        return self._gone() if self.afters - self.befores.keys() else []
+
+    def waiting(self) -> int:
+        """Return how many before images wait for their after images."""
+        return 0 if self.afters - self.befores.keys() else len(self._gone())
+
+    def _gone(self) -> list[RowMutation]:
+        return [one for identity, one in self.befores.items() if identity not in self.afters]
 
 
 class MemoryTables(Struct):
@@ -76,34 +99,17 @@ class MemoryTables(Struct):
     Attributes:
         tables: By their targets' `Target.folded`.
         known: The same by their sources.
-        tombstones: Deletes that name no table, for tables that are not known yet, by namespace.
+        deletes: Deletes that name no table, for tables that are not known yet, by namespace.
+        updates: Updates whose images came as two messages.
     """
 
     tables: dict[str, MemoryTable] = field(default_factory=dict)
     known: KnownTables = field(default_factory=KnownTables)
-    tombstones: dict[Namespace, dict[Identity, Entry]] = field(default_factory=dict)
+    deletes: dict[Namespace, dict[Identity, Entry]] = field(default_factory=dict)
+    updates: dict[Update, Images] = field(default_factory=dict)
 
     def add(self, target: Target, namespace: Namespace) -> None:
         """Add a table if it is not there; deletes hold for it that named no table before."""
         table = self.tables.setdefault(target.folded, MemoryTable(target))
-        for identity, entry in self.tombstones.get(namespace, {}).items():
-            table.add_tombstone(identity, entry)
-
-
-def vacuum(tables: MemoryTables, older_than: datetime) -> int:
-    """Remove tombstones; return how many.
-
-    What is older than a delete and comes after its tombstone was removed brings the row back.
-
-    Args:
-        tables: The tables.
-        older_than: Tombstones that were written before it go.
-    """
-    removed = 0
-    of_tables = (table.tombstones for table in tables.tables.values())
-    for tombstones in (*of_tables, *tables.tombstones.values()):
-        old = [identity for identity, entry in tombstones.items() if entry.since < older_than]
-        for identity in old:
-            del tombstones[identity]
-        removed += len(old)
-    return removed
+        for identity, entry in self.deletes.get(namespace, {}).items():
+            add_delete(table.entries, identity, entry)

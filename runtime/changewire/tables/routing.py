@@ -177,11 +177,6 @@ def in_order(keys: Iterable[RouteKey]) -> list[RouteKey]:
     return sorted(keys, key=place)
 
 
-def deletes_last(keys: Iterable[RouteKey]) -> list[RouteKey]:
-    """Return where changes come from as it is, but for deletes that go to all tables."""
-    return sorted(keys, key=lambda one: goes_to_all(one[1], one[0]))
-
-
 def find_routes(keys: Iterable[RouteKey], routing: Routing, known: KnownTables) -> Routes:
     """Find the routes of a batch; keys for which routing raises an exception are refused.
 

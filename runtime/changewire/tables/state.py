@@ -41,13 +41,11 @@ class DecidedState(NamedTuple):
 
     Attributes:
         state: The state after; None if a truncate left nothing.
-        decision: What became of the changes.
-        is_tie: Whether positions decided between changes of one sequence with different content.
+        decision: What became of the change.
     """
 
     state: State | None
     decision: Decision
-    is_tie: bool
 
 
 def tombstone(order: Order) -> State:
@@ -105,32 +103,24 @@ def _columns(one: State, other: State, floor: Order) -> tuple[Row, Mapping[str, 
     )
 
 
-def decided(
-    row: State | None, buried: State | None, new: State, floor: Order = OLDEST
-) -> DecidedState:
-    """Return what a row becomes, and what that means for the changes that were made of it.
+def decided(held: State | None, new: State, floor: Order = OLDEST) -> DecidedState:
+    """Return what is known of a row after a change, and what became of the change.
 
-    A crash may have left a row beside the newer tombstone of its delete. A delete compares with
-    the row alone, so the same delete removes the row when it comes again. `floor` is the order of
-    the newest truncate of the table.
+    `floor` is the order of the newest truncate of the table.
     """
-    held = buried if row is None else row if buried is None else joined(row, buried)
     after = new if held is None else joined(held, new)
     if floor > OLDEST:
         after = joined(after, tombstone(floor))
-    is_tie = held is not None and _is_tie(held, new)
-    state = None if after.values is None and after.order == floor else after
-    return DecidedState(state, _decision(row, buried, new, state), is_tie)
+    if after.values is None and after.order == floor:
+        return DecidedState(None, "stale")
+    return DecidedState(after, "applied" if held is None else _decision(held, new, after))
 
 
-def _decision(row: State | None, buried: State | None, new: State, after: State | None) -> Decision:
-    stored = row or buried
-    if after is None or stored is None:
-        return "stale" if after is None else "applied"
-    is_same = _is_same(stored, new)
-    if after == stored:
+def _decision(held: State, new: State, after: State) -> Decision:
+    is_same = _is_same(held, new)
+    if after == held:
         return "duplicate" if is_same else "stale"
-    return "duplicate" if is_same and after.values == stored.values else "applied"
+    return "duplicate" if is_same and after.values == held.values else "applied"
 
 
 def _is_same(stored: State, new: State) -> bool:
@@ -138,18 +128,3 @@ def _is_same(stored: State, new: State) -> bool:
     if stored.order == new.order:
         return True
     return stored.order.sequence == new.order.sequence and stored.values == new.values
-
-
-def _is_tie(one: State, other: State) -> bool:
-    """Whether only the position decides which of two different contents is newer."""
-    if (one.values is None) != (other.values is None):
-        return one.order.sequence == other.order.sequence
-    if not one.columns and not other.columns and one.floor.sequence != other.floor.sequence:
-        return False
-    left, right = one.values or {}, other.values or {}
-    for name in {*left, *right, *one.columns, *other.columns}:
-        orders = (one.columns.get(name, one.floor), other.columns.get(name, other.floor))
-        is_one_sequence = orders[0].sequence == orders[1].sequence and OLDEST not in orders
-        if is_one_sequence and left.get(name, UNSET) != right.get(name, UNSET):
-            return True
-    return False

@@ -1,7 +1,6 @@
 """Changes, and histories of changes that Hypothesis draws."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timezone
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -24,7 +23,6 @@ from changewire.tables import (
 steady = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """For histories, which take long to draw on a busy machine."""
 
-NOW = datetime(2026, 1, 1, tzinfo=timezone.utc)
 ROUTING = Routing(template_of("{table}"), null_set="null")
 
 
@@ -96,7 +94,7 @@ def applied(
     """Return tables after some batches, and what became of the last one."""
     tables, result = tables or MemoryTables(), Result()
     for batch in batches:
-        result = apply_changes(tables, batch, ROUTING, NOW, **options)
+        result = apply_changes(tables, batch, ROUTING, **options)
     return tables, result
 
 

@@ -45,6 +45,11 @@ def tables_of(
     return found
 
 
+def filled(tables: Content) -> Content:
+    """Return the tables that have rows."""
+    return {name: rows for name, rows in tables.items() if rows}
+
+
 def without_waiting(changes: list[PositionedChange]) -> list[PositionedChange]:
     """Return changes without the before images that delete nothing.
 

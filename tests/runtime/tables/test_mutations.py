@@ -10,6 +10,7 @@ from msgspec.structs import replace as with_fields
 from tests.runtime.tables.histories import change
 
 import changewire as cw
+from changewire.changes.change_row import row_of
 from changewire.tables.mutations import mutations
 
 
@@ -27,3 +28,10 @@ def test_columns_that_a_patch_removes_keep_the_order_of_the_message() -> None:
     (found,) = mutations(patch_of(before, {"id": 1, **dict.fromkeys(names[40:])}))
     assert [*found.values] == [*names[40:], *names[:40]]
     assert {*found.values.values()} == {UNSET}
+
+
+def test_mutations_of_what_adapters_make() -> None:
+    """They are those of the change, without a datetime made of its time."""
+    found = change("update", 2, 5, old=1, before={"id": 1}, a=1)
+    assert mutations(row_of(found)) == mutations(found)
+    assert [one.kind for one in mutations(found)] == ["delete", "full"]

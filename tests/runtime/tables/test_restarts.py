@@ -1,4 +1,4 @@
-"""Batches come again, in part or as a whole; tables are read again from what they keep."""
+"""Batches come again, in part or as a whole; rows are read again from what tables keep."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -17,9 +17,10 @@ from tests.runtime.tables.histories import (
     steady,
 )
 from tests.runtime.tables.histories import changes as drawn
-from tests.runtime.tables.model import tables_of
+from tests.runtime.tables.model import filled, tables_of
 
-from changewire.tables import MemoryTables, PositionedChange, metadata_of, state_from
+from changewire.tables import MemoryTables, PositionedChange
+from changewire.tables.row_state import row_state, state_from
 
 ANY = ("full", "patch", "keys")
 
@@ -27,10 +28,9 @@ ANY = ("full", "patch", "keys")
 def read_again(tables: MemoryTables) -> MemoryTables:
     """Return tables made of what is stored of them: columns of rows, and their metadata."""
     for table in tables.tables.values():
-        for entries in (table.rows, table.tombstones):
-            for identity, entry in entries.items():
-                state = state_from(metadata_of(entry.state), entry.state.values)
-                entries[identity] = replace(entry, state=state)
+        for identity, entry in table.entries.items():
+            state = state_from(row_state(entry.state), entry.state.values)
+            table.entries[identity] = replace(entry, state=state)
     return tables
 
 
@@ -45,23 +45,7 @@ def test_restarts_from_what_is_stored(data: Any) -> None:
         applied(part, tables=tables)
         tables = read_again(tables)
         applied(batch, tables=tables)
-    assert content(tables) == tables_of(history)
-
-
-@steady
-@given(st.data())
-def test_a_crash_between_tombstones_and_rows(data: Any) -> None:
-    """Tombstones are written first; where rows were not, the batch comes again and sets them."""
-    history = data.draw(histories())
-    tables = MemoryTables()
-    for batch in data.draw(deliveries(history)):
-        rows = {name: dict(table.rows) for name, table in tables.tables.items()}
-        applied(batch, tables=tables)
-        for name, table in tables.tables.items():
-            lost = data.draw(st.booleans())
-            table.rows = rows.get(name, {}) if lost else table.rows
-        applied(batch, tables=tables)
-    assert content(tables) == tables_of(history)
+    assert filled(content(tables)) == filled(tables_of(history, befores_wait=True))
 
 
 @steady
@@ -69,18 +53,15 @@ def test_a_crash_between_tombstones_and_rows(data: Any) -> None:
 def test_a_batch_at_once_is_its_changes_one_by_one(
     history: list[PositionedChange], data: Any
 ) -> None:
-    """Reduced to one state for each row, a batch does what its changes do, and counts it so."""
+    """A batch does what its changes do, and keeps of each row what they keep."""
     start = data.draw(st.integers(0, len(history)))
     tables, _ = applied(history[:start])
     others, _ = applied(history[:start])
     batch = sorted(history[start:], key=lambda one: one.position)
-    _, result = applied(batch, tables=tables)
-    decisions = 0
-    for one in batch:
-        counts = applied([one], tables=others)[1].counts
-        decisions += sum(counts[name] for name in ("applied", "stale", "duplicate"))
-    assert content(tables) == content(others) == tables_of(history)
-    assert decisions == sum(result.counts[name] for name in ("applied", "stale", "duplicate"))
+    applied(batch, tables=tables)
+    applied(*([one] for one in batch), tables=others)
+    assert tables.tables == others.tables
+    assert filled(content(tables)) == filled(tables_of(history, befores_wait=True))
 
 
 @st.composite
@@ -118,7 +99,7 @@ def test_missing_sequences_in_one_partition(history: list[PositionedChange], dat
     edges = [0, *cuts, len(history)]
     batches = [history[max(0, a - 2) : b] for a, b in pairwise(edges)]
     tables, _ = applied(*batches)
-    assert content(tables) == tables_of(inherited(history))
+    assert filled(content(tables)) == filled(tables_of(inherited(history), befores_wait=True))
 
 
 def test_the_limit_of_missing_sequences() -> None:

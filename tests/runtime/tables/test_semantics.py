@@ -1,6 +1,5 @@
 """Each sentence of what changes mean for a table, one test for each."""
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -8,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.runtime.changes.dataworks import change as dataworks_change
 from tests.runtime.tables.histories import (
-    NOW,
     applied,
     change,
     content,
@@ -18,11 +16,14 @@ from tests.runtime.tables.histories import (
     rows,
     steady,
 )
-from tests.runtime.tables.model import tables_of
+from tests.runtime.tables.model import filled, tables_of
 
 from changewire.framing import Position as RecordPosition
-from changewire.tables import ChangePosition, PositionedChange, position_of, vacuum
+from changewire.tables import ChangePosition, PositionedChange, position_of
 from changewire.tables.keys import identity_of
+from changewire.tables.order import position_in
+
+NAMES = ("topic", "partition", "offset", "path", "number")
 
 
 def after(*changes: Any, **options: Any) -> tuple[list[dict[str, Any]], dict[str, int]]:
@@ -46,8 +47,8 @@ def test_insert_update_upsert_and_read_apply_alike(op: str) -> None:
 def test_a_key_update_is_a_delete_and_an_upsert() -> None:
     """The row leaves its old key, also where the change of that key comes late."""
     move = change("update", 2, 5, old=1, a=1)
-    assert after(change(a=1), move) == ([{"id": 2, "a": 1}], {"applied": 3})
-    assert after(move, change(a=1)) == ([{"id": 2, "a": 1}], {"applied": 2, "stale": 1})
+    assert after(change(a=1), move) == ([{"id": 2, "a": 1}], {"inserted": 2, "deleted": 1})
+    assert after(move, change(a=1)) == ([{"id": 2, "a": 1}], {"inserted": 1})
 
 
 def test_keys_that_are_swapped_in_one_transaction() -> None:
@@ -93,20 +94,25 @@ def test_keys_change_no_column() -> None:
 
 def test_a_change_applies_only_if_it_is_newer() -> None:
     """An older write or delete changes nothing."""
-    counts = {"applied": 1, "stale": 2}
     found = after(change(sequence=5, a=5), change(sequence=4, a=4), change("delete", sequence=3))
-    assert found == ([{"id": 1, "a": 5}], counts)
+    assert found == ([{"id": 1, "a": 5}], {"inserted": 1})
 
 
 def test_ties_go_by_position() -> None:
-    """Of one sequence the later position is newer; counted where the contents differ."""
-    assert after(change(a=1), change(a=2)) == (
-        [{"id": 1, "a": 2}],
-        {"applied": 2, "ordered_by_position": 1},
-    )
-    assert after(change(a=1), change(a=1))[1] == {"applied": 1, "duplicate": 1}
+    """Of one sequence the later position is newer."""
+    assert after(change(a=1), change(a=2)) == ([{"id": 1, "a": 2}], {"inserted": 1, "updated": 1})
     same, other, again = placed(change(a=1), change(a=2), change(a=1))
-    assert rows(applied([same], [again], [other])[0]) == [{"id": 1, "a": 1}]
+    tables, result = applied([same], [again], [other])
+    assert (rows(tables), result.counts) == ([{"id": 1, "a": 1}], {})
+
+
+def test_a_change_that_comes_again_has_no_effect() -> None:
+    """Nothing is counted of it, alone or in a batch."""
+    history = placed(change(a=1), change("delete", sequence=2), change(sequence=3))
+    tables, _ = applied(history)
+    for batch in (history, *([one] for one in history)):
+        assert applied(batch, tables=tables)[1].counts == {}
+    assert rows(tables) == [{"id": 1}]
 
 
 def test_positions() -> None:
@@ -119,6 +125,16 @@ def test_positions() -> None:
     assert position_of(RecordPosition()) == ChangePosition("", -1, -1, 0)
 
 
+def test_the_position_of_a_decoded_row() -> None:
+    """Kafka's columns go before those of files; what is missing comes before everything."""
+    record = dict(zip(NAMES, ("t", 1, 2, "p", 3), strict=True))
+    file = {**record, "topic": None, "partition": None, "offset": None}
+    assert position_in({**record, "element": 4}) == ChangePosition("t", 1, 2, 4)
+    assert position_in({**file, "element": 4}) == ChangePosition("p", -1, 3, 4)
+    nothing = dict.fromkeys(NAMES)
+    assert position_in({**nothing, "element": 0}) == ChangePosition("", -1, -1, 0)
+
+
 def test_a_change_without_sequence_takes_that_of_the_change_before_it() -> None:
     """In its batch, or else on the row or tombstone, so that it is newer than these."""
     history = placed(change(sequence=5, a=5), change(sequence=None, a=6), change(sequence=4, a=4))
@@ -127,7 +143,7 @@ def test_a_change_without_sequence_takes_that_of_the_change_before_it() -> None:
         assert rows(tables) == [{"id": 1, "a": 6}]
     assert after(change("delete", sequence=5), change(sequence=None), change(sequence=4)) == (
         [{"id": 1}],
-        {"applied": 2, "ordered_by_position": 1, "sequence_inherited": 1, "stale": 1},
+        {"sequence_inherited": 1, "inserted": 1},
     )
 
 
@@ -148,83 +164,86 @@ def test_a_late_change_does_not_lower_what_is_inherited() -> None:
 
 
 def test_a_full_load_row_does_not_replace_a_sequenced_one() -> None:
-    """Nor does it bring a deleted row back; both are counted."""
+    """Nor does it bring a deleted row back."""
     load = change("insert", sequence=(-1, 1), a=0)
-    counts = {"applied": 1, "stale": 1, "stale_full_load": 1}
-    assert after(change(a=1), load) == ([{"id": 1, "a": 1}], counts)
-    assert after(change("delete"), load) == ([], counts)
+    assert after(change(a=1), load) == ([{"id": 1, "a": 1}], {"inserted": 1})
+    assert after(change("delete"), load) == ([], {})
     assert rows(applied(placed(change(a=1), load))[0]) == [{"id": 1, "a": 1}]
-    assert applied(placed(change(a=1), load))[1].counts == counts
-    assert after(load, change(a=1)) == ([{"id": 1, "a": 1}], {"applied": 2})
+    assert after(load, change(a=1)) == ([{"id": 1, "a": 1}], {"inserted": 1, "updated": 1})
 
 
 def test_a_late_upsert_does_not_bring_a_deleted_row_back() -> None:
-    """Its tombstone is newer; a newer upsert makes the row anew."""
+    """The delete is newer, and never forgotten; a newer upsert makes the row anew."""
     gone = change("delete", sequence=5)
-    assert after(change(), gone, change(sequence=4)) == ([], {"applied": 2, "stale": 1})
+    assert after(change(), gone, change(sequence=4)) == ([], {"inserted": 1, "deleted": 1})
     assert after(change(b=1), gone, change(sequence=6, a=1))[0] == [{"id": 1, "a": 1}]
 
 
-def test_tombstones_stay_for_a_retention() -> None:
-    """Vacuum removes older ones; then what is older than the delete comes back."""
-    tables, _ = applied(placed(change("delete", sequence=5), change("delete", 2, 5, table=None)))
-    assert vacuum(tables, NOW) == 0
-    assert vacuum(tables, NOW + timedelta(seconds=1)) == 3
-    applied(placed(change(sequence=4), start=9), tables=tables)
-    assert rows(tables) == [{"id": 1}]
-
-
-def test_a_lone_before_image_deletes_its_key() -> None:
-    """It does at (S, 0), and the row after comes at (S, 1), whichever comes first."""
+def test_a_before_image_waits_for_its_after_image() -> None:
+    """Its key is deleted at (S, 0), if the row has another key at (S, 1), whichever comes first."""
     before = change("update", 1, (5, 0), before={"id": 1, "a": 1}, is_lone=True)
     moved = change("update", 2, (5, 1), a=2)
     same = change("update", 1, (5, 1), a=2)
-    for halves, expected in ([before, moved], 2), ([before, same], 1):
-        for order in (halves, halves[::-1]):
+    for images, expected in ([before, moved], 2), ([before, same], 1):
+        for order in (images, images[::-1]):
             assert after(change(a=1), *order)[0] == [{"id": expected, "a": 2}]
             tables, _ = applied(placed(change(a=1), *order))
             assert rows(tables) == [{"id": expected, "a": 2}]
-    assert after(change(a=1), before)[0] == []
+    waits = {"inserted": 1, "waiting_before_images": 1}
+    assert after(change(a=1), before) == ([{"id": 1, "a": 1}], waits)
+    assert after(change(a=1), before, moved)[1] == {**waits, "inserted": 2, "deleted": 1}
 
 
-def test_a_lone_before_image_of_a_patch_or_of_keys_changes_nothing() -> None:
-    """It would take what nothing gives back, so it is counted; paired it says what is removed."""
-    before = change("update", 1, (5, 0), image="patch", before={"id": 1, "a": 1}, is_lone=True)
-    found = after(change(a=1, b=1), before)
-    assert found == ([{"id": 1, "a": 1, "b": 1}], {"applied": 1, "lone_before_unused": 1})
-    keys = change("update", 1, (5, 0), image="keys", before={"id": 1}, is_lone=True)
-    assert after(change(a=1), keys)[0] == [{"id": 1, "a": 1}]
-    patch = change("update", 1, (5, 1), image="patch", b=2)
-    tables, _ = applied(placed(change(a=1, b=1), before, patch))
-    assert rows(tables) == [{"id": 1, "b": 2}]
+def test_a_before_image_waits_for_the_after_image_of_its_own_update() -> None:
+    """Those of another table, of another sequence or of an initial load are of other updates."""
+    before = change("update", 1, (5, 0), before={"id": 1, "a": 1}, is_lone=True)
+    others = [
+        change("update", 2, (6, 1), a=2),
+        change("update", 2, (5, 1), table="u", a=2),
+        change("upsert", 3, (5, 1), a=2),
+    ]
+    rows_after = after(change(a=1), before, *others)[0]
+    assert rows_after == [{"id": 1, "a": 1}, {"id": 2, "a": 2}, {"id": 3, "a": 2}]
+    load = change("update", 1, (-1, 0), before={"id": 1}, is_lone=True)
+    assert after(load, change("update", 2, (-1, 1)), change(sequence=-1))[0] == [
+        {"id": 1},
+        {"id": 2},
+    ]
 
 
-def test_halves_of_an_update_that_moves_a_row() -> None:
+def test_a_before_image_of_a_patch_or_of_keys_changes_nothing() -> None:
+    """It waits for nothing, and its key stays, also if the row has another key."""
+    for image in ("patch", "keys"):
+        before = change("update", 1, (5, 0), image=image, before={"id": 1}, is_lone=True)
+        moved = change("update", 2, (5, 1), b=2)
+        assert after(change(a=1), before) == ([{"id": 1, "a": 1}], {"inserted": 1})
+        assert after(change(a=1), before, moved)[0] == [{"id": 1, "a": 1}, {"id": 2, "b": 2}]
+
+
+def test_images_of_an_update_that_moves_a_row() -> None:
     """UPDATE_BEFOR deletes the old key, before or after UPDATE_AFTER sets the new one."""
-    halves = [
+    load, before, moved = placed(
+        dataworks_change("INSERT", after={"id": 1}, sequenceId="4"),
         dataworks_change("UPDATE_BEFOR", before={"id": 1}, sequenceId="5"),
         dataworks_change("UPDATE_AFTER", after={"id": 2}, sequenceId="5"),
-    ]
-    tables, _ = applied(placed(halves[0]))
-    (table,) = tables.tables.values()
-    assert (table.rows, len(table.tombstones)) == ({}, 1)
-    tables, _ = applied(placed(halves[1]), placed(halves[0]), placed(halves[0]))
-    (table,) = tables.tables.values()
-    assert list(table.content()) == [{"id": 2}]
+    )
+    for batches in ([[load], [before], [moved]], [[moved], [before], [before], [load]]):
+        (table,) = applied(*batches)[0].tables.values()
+        assert list(table.content()) == [{"id": 2}]
 
 
 def test_a_change_without_key_is_counted_and_not_applied() -> None:
     """There is no row that it could be for."""
     assert after(change(), change(key=None, sequence=2)) == (
         [{"id": 1}],
-        {"applied": 1, "key_missing": 1},
+        {"inserted": 1, "key_missing": 1},
     )
 
 
 def test_truncate_applies_only_if_asked() -> None:
-    """Otherwise it is counted, as every control event is."""
+    """Otherwise it is counted, as a statement without rows is."""
     controls = [change(op, key=None) for op in ("truncate", "ddl", "heartbeat", "statement")]
-    counts = {"applied": 1, "truncate": 1, "ddl": 1, "heartbeat": 1, "statement": 1}
+    counts = {"inserted": 1, "truncates_not_applied": 1, "statements_without_rows": 1}
     assert after(change(), *controls) == ([{"id": 1}], counts)
 
 
@@ -234,16 +253,19 @@ def test_truncate_sets_the_floor_of_its_table() -> None:
     writes = [change(), change(key=2, sequence=6), change(table="u")]
     tables, result = applied(placed(*writes, truncate), apply_as_truncates=True)
     assert (rows(tables), rows(tables, "u")) == ([{"id": 2}], [{"id": 1}])
-    assert result.counts == {"applied": 2, "stale": 1, "truncates": 1}
+    assert result.counts == {"inserted": 2}
     applied(placed(change(sequence=4), start=9), tables=tables)
     assert rows(tables) == [{"id": 2}]
+    again = placed(change("truncate", None, 7), start=10)
+    assert applied(again, tables=tables, apply_as_truncates=True)[1].counts == {"deleted": 1}
+    assert (rows(tables), rows(tables, "u")) == ([], [{"id": 1}])
 
 
-def test_truncate_without_sequence_is_a_dead_letter() -> None:
+def test_truncate_without_sequence_is_refused() -> None:
     """Nothing says which rows are older."""
     (truncate,) = placed(change("truncate", None, None))
     _, result = applied([truncate], apply_as_truncates=True)
-    assert result.dead_letters == [(truncate, "truncate-without-sequence")]
+    assert result.refused == [(truncate, "truncate-without-sequence")]
 
 
 @steady
@@ -255,10 +277,8 @@ def test_truncates_in_any_history(data: Any) -> None:
         truncate = change("truncate", None, (number, 2), table=data.draw(st.sampled_from("tu")))
         history.append(PositionedChange(truncate, ChangePosition("z", 0, number, 0)))
     tables, _ = applied(*data.draw(deliveries(history)), apply_as_truncates=True)
-    expected = tables_of(history, truncates=True)
-    assert {name: rows for name, rows in content(tables).items() if rows} == {
-        name: rows for name, rows in expected.items() if rows
-    }
+    expected = tables_of(history, truncates=True, befores_wait=True)
+    assert filled(content(tables)) == filled(expected)
 
 
 @pytest.mark.parametrize(

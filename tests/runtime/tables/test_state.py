@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from changewire.tables import metadata_of, state_from
 from changewire.tables.order import OLDEST, ChangePosition, Order
+from changewire.tables.row_state import row_state, state_from
 from changewire.tables.state import State, decided, full_image, joined, patch, tombstone
 
 VALUES = st.dictionaries(st.sampled_from("abc"), st.integers(0, 2), max_size=3)
@@ -64,70 +64,33 @@ def test_joining_again_changes_nothing(made: list[State]) -> None:
 def test_a_state_is_kept_in_the_column_of_its_row(made: list[State]) -> None:
     """The column and the values of a row, or of a tombstone, give its state back."""
     for state in [*made, *([all_of(made)] if made else [])]:
-        assert state_from(metadata_of(state), state.values) == state
+        assert state_from(row_state(state), state.values) == state
 
 
 def test_the_column_of_a_full_image_is_flat() -> None:
-    """A row of a full image has neither floor nor columns there; a missing sequence is null."""
-    kept = {"topic": "t", "partition": 0, "offset": 4, "element": 0, "columns": None}
-    sequence = {"major": 4, "minor": 1}
-    assert metadata_of(full_image(at(4), {"a": 1})) == {
-        **kept,
-        "sequence": sequence,
-        "floor": None,
-        "version": 1,
-    }
+    """A row of a full image has no columns there; a missing sequence is null."""
+    place = {"topic": "t", "partition": 0, "offset": 4, "element": 0}
+    flat = {"major": 4, "minor": 1, **place, "deleted": False, "columns": None}
+    assert row_state(full_image(at(4), {"a": 1})) == flat
     oldest = Order((), at(4).position)
-    assert metadata_of(tombstone(oldest)) == {
-        **kept,
-        "sequence": None,
-        "floor": None,
-        "version": 1,
-    }
-    column = metadata_of(patch(at(4), {"a": UNSET}))
-    assert column["columns"]["a"] == {
-        "sequence": sequence,
-        "topic": "t",
-        "partition": 0,
-        "offset": 4,
-        "element": 0,
-    }
+    nothing = {"major": None, "minor": None, "deleted": True}
+    assert row_state(tombstone(oldest)) == {**flat, **nothing}
+    column = row_state(patch(at(4), {"a": UNSET}))
+    order = '[[4,1],["t",0,4,0]]'
+    assert column["columns"] == f'[[[],["",-1,-1,-1]],{{"a":{order}}}]'
     assert state_from(column, {}).floor == OLDEST
-
-
-def test_a_delete_compares_with_the_row_and_never_with_its_own_tombstone() -> None:
-    """After a crash between tombstone and table, the same delete removes the row."""
-    row, grave = full_image(at(1), {}), tombstone(at(2))
-    assert decided(row, grave, grave).decision == "applied"
-    assert decided(row, grave, grave).state == grave
-    assert decided(None, grave, grave).decision == "duplicate"
-    assert decided(full_image(at(3), {}), grave, grave).decision == "stale"
 
 
 def test_decisions() -> None:
     """What is newer applies; what was seen is a duplicate; the rest is stale."""
-    row = full_image(at(5), {"a": 1})
-    assert decided(None, None, row).decision == "applied"
-    assert decided(row, None, full_image(at(6), {"a": 1})).decision == "applied"
-    assert decided(row, None, row).decision == "duplicate"
-    assert decided(row, None, full_image(at(9, sequence=5), {"a": 1})).decision == "duplicate"
-    assert decided(row, None, full_image(at(3, sequence=5), {"a": 1})).decision == "duplicate"
-    assert decided(row, None, full_image(at(4), {"a": 2})).decision == "stale"
-    assert decided(row, None, row, floor=at(7)) == (None, "stale", False)
-
-
-def test_ties() -> None:
-    """A tie is one sequence with different content, of rows, columns, or row and delete."""
-    row = full_image(at(5), {"a": 1})
-    ties = [
-        full_image(at(9, 5), {"a": 2}),
-        full_image(at(9, 5), {}),
-        tombstone(at(9, 5)),
-        patch(at(9, 5), {"a": 2}),
-        patch(at(9, 5), {"a": UNSET}),
-    ]
-    assert all(decided(row, None, other).is_tie for other in ties)
-    none = [row, full_image(at(9, 5), {"a": 1}), full_image(at(6), {}), patch(at(9, 5), {"a": 1})]
-    assert not any(decided(row, None, other).is_tie for other in [*none, patch(at(9, 5), {})])
-    left, right = patch(at(5), {"a": 1}), patch(at(9, 5), {"b": 1})
-    assert not decided(left, None, right).is_tie
+    row, gone = full_image(at(5), {"a": 1}), tombstone(at(5))
+    assert decided(None, row) == (row, "applied")
+    assert decided(row, full_image(at(6), {"a": 1})).decision == "applied"
+    assert decided(row, tombstone(at(6))) == (tombstone(at(6)), "applied")
+    assert decided(row, row).decision == "duplicate"
+    assert decided(gone, gone).decision == "duplicate"
+    assert decided(row, full_image(at(9, sequence=5), {"a": 1})).decision == "duplicate"
+    assert decided(row, full_image(at(3, sequence=5), {"a": 1})).decision == "duplicate"
+    assert decided(row, full_image(at(4), {"a": 2})).decision == "stale"
+    assert decided(gone, full_image(at(4), {"a": 2})) == (gone, "stale")
+    assert decided(row, row, floor=at(7)) == (None, "stale")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
@@ -14,7 +13,7 @@ from changewire.engines.changelog.effects import Effect
 from changewire.engines.changelog.logged import TIME, note_of
 from changewire.engines.changelog.shapes import GROUP, Shape
 from changewire.engines.errors import OutputError
-from changewire.tables.merge import Stored, merged
+from changewire.tables.merge import merged
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.row_state import COLUMN, row_state
 from changewire.tables.state import tombstone
@@ -99,8 +98,8 @@ class Newest:
         """
         named, found = self.shape.mutations(effects)
         ordered = sorted(found, key=lambda mutation: mutation.position)
-        state = merged(Stored(), ordered, self._floor, Counter())
-        if state is not UNSET and state is not None and state.values is not None:
+        state = merged(None, ordered, self._floor)
+        if state is not UNSET and state.values is not None:
             yield {**self.shape.row(named, dict(state.values)), COLUMN: row_state(state)}
 
 

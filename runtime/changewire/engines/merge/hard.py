@@ -6,22 +6,21 @@ sequence, or if its row was patched: what the row becomes depends on the row tha
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 from msgspec import UNSET
 
-from changewire.engines.hard_keys import mutation_in, state_after, store
+from changewire.engines.hard_keys import mutation_in
 from changewire.engines.merge.mutations import NUMBER
 from changewire.engines.merge.shapes import CONTENT, NAMED, Shape, source_schema
-from changewire.tables.merge import Stored, merged
+from changewire.tables.merge import merged
 from changewire.tables.mutations import RowMutation
-from changewire.tables.order import Order
+from changewire.tables.order import OLDEST, Order
 from changewire.tables.routing import Refusal, apply_failed
 from changewire.tables.row_state import COLUMN, row_state, state_from
-from changewire.tables.state import tombstone
+from changewire.tables.state import State
 
 _STEP: Final = "deciding on the row"
 
@@ -56,12 +55,12 @@ def decided(  # noqa: PLR0917 - the parts of one decision
         shape: How the table has its rows.
         mark: Name of the column that says that rows are decided.
     """
-    stored: dict[str, Stored] = {}
+    stored: dict[str, State] = {}
     named: dict[str, Mapping[str, Any]] = {}
     for row in held:
         key = shape.key_text(row)
         named[key] = {name: row[name] for name in shape.keys}
-        store(stored.setdefault(key, Stored()), state_from(row[COLUMN], shape.stored(row)))
+        stored[key] = state_from(row[COLUMN], shape.stored(row))
     batch: dict[str, list[dict[str, Any]]] = {}
     for row in found.to_pylist(maps_as_pydicts="strict"):
         batch.setdefault(row["key"], []).append(row)
@@ -69,13 +68,10 @@ def decided(  # noqa: PLR0917 - the parts of one decision
     rows: list[dict[str, Any]] = []
     failures: dict[int, Refusal] = {}
     for key in {**stored, **batch}:
-        changes, one = batch.get(key, []), stored.get(key, Stored())
-        if key in deletes:
-            one.add_tombstone(tombstone(deletes[key]))
+        changes, deleted = batch.get(key, []), deletes.get(key, OLDEST)
         try:
-            becomes = merged(one, _mutations(changes, shape), floor, Counter())
-            if becomes is not UNSET:
-                state = state_after(becomes, one, floor)
+            state = merged(stored.get(key), _mutations(changes, shape), floor, deleted)
+            if state is not UNSET:
                 row = {**shape.row(key, state.values), **named[key], COLUMN: row_state(state)}
                 rows.append({**row, mark: True})
         except Exception as error:  # noqa: BLE001 - one key must not end the run

@@ -21,10 +21,9 @@ from changewire.engines.typed.json_types import StructJson, has_unsafe_names, pa
 from changewire.engines.typed.refused import RefusedRows
 from changewire.engines.typed.sources import BatchSources, SchemaOf
 from changewire.engines.typed.types import columns_as_json
-from changewire.tables.batch import BatchChange
 from changewire.tables.names import Target
-from changewire.tables.order import OLDEST, position_in
-from changewire.tables.routing import REFUSALS, TRUNCATE, Refusal, RouteKey, Routes, in_order
+from changewire.tables.order import position_in
+from changewire.tables.routing import REFUSALS, Refusal, RouteKey, Routes, in_order
 
 _READ: Final = ("topic", "partition", "offset", "path", "number", "element")
 _key: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
@@ -115,9 +114,7 @@ def sources_of(rows: pa.Table, facts: Facts, options: LocalOptions) -> BatchSour
             keys[route] = names
     if options.has_embedded:
         schemas = _schemas(rows, facts)
-    return BatchSources(
-        in_order(facts.rows), facts.changes, facts.keyless, 0, keys=keys, schemas=schemas
-    )
+    return BatchSources(in_order(facts.rows), facts.changes, facts.keyless, keys, schemas)
 
 
 def _schemas(rows: pa.Table, facts: Facts) -> list[SchemaOf]:
@@ -152,13 +149,6 @@ def refused_in(
             part = rows.select(["key", "after", "schema_fingerprint"])
             each = part.take(pa.array(numbers, pa.int64())).to_pylist()
             for number, row in zip(numbers, each, strict=True):
-                change = _change(number, route, row)
-                if reason.takes(change, row):
+                if reason.takes(row):
                     found[number] = reason.why
     return found
-
-
-def _change(number: int, route: RouteKey, row: dict[str, Any]) -> BatchChange:
-    """Return a change as far as reasons look at it."""
-    has_key = route[1] != TRUNCATE and row["key"] is not None
-    return BatchChange(number, route, has_key, OLDEST, [])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
 from changewire.engines.typed.json_types import StructJson, field_json, parts, sql_name, struct_json
-from changewire.tables.metadata import COLUMN
+from changewire.tables.row_state import COLUMN
 
 SchemaEvolution = Literal["add_columns", "strict"]
 SCHEMA_EVOLUTIONS: Final[tuple[str, ...]] = get_args(SchemaEvolution)

@@ -8,8 +8,7 @@ from typing import Any
 
 import msgspec
 
-from changewire.tables.batch import BatchChange
-from changewire.tables.routing import TRUNCATE, Refusal, RouteKey
+from changewire.tables.routing import Refusal, RouteKey
 
 
 @dataclass(frozen=True)
@@ -24,9 +23,9 @@ class RefusedRows:
     routes: list[RouteKey]
     why: Refusal
 
-    def takes(self, change: BatchChange, row: Mapping[str, Any]) -> bool:  # noqa: ARG002 - others
-        """Whether a change is one of them; `row` is its decoded row."""
-        return change.route in self.routes and change.is_routed
+    def takes(self, row: Mapping[str, Any]) -> bool:  # noqa: ARG002 - others look at it
+        """Whether the decoded row of a change from these sources is one of them."""
+        return True
 
 
 @dataclass(frozen=True)
@@ -39,9 +38,9 @@ class OtherKeys(RefusedRows):
 
     keys: tuple[str, ...]
 
-    def takes(self, change: BatchChange, row: Mapping[str, Any]) -> bool:
+    def takes(self, row: Mapping[str, Any]) -> bool:
         """Whether a change is one of them."""
-        if change.route not in self.routes or not change.has_key:
+        if row["key"] is None:
             return False
         return sorted(msgspec.json.decode(row["key"], type=dict[str, msgspec.Raw])) != [*self.keys]
 
@@ -56,16 +55,11 @@ class OtherSchemas(RefusedRows):
 
     fingerprint: str | None
 
-    def takes(self, change: BatchChange, row: Mapping[str, Any]) -> bool:
+    def takes(self, row: Mapping[str, Any]) -> bool:
         """Whether a change is one of them."""
-        has_it = row["schema_fingerprint"] == self.fingerprint
-        return has_it and row["after"] is not None and change.route in self.routes
+        return row["schema_fingerprint"] == self.fingerprint and row["after"] is not None
 
 
 @dataclass(frozen=True)
 class LostTruncates(RefusedRows):
-    """Truncates without a sequence, whose order is not known."""
-
-    def takes(self, change: BatchChange, row: Mapping[str, Any]) -> bool:  # noqa: ARG002 - as above
-        """Whether a change is one of them."""
-        return change.route[1] == TRUNCATE and not change.order.sequence
+    """Truncates without a sequence, whose order is not known; from any source."""

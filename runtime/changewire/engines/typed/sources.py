@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from msgspec import Struct
 
-from changewire.tables.planner import BatchSummary
 from changewire.tables.routing import RouteKey
 
 
@@ -26,13 +25,19 @@ class SchemaOf(Struct):
 
 
 @dataclass(frozen=True)
-class BatchSources(BatchSummary):
+class BatchSources:
     """Where the changes of a batch come from, with what typed tables need to be planned.
 
     Attributes:
+        route_keys: Where they come from, in the order in which they find their tables.
+        changes: How many changes there are.
+        key_missing: How many of them have no key; they go nowhere.
         keys: Columns of the keys, by where changes come from; and how many changes have them.
         schemas: What stands in messages, in the order of their first messages.
     """
 
+    route_keys: list[RouteKey]
+    changes: int
+    key_missing: int
     keys: dict[RouteKey, Counter[tuple[str, ...]]] = field(default_factory=dict)
     schemas: list[SchemaOf] = field(default_factory=list)

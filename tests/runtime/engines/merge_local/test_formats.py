@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +34,6 @@ from changewire_messages.change import Change
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
 FOLDERS = {**{name: name.replace("-", "_") for name in cw.formats()}, AUTO: "mixed"}
-NOW = datetime(2026, 1, 1, tzinfo=timezone.utc)
 
 
 def placed_of(folder: Path, format: str) -> Iterator[PositionedChange]:
@@ -69,13 +67,14 @@ def test_tables_of_a_format(name: str, tmp_path: Path) -> None:
     assert told == [outcome.counts.messages]
     tables = MemoryTables()
     placed = [*placed_of(folder, name)]
-    apply_changes(tables, placed, Routing(template_of(target), "none"), NOW)
+    apply_changes(tables, placed, Routing(template_of(target), "none"))
     assert tables.tables
     for table in tables.tables.values():
         rows = rows_of(Path(table.target.name))
         expected = {
-            key_text(entry.key): {**entry.key, **(entry.state.values or {})}
-            for entry in table.rows.values()
+            key_text(entry.key): {**entry.key, **entry.state.values}
+            for entry in table.entries.values()
+            if entry.state.values is not None
         }
         assert rows.keys() == expected.keys(), table.target.name
         for key, row in expected.items():

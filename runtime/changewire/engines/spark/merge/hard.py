@@ -6,7 +6,6 @@ sequence: what the row becomes depends on the row that is there.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 from itertools import groupby
@@ -19,7 +18,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import IntegerType, StructField, StructType
 
-from changewire.engines.hard_keys import mutation_in, state_after, store
+from changewire.engines.hard_keys import mutation_in
 from changewire.engines.spark.merge.held import Held
 from changewire.engines.spark.merge.mutations import (
     CONTENT,
@@ -30,12 +29,12 @@ from changewire.engines.spark.merge.mutations import (
     mutation_type,
 )
 from changewire.engines.spark.merge.shapes import Shape, arrow_schema
-from changewire.tables.merge import Stored, merged
+from changewire.tables.merge import merged
 from changewire.tables.mutations import RowMutation
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.routing import apply_failed
 from changewire.tables.row_state import COLUMN, ORDER, order_from, row_state, state_from
-from changewire.tables.state import State, full_image, tombstone
+from changewire.tables.state import State, full_image
 from changewire_messages.tables.spark import ROW_STATE
 
 STATE: Final = "state"
@@ -157,7 +156,7 @@ class Decide:
 
     def _of_key(self, key: str, group: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         places: list[dict[str, Any]] = []
-        stored = Stored()
+        held, deleted = None, OLDEST
         named: Mapping[str, Any] = {}
         try:
             first = None
@@ -166,10 +165,13 @@ class Decide:
                 if row[_ORIGIN] == _BATCH:
                     first = row
                     break
-                self._store(row, stored)
-            becomes = merged(stored, self._batch(first, group, places), self._floor, Counter())
-            if becomes is not UNSET:
-                yield self._row(key, named, becomes, stored)
+                if row[_ORIGIN] == _DELETE:
+                    deleted = max(deleted, order_from(row))
+                else:
+                    held = self._held(row)
+            state = merged(held, self._batch(first, group, places), self._floor, deleted)
+            if state is not UNSET:
+                yield self._row(key, named, state)
         except _FATAL:
             raise
         except Exception as error:  # noqa: BLE001 - one key must not end the stream
@@ -177,15 +179,12 @@ class Decide:
             why = apply_failed(error, "", _STEP)._asdict()
             yield from ({**place, FAILURE: why} for place in places)
 
-    def _store(self, row: Mapping[str, Any], stored: Stored) -> None:
-        """Take a row of the table, or a delete of an earlier batch."""
-        if row[_ORIGIN] == _DELETE:
-            stored.add_tombstone(tombstone(order_from(row)))
-        else:
-            values = self._shape.unpack(row[CONTENT]) if row[CONTENT] else {}
-            # A row that something else has made is older than every change.
-            is_ours = row[STATE] is not None
-            store(stored, state_from(row[STATE], values) if is_ours else full_image(OLDEST, values))
+    def _held(self, row: Mapping[str, Any]) -> State:
+        """Return what the table has of a row."""
+        values = self._shape.unpack(row[CONTENT]) if row[CONTENT] else {}
+        # A row that something else has made is older than every change.
+        is_ours = row[STATE] is not None
+        return state_from(row[STATE], values) if is_ours else full_image(OLDEST, values)
 
     def _batch(
         self,
@@ -202,11 +201,8 @@ class Decide:
             yield mutation_in(row, values)
             row = next(rest, None)
 
-    def _row(
-        self, key: str, named: Mapping[str, Any], becomes: State | None, stored: Stored
-    ) -> dict[str, Any]:
+    def _row(self, key: str, named: Mapping[str, Any], state: State) -> dict[str, Any]:
         """Return what a row becomes."""
-        state = state_after(becomes, stored, self._floor)
         content = None if state.values is None else self._shape.pack(key, state.values)
         return {NAMED: named, CONTENT: content, STATE: row_state(state)}
 

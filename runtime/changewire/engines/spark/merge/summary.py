@@ -150,7 +150,6 @@ def _sources(
         route_keys=in_order({route_key(group) for group in (*changes, *truncates)}),
         changes=number,
         key_missing=key_missing,
-        lone_before_unused=0,
         keys=keys,
     )
 
