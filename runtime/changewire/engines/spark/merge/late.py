@@ -24,8 +24,8 @@ from changewire.engines.spark.merge.shapes import Shape, arrow_schema
 from changewire.tables.mutations import DELETE
 from changewire.tables.row_state import ORDER
 
-_FEW: Final = 1000
-"""Deletes that are sent to the driver: mostly there are none that count."""
+_FEW: Final = 50_000
+"""Deletes that are sent to the driver, so that they are read once; more are read twice."""
 
 
 def logged_deletes(
@@ -56,6 +56,8 @@ def logged_deletes(
         in_sql = read.where(is_plain).select(NAMED, order_column().alias("_order"))
         in_sql = in_sql.select(NAMED, "_order.*")
         deletes = read.where(~F.coalesce(is_plain, F.lit(False))).drop(NAMED)  # noqa: FBT003
+        if moved is None and deletes.isEmpty():  # a task of Python takes longer than this look
+            return in_sql
     found = mutations_of(with_effects(deletes), shape, moved).where(F.col("kind") == DELETE)
     found = found.where(F.col(FAILURE).isNull()).select(NAMED, *ORDER)
     return found if in_sql is None else in_sql.unionByName(found)
