@@ -64,7 +64,7 @@ def decided(mutations: DataFrame, shape: Shape, held: Held) -> DataFrame:
     if held.table is not None:
         parts.append(_held(keys, shape, held.table, held.floor))
     if held.deletes is not None:
-        known = held.deletes.join(keys.select(NAMED), NAMED, "left_semi")
+        known = held.deletes.rows.join(keys.select(NAMED), NAMED, "left_semi")
         parts.append(known.select(F.lit(_DELETE).alias(_ORIGIN), "*"))
     rows = reduce(DataFrame.unionByName, (_filled(part, shape) for part in parts))
     rows = rows.withColumn("key", row_key(shape))

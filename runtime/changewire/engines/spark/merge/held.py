@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pyspark.sql import DataFrame
 
 from changewire.tables.order import OLDEST, Order
+
+
+class Deletes(NamedTuple):
+    """Deletes of a table that a log has.
+
+    Attributes:
+        rows: ``named`` and the fields of an order.
+        are_few: Whether the driver has them.
+    """
+
+    rows: DataFrame
+    are_few: bool
 
 
 @dataclass(frozen=True)
@@ -22,7 +35,7 @@ class Held:
     """
 
     table: DataFrame | None = None
-    deletes: DataFrame | None = None
+    deletes: Deletes | None = None
     deleted: int | None = None
     floor: Order = OLDEST
     has_patches: bool = False

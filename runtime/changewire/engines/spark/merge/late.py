@@ -18,6 +18,7 @@ from changewire.engines.spark.merge.from_log import (
     order_column,
     with_effects,
 )
+from changewire.engines.spark.merge.held import Deletes
 from changewire.engines.spark.merge.mutations import FAILURE, NAMED, mutations_of
 from changewire.engines.spark.merge.newest import is_newer
 from changewire.engines.spark.merge.shapes import Shape, arrow_schema
@@ -30,8 +31,8 @@ _FEW: Final = 50_000
 
 def logged_deletes(
     log: DataFrame, is_of_table: Column, shape: Shape, least: int | None, *, with_befores: bool
-) -> DataFrame:
-    """Return the deletes of a table that a log has: ``named`` and the fields of an order.
+) -> Deletes:
+    """Return the deletes of a table that a log has.
 
     Args:
         log: The log.
@@ -44,23 +45,16 @@ def logged_deletes(
     is_near = F.col("sequence.major") >= least if least is not None else F.col("op").isNotNull()
     changes = log.where(is_change() & is_of_table & is_near)
     deletes = changes.where(deletes_something())
-    moved = None
-    if with_befores:
-        moved = moved_in(with_effects(changes.where(F.col("op") == "update")))
-    in_sql: DataFrame | None = None
-    if _has_plain_key(shape):
-        named = F.from_json("key", shape.named_type)
-        read = deletes.select("*", named.alias(NAMED))
-        is_read = reduce(and_, (F.col(NAMED)[name].isNotNull() for name in shape.keys))
-        is_plain = is_read & (F.col("op") == DELETE) & F.col("before_key").isNull()
-        in_sql = read.where(is_plain).select(NAMED, order_column().alias("_order"))
-        in_sql = in_sql.select(NAMED, "_order.*")
-        deletes = read.where(~F.coalesce(is_plain, F.lit(False))).drop(NAMED)  # noqa: FBT003
-        if moved is None and deletes.isEmpty():  # a task of Python takes longer than this look
-            return in_sql
-    found = mutations_of(with_effects(deletes), shape, moved).where(F.col("kind") == DELETE)
-    found = found.where(F.col(FAILURE).isNull()).select(NAMED, *ORDER)
-    return found if in_sql is None else in_sql.unionByName(found)
+    found = _in_sql(deletes, shape) if _has_plain_key(shape) else None
+    if found is not None and not with_befores:
+        return found
+    nothing = deletes.where(F.lit(False))  # noqa: FBT003 - a column of this value
+    moved = moved_in(with_effects(changes.where(F.col("op") == "update"))) if with_befores else None
+    rows = with_effects(deletes if found is None else nothing)
+    others = mutations_of(rows, shape, moved).where(F.col("kind") == DELETE)
+    others = others.where(F.col(FAILURE).isNull()).select(NAMED, *ORDER)
+    every = others if found is None else found.rows.unionByName(others)
+    return Deletes(every, are_few=False)
 
 
 def _has_plain_key(shape: Shape) -> bool:
@@ -69,7 +63,23 @@ def _has_plain_key(shape: Shape) -> bool:
     return shape.is_typed and kinds <= {LongType, StringType}
 
 
-def without_deleted(newest: DataFrame, late: DataFrame, deletes: DataFrame) -> DataFrame:
+def _in_sql(deletes: DataFrame, shape: Shape) -> Deletes | None:
+    """Return deletes by SQL; None if one of them moves a row, or has a key that SQL cannot read."""
+    slim = deletes.select("key", "op", "before_key", order_column().alias("_order"))
+    few = slim.limit(_FEW + 1).toArrow()
+    are_few = len(few) <= _FEW
+    if are_few:  # a look reads the log once then
+        kind = slim.schema
+        slim = local_rows(deletes.sparkSession, few.cast(arrow_schema(kind)), kind)
+    read = slim.select("*", F.from_json("key", shape.named_type).alias(NAMED))
+    is_read = reduce(and_, (F.col(NAMED)[name].isNotNull() for name in shape.keys))
+    is_plain = is_read & (F.col("op") == DELETE) & F.col("before_key").isNull()
+    if not read.where(~F.coalesce(is_plain, F.lit(False))).isEmpty():  # noqa: FBT003
+        return None
+    return Deletes(read.select(NAMED, "_order.*"), are_few)
+
+
+def without_deleted(newest: DataFrame, late: DataFrame, deletes: Deletes) -> DataFrame:
     """Return the newest mutations of keys without the writes that are older than a delete.
 
     Args:
@@ -77,16 +87,12 @@ def without_deleted(newest: DataFrame, late: DataFrame, deletes: DataFrame) -> D
         late: Mutations that may be older than a delete.
         deletes: As `logged_deletes` returns them.
     """
-    keys = late.select(NAMED).distinct()
-    last = deletes.join(keys, NAMED, "left_semi").groupBy(NAMED)
-    found = last.agg(F.max(F.struct(*ORDER)).alias("_deleted"))
-    few = found.limit(_FEW + 1).toArrow()
-    if not len(few):
-        return newest
-    if len(few) <= _FEW:
-        kind = found.schema
-        rows = local_rows(newest.sparkSession, few.cast(arrow_schema(kind)), kind)
-        found = F.broadcast(rows)
+    rows = deletes.rows
+    if not deletes.are_few:
+        rows = rows.join(late.select(NAMED).distinct(), NAMED, "left_semi")
+    found = rows.groupBy(NAMED).agg(F.max(F.struct(*ORDER)).alias("_deleted"))
+    if deletes.are_few:
+        found = F.broadcast(found)
     joined = newest.withColumn("_order", F.struct(*ORDER)).join(found, NAMED, "left")
     is_older = F.col("_deleted").isNotNull() & F.expr(is_newer("_deleted", "_order"))
     kept = joined.where((F.col("kind") == DELETE) | ~is_older)
