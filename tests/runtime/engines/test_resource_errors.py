@@ -44,8 +44,9 @@ def test_no_message_becomes_a_dead_letter(
     with pytest.raises(error):
         DecodeOptions(FORMAT).rows(MESSAGE, None)
     monkeypatch.setattr(DecodeOptions, "rows", ended(error))
+    decoder: Any = Decoder(DecodeOptions(FORMAT))
     with pytest.raises(error):
-        Decoder(DecodeOptions(FORMAT))._message(MESSAGE, None)  # noqa: SLF001 - what is tested
+        decoder._message(MESSAGE, None)  # noqa: SLF001 - a kernel would read it
 
 
 @pytest.mark.parametrize("error", ERRORS)
@@ -64,7 +65,8 @@ def test_no_change_is_refused(monkeypatch: pytest.MonkeyPatch, error: type[Excep
 def test_other_errors_become_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     """One message or change must not end a run by what nothing expected."""
     monkeypatch.setattr(DecodeOptions, "rows", ended(KeyError))
-    ((rejected, _),) = Decoder(DecodeOptions(FORMAT))._message(MESSAGE, None)  # noqa: SLF001 - as above
+    decoder: Any = Decoder(DecodeOptions(FORMAT))
+    ((rejected, _),) = decoder._message(MESSAGE, None)  # noqa: SLF001 - as above
     assert rejected.code == "internal-error"
     cells = fitted.key_cells(pa.schema([("a", pa.int64())]))
     monkeypatch.setattr(fitted, "key_text", ended(KeyError))
