@@ -90,6 +90,13 @@ class KnownLog:
         """Whether before images came as messages of their own."""
         return any(one.has_befores for one in self._facts.values())
 
+    def has_befores_of(self, target: Target) -> bool:
+        """Whether before images of a table's rows came as messages of their own."""
+        return any(
+            one.has_befores and target in self.targets(source, op)
+            for (source, op), one in self._facts.items()
+        )
+
     def has_patches(self, target: Target) -> bool:
         """Whether a table may have rows of changes that do not say the whole row."""
         return any(

@@ -172,7 +172,10 @@ class BatchMerge:
     def _merge(self, part: TablePart, rows: DataFrame, befores: DataFrame | None) -> None:
         """Merge a batch into one table."""
         are_known = not self.facts.unfitted
-        moved = None if befores is None else befores.where(is_of(part.keys))
+        has_befores = any(self.facts.facts[key].has_befores for key in part.keys)
+        moved = None
+        if befores is not None and (has_befores or self.known.has_befores_of(part.target)):
+            moved = befores.where(is_of(part.keys))
         found = mutations_of(rows.where(is_from(part.keys)), part.shape, moved, are_known=are_known)
         held = self._held(part)
         needs_fit = part.shape.is_typed and not are_known
@@ -200,7 +203,7 @@ class BatchMerge:
             is_of_table,
             part.shape,
             None if self.facts.inherited else least,
-            with_befores=self.known.has_befores,
+            with_befores=self.known.has_befores_of(part.target),
         )
         return Held(rows, deletes, deleted, floor, has_patches)
 
