@@ -122,7 +122,7 @@ class TableArguments(NamedTuple):
         """Return the options of the tables of a target.
 
         Raises:
-            typer.BadParameter: The file of rows by table is no JSON object, or is not there.
+            typer.BadParameter: The file of rows by table is not a JSON object, or is not there.
         """
         if self.rows and self.rows_by_table:
             raise typer.BadParameter("--rows or --rows-by-table, not both")

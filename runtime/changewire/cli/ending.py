@@ -36,7 +36,7 @@ P = ParamSpec("P")
 def ending(command: Callable[P, int]) -> Callable[P, None]:
     """Turn a function that returns an exit code into a command.
 
-    A file that cannot be read or written, a folder that is no log, and a library or a package of
+    A file that cannot be read or written, a folder that is not a log, and a library or a package of
     formats that is missing or broken, are one sentence on standard error and `UNABLE`; with
     ``--json`` a line of JSON. An interrupt ends the command silently.
     """

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, TypeVar
 import typer
 from msgspec import Raw
 
+from changewire.cli.ending import REJECTED, VALID
 from changewire.cli.options import choice_option, text_option
+from changewire.cli.stderr import counted, notice
 from changewire.cli.stdout import Lines, json_text
 from changewire.codec import formats
-from changewire.report.text import visible
+from changewire.report.text import NAME, visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -66,6 +68,32 @@ def queried(query: Callable[[], T]) -> T:
         return query()
     except ValueError as error:
         raise typer.BadParameter(visible(str(error))) from None
+
+
+def write_query(
+    query: Callable[..., pa.Table],
+    log: str,
+    table: str,
+    what: str,
+    *,
+    as_json: bool,
+    **options: Any,
+) -> int:
+    """Write what a query says of a table, and how much it is; return the exit code.
+
+    Args:
+        query: Takes the log, the table and the options.
+        log: Folder of the log.
+        table: Name of the table.
+        what: What a row of the result is called.
+        as_json: Whether the number is written as JSON.
+        options: The other arguments of the query.
+    """
+    found = queried(lambda: query(log, table=table, **options))
+    write_rows(found)
+    text = f"{counted(len(found), what)} of {visible(table, NAME)}"
+    notice("totals", text, {f"{what}s": len(found)}, as_json=as_json)
+    return VALID if len(found) else REJECTED
 
 
 def write_rows(table: pa.Table) -> None:

@@ -72,7 +72,7 @@ def test_files_of_other_formats_and_outputs_are_left_alone(
     ("path", "sentence"),
     [
         ("log/_delta_log/0.json", "it is a table of Delta"),
-        ("log/part-0.parquet", "it is no log of Parquet files"),
+        ("log/part-0.parquet", "it is not a log of Parquet files"),
         ("report.json/notes", "the report has this name"),
     ],
 )

@@ -136,9 +136,9 @@ def test_what_is_no_change_log_is_refused(cli: Callable[..., Ended], tmp_path: P
     pq.write_table(pa.table({"key": ["a"]}), tmp_path / "a.parquet")
     assert "has no column 'kind'" in cli("trace", tmp_path, "id=1").stderr
     text = log_of_changes(tmp_path / "text", {"key": "[", "after": "{}"})
-    assert "is no JSON object" in cli("trace", text, "id=1").stderr
+    assert "is not a JSON object" in cli("trace", text, "id=1").stderr
     number = log_of_changes(tmp_path / "number", {"key": 1, "after": "{}"})
-    assert "is no JSON object" in cli("trace", number, "id=1").stderr
+    assert "is not a JSON object" in cli("trace", number, "id=1").stderr
     row = pq.read_table(text / "a.parquet")
     (tmp_path / "typed").mkdir()
     typed = row.drop_columns(["after"]).append_column("after", pa.array([{"a": 1}]))

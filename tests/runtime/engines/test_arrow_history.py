@@ -420,7 +420,7 @@ def test_what_is_no_change_log() -> None:
     with pytest.raises(OutputError, match="rows as JSON text"):
         cwa.history(typed, table="d.t")
     broken = changes.drop_columns(["after"]).append_column("after", pa.array(["[1]"]))
-    with pytest.raises(OutputError, match="no JSON object"):
+    with pytest.raises(OutputError, match="not a JSON object"):
         cwa.history(broken, table="d.t")
     with pytest.raises(ValueError, match="there are: plain, auto_cdc"):
         cwa.history(changes, table="d.t", names="scd2")  # type: ignore[arg-type]

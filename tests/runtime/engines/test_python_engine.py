@@ -238,7 +238,7 @@ def test_what_a_killed_run_left_is_removed(tmp_path: Path) -> None:
         ("_delta_log/0.json", "it is a table of Delta"),
         ("metadata/v1.metadata.json", "no run wrote this"),
         ("notes.txt", "no run wrote this"),
-        ("a.parquet", "it is no log of Parquet files"),
+        ("a.parquet", "it is not a log of Parquet files"),
     ],
 )
 def test_what_is_no_log_is_refused(tmp_path: Path, name: str, reason: str) -> None:

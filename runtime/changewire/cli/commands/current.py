@@ -1,6 +1,6 @@
 """``changewire current``."""
 
-from changewire.cli.ending import REJECTED, VALID, ending
+from changewire.cli.ending import ending
 from changewire.cli.options import Json
 from changewire.cli.queries import (
     ApplyTruncates,
@@ -9,11 +9,8 @@ from changewire.cli.queries import (
     RowsFile,
     RowsFormat,
     TableName,
-    queried,
-    write_rows,
+    write_query,
 )
-from changewire.cli.stderr import counted, notice
-from changewire.report.text import NAME, visible
 
 
 @ending
@@ -37,17 +34,14 @@ def current(
     """
     from changewire.engines.arrow.history import current as current_of
 
-    found = queried(
-        lambda: current_of(
-            log,
-            table=table,
-            rows=rows or "json",
-            keys=keys,
-            format=format,
-            apply_as_truncates=apply_as_truncates,
-        )
+    return write_query(
+        current_of,
+        log,
+        table,
+        "row",
+        as_json=as_json,
+        rows=rows or "json",
+        keys=keys,
+        format=format,
+        apply_as_truncates=apply_as_truncates,
     )
-    write_rows(found)
-    text = f"{counted(len(found), 'row')} of {visible(table, NAME)}"
-    notice("totals", text, {"rows": len(found)}, as_json=as_json)
-    return VALID if len(found) else REJECTED

@@ -25,7 +25,7 @@ def dead_letters(
     *,
     refused: Annotated[
         bool,
-        typer.Option("--refused", help="Changes that no table took, in place of dead letters."),
+        typer.Option("--refused", help="Changes that no table took, instead of dead letters."),
     ] = False,
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", min=1, help="Stop after so many.")

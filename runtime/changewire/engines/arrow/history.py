@@ -57,7 +57,7 @@ def history(
     Raises:
         ValueError: There are no such names, `rows` is something else, or it is the schema of a
             message and `format` is not given.
-        OutputError: It is no log, rows have columns that versions have too, or a change does not
+        OutputError: It is not a log, rows have columns that versions have too, or a change does not
             fit the columns.
         FramingError: The folder cannot be read.
         ImportError: It is a Delta table, and the extra ``delta`` is not installed; or `rows` is a
@@ -102,7 +102,7 @@ def current(
     Raises:
         ValueError: `rows` is something else, or it is the schema of a message and `format` is not
             given.
-        OutputError: It is no log, or a change does not fit the columns.
+        OutputError: It is not a log, or a change does not fit the columns.
         FramingError: The folder cannot be read.
         ImportError: As for `history`.
     """

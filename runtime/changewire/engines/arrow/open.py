@@ -21,7 +21,7 @@ def dead_letters(log: ChangeLog) -> pa.Table:
         Rows of the log.
 
     Raises:
-        OutputError: It is no log.
+        OutputError: It is not a log.
         FramingError: The folder cannot be read.
         ImportError: It is a Delta table, and the extra ``delta`` is not installed.
     """
@@ -41,7 +41,7 @@ def refused(log: ChangeLog) -> pa.Table:
         Rows of the log.
 
     Raises:
-        OutputError: It is no log.
+        OutputError: It is not a log.
         FramingError: The folder cannot be read.
         ImportError: It is a Delta table, and the extra ``delta`` is not installed.
     """

@@ -31,7 +31,7 @@ def trace(
 
     Raises:
         ValueError: The key has no column, or several tables have it.
-        OutputError: It is no log.
+        OutputError: It is not a log.
         FramingError: The folder cannot be read.
         ImportError: It is a Delta table, and the extra ``delta`` is not installed.
     """

@@ -44,7 +44,7 @@ def effects_in(changes: Iterable[Row]) -> Iterator[Effect]:
     sequence is among the changes and has another key. Otherwise it does nothing.
 
     Raises:
-        OutputError: A row is no JSON object.
+        OutputError: A row is not a JSON object.
     """
     updates: dict[Update, list[Row]] = {}
     for row in changes:
@@ -116,8 +116,8 @@ def _effects(row: Row) -> list[Effect]:
 
 
 def no_object(row: Row) -> OutputError:
-    """Return the error of a change whose rows are no JSON objects."""
-    return OutputError(f"the change at {place_text(row)}: a row of it is no JSON object: no log?")
+    """Return the error of a change whose rows are not JSON objects."""
+    return OutputError(f"the change at {place_text(row)}: a row is not a JSON object: no log?")
 
 
 def place_text(row: Row) -> str:

@@ -76,7 +76,7 @@ def find(log: LogRows, wanted: Wanted, table: str | None = None) -> Found:
 
     Raises:
         ValueError: Several keys, or several tables, are meant.
-        OutputError: It is no log.
+        OutputError: It is not a log.
         FramingError: The log cannot be read.
     """
     tables: dict[str, list[str]] = {}
@@ -172,7 +172,7 @@ def _object(log: LogRows, text: str) -> dict[str, Any]:
     try:
         return parsed(text)
     except ValueError:
-        raise OutputError(f"{log}: a row of it is no JSON object: no log?") from None
+        raise OutputError(f"{log}: a row of it is not a JSON object: no log?") from None
 
 
 def _change(row: Row) -> Change:

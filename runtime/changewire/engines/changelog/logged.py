@@ -68,7 +68,7 @@ def table_log(log: LogRows, table: str) -> TableLog:
         table: `dotted` name of the table.
 
     Raises:
-        OutputError: It is no log, or one whose rows are not JSON text.
+        OutputError: It is not a log, or one whose rows are not JSON text.
         FramingError: It cannot be read.
     """
     log.check(*_NEEDED)

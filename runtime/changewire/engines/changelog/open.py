@@ -20,7 +20,7 @@ def open_letters(log: LogRows) -> pa.Table:
     Memory holds all dead letters.
 
     Raises:
-        OutputError: It is no log.
+        OutputError: It is not a log.
         FramingError: It cannot be read.
     """
     return _open(log, DEAD_LETTER, (CHANGE, CONTROL, MESSAGE), _always)
@@ -32,7 +32,7 @@ def open_refusals(log: LogRows) -> pa.Table:
     Memory holds all refused changes.
 
     Raises:
-        OutputError: It is no log.
+        OutputError: It is not a log.
         FramingError: It cannot be read.
     """
     return _open(log, REFUSED, (CHANGE,), lambda other, attempt: other > attempt)

@@ -56,7 +56,7 @@ class JsonRows:
         """Return the columns of a key, and what changes do to its row.
 
         Raises:
-            OutputError: A row is no JSON object.
+            OutputError: A row is not a JSON object.
         """
         key = effects[0][GROUP]
         names = unpacked(key)
@@ -179,7 +179,7 @@ def keys_of(keys: Iterable[str | None]) -> list[str]:
     try:
         return [*parsed(first)]
     except ValueError:
-        raise OutputError("a key is no JSON object: no log?") from None
+        raise OutputError("a key is not a JSON object: no log?") from None
 
 
 def _held(values: list[Any], kind: pa.DataType, failures: list[Any]) -> list[Any]:

@@ -35,7 +35,7 @@ class LogRows:
 
         Raises:
             TypeError: It is neither a folder nor a table.
-            FramingError: The folder cannot be read, or is no log.
+            FramingError: The folder cannot be read, or is not a log.
             ImportError: It is a Delta table, and the extra ``delta`` is not installed.
         """
         self.place: str | None = None

@@ -13,7 +13,7 @@ def traced(log: LogRows, wanted: Wanted, table: str | None, *, truncates: bool) 
 
     Raises:
         ValueError: Several keys, or several tables, are meant.
-        OutputError: It is no log.
+        OutputError: It is not a log.
         FramingError: The log cannot be read.
     """
     return history_in(find(log, wanted, table), truncates=truncates)

@@ -47,7 +47,7 @@ class ParquetLog:
         """Read what the log has; the schema is that of its rows.
 
         Raises:
-            OutputError: The folder is no such log.
+            OutputError: The folder is not such a log.
         """
         self._folder = folder
         self._schema = schema
@@ -126,7 +126,7 @@ def parquet_log(folder: Path, schema: pa.Schema) -> Generator[ParquetLog, None, 
         schema: Columns of its rows.
 
     Raises:
-        OutputError: The folder is no such log, or another run writes to it.
+        OutputError: The folder is not such a log, or another run writes to it.
         OSError: A file cannot be written; it names the folder.
     """
     made = [path for path in (folder, folder.parent) if not path.exists()]
@@ -150,7 +150,7 @@ def _opened(folder: Path, schema: pa.Schema) -> Any:
     """Return a log as a dataset of Arrow; None if it has no file.
 
     Raises:
-        OutputError: The folder is no log of Parquet files, or has other columns.
+        OutputError: The folder is not a log of Parquet files, or has other columns.
     """
     files = _files(folder)
     if not files:
@@ -158,7 +158,7 @@ def _opened(folder: Path, schema: pa.Schema) -> Any:
     try:
         found = ds.dataset([str(file) for file in files], format="parquet")
     except pa.ArrowException as error:
-        raise OutputError(f"{folder}: it is no log of Parquet files ({error})") from error
+        raise OutputError(f"{folder}: it is not a log of Parquet files ({error})") from error
     there = {field.name: type_name(field.type) for field in found.schema}
     for field in schema:
         kind = type_name(field.type)

@@ -52,7 +52,7 @@ def run(
     Raises:
         FramingError: A file cannot be read.
         ConservationError: The decoded rows do not add up.
-        OutputError: The log has other columns, is no log of Parquet files, or another run writes
+        OutputError: The log has other columns, is not a log of Parquet files, or another run writes
             to it.
         ValueError: `rows` is nothing that rows can be.
     """

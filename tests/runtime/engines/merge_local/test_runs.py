@@ -247,7 +247,7 @@ def test_a_log_that_was_compacted_is_not_merged_again(tmp_path: Path) -> None:
 
 
 def test_a_log_of_other_columns_is_refused(tmp_path: Path) -> None:
-    """Nothing is written to a table that is no log."""
+    """Nothing is written to a table that is not a log."""
     lake = Lake(tmp_path)
     lake.apply_records(records(message("INSERT", 1, {"id": 1})))
     with pytest.raises(Exception, match=r"tables/t: a column kind of type string is needed"):

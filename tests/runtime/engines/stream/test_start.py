@@ -111,7 +111,7 @@ def test_options_are_checked_at_once(
 
 
 def test_only_streams_land(spark: SparkSession, tmp_path: Path) -> None:
-    """Messages that are no stream are for `write`, and streams are not for it."""
+    """Messages that are not a stream are for `write`, and streams are not for it."""
     made = stream(tmp_path, 1)
     frame = spark.createDataFrame([(mixed_messages()[0],)], "value binary")
     places: dict[str, Any] = {

@@ -103,7 +103,7 @@ class EffectsByUpdate:
         """Yield the effects of all changes.
 
         Raises:
-            OutputError: A row is no JSON object, or a key does not fit its columns.
+            OutputError: A row is not a JSON object, or a key does not fit its columns.
         """
         rows = chain.from_iterable(rows_in(_logged(batch)) for batch in batches)
         yield from batched(self._shape.keyed(self._effects(rows)), KEYED)

@@ -82,8 +82,8 @@ def history(
     Raises:
         ValueError: There are no such names, `rows` is something else, or it is the schema of a
             message and `format` is not given.
-        OutputError: It is no log, rows have columns that versions have too, or, when the DataFrame
-            is computed, a change does not fit the columns.
+        OutputError: It is not a log, rows have columns that versions have too, or, when the
+            DataFrame is computed, a change does not fit the columns.
         ImportError: `rows` is a JSON Schema, and the extra ``codegen`` is not installed.
     """
     check_names(names)
@@ -131,7 +131,7 @@ class _VariantRows(JsonRows):
     """Rows of JSON text in which VARIANT loses no digit."""
 
     def row(self, named: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
-        """Return the columns of a row, with text in place of integers that VARIANT would round."""
+        """Return the columns of a row, with text instead of integers that VARIANT would round."""
         found = super().row(named, values)
         if _LONG.search(found[ROW]) is None:
             return found

@@ -50,7 +50,7 @@ def trace(
 
     Raises:
         ValueError: The key has no column.
-        OutputError: It is no log.
+        OutputError: It is not a log.
     """
     wanted = wanted_key(key)
     rows = LogPlace(log, sink).read(spark)

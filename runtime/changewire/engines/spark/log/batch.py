@@ -37,7 +37,7 @@ def land_counted(decoded: Frames, log: LogPlace, stream: StreamOptions) -> Strea
     """Start a query that appends decoded messages to a log, and tells its listener of each batch.
 
     Raises:
-        ValueError: The decoded messages are no stream, or a log of Parquet is asked for: a batch
+        ValueError: The decoded messages are not a stream, or a log of Parquet is asked for: a batch
             that is retried would be in it twice.
         CheckpointError: The checkpoint is that of another query.
         OutputError: The log has other columns, or Spark does not know its format.

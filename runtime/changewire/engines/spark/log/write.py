@@ -59,7 +59,7 @@ def write(
     or path and number. Elements without a position are always appended.
 
     Args:
-        decoded: From `decode` or `messages`, of a DataFrame that is no stream.
+        decoded: From `decode` or `messages`, of a DataFrame that is not a stream.
         log: Path of the log (it has a slash), or name of its table.
         sink: Format of the log: ``delta``, ``iceberg`` or ``parquet``.
         show_values: Whether the first dead letters show the start of their values.

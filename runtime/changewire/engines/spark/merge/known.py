@@ -22,7 +22,7 @@ _UNROUTED: Final = ("name-collision", "table-missing", "too-many-tables")
 def known_log(
     log: DataFrame | None, routing: Routing, *, with_truncates: bool, sink: str
 ) -> KnownLog:
-    """Return what a log has, by one job; nothing if there is no log.
+    """Return what a log has, by one job; nothing if there is not a log.
 
     Args:
         log: Rows of the log.
