@@ -236,3 +236,24 @@ def test_a_table_that_is_not_ours_is_one_sentence(run: Callable[..., Ended], goo
     assert DeltaTable("lake/demo").to_pyarrow_table().to_pydict() == {"a": [1]}
     assert run(good, "--null-set", "none", "--target", "pond/{table}").exit_code == 0
     assert any(Path("pond").iterdir())
+
+
+def test_types_are_given_by_table(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One table has the columns that messages declare, all others have JSON text."""
+    monkeypatch.chdir(tmp_path)
+    lines = [message("INSERT", 1, {"id": 1, "name": "a"}, table=name) for name in ("t", "u")]
+    (tmp_path / "topic.jsonl").write_bytes(b"\n".join(lines))
+    (tmp_path / "rows.json").write_text('{"d.t": "embedded", "*": "json"}', encoding="utf-8")
+    places = ("--output", "out", "--target", "lake/{database}/{table}")
+    options = ("--rows-by-table", "rows.json", "topic.jsonl")
+    ended = cli("run", "-f", "dataworks-json", *places, *options)
+    assert ended.exit_code == 0, ended.stderr
+    (row,) = DeltaTable("lake/d/t").to_pyarrow_table().to_pylist()
+    assert (row["id"], row["name"]) == (1, "a")
+    assert DeltaTable("lake/d/u").to_pyarrow_table().column_names == ["key", "row", "_changewire"]
+    (tmp_path / "rows.json").write_text("[]", encoding="utf-8")
+    ended = cli("run", "-f", "dataworks-json", *places, *options)
+    assert ended.exit_code == 2
+    assert "expected a JSON object of names of tables" in " ".join(ended.stderr.split())
