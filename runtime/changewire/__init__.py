@@ -20,7 +20,7 @@ from changewire.version import VERSION
 from changewire_messages import FORMATS
 
 if TYPE_CHECKING:
-    from changewire.changes import Adapter, DecodeOptions, changes, delete_by_key
+    from changewire.changes import Adapter, DecodeKeywords, DecodeOptions, changes, delete_by_key
     from changewire.changes.aerospike_digest import digest
     from changewire.changes.connect import Difference
     from changewire.changes.contradictions import validate
@@ -55,6 +55,7 @@ __all__ = [
     "Codec",
     "CodecError",
     "DecodeError",
+    "DecodeKeywords",
     "DecodeOptions",
     "Difference",
     "Draft",
@@ -100,7 +101,13 @@ else:
 __version__: Final = VERSION
 
 _MODULES: Final = {
-    "changewire.changes": ("Adapter", "DecodeOptions", "changes", "delete_by_key"),
+    "changewire.changes": (
+        "Adapter",
+        "DecodeKeywords",
+        "DecodeOptions",
+        "changes",
+        "delete_by_key",
+    ),
     "changewire.changes.aerospike_digest": ("digest",),
     "changewire.changes.connect": ("Difference",),
     "changewire.changes.contradictions": ("validate",),

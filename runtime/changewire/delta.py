@@ -29,10 +29,12 @@ from changewire.engines.errors import (
     StreamError,
     TooManyDeadLettersError,
 )
+from changewire.engines.options import ApplyKeywords
 from changewire.engines.outcome import Outcome
 from changewire.engines.typed.schemas import ArrowSchema, RowSchema
 
 __all__ = [
+    "ApplyKeywords",
     "ArrowSchema",
     "ConflictError",
     "KeysMissingError",

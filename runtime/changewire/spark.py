@@ -24,7 +24,7 @@ from changewire.engines.errors import (
     StreamError,
     TooManyDeadLettersError,
 )
-from changewire.engines.options import KafkaOptions
+from changewire.engines.options import ApplyKeywords, KafkaOptions
 from changewire.extras import install
 
 try:
@@ -55,6 +55,7 @@ except ImportError as error:
     raise ImportError(f"changewire.spark needs PySpark: {install('spark')}") from error
 
 __all__ = [
+    "ApplyKeywords",
     "ArrowSchema",
     "CheckpointError",
     "ConflictError",

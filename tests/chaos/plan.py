@@ -6,6 +6,8 @@ from pathlib import Path
 
 import msgspec
 
+from changewire.engines.options import Deletes
+
 
 class Job(msgspec.Struct, frozen=True):
     """One start of the query.
@@ -29,7 +31,7 @@ class Job(msgspec.Struct, frozen=True):
     rows: int
     step: str | None = None
     times: int = 1
-    deletes: str = "remove"
+    deletes: Deletes = "remove"
     query: str = ""
 
     @property

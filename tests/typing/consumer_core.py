@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import changewire as cw
 from changewire import aerospike_msgpack, dataworks_json, lindorm_json
 from changewire.framing import SHAPES, FramingError, Position, Record, expand, read
 from changewire.job import JobError, run
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 def format_of(data: bytes) -> str:
@@ -108,6 +111,11 @@ def evolution(path: str) -> dict[str, list[str]]:
 def digest_of(user: str) -> bytes:
     """Return the digest by which a server knows a record."""
     return cw.digest("users", user)
+
+
+def lindorm(**options: Unpack[cw.DecodeKeywords]) -> cw.DecodeOptions:
+    """Return options that a caller passes on, each with its type."""
+    return cw.DecodeOptions("lindorm-json", **options)
 
 
 def landed(message: Any, record_key: bytes | None, options: cw.DecodeOptions) -> cw.Change:

@@ -27,14 +27,17 @@ def merged(messages: cwd.Messages, lake: str) -> int:
 
 def typed(file: str, lake: str, row: cwd.RowSchema | cwd.ArrowSchema) -> int:
     """Return how many rows did not fit the columns that a schema describes."""
+    options: cwd.ApplyKeywords = {
+        "rows": {"shop.orders": row, "*": "embedded"},
+        "schema_evolution": "strict",
+        "deletes": "flag",
+    }
     outcome = cwd.apply_changes(
         file,
         format="dataworks-json",
         log=f"{lake}/log",
         target=f"{lake}/{{table}}",
-        rows={"shop.orders": row, "*": "embedded"},
-        schema_evolution="strict",
-        deletes="flag",
         adopt=True,
+        **options,
     )
     return outcome.counts.by_error_code["wrong-type"]

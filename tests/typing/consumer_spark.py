@@ -80,6 +80,7 @@ def bronze(messages: DataFrame, lake: Path) -> int:
 
 def merged(messages: DataFrame, lake: Path, since: datetime) -> int | None:
     """Merge changes into tables, apply dead letters again, and remove old deleted rows."""
+    options: cws.ApplyKeywords = {"rows": {"shop.orders": SCHEMA, "*": "json"}, "deletes": "flag"}
     spark, log, target = messages.sparkSession, str(lake / "log"), str(lake / "{table}")
     query = cws.apply_changes(
         messages if messages.isStreaming else cws.stream_files(spark, str(lake / "in")),
@@ -87,8 +88,7 @@ def merged(messages: DataFrame, lake: Path, since: datetime) -> int | None:
         log=log,
         target=target,
         checkpoint=str(lake / "checkpoint"),
-        rows={"shop.orders": SCHEMA, "*": "json"},
-        deletes="flag",
+        **options,
     )
     query.awaitTermination()
     again: cws.Replayed = cws.replay(
@@ -98,6 +98,7 @@ def merged(messages: DataFrame, lake: Path, since: datetime) -> int | None:
         target=target,
         checkpoint=str(lake / "checkpoint"),
         where="code = 'unknown-variant'",
+        **options,
     )
     if again.closed and not cws.verify(spark, log, target=target).isEmpty():
         cws.rebuild(spark, log, target=target, tables=["shop.orders"], deletes="flag")

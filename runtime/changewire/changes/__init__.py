@@ -11,12 +11,20 @@ from changewire.changes.adapters import (
     format_of_model,
     has_adapter,
 )
-from changewire.changes.decode_options import IMAGES, DecodeOptions, Digests, Image, NullValue
+from changewire.changes.decode_options import (
+    IMAGES,
+    DecodeKeywords,
+    DecodeOptions,
+    Digests,
+    Image,
+    NullValue,
+)
 from changewire_messages.change import Change
 
 __all__ = [
     "IMAGES",
     "Adapter",
+    "DecodeKeywords",
     "DecodeOptions",
     "Digests",
     "Image",

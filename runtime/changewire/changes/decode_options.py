@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, TypedDict, get_args
 
 from changewire.changes.adapters import adapter, change_row, deleted_row, empty_message
 from changewire.changes.aerospike_digest import ripemd160
@@ -58,28 +58,46 @@ _NAMES: Final = ("keys", "families")
 """Options that are sequences of names, or None."""
 
 
+class DecodeKeywords(TypedDict, total=False):
+    """What messages do not say themselves: keyword arguments of whatever decodes them.
+
+    Attributes:
+        image: What a message holds of its row after a write: ``full`` (default), the whole row;
+            ``patch``, only the columns that changed; or ``keys``, only the key.
+        keys: Columns that name the row; by default those that the message or its format says.
+        families: Column families of an HBase table, to take names of its columns apart.
+        digests: ``count`` or ``refuse`` Aerospike records whose digest is not that of their set and
+            user key, which needs pycryptodome on every worker; ``off`` (default) does not look.
+        null_value: What a Kafka record without value is: ``control`` (default), an event that
+            changes nothing, or ``delete``, of the row that its key names, as on compacted topics.
+        time_zone: IANA name of the zone whose clocks made the dates of DataWorks messages: that of
+            the task that synchronizes. UTC by default.
+        strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
+            put before values and record keys; by default they are refused.
+    """
+
+    image: Image
+    keys: Sequence[str] | None
+    families: Sequence[str] | None
+    digests: Digests
+    null_value: NullValue
+    time_zone: str
+    strip_registry_prefix: bool
+
+
 @dataclass(frozen=True)
 class DecodeOptions:
     """The format of messages, and what they do not say themselves.
+
+    The attributes that are not named here are those of `DecodeKeywords`.
 
     Attributes:
         format: Public name of the format, or `AUTO`. Then each message is read by the format that
             `changewire.detect` finds, formats that have no use for an option leave it aside, and
             a message that no format claims is refused: as ``unknown-variant``, or with the code of
             the parser if it begins as a message and cannot be parsed.
-        image: What a message holds of its row after a write.
-        keys: Columns that name the row, in place of those that the message or its format says.
-        families: Column families of an HBase table.
-        digests: What becomes of a record whose digest is not that of its set and user key; ``off``
-            does not look.
-        null_value: What a record without value is: a control event, or a delete by its key. One
-            without key is a control event: it names no row.
         elements_as: What an engine makes of elements: ``changes``, or ``messages``, which are kept
             as they are. Those are of one format, and have no use for the options above.
-        time_zone: IANA name of the zone whose clocks made the times of a format that has times of
-            day and date without a zone.
-        strip_registry_prefix: Whether the 5 bytes that serializers of a schema registry put before
-            values and record keys, a zero and the id of a schema, are removed where they are.
 
     Raises:
         ValueError: There is no such format, image or time zone, or another option does not fit it.

@@ -10,7 +10,6 @@ import typer
 from changewire.cli.records import STDIN
 from changewire.engines.options import (
     AVAILABLE_NOW,
-    MAX_NEW_TABLES,
     TABLE_SINKS,
     StreamOptions,
     TableOptions,
@@ -118,24 +117,30 @@ class TableArguments(NamedTuple):
     apply_as_truncates: bool = False
     max_new_tables: int | None = None
 
-    def options(self, target: str) -> TableOptions:
+    def options(self, target: str, max_dead_letters: str | None = None) -> TableOptions:
         """Return the options of the tables of a target.
 
         Raises:
-            typer.BadParameter: The file of rows by table is not a JSON object, or is not there.
+            typer.BadParameter: The file of rows by table is not a JSON object, or is not there, or
+                an option is not valid.
         """
         if self.rows and self.rows_by_table:
             raise typer.BadParameter("--rows or --rows-by-table, not both")
-        return TableOptions(
-            target,
-            _by_table(self.rows_by_table) if self.rows_by_table else self.rows or JSON_ROWS,
-            self.schema_evolution or "add_columns",
-            self.deletes or "remove",
-            self.view,
-            self.null_set,
-            self.apply_as_truncates,
-            MAX_NEW_TABLES if self.max_new_tables is None else self.max_new_tables,
-        )
+        given: Any = {
+            "schema_evolution": self.schema_evolution,
+            "deletes": self.deletes,
+            "view": self.view,
+            "null_set": self.null_set,
+            "apply_as_truncates": self.apply_as_truncates or None,
+            "max_new_tables": self.max_new_tables,
+            "max_dead_letters": limit_of(max_dead_letters),
+        }
+        given = {name: value for name, value in given.items() if value is not None}
+        rows = _by_table(self.rows_by_table) if self.rows_by_table else self.rows or JSON_ROWS
+        try:
+            return TableOptions(target, rows, **given)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
 
     def check_unused(self, *, has_topics: bool) -> None:
         """Check that no option is given that a run without ``--target`` does not have.

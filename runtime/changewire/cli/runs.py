@@ -20,7 +20,7 @@ from changewire.cli.ending import REJECTED, SIGNALLED, VALID
 from changewire.cli.records import given
 from changewire.cli.spark import connectors, quieten_pyspark
 from changewire.cli.stderr import batch_lines, console, counted, progress, say
-from changewire.engines.options import Limit, StreamListener, StreamOptions, TableOptions
+from changewire.engines.options import StreamListener, StreamOptions, TableOptions
 
 if TYPE_CHECKING:
     from changewire.engines.outcome import Outcome
@@ -37,7 +37,6 @@ class RunRequest:
         topics: Options of Spark's Kafka source; empty if files are read.
         packages: The value of ``--packages``.
         stream: How a stream is written; None if the run has no checkpoint.
-        max_dead_letters: How many dead letters a batch may have; None for any number.
         metrics: File for a line of JSON for each batch.
         tables: Which tables changes are merged into; None for none.
         rows: How rows of the log are given, for a run without tables.
@@ -51,7 +50,6 @@ class RunRequest:
     topics: Mapping[str, str]
     packages: str | None
     stream: StreamOptions | None
-    max_dead_letters: Limit | None
     metrics: str | None
     tables: TableOptions | None
     rows: str
@@ -78,11 +76,7 @@ def outcome_of(request: RunRequest) -> Outcome:
 
         job = partial(files.run_files, rows=request.rows, engine=request.engine, notice=line.say)
         if request.tables is not None:
-            job = partial(
-                files.merge_files,
-                table_options=request.tables,
-                max_dead_letters=request.max_dead_letters,
-            )
+            job = partial(files.merge_files, table_options=request.tables)
         elif request.engine != "python":
             quieten_pyspark()
         return job(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
+from changewire.changes.decode_options import DecodeKeywords, DecodeOptions
 from changewire.tables.names import absolute
 
 if TYPE_CHECKING:
@@ -26,6 +27,11 @@ SINKS: Final[tuple[str, ...]] = get_args(Sink)
 
 TABLE_SINKS: Final = ("delta", "iceberg")
 """Those that have MERGE."""
+
+SchemaEvolution = Literal["add_columns", "strict"]
+SCHEMA_EVOLUTIONS: Final[tuple[str, ...]] = get_args(SchemaEvolution)
+"""What a table does with columns that it lacks, or has of a narrower type: it takes them, or
+refuses what brings them."""
 
 Deletes = Literal["remove", "flag"]
 DELETES: Final[tuple[str, ...]] = get_args(Deletes)
@@ -131,37 +137,83 @@ class StreamOptions:
             allowed(self.max_dead_letters, 0)
 
 
+class ApplyKeywords(DecodeKeywords, total=False):
+    """What messages do not say themselves, and how their changes are merged into tables.
+
+    Attributes:
+        rows: How tables have their rows: ``json`` text (default); columns of a type, as for
+            `changewire.spark.decode`; ``embedded``, the columns that the schema in each message
+            declares; or a mapping from names of sources such as ``shop.orders`` to one of these,
+            ``*`` for all others.
+        schema_evolution: What becomes of a column that a table lacks, or has of a narrower type:
+            ``add_columns`` (default) adds or widens it, ``strict`` refuses the change.
+        deletes: ``remove`` (default) removes deleted rows from tables. ``flag`` keeps them with
+            their key and ``_changewire.deleted``; the other columns are NULL. Then late changes
+            need no look at the log.
+        view: Name of a view of the rows that are not deleted, with the fields of the target; for
+            ``deletes="flag"``.
+        null_set: Table of writes that name none.
+        apply_as_truncates: Whether a truncate removes the rows that are older.
+        max_new_tables: How many tables a batch may bring, 100 by default; changes of others are
+            refused.
+        max_dead_letters: Greatest number, or share of the elements such as ``"5%"``, of dead
+            letters in a batch; a batch with more is not written, and ends the query or run. By
+            default any number.
+    """
+
+    rows: Any
+    schema_evolution: SchemaEvolution
+    deletes: Deletes
+    view: str | None
+    null_set: str | None
+    apply_as_truncates: bool
+    max_new_tables: int
+    max_dead_letters: Limit | None
+
+
 @dataclass(frozen=True)
 class TableOptions:
-    """Which tables changes are applied to, and how.
+    """Which tables changes are applied to, and how; see also `ApplyKeywords`.
 
     Attributes:
         target: Name of a table, or a path (it has a slash), with ``{system}``, ``{database}``,
             ``{schema}`` and ``{table}`` for names of the source. A relative path becomes absolute,
             below the working directory.
-        rows: What tables have: ``json``, ``embedded``, a schema of rows, or a mapping from names of
-            sources to one of these, ``*`` for all others.
-        schema_evolution: What becomes of a column that a table lacks: ``add_columns`` or
-            ``strict``.
-        deletes: What becomes of deleted rows: ``remove`` or ``flag``.
-        view: Name of a view of the rows that are not deleted; None without any.
-        null_set: Table of writes that name none.
-        apply_as_truncates: Whether a truncate removes the rows that are older.
-        max_new_tables: How many tables a batch may bring.
+
+    Raises:
+        ValueError: An option is not valid.
     """
 
     target: str
     rows: Any = "json"
-    schema_evolution: str = "add_columns"
-    deletes: str = "remove"
+    schema_evolution: SchemaEvolution = "add_columns"
+    deletes: Deletes = "remove"
     view: str | None = None
     null_set: str | None = None
     apply_as_truncates: bool = False
     max_new_tables: int = MAX_NEW_TABLES
+    max_dead_letters: Limit | None = None
 
     def __post_init__(self) -> None:
-        """Make relative paths absolute."""
+        """Check the options, and make relative paths absolute."""
+        for name, words in (("schema_evolution", SCHEMA_EVOLUTIONS), ("deletes", DELETES)):
+            if getattr(self, name) not in words:
+                text = f"no {name} {getattr(self, name)!r}; there are: {', '.join(words)}"
+                raise ValueError(text)
+        if self.max_dead_letters is not None:
+            allowed(self.max_dead_letters, 0)
         object.__setattr__(self, "target", absolute(self.target, is_template=True))
+
+
+def asked(format: str, target: str, options: ApplyKeywords) -> tuple[DecodeOptions, TableOptions]:
+    """Return how messages are decoded, and how their changes are merged into tables.
+
+    Raises:
+        ValueError: An option is not valid.
+    """
+    of_messages: Any = {n: v for n, v in options.items() if n in DecodeKeywords.__annotations__}
+    of_tables: Any = {n: v for n, v in options.items() if n not in of_messages}
+    return DecodeOptions(format, **of_messages), TableOptions(target, **of_tables)
 
 
 def allowed(limit: Limit, elements: int) -> float:

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from changewire.changes import Digests, Image, NullValue
-from changewire.changes.decode_options import DecodeOptions, ElementsAs
-from changewire.engines.options import Engine, Limit, TableOptions, log_of
+from changewire.changes.decode_options import DecodeKeywords, DecodeOptions, ElementsAs
+from changewire.engines.options import Engine, TableOptions, log_of
 from changewire.engines.outcome import Outcome
 from changewire.framing import FramingError
 from changewire.jobs.checks import (
@@ -22,6 +21,8 @@ from changewire.jobs.checks import (
 )
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from changewire.engines.typed.schemas import RowsAs
 
 
@@ -31,19 +32,13 @@ def run(
     *,
     format: str,
     engine: Engine = "auto",
-    image: Image = "full",
-    keys: Sequence[str] | None = None,
-    families: Sequence[str] | None = None,
-    digests: Digests = "off",
-    null_value: NullValue = "control",
-    time_zone: str = "UTC",
     elements_as: ElementsAs = "changes",
-    strip_registry_prefix: bool = False,
     rows: RowsAs = "json",
     shape: str = "auto",
     show_values: bool = False,
     progress: Callable[[int], None] | None = None,
     notice: Callable[[str], None] | None = None,
+    **options: Unpack[DecodeKeywords],
 ) -> Outcome:
     """Append what files hold to a Parquet log, and write a report beside it.
 
@@ -60,19 +55,8 @@ def run(
         format: Public name of the format; ``auto`` takes for each message the one that it says
             it has, for topics that carry several.
         engine: ``auto`` takes Spark if it can run, and otherwise Python.
-        image: What a message holds of its row after a write.
-        keys: Columns that name the row, in place of those that the message or its format says.
-        families: Column families of an HBase table, to take names of its columns apart.
-        digests: ``count`` or ``refuse`` Aerospike records whose digest is not that of their set and
-            user key.
-        null_value: What a Kafka record without value is: ``control``, an event that changes
-            nothing, or ``delete``, of the row that its key names.
-        time_zone: IANA name of the zone whose clocks made the dates of DataWorks messages: that of
-            the task that synchronizes.
         elements_as: ``changes``, or ``messages``: typed columns that hold the messages as they are,
-            to which the options from `image` to `time_zone`, and `rows`, do not apply.
-        strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
-            put before values and record keys.
+            to which only `strip_registry_prefix` of the options applies.
         rows: What ``before`` and ``after`` are: ``json``, exact text; or columns, by a
             `pyarrow.Schema` or a schema of the row, as `changewire.arrow.decode` takes them; or
             ``embedded``, all columns that the schemas in the messages declare, which are read once
@@ -81,6 +65,7 @@ def run(
         show_values: Whether the report's first dead letters show the start of their values.
         progress: Called by the Python engine, now and then, with the number of messages so far.
         notice: Called with one sentence if ``auto`` does not take Spark.
+        **options: What messages do not say themselves, see `DecodeKeywords`.
 
     Raises:
         FramingError: An input cannot be read.
@@ -95,17 +80,7 @@ def run(
     return run_files(
         inputs,
         output,
-        DecodeOptions(
-            format,
-            image,
-            keys,
-            families,
-            digests,
-            null_value,
-            elements_as,
-            time_zone=time_zone,
-            strip_registry_prefix=strip_registry_prefix,
-        ),
+        DecodeOptions(format, elements_as=elements_as, **options),
         rows=rows,
         engine=engine,
         shape=shape,
@@ -153,7 +128,6 @@ def merge_files(
     decode_options: DecodeOptions,
     table_options: TableOptions,
     *,
-    max_dead_letters: Limit | None = None,
     shape: str = "auto",
     show_values: bool = False,
     progress: Callable[[int], None] | None = None,
@@ -168,7 +142,6 @@ def merge_files(
         output: Local folder for the log and the report.
         decode_options: The format of the messages, and what they do not say themselves.
         table_options: Which tables changes are merged into.
-        max_dead_letters: How many dead letters a batch may have; None for any number.
         shape: Shape of the files.
         show_values: Whether the report's first dead letters show the start of their values.
         progress: Called after each batch with the number of messages so far.
@@ -187,12 +160,9 @@ def merge_files(
 
     files = files_of(inputs)
     check_output(Path(output), files)
-    asked = dict(vars(table_options))
-    if asked.pop("view") is not None:
-        raise JobError("views are made by Spark; a run without it has none")
     log = log_of(str(Path(output).absolute()), "delta")
     try:
-        options = local_options(decode_options, log=log, max_dead_letters=max_dead_letters, **asked)
+        options = local_options(decode_options, table_options, log=log)
         run = Run(options, show_values=show_values, progress=progress)
         outcome = run.apply(files, shape, BATCH_SIZE)
     except (StreamError, ValueError) as error:

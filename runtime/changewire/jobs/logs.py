@@ -79,12 +79,8 @@ def replay_log(
         from changewire.engines.spark.merge.options import apply_options
         from changewire.engines.spark.merge.replay import replayed
 
-        how = apply_options(
-            decode_options,
-            log=LogPlace(stream.log, stream.sink),
-            checkpoint=stream.checkpoint,
-            **vars(table_options),
-        )
+        log = LogPlace(stream.log, stream.sink)
+        how = apply_options(decode_options, table_options, log=log, checkpoint=stream.checkpoint)
         return replayed(spark, how, where)
 
     return _in_spark("the replay failed", output, stream.sink, packages, replay)

@@ -10,7 +10,6 @@ from changewire.cli.arguments import (
     TableArguments,
     check_stream,
     kafka_options,
-    limit_of,
     stream_options,
 )
 from changewire.cli.ending import UNABLE, ending
@@ -146,7 +145,7 @@ def run(
     )
     if target is None:
         rows_as.check_unused(has_topics=bool(topics))
-    tables = None if target is None else rows_as.options(target)
+    tables = None if target is None else rows_as.options(target, max_dead_letters)
     if tables is not None and elements_as != "changes":
         raise typer.BadParameter(
             f"--target TABLE takes changes: it goes without --as {elements_as}"
@@ -162,7 +161,6 @@ def run(
         topics,
         packages,
         None if checkpoint is None else stream_options(stream, output),
-        limit_of(max_dead_letters),
         metrics,
         tables,
         rows or JSON_ROWS,

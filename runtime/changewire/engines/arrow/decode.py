@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from changewire.changes import Digests, Image
-from changewire.changes.decode_options import DecodeOptions
+from changewire.changes.decode_options import DecodeKeywords, DecodeOptions
 from changewire.engines.arrow.decoded import DecodedStreams, MessageStreams
 from changewire.engines.arrow.messages import Messages, opener
 from changewire.engines.messages import MessageDecoder
@@ -14,19 +14,17 @@ from changewire.engines.typed.rows import decoder_of
 from changewire.engines.typed.schemas import RowsAs
 from changewire.engines.variants import titles_of
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 
 def decode(
     messages: Messages,
     *,
     format: str,
-    image: Image = "full",
-    keys: Sequence[str] | None = None,
-    families: Sequence[str] | None = None,
-    digests: Digests = "off",
-    time_zone: str = "UTC",
-    strip_registry_prefix: bool = False,
     rows: RowsAs = "json",
     shape: str = "auto",
+    **options: Unpack[DecodeKeywords],
 ) -> DecodedStreams:
     """Decode messages into Arrow record batches.
 
@@ -38,15 +36,6 @@ def decode(
             `changewire.framing.Record`, or of files.
         format: Public name of the format; ``auto`` takes for each message the one that it says
             it has, for topics that carry several.
-        image: What a message holds of its row after a write.
-        keys: Columns that name the row, in place of those that the message or its format says.
-        families: Column families of an HBase table, to take names of its columns apart.
-        digests: ``count`` or ``refuse`` Aerospike records whose digest is not that of their set and
-            user key.
-        time_zone: IANA name of the zone whose clocks made the dates of DataWorks messages: that of
-            the task that synchronizes.
-        strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
-            put before values and record keys.
         rows: ``json`` gives ``before`` and ``after`` as exact JSON text. A `pyarrow.Schema` or
             struct type, a StructType of PySpark, or a schema of the row as in
             `changewire.spark.decode` gives them as columns of its types: a value that does not fit
@@ -54,6 +43,7 @@ def decode(
             ``attributes``, as ``undeclared``. ``embedded`` gives all columns that the schemas in
             the messages declare, which are read once for it, here.
         shape: Shape of files, see `changewire.framing.SHAPES`.
+        **options: What messages do not say themselves, see `DecodeKeywords`.
 
     Raises:
         ValueError: There is no such format, an option does not fit it, or `rows` is something else.
@@ -61,15 +51,7 @@ def decode(
         ImportError: A library is missing; the text names its extra. A JSON Schema needs
             ``codegen``.
     """
-    decode_options = DecodeOptions(
-        format,
-        image,
-        keys,
-        families,
-        digests,
-        time_zone=time_zone,
-        strip_registry_prefix=strip_registry_prefix,
-    )
+    decode_options = DecodeOptions(format, **options)
     source, is_lasting = opener(messages, shape)
     if isinstance(rows, str) and rows == "embedded":
         if not is_lasting:

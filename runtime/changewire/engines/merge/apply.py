@@ -6,16 +6,14 @@ import os
 import platform
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import deltalake
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from changewire.changes import Digests, Image, NullValue
-from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.applied import FIRST_REASONS, too_many
 from changewire.engines.arrow.messages import Messages, opener
 from changewire.engines.counts import Counts
@@ -26,11 +24,14 @@ from changewire.engines.merge.facts import known_log
 from changewire.engines.merge.log import LocalLog, with_effects
 from changewire.engines.merge.merging import Merges
 from changewire.engines.merge.options import LocalOptions, local_options
-from changewire.engines.options import MAX_NEW_TABLES, Limit, allowed
+from changewire.engines.options import ApplyKeywords, allowed, asked
 from changewire.engines.outcome import Outcome
 from changewire.engines.python.groups import Letters, count, first_letters
 from changewire.engines.retries import retried
 from changewire.tables.routing import Refusal
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 BATCH_SIZE: Final = 50_000
 _BATCH_BYTES: Final = 64 * 2**20
@@ -45,25 +46,12 @@ def apply_changes(
     format: str,
     log: str,
     target: str,
-    image: Image = "full",
-    keys: Sequence[str] | None = None,
-    families: Sequence[str] | None = None,
-    digests: Digests = "off",
-    null_value: NullValue = "control",
-    time_zone: str = "UTC",
-    strip_registry_prefix: bool = False,
-    rows: Any = "json",
-    schema_evolution: str = "add_columns",
-    deletes: str = "remove",
-    null_set: str | None = None,
-    apply_as_truncates: bool = False,
-    max_new_tables: int = MAX_NEW_TABLES,
-    max_dead_letters: Limit | None = None,
     adopt: bool = False,
     shape: str = "auto",
     batch_size: int = BATCH_SIZE,
     show_values: bool = False,
     progress: Callable[[int], None] | None = None,
+    **options: Unpack[ApplyKeywords],
 ) -> Outcome:
     """Append every element of messages to a log, each once, and merge changes into tables.
 
@@ -85,35 +73,14 @@ def apply_changes(
         log: Path of the log (it has a slash).
         target: Path of the tables, with ``{system}``, ``{database}``, ``{schema}`` and ``{table}``
             for names of the source, each made safe.
-        image: What a message holds of its row after a write: ``full``, ``patch`` or ``keys``.
-        keys: Columns that name the row, in place of those that the message or its format says.
-        families: Column families of an HBase table.
-        digests: ``count`` or ``refuse`` Aerospike records whose digest does not fit.
-        null_value: What a record without value is: ``control`` or ``delete``.
-        time_zone: IANA name of the zone whose clocks made the dates of DataWorks messages: that of
-            the task that synchronizes.
-        strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
-            put before values and record keys.
-        rows: How tables have their rows: ``json`` text; columns of a type, as
-            `changewire.arrow.decode` takes them; ``embedded``, the columns that the schema in each
-            message declares; or a mapping from names of sources such as ``shop.orders`` to one of
-            these, ``*`` for all others.
-        schema_evolution: What becomes of a column that a table lacks: ``add_columns`` adds it,
-            ``strict`` refuses the change. A wider type is refused by both: delta-rs widens no
-            column.
-        deletes: ``remove`` removes deleted rows from tables. ``flag`` keeps them with their key and
-            ``_changewire.deleted``; the other columns are NULL. Then late changes need no look at
-            the log.
-        null_set: Table of writes that name none.
-        apply_as_truncates: Whether a truncate removes the rows that are older.
-        max_new_tables: How many tables a batch may bring; changes of others are refused.
-        max_dead_letters: Greatest number, or share of the elements such as ``"5%"``, of dead
-            letters in a batch; a batch with more is not written, and ends the run.
         adopt: Whether to take over tables that belong to another log or to a query.
         shape: Shape of files, see `changewire.framing.SHAPES`.
         batch_size: From how many elements on a batch ends; earlier if they are large.
         show_values: Whether the outcome's first dead letters show the start of their values.
         progress: Called after each batch with the number of messages so far.
+        **options: What messages do not say themselves, and how tables are written, see
+            `ApplyKeywords`. delta-rs widens no column, so a wider type is always refused, and makes
+            no view.
 
     Returns:
         What the run held; in ``tables`` what it did to tables; in ``already_in_log`` how many
@@ -132,30 +99,8 @@ def apply_changes(
         ConservationError: The decoded rows do not add up.
         ImportError: The rows are a JSON Schema, and the extra ``codegen`` is not installed.
     """
-    decode_options = DecodeOptions(
-        format,
-        image,
-        keys,
-        families,
-        digests,
-        null_value,
-        time_zone=time_zone,
-        strip_registry_prefix=strip_registry_prefix,
-    )
-    options = local_options(
-        decode_options,
-        log=log,
-        target=target,
-        rows=rows,
-        schema_evolution=schema_evolution,
-        deletes=deletes,
-        null_set=null_set,
-        apply_as_truncates=apply_as_truncates,
-        max_new_tables=max_new_tables,
-        max_dead_letters=max_dead_letters,
-        adopt=adopt,
-    )
-    run = Run(options, show_values=show_values, progress=progress)
+    how = local_options(*asked(format, target, options), log=log, adopt=adopt)
+    run = Run(how, show_values=show_values, progress=progress)
     return run.apply(messages, shape, batch_size)
 
 
@@ -184,7 +129,9 @@ class Run:
         self.decoder = options.decoder() if decoder is None else decoder
         self._show_values, self._progress = show_values, progress
         self._log = LocalLog(options.log, options.routing.template.text)
-        known = known_log(self._log, options.routing, with_truncates=options.apply_as_truncates)
+        known = known_log(
+            self._log, options.routing, with_truncates=options.tables.apply_as_truncates
+        )
         self._merges = Merges(options, self._log, known)
         self._counts, self._first = Counts(), Letters()
         self._number = self._known = 0
@@ -251,7 +198,7 @@ class Run:
             TooManyDeadLettersError: With how many there are, and the first reasons.
         """
         limit, dead = (
-            self.options.max_dead_letters,
+            self.options.tables.max_dead_letters,
             rows.filter(pc.equal(rows["kind"], DEAD_LETTER)),
         )
         if limit is not None and len(dead) > allowed(limit, len(rows)):

@@ -13,9 +13,8 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.applied import ANY, types_by_table
 from changewire.engines.effects import EffectsDecoder, LeanEffectsDecoder
 from changewire.engines.merge.delta import check_path
-from changewire.engines.options import DELETES, MAX_NEW_TABLES, Limit, allowed
+from changewire.engines.options import TableOptions
 from changewire.engines.typed.effects import LeanCheckedEffectsDecoder
-from changewire.engines.typed.evolve import SchemaEvolution, evolution_of
 from changewire.engines.typed.schemas import given_columns
 from changewire.tables.names import Target, absolute, is_path, template_of
 from changewire.tables.reserved import reserved_places
@@ -33,25 +32,24 @@ class LocalOptions:
 
     Attributes:
         decode_options: How messages are read.
+        tables: How tables are written.
         routing: How sources find their tables.
         log: Path of the log.
         rows: How tables have their rows, by the name of a source; `ANY` for all others.
-        evolution: What tables do with columns that they lack.
-        keeps_deleted: Whether deleted rows stay in tables.
-        apply_as_truncates: Whether truncates are applied.
-        max_dead_letters: How many dead letters a batch may have; None for any number.
         adopts: Whether tables of other logs and queries are taken over.
     """
 
     decode_options: DecodeOptions
+    tables: TableOptions
     routing: Routing
     log: str
     rows: Mapping[str, Rows]
-    evolution: SchemaEvolution = "add_columns"
-    keeps_deleted: bool = False
-    apply_as_truncates: bool = False
-    max_dead_letters: Limit | None = None
     adopts: bool = False
+
+    @property
+    def keeps_deleted(self) -> bool:
+        """Whether deleted rows stay in tables."""
+        return self.tables.deletes == "flag"
 
     @property
     def are_typed(self) -> bool:
@@ -78,44 +76,29 @@ class LocalOptions:
 
 
 def local_options(
-    decode_options: DecodeOptions,
-    *,
-    log: str,
-    target: str,
-    rows: Any = "json",
-    schema_evolution: str = "add_columns",
-    deletes: str = "remove",
-    null_set: str | None = None,
-    apply_as_truncates: bool = False,
-    max_new_tables: int = MAX_NEW_TABLES,
-    max_dead_letters: Limit | None = None,
-    adopt: bool = False,
+    decode_options: DecodeOptions, asked: TableOptions, *, log: str, adopt: bool = False
 ) -> LocalOptions:
-    """Return options, checked; the arguments are those of `apply_changes`.
+    """Return options, checked.
 
     Raises:
-        ValueError: An argument is not valid.
+        ValueError: An option is not valid.
         ImportError: The rows are a JSON Schema, and the extra ``codegen`` is not installed.
     """
-    for place in (log, target):
+    for place in (log, asked.target):
         if not is_path(place):
             raise ValueError(f"delta-rs has paths, and {place!r} has no slash: it is a name")
-    if deletes not in DELETES:
-        raise ValueError(f"deletes is one of {', '.join(DELETES)}, not {deletes!r}")
-    if max_dead_letters is not None:
-        allowed(max_dead_letters, 0)
-    template, log = template_of(absolute(target, is_template=True)), absolute(log)
+    if asked.view is not None:
+        raise ValueError("views are made by Spark; a run without it has none")
+    template, log = template_of(asked.target), absolute(log)
     for path in (log, template.text.format(**dict.fromkeys(template.fields, _TABLE))):
         check_path(path)
+    reserved, by_table = reserved_places(template, [log]), types_by_table(asked.rows)
     return LocalOptions(
         decode_options=decode_options,
-        routing=Routing(template, null_set, reserved_places(template, [log]), max_new_tables),
+        tables=asked,
+        routing=Routing(template, asked.null_set, reserved, asked.max_new_tables),
         log=log,
-        rows={name: _rows(one, decode_options) for name, one in types_by_table(rows).items()},
-        evolution=evolution_of(schema_evolution),
-        keeps_deleted=deletes == "flag",
-        apply_as_truncates=apply_as_truncates,
-        max_dead_letters=max_dead_letters,
+        rows={name: _rows(one, decode_options) for name, one in by_table.items()},
         adopts=adopt,
     )
 

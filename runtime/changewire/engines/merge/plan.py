@@ -92,7 +92,9 @@ def plan(
         return TablePlan(JsonShape(), [])
     given = None if isinstance(rows, str) else columns_as_json(rows)
     current, keys = (None, None) if table is None else (table.columns(), table.keys)
-    how = typed.TypedTables(options.decode_options, DeltaRsRules(), given, options.evolution)
+    how = typed.TypedTables(
+        options.decode_options, DeltaRsRules(), given, options.tables.schema_evolution
+    )
     found = typed.typed_plan(typed.TableThere(target.name, current, keys), routes, sources, how)
     if found.columns is None:
         return TablePlan(None, found.refusals, found.is_usable)

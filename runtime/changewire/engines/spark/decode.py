@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import ClassVar, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,8 +14,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import BinaryType, StringType, StructType
 
-from changewire.changes import Digests, Image, NullValue
-from changewire.changes.decode_options import DecodeOptions
+from changewire.changes.decode_options import DecodeKeywords, DecodeOptions
 from changewire.engines.counts import Counts
 from changewire.engines.decode import Decoder
 from changewire.engines.layout import CHANGE, CONTROL, INPUT_COLUMNS, OUTPUTS
@@ -31,6 +30,9 @@ from changewire.engines.spark.worker import forget_archives
 from changewire.engines.typed.decode import TypedDecoder
 from changewire.engines.typed.schemas import ArrowSchema, RowSchema, schema_options
 from changewire.engines.typed.types import columns_as_json, row_columns
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 RowsAs: TypeAlias = Literal["json", "variant"] | StructType | ArrowSchema | RowSchema
 """How `key`, `before` and `after` are given: exact JSON text, VARIANT, or columns of a type, which
@@ -89,14 +91,8 @@ def decode(
     messages: DataFrame,
     *,
     format: str,
-    image: Image = "full",
-    keys: Sequence[str] | None = None,
-    families: Sequence[str] | None = None,
-    digests: Digests = "off",
-    null_value: NullValue = "control",
-    time_zone: str = "UTC",
-    strip_registry_prefix: bool = False,
     rows: RowsAs = "json",
+    **options: Unpack[DecodeKeywords],
 ) -> DecodedFrames:
     """Decode the messages of a DataFrame.
 
@@ -106,23 +102,13 @@ def decode(
             of `read_files`, are kept if they are there. Others are left out.
         format: Public name of the format; ``auto`` takes for each message the one that it says
             it has, for topics that carry several.
-        image: What a message holds of its row after a write.
-        keys: Columns that name the row, in place of those that the message or its format says.
-        families: Column families of an HBase table, to take names of its columns apart.
-        digests: ``count`` or ``refuse`` Aerospike records whose digest is not that of their set and
-            user key; every worker needs pycryptodome.
-        null_value: What a record without value is: ``control``, an event that changes nothing, or
-            ``delete``, of the row that its key names, as on compacted topics.
-        time_zone: IANA name of the zone whose clocks made the dates of DataWorks messages: that of
-            the task that synchronizes.
-        strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
-            put before values and record keys.
         rows: ``json`` gives exact JSON text, ``variant`` gives VARIANT (Spark 4.0 or newer), a
             StructType gives ``before`` and ``after`` as such columns: a value that does not fit its
             column makes the element a dead letter, and columns that the type does not name are
             kept in ``attributes``, as ``undeclared``. A `pyarrow.Schema` does the same. A schema of
             the row, parsed, as JSON text or as the path of its file, gives the StructType that
             `row_type` makes of it.
+        **options: What messages do not say themselves, see `DecodeKeywords`.
 
     Raises:
         ValueError: There is no such format, an option does not fit it, or `rows` is something else.
@@ -130,17 +116,7 @@ def decode(
         TypeError: There is no binary or string column ``value``.
         ImportError: `rows` is a JSON Schema, and the extra ``codegen`` is not installed.
     """
-    options = DecodeOptions(
-        format,
-        image,
-        keys,
-        families,
-        digests,
-        null_value,
-        time_zone=time_zone,
-        strip_registry_prefix=strip_registry_prefix,
-    )
-    return decoded_by(options, messages, rows)
+    return decoded_by(DecodeOptions(format, **options), messages, rows)
 
 
 def decoded_by(

@@ -107,13 +107,7 @@ def _started(
     messages, log = read_kafka(spark, options), LogPlace(stream.log, stream.sink)
     if table_options is None:
         return land_counted(frames_by(decode_options, messages), log, stream)
-    how = apply_options(
-        decode_options,
-        log=log,
-        checkpoint=stream.checkpoint,
-        max_dead_letters=stream.max_dead_letters,
-        **vars(table_options),
-    )
+    how = apply_options(decode_options, table_options, log=log, checkpoint=stream.checkpoint)
     return start(messages, how, stream.listener, stream.trigger)
 
 

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, Literal, NamedTuple, cast, get_args
+from typing import Any, Final, NamedTuple
 
+from changewire.engines.options import SchemaEvolution
 from changewire.engines.typed.json_types import StructJson, field_json, parts, sql_name, struct_json
 from changewire.tables.row_state import COLUMN
-
-SchemaEvolution = Literal["add_columns", "strict"]
-SCHEMA_EVOLUTIONS: Final[tuple[str, ...]] = get_args(SchemaEvolution)
-"""What a table does with columns that it lacks, or has of a narrower type: it takes them, or makes
-what brings them dead letters."""
 
 _WIDER: Final[Mapping[str, tuple[str, ...]]] = {
     "byte": ("short", "integer", "long"),
@@ -27,18 +23,6 @@ _MOST_DIGITS: Final = 38
 """Of Spark's decimals."""
 
 _DECIMAL: Final = re.compile(r"decimal\((\d+), ?(-?\d+)\)")
-
-
-def evolution_of(text: str) -> SchemaEvolution:
-    """Return what tables do with columns that they lack.
-
-    Raises:
-        ValueError: It is no name of that.
-    """
-    if text not in SCHEMA_EVOLUTIONS:
-        names = ", ".join(SCHEMA_EVOLUTIONS)
-        raise ValueError(f"no schema_evolution {text!r}; there are: {names}")
-    return cast("SchemaEvolution", text)
 
 
 Widens = Callable[[Any, Any], bool]

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.errors import OutputError
+from changewire.engines.options import SchemaEvolution
 from changewire.engines.typed.declared import declared
-from changewire.engines.typed.evolve import SchemaEvolution, evolved, key_fault
+from changewire.engines.typed.evolve import evolved, key_fault
 from changewire.engines.typed.json_types import StructJson, field_json, sql_name, struct_json
 from changewire.engines.typed.refused import OtherKeys, OtherSchemas, RefusedRows
 from changewire.engines.typed.sources import BatchSources, SchemaOf

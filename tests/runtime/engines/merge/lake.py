@@ -20,7 +20,7 @@ from changewire.changes.change_row import row_of
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.effects import LeanEffectsDecoder
 from changewire.engines.layout import INPUT_COLUMNS
-from changewire.engines.options import AVAILABLE_NOW, StreamListener
+from changewire.engines.options import AVAILABLE_NOW, StreamListener, TableOptions
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.merge.options import apply_options
 from changewire.engines.spark.merge.query import apply_changes, start
@@ -108,7 +108,7 @@ class Lake:
         target, checkpoint = places["target"], places["checkpoint"]
         decode = DecodeOptions("dataworks-json")
         given: dict[str, Any] = {"null_set": "null", **options}
-        how = apply_options(decode, target=target, log=log, checkpoint=checkpoint, **given)
+        how = apply_options(decode, TableOptions(target, **given), log=log, checkpoint=checkpoint)
         stream = self.read(spark)
         query = start(stream, how, listener, AVAILABLE_NOW, ChangeDecoder(decode))
         cws.await_end(query)

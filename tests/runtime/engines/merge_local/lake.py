@@ -19,6 +19,7 @@ from changewire.engines.effects import LeanEffectsDecoder
 from changewire.engines.layout import INPUT_COLUMNS
 from changewire.engines.merge.apply import Run, apply_changes
 from changewire.engines.merge.options import local_options
+from changewire.engines.options import TableOptions
 from changewire.engines.outcome import Outcome
 from changewire.tables import PositionedChange
 
@@ -68,8 +69,11 @@ class Lake:
     def run(self, **options: Any) -> Run:
         """Return a run that takes changes themselves for messages."""
         decode = DecodeOptions("dataworks-json")
-        given: dict[str, Any] = {"null_set": "null", **self.places, **options}
-        return Run(local_options(decode, **given), decoder=ChangeDecoder(decode))
+        places, adopt = self.places, options.pop("adopt", False)
+        given: dict[str, Any] = {"null_set": "null", **options}
+        tables = TableOptions(places["target"], **given)
+        how = local_options(decode, tables, log=places["log"], adopt=adopt)
+        return Run(how, decoder=ChangeDecoder(decode))
 
     def apply(self, *batches: Sequence[PositionedChange], **options: Any) -> Outcome:
         """Apply changes, a batch after the other in one run."""

@@ -138,7 +138,7 @@ def test_hostile_names_and_values(tmp_path: Path) -> None:
         ({"rows": "nested"}, "'nested' is no pyarrow.Schema, no StructType"),
         ({"rows": pa.schema({"a": pa.uint8()})}, "a row has no column of type uint8"),
         ({"schema_evolution": "any"}, "no schema_evolution 'any'; there are: add_columns"),
-        ({"deletes": "keep"}, "deletes is one of remove, flag, not 'keep'"),
+        ({"deletes": "keep"}, "no deletes 'keep'; there are: remove, flag"),
         ({"max_dead_letters": "x"}, "max_dead_letters is a number such as 100"),
         ({"batch_size": 0}, "batch_size is a number from 1, not 0"),
         ({"format": "avro"}, "avro"),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-from changewire.changes import Digests, Image, NullValue
-from changewire.changes.decode_options import DecodeOptions, ElementsAs
+from changewire.changes.decode_options import DecodeKeywords, DecodeOptions, ElementsAs
 from changewire.engines.spark import observed
 from changewire.engines.spark.decode import RowsAs, check_positions, decoded_by
 from changewire.engines.spark.frames import Frames
@@ -17,6 +16,9 @@ from changewire.engines.spark.log.place import LogPlace, check_sink, log_options
 from changewire.engines.spark.log.rows import log_rows
 from changewire.engines.spark.messages import messages_by
 from changewire.engines.spark.stream.identity import identity
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _KINDS: Final = ("changes", "messages")
 
@@ -29,15 +31,9 @@ def land(
     checkpoint: str,
     sink: str = "delta",
     elements_as: ElementsAs = "changes",
-    image: Image = "full",
-    keys: Sequence[str] | None = None,
-    families: Sequence[str] | None = None,
-    digests: Digests = "off",
-    null_value: NullValue = "control",
-    time_zone: str = "UTC",
-    strip_registry_prefix: bool = False,
     rows: RowsAs = "json",
     trigger: Mapping[str, Any] | None = None,
+    **options: Unpack[DecodeKeywords],
 ) -> StreamingQuery:
     """Start a query that appends every element of every message to a log, each once.
 
@@ -53,17 +49,9 @@ def land(
         checkpoint: Folder of the query's checkpoint.
         sink: Format of the log: ``delta``, ``iceberg`` or ``parquet``.
         elements_as: ``changes``, or ``messages`` as they are.
-        image: What a message holds of its row after a write: ``full``, ``patch`` or ``keys``.
-        keys: Columns that name the row, in place of those that the message or its format says.
-        families: Column families of an HBase table.
-        digests: ``count`` or ``refuse`` Aerospike records whose digest does not fit.
-        null_value: What a record without value is: ``control`` or ``delete``.
-        time_zone: IANA name of the zone whose clocks made the dates of DataWorks messages: that of
-            the task that synchronizes.
-        strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
-            put before values and record keys.
         rows: How `before` and `after` are kept: as for `decode`.
         trigger: Keywords of `DataStreamWriter.trigger`; by default Spark's own.
+        **options: What messages do not say themselves, see `DecodeKeywords`.
 
     Returns:
         The running query. `await_end` raises what stops it.
@@ -73,23 +61,13 @@ def land(
         CheckpointError: The checkpoint is that of another query.
         OutputError: The log has other columns, or Spark does not know its format.
     """
-    options = DecodeOptions(
-        format,
-        image,
-        keys,
-        families,
-        digests,
-        null_value,
-        elements_as,
-        time_zone,
-        strip_registry_prefix,
-    )
+    decode_options = DecodeOptions(format, elements_as=elements_as, **options)
     if messages.isStreaming:
         check_positions(messages)
     frames: Frames = (
-        messages_by(options, messages)
+        messages_by(decode_options, messages)
         if elements_as == "messages"
-        else decoded_by(options, messages, rows)
+        else decoded_by(decode_options, messages, rows)
     )
     return land_decoded(frames, LogPlace(log, sink), checkpoint, trigger)
 

@@ -59,7 +59,7 @@ class Merger:
             facts = facts_of_batch(
                 kept,
                 are_typed=self.query.options.are_typed,
-                with_truncates=self.query.options.apply_as_truncates,
+                with_truncates=self.query.options.tables.apply_as_truncates,
             )
             merged = repeated_if_lost(lambda: self._written(kept, batch, facts, most))
             if self.native is not None:
@@ -71,10 +71,10 @@ class Merger:
         self, rows: DataFrame, batch: BatchId, facts: BatchFacts, most: int
     ) -> TableCounts:
         spark, options, log = rows.sparkSession, self.query.options, self.query.options.log
-        check_dead_letters(options.max_dead_letters, facts.counts, rows, batch.number)
+        check_dead_letters(options.tables.max_dead_letters, facts.counts, rows, batch.number)
         if self.known is None:
             there = None if log.schema(spark) is None else log.read(spark)
-            with_truncates = options.apply_as_truncates
+            with_truncates = options.tables.apply_as_truncates
             self.known = known_log(
                 there, options.routing, with_truncates=with_truncates, sink=log.sink
             )

@@ -87,7 +87,7 @@ class BatchMerge:
         )
         operations, with_truncates = (
             self.facts.counts.by_operation,
-            self.options.apply_as_truncates,
+            self.options.tables.apply_as_truncates,
         )
         self.counts += not_applied(operations, with_truncates=with_truncates)
         routes = find_routes(sources.route_keys, self.options.routing, self.known.tables)
@@ -120,7 +120,7 @@ class BatchMerge:
             self.refused.are_marked = True
         else:
             self.refused.by_rows += [RefusedRows(keys, why) for why, keys in by_reason.items()]
-        if self.options.apply_as_truncates:
+        if self.options.tables.apply_as_truncates:
             self.refused.by_rows.append(_LOST)
 
     def _with_schemas(self) -> BatchSources:
@@ -163,8 +163,8 @@ class BatchMerge:
         there[part.target] = part.table.make(
             self.spark, part.shape, query, there[part.target], has_changed=has_changed
         )
-        if options.view is not None and (part.is_new or has_changed):
-            part.table.view(self.spark, view_of(options.view, part.target), part.shape)
+        if options.tables.view is not None and (part.is_new or has_changed):
+            part.table.view(self.spark, view_of(options.tables.view, part.target), part.shape)
         limit_partitions(self.spark, self.facts.counts.changes, part.table, self.partitions)
         if part.is_truncated:
             self.counts["deleted"] += part.table.truncate(self.spark, part.floor) or 0

@@ -11,11 +11,10 @@ from pyspark.sql.types import StructType
 from changewire.changes import embedded
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.applied import ANY, types_by_table
-from changewire.engines.options import DELETES, MAX_NEW_TABLES, Deletes, Limit, allowed
+from changewire.engines.options import TableOptions
 from changewire.engines.spark.decode import struct_of
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.merge.formats import TableFormat, format_of
-from changewire.engines.typed.evolve import SchemaEvolution, evolution_of
 from changewire.tables.names import Target, template_of
 from changewire.tables.reserved import reserved_places
 from changewire.tables.routing import Routing
@@ -30,27 +29,19 @@ class ApplyOptions:
 
     Attributes:
         decode_options: How messages are read.
+        tables: How tables are written.
         routing: How sources find their tables.
         log: The log.
         checkpoint: Folder of the query's checkpoint.
         rows: How tables have their rows, by the name of a source; `ANY` for all others.
-        evolution: What tables do with columns that they lack.
-        deletes: What becomes of deleted rows.
-        view: How views of the rows that are not deleted are named; None: there are none.
-        apply_as_truncates: Whether truncates are applied.
-        max_dead_letters: How many dead letters a batch may have; None for any number.
     """
 
     decode_options: DecodeOptions
+    tables: TableOptions
     routing: Routing
     log: LogPlace
     checkpoint: str
     rows: Mapping[str, Rows]
-    evolution: SchemaEvolution = "add_columns"
-    deletes: Deletes = "remove"
-    view: str | None = None
-    apply_as_truncates: bool = False
-    max_dead_letters: Limit | None = None
 
     @property
     def format(self) -> TableFormat:
@@ -60,7 +51,7 @@ class ApplyOptions:
     @property
     def keeps_deleted(self) -> bool:
         """Whether deleted rows stay in tables."""
-        return self.deletes == "flag"
+        return self.tables.deletes == "flag"
 
     @property
     def are_typed(self) -> bool:
@@ -80,49 +71,30 @@ class ApplyOptions:
 
 
 def apply_options(
-    decode_options: DecodeOptions,
-    *,
-    target: str,
-    log: LogPlace,
-    checkpoint: str,
-    rows: Any = "json",
-    schema_evolution: str = "add_columns",
-    deletes: str = "remove",
-    view: str | None = None,
-    null_set: str | None = None,
-    apply_as_truncates: bool = False,
-    max_new_tables: int = MAX_NEW_TABLES,
-    max_dead_letters: Limit | None = None,
+    decode_options: DecodeOptions, asked: TableOptions, *, log: LogPlace, checkpoint: str
 ) -> ApplyOptions:
-    """Return options, checked; the arguments are those of `apply_changes`.
+    """Return options, checked.
 
     Raises:
-        ValueError: An argument is not valid.
+        ValueError: An option is not valid.
         ImportError: The rows are a JSON Schema, and the extra ``codegen`` is not installed.
     """
-    tables, template = format_of(log.sink), template_of(target)
+    tables, template = format_of(log.sink), template_of(asked.target)
     if template.is_path and not tables.takes_paths:
-        raise ValueError(f"tables of {log.sink} have names, and no paths: {target}")
+        raise ValueError(f"tables of {log.sink} have names, and no paths: {asked.target}")
     if log.is_path and not tables.takes_paths:
         raise ValueError(f"a log of {log.sink} has a name, and no path: {log.target}")
-    if deletes not in DELETES:
-        raise ValueError(f"deletes is one of {', '.join(DELETES)}, not {deletes!r}")
-    if view is not None:
-        _check_view(view, template.fields, deletes)
-    if max_dead_letters is not None:
-        allowed(max_dead_letters, 0)
+    if asked.view is not None:
+        _check_view(asked.view, template.fields, asked.deletes)
     reserved = reserved_places(template, [log.target, checkpoint])
+    by_table = types_by_table(asked.rows)
     return ApplyOptions(
         decode_options=decode_options,
-        routing=Routing(template, null_set, reserved, max_new_tables),
+        tables=asked,
+        routing=Routing(template, asked.null_set, reserved, asked.max_new_tables),
         log=log,
         checkpoint=checkpoint,
-        rows={name: _rows(one, decode_options) for name, one in types_by_table(rows).items()},
-        evolution=evolution_of(schema_evolution),
-        deletes="flag" if deletes == "flag" else "remove",
-        view=view,
-        apply_as_truncates=apply_as_truncates,
-        max_dead_letters=max_dead_letters,
+        rows={name: _rows(one, decode_options) for name, one in by_table.items()},
     )
 
 

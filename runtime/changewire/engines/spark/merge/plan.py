@@ -107,7 +107,7 @@ def plan(
     current, keys = (None, None) if there is None else (_without_state(there.columns), there.keys)
     table = typed.TableThere(target.name, current, keys)
     how = typed.TypedTables(
-        options.decode_options, _Rules(options.format), given, options.evolution
+        options.decode_options, _Rules(options.format), given, options.tables.schema_evolution
     )
     found = typed.typed_plan(table, routes, sources, how)
     if found.columns is None:

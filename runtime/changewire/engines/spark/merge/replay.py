@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import reduce
 from operator import and_
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from changewire.changes import Digests, Image, NullValue
-from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.layout import CHANGE, DEAD_LETTER, INPUT_COLUMNS, RECORD_PLACE
 from changewire.engines.log import ATTEMPT, ELEMENT_PLACE
+from changewire.engines.options import ApplyKeywords, asked
 from changewire.engines.spark.log.open import open_letters, open_refusals
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import log_rows, refused_rows
@@ -28,6 +27,9 @@ from changewire.engines.spark.merge.refusals import WHY
 from changewire.engines.spark.merge.summary import facts_of_batch
 from changewire.engines.spark.merge.tuning import batch_settings
 from changewire.engines.spark.stream.identity import identity
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _AGAIN: Final = "_again"
 
@@ -57,14 +59,7 @@ def replay(
     checkpoint: str,
     where: str | None = None,
     sink: str = "delta",
-    image: Image = "full",
-    keys: Sequence[str] | None = None,
-    families: Sequence[str] | None = None,
-    digests: Digests = "off",
-    null_value: NullValue = "control",
-    time_zone: str = "UTC",
-    strip_registry_prefix: bool = False,
-    **options: Any,
+    **options: Unpack[ApplyKeywords],
 ) -> Replayed:
     """Decode dead letters again, and apply refused changes again.
 
@@ -74,41 +69,21 @@ def replay(
     Args:
         spark: The session.
         log: Path of the log (it has a slash), or name of its table.
-        format: Public name of the format. This and the other options are those of `apply_changes`,
-            now with what makes the messages valid.
+        format: Public name of the format. This and the options are those of `apply_changes`, now
+            with what makes the messages valid.
         target: Path or name of the tables.
         checkpoint: Folder of the checkpoint of the query that the tables belong to.
         where: Condition in SQL on dead letters and refused changes, such as
             ``"code = 'unknown-variant'"``; None for all.
         sink: Format of log and tables.
-        image: What a message holds of its row after a write: ``full``, ``patch`` or ``keys``.
-        keys: Columns that name the row, in place of those that the message or its format says.
-        families: Column families of an HBase table.
-        digests: ``count`` or ``refuse`` Aerospike records whose digest does not fit.
-        null_value: What a record without value is: ``control`` or ``delete``.
-        time_zone: IANA name of the zone whose clocks made the dates of DataWorks messages: that of
-            the task that synchronizes.
-        strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
-            put before values and record keys.
-        **options: The other options of `apply_changes` for tables.
+        **options: See `ApplyKeywords`.
 
     Raises:
         ValueError: An argument is not valid.
         StreamError: A table cannot be merged into, or belongs to another query.
     """
-    decode_options = DecodeOptions(
-        format,
-        image,
-        keys,
-        families,
-        digests,
-        null_value,
-        time_zone=time_zone,
-        strip_registry_prefix=strip_registry_prefix,
-    )
-    how = apply_options(
-        decode_options, target=target, log=LogPlace(log, sink), checkpoint=checkpoint, **options
-    )
+    place = LogPlace(log, sink)
+    how = apply_options(*asked(format, target, options), log=place, checkpoint=checkpoint)
     return replayed(spark, how, where)
 
 
@@ -126,12 +101,12 @@ def replayed(spark: SparkSession, options: ApplyOptions, where: str | None) -> R
         again = _changes(refusals, whole)
         rows = decoded.unionByName(again, allowMissingColumns=True).localCheckpoint()
         facts = facts_of_batch(
-            rows, are_typed=options.are_typed, with_truncates=options.apply_as_truncates
+            rows, are_typed=options.are_typed, with_truncates=options.tables.apply_as_truncates
         )
         known = known_log(
             whole,
             options.routing,
-            with_truncates=options.apply_as_truncates,
+            with_truncates=options.tables.apply_as_truncates,
             sink=log.sink,
         )
         landed = whole.unionByName(log_rows(rows.drop(_AGAIN)), allowMissingColumns=True)
