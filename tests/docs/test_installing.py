@@ -10,7 +10,6 @@ from docs.making import installing
 from tests.docs.pages import ROOT
 
 NAMED = {
-    "README.md",
     "docs/arrow.md",
     "docs/cli.md",
     "docs/tutorial-rows.md",

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
+import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.docs.pages import ROOT, blocks, links
-from tests.samples import mixed_messages
-from tests.support.topics import create
+from deltalake import DeltaTable
+from tests.docs.pages import ROOT, all_blocks, blocks, links
+from typer.testing import CliRunner
 
-import changewire as cw
-from changewire.kafka import SerializationError
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from changewire.cli.app import app
+from changewire.cli.ending import REJECTED, VALID
 
 README = "README.md"
 
@@ -27,34 +23,22 @@ def test_the_first_example_runs_and_prints_what_it_says(capsys: pytest.CaptureFi
     assert capsys.readouterr().out.strip() == code.strip().rpartition("# ")[2]
 
 
-def test_the_producer_example_runs(kafka: str) -> None:
-    """The producer of the example sends a model, and refuses what is none."""
-    create(kafka, "shop.users")
-    names: dict[str, Any] = {"servers": kafka, "message": cw.decode(mixed_messages()[0] or b"")}
-    exec(blocks(README)[1], names)  # noqa: S102 - our own text
-    assert names["producer"].flush(30) == 0
-    with pytest.raises(SerializationError, match="missing-property"):
-        names["producer"].produce("shop.users", value={})
-
-
-def test_the_spark_example_runs(spark: SparkSession, tmp_path: Path) -> None:
-    """The Spark example runs on a frame with Kafka's columns."""
-    rows = [(value, i) for i, value in enumerate(mixed_messages())]
-    messages = spark.createDataFrame(rows, "value binary, offset long")
-    exec(blocks(README)[2], {"messages": messages, "output": str(tmp_path)})  # noqa: S102
-    log = spark.read.format("delta").load(str(tmp_path))
-    assert log.where("kind = 'change'").count() == 9
-
-
-def test_the_arrow_example_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_captured_messages_become_tables_by_the_command_of_a_topic(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The example without Spark asks DuckDB about a compressed file."""
+    """With a file in place of a topic the command makes the log, the table and the report."""
     monkeypatch.chdir(tmp_path)
-    lines = b"\n".join(value for value in mixed_messages() if value is not None)
-    Path("topic.jsonl.gz").write_bytes(gzip.compress(lines))
-    exec(blocks(README)[3], {})  # noqa: S102 - our own text
-    assert "upsert" in capsys.readouterr().out
+    (command,) = (b.code for b in all_blocks(README) if "--kafka" in b.code)
+    words = shlex.split(command.replace("\\\n", " "))
+    for option in ("--kafka", "--subscribe", "--checkpoint"):
+        place = words.index(option)
+        del words[place : place + 2]
+    captured = ROOT / "examples" / "dataworks_json" / "items.jsonl.gz"
+    assert CliRunner().invoke(app, [*words[1:], str(captured)]).exit_code in {VALID, REJECTED}
+    assert DeltaTable("lake/log").to_pyarrow_table().num_rows
+    (table,) = Path("lake/tables").glob("*/*/_delta_log")
+    assert DeltaTable(table.parent).to_pyarrow_table().num_rows
+    assert Path("lake/report.html").exists()
 
 
 def test_ci_runs_the_test_command() -> None:
