@@ -30,10 +30,11 @@ def unpacked(text: str) -> dict[str, Any]:
 
 
 def packed(key: str, values: Mapping[str, Any]) -> str:
-    """Return the text of a row, the columns of its key first.
+    """Return the text of a row; columns of its key that it lacks come first.
 
     Args:
         key: The key as `changewire.tables.keys.key_text`.
-        values: The columns, with or without those of the key.
+        values: The columns.
     """
-    return msgspec.json.encode({**unpacked(key), **values}).decode()
+    lacking = {name: value for name, value in unpacked(key).items() if name not in values}
+    return msgspec.json.encode({**lacking, **values}).decode()

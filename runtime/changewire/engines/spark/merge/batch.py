@@ -14,11 +14,10 @@ from changewire.engines.options import BatchId, StreamListener, TableCounts
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.log.batch import check_dead_letters, tell
 from changewire.engines.spark.log.rows import log_rows, refused_rows
-from changewire.engines.spark.merge.known import known_log
+from changewire.engines.spark.merge.facts import BatchFacts, facts_of_batch, known_log
 from changewire.engines.spark.merge.merging import BatchMerge
 from changewire.engines.spark.merge.part import QueryTables, persisted
 from changewire.engines.spark.merge.refusals import WHY
-from changewire.engines.spark.merge.summary import BatchFacts, facts_of_batch
 from changewire.engines.spark.merge.tuning import batch_settings
 from changewire.engines.spark.stream.batch_errors import (
     java_cause_named,
@@ -56,11 +55,7 @@ class Merger:
         started, batch = time.perf_counter(), BatchId(self.query.query, number)
         settings = batch_settings(rows.sparkSession)
         with java_cause_named(), short_interruption(), settings as most, persisted(rows) as kept:
-            facts = facts_of_batch(
-                kept,
-                are_typed=self.query.options.are_typed,
-                with_truncates=self.query.options.tables.apply_as_truncates,
-            )
+            facts = facts_of_batch(kept, self.query.options)
             merged = repeated_if_lost(lambda: self._written(kept, batch, facts, most))
             if self.native is not None:
                 facts.counts.native = self.native.take()

@@ -15,7 +15,7 @@ from changewire.engines.spark.merge.becomes import becomes
 from changewire.engines.spark.merge.befores import moved_in
 from changewire.engines.spark.merge.from_log import is_change, with_effects
 from changewire.engines.spark.merge.hard import STATE
-from changewire.engines.spark.merge.held import Held
+from changewire.engines.spark.merge.late import Held
 from changewire.engines.spark.merge.mutations import CONTENT, FAILURE, NAMED, mutations_of
 from changewire.engines.spark.merge.shapes import JsonShape, Shape
 from changewire.tables.mutations import DELETE

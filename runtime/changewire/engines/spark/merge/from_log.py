@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -15,7 +15,6 @@ from changewire.engines.layout import CHANGE, CONTROL
 from changewire.engines.logged_effects import effects_of_logged
 from changewire.engines.spark.merge.shapes import arrow_schema
 from changewire.engines.spark.parts import is_lone_before, position_columns
-from changewire.engines.spark.types import ROWS
 from changewire.tables.mutations import DELETE, WRITES
 from changewire.tables.names import Target
 from changewire.tables.routing import NAMES, TRUNCATE, Namespace, Routing
@@ -28,12 +27,11 @@ _READ: Final = (
 _MOST: Final = 1024
 
 
-def with_effects(changes: DataFrame) -> DataFrame:
-    """Return changes of a log with the column `EFFECTS`, for `mutations_of`."""
-    kind = StructType(
-        [ROWS[name] for name in _READ] + [StructField(EFFECTS, ArrayType(ROW_MUTATION))]
-    )
-    return changes.select(*_READ).mapInArrow(_effects, kind)
+def with_effects(changes: DataFrame, columns: Sequence[str] = _READ) -> DataFrame:
+    """Return columns of changes of a log with the column `EFFECTS`, for `mutations_of`."""
+    chosen = changes.select(*columns)
+    kind = StructType([*chosen.schema.fields, StructField(EFFECTS, ArrayType(ROW_MUTATION))])
+    return chosen.mapInArrow(_effects, kind)
 
 
 def _effects(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -41,7 +39,8 @@ def _effects(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         for start in range(0, len(batch), _MOST):
             part = batch.slice(start, _MOST)
-            found = [effects_of_logged(row) for row in part.to_pylist()]
+            read = part.select([*_READ])
+            found = [effects_of_logged(row) for row in read.to_pylist()]
             yield part.append_column(EFFECTS, pa.array(found, kind))
 
 

@@ -19,7 +19,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import IntegerType, StructField, StructType
 
 from changewire.engines.hard_keys import mutation_in
-from changewire.engines.spark.merge.held import Held
+from changewire.engines.spark.merge.late import Held
 from changewire.engines.spark.merge.mutations import (
     CONTENT,
     FAILURE,

@@ -1,10 +1,11 @@
-"""Deletes that a log has, for changes that may be older than one of them."""
+"""What is known of a table before some changes, and the deletes of its log that are newer."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import reduce
 from operator import and_
-from typing import Final
+from typing import Final, NamedTuple
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
@@ -18,15 +19,45 @@ from changewire.engines.spark.merge.from_log import (
     order_column,
     with_effects,
 )
-from changewire.engines.spark.merge.held import Deletes
-from changewire.engines.spark.merge.mutations import FAILURE, NAMED, mutations_of
-from changewire.engines.spark.merge.newest import is_newer
+from changewire.engines.spark.merge.mutations import FAILURE, NAMED, is_newer, mutations_of
 from changewire.engines.spark.merge.shapes import Shape, arrow_schema
 from changewire.tables.mutations import DELETE
+from changewire.tables.order import OLDEST, Order
 from changewire.tables.row_state import ORDER
 
 _FEW: Final = 50_000
 """Deletes that are sent to the driver, so that they are read once; more are read twice."""
+
+
+class Deletes(NamedTuple):
+    """Deletes of a table that a log has.
+
+    Attributes:
+        rows: ``named`` and the fields of an order.
+        are_few: Whether the driver has them.
+    """
+
+    rows: DataFrame
+    are_few: bool
+
+
+@dataclass(frozen=True)
+class Held:
+    """What is known of a table before some changes.
+
+    Attributes:
+        table: Its rows; None without any.
+        deletes: Its deletes, as `logged_deletes` returns them; None if no change can be older.
+        deleted: Greatest first number of the sequence of a delete; None without `deletes`.
+        floor: Order of the newest truncate.
+        has_patches: Whether it may have rows that were patched.
+    """
+
+    table: DataFrame | None = None
+    deletes: Deletes | None = None
+    deleted: int | None = None
+    floor: Order = OLDEST
+    has_patches: bool = False
 
 
 def logged_deletes(

@@ -16,33 +16,29 @@ from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE, DEAD_LETTER
 from changewire.engines.spark.merge.becomes import Becomes, becomes
 from changewire.engines.spark.merge.befores import moved
+from changewire.engines.spark.merge.facts import BatchFacts, schemas_of
 from changewire.engines.spark.merge.from_log import feeds
-from changewire.engines.spark.merge.held import Held
-from changewire.engines.spark.merge.late import logged_deletes
+from changewire.engines.spark.merge.late import Held, logged_deletes
 from changewire.engines.spark.merge.mutations import FAILURE, PLACE, ROUNDED, mutations_of
 from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.merge.part import QueryTables, TablePart, is_of, persisted, view_of
 from changewire.engines.spark.merge.plan import is_from, plan
 from changewire.engines.spark.merge.refusals import WHY, Refused, with_reasons
 from changewire.engines.spark.merge.shapes import Shape
-from changewire.engines.spark.merge.summary import BatchFacts, schemas_of
 from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.merge.tuning import limit_partitions
 from changewire.engines.spark.parts import position_columns
 from changewire.engines.spark.raised import RAISED
 from changewire.engines.typed import plan as typed
-from changewire.engines.typed.refused import LostTruncates, RefusedRows
+from changewire.engines.typed.refused import LostTruncates
 from changewire.engines.typed.sources import BatchSources
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST
-from changewire.tables.routing import REFUSALS, Refusal, RouteKey, Routes, find_routes
+from changewire.tables.routing import REFUSALS, RouteKey, Routes, find_routes
 
 _LOST: Final = LostTruncates([], REFUSALS["truncate-without-sequence"])
 _FATAL: Final[tuple[type[Exception], ...]] = (StreamError, MemoryError, *RAISED)
 """What ends a batch; whatever else planning a table raises refuses its changes."""
-
-_MANY: Final = 20
-"""Sources that are named in a condition; more are joined."""
 
 
 @dataclass
@@ -112,14 +108,9 @@ class BatchMerge:
                 self._merge(part, accepted, befores)
 
     def _refuse_routes(self, routes: Routes) -> None:
-        by_reason: dict[Refusal, list[RouteKey]] = {}
-        for key, why in routes.refused.items():
-            by_reason.setdefault(why, []).append(key)
-        if len(routes.refused) > _MANY:
-            self.rows = with_reasons(self.rows, by_reason)
+        if routes.refused:
+            self.rows = with_reasons(self.rows, routes.refused)
             self.refused.are_marked = True
-        else:
-            self.refused.by_rows += [RefusedRows(keys, why) for why, keys in by_reason.items()]
         if self.options.tables.apply_as_truncates:
             self.refused.by_rows.append(_LOST)
 
@@ -181,12 +172,13 @@ class BatchMerge:
         needs_fit = part.shape.is_typed and not are_known
         has_patches = held.has_patches and not part.is_new
         has_hard = bool(self.facts.hard) or part.is_truncated or has_patches
+        text = self.facts.text_of(part.keys)
         if not needs_fit and not has_hard:
-            self._write(part, becomes(found, part.shape, held, has_hard=False))
+            self._write(part, becomes(found, part.shape, held, has_hard=False, text=text))
             return
         with persisted(found) as kept:
             fitting = self._fitting(kept) if needs_fit else kept
-            self._write(part, becomes(fitting, part.shape, held, has_hard=has_hard))
+            self._write(part, becomes(fitting, part.shape, held, has_hard=has_hard, text=text))
 
     def _held(self, part: TablePart) -> Held:
         """Return what is known of a table that the batch may need."""

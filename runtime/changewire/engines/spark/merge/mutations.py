@@ -26,6 +26,7 @@ from changewire.engines.typed.fitted import STEP, built, fitted_texts
 from changewire.engines.typed.images import IMAGE
 from changewire.tables.mutations import DELETE
 from changewire.tables.routing import Refusal
+from changewire.tables.row_state import ORDER
 
 NAMED: Final = "named"
 """Column: the columns of the table's key, as a struct."""
@@ -41,7 +42,7 @@ ROUNDED: Final = "rounded"
 
 FAILURE_TYPE: Final = StructType([StructField(name, StringType()) for name in Refusal._fields])
 
-PLACE: Final = ("topic", "partition", "offset", "element")
+PLACE: Final = ORDER[2:]
 """Columns of the position of a change."""
 
 ORDER_FIELDS: Final = [
@@ -150,6 +151,18 @@ def _row(found: DataFrame, shape: TypedShape) -> Column:
 
 def _kinds(row: Any) -> dict[str, str]:
     return {field.name: field.dataType.simpleString() for field in row.fields}
+
+
+def is_newer(one: str, other: str) -> str:
+    """Return the condition in SQL that one column of order fields is newer than another.
+
+    The first numbers are compared alone before all fields are, which is quicker. NULL in place of
+    the first number is older than any.
+    """
+    parts = [", ".join(f"{column}.`{name}`" for name in ORDER[1:]) for column in (one, other)]
+    first, second = f"{one}.`major`", f"{other}.`major`"
+    is_later = f"{first} = {second} AND struct({parts[0]}) > struct({parts[1]})"
+    return f"({second} IS NULL OR {first} > {second} OR ({is_later}))"
 
 
 class Fit:

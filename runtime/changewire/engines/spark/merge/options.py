@@ -59,6 +59,11 @@ class ApplyOptions:
         return any(one != "json" for one in self.rows.values())
 
     @property
+    def has_json(self) -> bool:
+        """Whether a table has its rows as JSON text."""
+        return "json" in self.rows.values() or ANY not in self.rows
+
+    @property
     def one_type(self) -> StructType | None:
         """The type of the rows of all tables, if there is one."""
         found = self.rows.get(ANY)

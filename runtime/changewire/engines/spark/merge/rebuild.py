@@ -11,10 +11,10 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from changewire.engines.errors import OutputError
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.merge.current import rows_of_log
+from changewire.engines.spark.merge.facts import known_log
 from changewire.engines.spark.merge.formats import format_of
 from changewire.engines.spark.merge.from_log import feeds
 from changewire.engines.spark.merge.hard import STATE
-from changewire.engines.spark.merge.known import known_log
 from changewire.engines.spark.merge.table import SparkTable, row_columns
 from changewire.engines.spark.merge.tuning import batch_settings
 from changewire.engines.spark.merge.verify import shape_of

@@ -54,13 +54,9 @@ class Refused:
         return found
 
 
-def with_reasons(rows: DataFrame, refused: Mapping[Refusal, list[RouteKey]]) -> DataFrame:
+def with_reasons(rows: DataFrame, refused: Mapping[RouteKey, Refusal]) -> DataFrame:
     """Return rows with the column `ROUTE_WHY`: why changes from their source are refused."""
-    found = [
-        {"route": route_text(*key), ROUTE_WHY: why._asdict()}
-        for why, keys in refused.items()
-        for key in keys
-    ]
+    found = [{"route": route_text(*key), ROUTE_WHY: why._asdict()} for key, why in refused.items()]
     kind = StructType([StructField("route", StringType()), StructField(ROUTE_WHY, FAILURE_TYPE)])
     reasons = local_rows(rows.sparkSession, pa.Table.from_pylist(found, arrow_schema(kind)), kind)
     source = F.col("source")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from functools import reduce
-from operator import and_
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
@@ -17,14 +15,13 @@ from changewire.engines.options import ApplyKeywords, asked
 from changewire.engines.spark.log.open import open_letters, open_refusals
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import log_rows, refused_rows
+from changewire.engines.spark.merge.facts import facts_of_batch, known_log
 from changewire.engines.spark.merge.from_log import with_effects
-from changewire.engines.spark.merge.known import known_log
 from changewire.engines.spark.merge.merging import BatchMerge
 from changewire.engines.spark.merge.options import ApplyOptions, apply_options
 from changewire.engines.spark.merge.part import QueryTables
 from changewire.engines.spark.merge.query import decoded_rows
 from changewire.engines.spark.merge.refusals import WHY
-from changewire.engines.spark.merge.summary import facts_of_batch
 from changewire.engines.spark.merge.tuning import batch_settings
 from changewire.engines.spark.stream.identity import identity
 
@@ -100,9 +97,7 @@ def replayed(spark: SparkSession, options: ApplyOptions, where: str | None) -> R
         decoded = _elements(letters, whole, options).withColumn(_AGAIN, F.lit(0))
         again = _changes(refusals, whole)
         rows = decoded.unionByName(again, allowMissingColumns=True).localCheckpoint()
-        facts = facts_of_batch(
-            rows, are_typed=options.are_typed, with_truncates=options.tables.apply_as_truncates
-        )
+        facts = facts_of_batch(rows, options)
         known = known_log(
             whole,
             options.routing,
@@ -123,46 +118,30 @@ def _elements(letters: DataFrame, log: DataFrame, options: ApplyOptions) -> Data
     """Return the elements that dead letters are now, without those that are rejected again.
 
     A message that could not be read has one dead letter, of its first element; its other elements
-    are wanted unless the log has them.
+    are new to the log.
     """
     record = [F.col("record_key").alias("key") if n == "key" else F.col(n) for n in INPUT_COLUMNS]
     messages = letters.select(*record).dropDuplicates([*RECORD_PLACE])
     found = decoded_rows(messages, options).where(F.col("kind") != DEAD_LETTER)
-    place, of_record = F.struct(*ELEMENT_PLACE), F.struct(*RECORD_PLACE)
-    mine = letters.select(place.alias("_place"), F.lit(1).alias("_mine"))
-    whole = letters.where(F.col("element") == 0).select(of_record.alias("_record"))
-    first = whole.distinct().withColumn("_whole", F.lit(1))
-    there = log.join(
-        messages.select(*(F.col(name).alias(f"_{name}") for name in RECORD_PLACE)),
-        reduce(and_, (F.col(name).eqNullSafe(F.col(f"_{name}")) for name in RECORD_PLACE)),
-        "left_semi",
-    )
-    known = there.select(place.alias("_place"), F.lit(1).alias("_known")).distinct()
-    marked = found.select("*", place.alias("_place"), of_record.alias("_record"))
-    joined = (
-        marked.join(mine, "_place", "left")
-        .join(known, "_place", "left")
-        .join(first, "_record", "left")
-    )
-    is_new = F.col("_known").isNull() & F.col("_whole").isNotNull()
-    return joined.where(F.col("_mine").isNotNull() | is_new).select(*found.columns)
+    landed = _matching(log, messages, RECORD_PLACE, "left_semi")
+    landed = _matching(landed, letters, ELEMENT_PLACE, "left_anti")
+    return _matching(found, landed, ELEMENT_PLACE, "left_anti")
 
 
 def _changes(refusals: DataFrame, log: DataFrame) -> DataFrame:
     """Return refused changes as decoded rows; `_AGAIN` is the attempt that was refused."""
-    place = reduce(and_, (F.col(n).eqNullSafe(F.col(f"_{n}")) for n in ELEMENT_PLACE))
-    named = refusals.select(
-        *(F.col(name).alias(f"_{name}") for name in ELEMENT_PLACE), F.col(ATTEMPT).alias("_attempt")
-    )
-    is_same = place & (F.col(ATTEMPT) == F.col("_attempt"))
-    found = log.where(F.col("kind") == CHANGE).join(named, is_same).drop(*named.columns)
-    effects = with_effects(found).select(
-        *(F.col(n).alias(f"_{n}") for n in ELEMENT_PLACE), "effects"
-    )
-    joined = found.join(effects, place).drop(*(f"_{name}" for name in ELEMENT_PLACE))
-    return joined.withColumns({_AGAIN: F.col(ATTEMPT) + 1, "elements": F.lit(1)}).drop(
-        ATTEMPT, "version"
-    )
+    changes = log.where(F.col("kind") == CHANGE)
+    found = _matching(changes, refusals, (*ELEMENT_PLACE, ATTEMPT), "left_semi")
+    found = with_effects(found, changes.columns)
+    again = {_AGAIN: F.col(ATTEMPT) + 1, "elements": F.lit(1)}
+    return found.withColumns(again).drop(ATTEMPT, "version")
+
+
+def _matching(rows: DataFrame, others: DataFrame, names: Sequence[str], how: str) -> DataFrame:
+    """Return the rows that others equal in some columns, or that none equals; NULL equals NULL."""
+    place = F.struct(*names)
+    wanted = others.select(place.alias("_place"))
+    return rows.withColumn("_place", place).join(wanted, "_place", how).drop("_place")
 
 
 def _closed(rows: DataFrame, merge: BatchMerge, format: str) -> DataFrame:
@@ -174,8 +153,7 @@ def _closed(rows: DataFrame, merge: BatchMerge, format: str) -> DataFrame:
     refused = merge.refused_changes()
     if refused is None:
         return log_rows(rows, attempt)
-    place = F.struct(*ELEMENT_PLACE).alias("_place")
-    again = refused.where(F.col(_AGAIN) > 0).select(place)
-    valid = rows.select("*", place).join(again, "_place", "left_anti").drop("_place")
+    again = refused.where(F.col(_AGAIN) > 0)
+    valid = _matching(rows, again, ELEMENT_PLACE, "left_anti")
     new = refused_rows(refused.where(F.col(_AGAIN) == 0), F.col(WHY), format, F.lit(1))
     return log_rows(valid, attempt).unionByName(new)

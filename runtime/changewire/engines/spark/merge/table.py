@@ -19,8 +19,7 @@ from changewire.engines.properties import property_text, property_value
 from changewire.engines.spark.cause import full_text
 from changewire.engines.spark.merge.formats import TableFormat, properties_of, set_properties
 from changewire.engines.spark.merge.hard import STATE
-from changewire.engines.spark.merge.mutations import CONTENT, NAMED
-from changewire.engines.spark.merge.newest import is_newer
+from changewire.engines.spark.merge.mutations import CONTENT, NAMED, is_newer
 from changewire.engines.spark.merge.plan import There, check_columns
 from changewire.engines.spark.merge.shapes import JsonShape, Shape
 from changewire.engines.spark.parts import quoted

@@ -16,11 +16,11 @@ from changewire.engines.known import KnownLog
 from changewire.engines.properties import property_value
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.merge.current import rows_of_log
+from changewire.engines.spark.merge.facts import known_log
 from changewire.engines.spark.merge.formats import format_of, properties_of
 from changewire.engines.spark.merge.from_log import feeds
 from changewire.engines.spark.merge.hard import STATE
-from changewire.engines.spark.merge.known import known_log
-from changewire.engines.spark.merge.mutations import CONTENT, NAMED
+from changewire.engines.spark.merge.mutations import CONTENT, NAMED, ORDER_FIELDS
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape
 from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.stream.compatible import schema_of
@@ -29,14 +29,6 @@ from changewire.tables.routing import Routing
 from changewire.tables.row_state import COLUMN, ORDER
 
 _TEXTS: Final = ("table", "fault", "key", "expected", "actual")
-_ORDER_TYPES: Final = {
-    "major": "bigint",
-    "minor": "bigint",
-    "topic": "string",
-    "partition": "int",
-    "offset": "bigint",
-    "element": "int",
-}
 
 
 def verify(
@@ -70,7 +62,7 @@ def verify(
     parts = [_faults(spark, rows, one, known, routing, sink) for one in known.tables.names.values()]
     nothing = spark.range(0).select(
         *(F.lit(None).cast("string").alias(name) for name in _TEXTS),
-        *(F.lit(None).cast(kind).alias(name) for name, kind in _ORDER_TYPES.items()),
+        *(F.lit(None).cast(one.dataType).alias(one.name) for one in ORDER_FIELDS),
     )
     return reduce(DataFrame.unionByName, parts, nothing)
 

@@ -1,21 +1,23 @@
-"""What one aggregation says of a batch: its counts, and what is needed to merge it."""
+"""What one aggregation says of a batch or of a log: counts, and what is needed to merge them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from functools import reduce
 from operator import itemgetter, or_
-from typing import Any
+from typing import Any, Final
 
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.counts import Counts
 from changewire.engines.effects import EFFECTS
-from changewire.engines.known import SourceFacts
+from changewire.engines.known import KnownLog, SourceFacts
 from changewire.engines.layout import CHANGE
+from changewire.engines.log import REFUSED
 from changewire.engines.spark.decode import group_columns
 from changewire.engines.spark.frames import counted_rows, totals
 from changewire.engines.spark.merge.from_log import (
@@ -23,15 +25,29 @@ from changewire.engines.spark.merge.from_log import (
     is_change,
     is_truncate,
     order_column,
+    source_columns,
 )
+from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.parts import is_lone_before, position_columns
+from changewire.engines.spark.stream.compatible import schema_of
 from changewire.engines.typed.images import IMAGE
 from changewire.engines.typed.sources import BatchSources, SchemaOf
 from changewire.tables.mutations import DELETE, WRITES
-from changewire.tables.order import OLDEST
-from changewire.tables.routing import NAMES, RouteKey, in_order, route_op
+from changewire.tables.order import OLDEST, Order
+from changewire.tables.routing import NAMES, WRITE, RouteKey, Routing, in_order, route_op
 from changewire.tables.row_state import order_from
 from changewire_messages.change import Source
+
+_UNROUTED: Final = ("name-collision", "table-missing", "too-many-tables")
+"""Codes of changes that found no table."""
+
+
+class RowText(Enum):
+    """How the texts of rows have the columns of their keys: with all, without any, or mixed."""
+
+    WITH_KEY = 1
+    WITHOUT_KEY = 2
+    MIXED = 3
 
 
 @dataclass(frozen=True)
@@ -46,6 +62,7 @@ class BatchFacts:
         hard: How many changes need `changewire.tables` to be applied.
         unfitted: How many changes have no `IMAGE`.
         inherited: How many changes have no sequence.
+        texts: How the texts of rows have the columns of their keys, by where they come from.
     """
 
     counts: Counts
@@ -55,18 +72,26 @@ class BatchFacts:
     hard: int
     unfitted: int
     inherited: int
+    texts: Mapping[RouteKey, RowText]
 
     def least_of(self, keys: Iterable[RouteKey]) -> int | None:
         """Return the least first number of the writes of some sources; None without any."""
         return min((self.least[key] for key in keys if key in self.least), default=None)
 
+    def text_of(self, keys: Iterable[RouteKey]) -> RowText:
+        """Return how the texts of rows from some sources have the columns of their keys."""
+        found = {self.texts[key] for key in keys if key in self.texts}
+        return found.pop() if len(found) == 1 else RowText.MIXED
+
 
 def facts_columns() -> dict[str, Column]:
-    """Return aggregations of `SourceFacts`, of the rows of a log or of decoded rows."""
+    """Return aggregations of `SourceFacts`, of the rows of a log or of decoded rows.
+
+    All are numbers: for others Spark sorts the rows.
+    """
     major = F.col("sequence.major")
     return {
         "deleted": F.max(F.when(is_change() & deletes_something(), major)),
-        "truncated": F.max(F.when(is_truncate() & major.isNotNull(), order_column())),
         "befores": F.count_if(is_change() & is_lone_before()),
         "patches": F.count_if(is_change() & (F.col("op") != DELETE) & _may_be_patch()),
     }
@@ -79,16 +104,24 @@ def _may_be_patch() -> Column:
     return reduce(or_, names, F.col("after").isNull() & ~is_lone_before())
 
 
-def facts_of(groups: Iterable[Row]) -> dict[RouteKey, SourceFacts]:
+def facts_of(
+    groups: Iterable[Row], truncates: Mapping[RouteKey, Order]
+) -> dict[RouteKey, SourceFacts]:
     """Return what is known of each source, by groups with `facts_columns`."""
     found: dict[RouteKey, SourceFacts] = {}
     for group in groups:
-        newest = group["truncated"]
-        order = OLDEST if newest is None else order_from(newest.asDict())
-        one = SourceFacts(group["deleted"], order, group["befores"] > 0, group["patches"] > 0)
         key = route_key(group)
+        order = truncates.get(key, OLDEST)
+        one = SourceFacts(group["deleted"], order, group["befores"] > 0, group["patches"] > 0)
         found[key] = one.plus(found[key]) if key in found else one
     return found
+
+
+def truncates_in(rows: DataFrame) -> dict[RouteKey, Order]:
+    """Return the order of the newest truncate of each source, of a log or of decoded rows."""
+    chosen = rows.where(is_truncate() & F.col("sequence").isNotNull())
+    grouped = chosen.groupBy(*source_columns(), "op").agg(F.max(order_column()).alias("order"))
+    return {route_key(row): order_from(row["order"].asDict()) for row in grouped.collect()}
 
 
 def route_key(group: Any) -> RouteKey:
@@ -96,13 +129,12 @@ def route_key(group: Any) -> RouteKey:
     return Source(**{name: group[name] for name in NAMES}), route_op(group["op"])
 
 
-def facts_of_batch(rows: DataFrame, *, are_typed: bool, with_truncates: bool) -> BatchFacts:
+def facts_of_batch(rows: DataFrame, options: ApplyOptions) -> BatchFacts:
     """Return what one job says of decoded rows with effects; it fills their cache.
 
     Args:
         rows: The rows.
-        are_typed: Whether the columns of keys are needed.
-        with_truncates: Whether truncates are applied.
+        options: How changes are applied.
     """
     major, op = F.col("sequence.major"), F.col("op")
     has_key = is_change()
@@ -117,25 +149,61 @@ def facts_of_batch(rows: DataFrame, *, are_typed: bool, with_truncates: bool) ->
         "inherited": F.count_if(has_key & F.col("sequence").isNull()),
     }
     groups = [*group_columns(), F.col("source")["system"].alias("system")]
-    if are_typed:
+    if options.has_json:
+        found |= _text_columns(has_key, last["key"])
+    if options.are_typed:
         groups.append(F.json_object_keys(F.get(EFFECTS, F.lit(0))["key"]).alias("names"))
     sums = (column.alias(name) for name, column in found.items())
     counted = rows.groupBy(*groups).agg(*totals(), *sums).collect()
     counts = counted_rows(counted, Counts()).checked()
+    is_truncated = options.tables.apply_as_truncates
     changes = [one for one in counted if one["kind"] == CHANGE and one["rows"] > one["keyless"]]
-    truncates = [one for one in counted if with_truncates and one["op"] == "truncate"]
+    truncates = [one for one in counted if is_truncated and one["op"] == "truncate"]
     least: dict[RouteKey, int] = {}
     for one in changes:
         if one["least"] is not None:
             key = route_key(one)
             least[key] = min(one["least"], least.get(key, one["least"]))
+    hard, unfitted, inherited = (
+        sum(one[name] for one in changes) for name in ("hard", "unfitted", "inherited")
+    )
     return BatchFacts(
         counts,
         _sources(changes, truncates, sum(one["keyless"] for one in counted), counts.changes),
-        facts_of([*changes, *truncates]),
+        facts_of([*changes, *truncates], truncates_in(rows) if truncates else {}),
         least,
-        *(sum(one[name] for one in changes) for name in ("hard", "unfitted", "inherited")),
+        hard,
+        unfitted,
+        inherited,
+        _texts(changes) if options.has_json else {},
     )
+
+
+def _text_columns(has_key: Column, key: Column) -> dict[str, Column]:
+    """Return how many rows are written, with all columns of their keys and without any."""
+    after = F.col("after")
+    names = F.json_object_keys(key)
+    lacking = F.size(F.array_except(names, F.json_object_keys(after)))
+    is_row = has_key & after.isNotNull()
+    return {
+        "row_texts": F.count_if(is_row),
+        "with_key": F.count_if(is_row & (lacking == 0)),
+        "without_key": F.count_if(is_row & (lacking == F.size(names))),
+    }
+
+
+def _texts(changes: list[Row]) -> dict[RouteKey, RowText]:
+    sums: dict[RouteKey, Counter[str]] = {}
+    for one in changes:
+        found = sums.setdefault(route_key(one), Counter())
+        found.update({name: one[name] for name in ("row_texts", "with_key", "without_key")})
+    return {key: _text(one) for key, one in sums.items() if one["row_texts"]}
+
+
+def _text(one: Mapping[str, int]) -> RowText:
+    if one["with_key"] == one["row_texts"]:
+        return RowText.WITH_KEY
+    return RowText.WITHOUT_KEY if one["without_key"] == one["row_texts"] else RowText.MIXED
 
 
 def _sources(
@@ -182,3 +250,35 @@ def schemas_of(rows: DataFrame, routes: set[RouteKey]) -> list[SchemaOf]:
         for group in sorted(grouped.collect(), key=itemgetter("first"))
         if (group["has_row"] or group["fingerprint"] is not None) and route_key(group) in routes
     ]
+
+
+def known_log(
+    log: DataFrame | None, routing: Routing, *, with_truncates: bool, sink: str
+) -> KnownLog:
+    """Return what a log has, by one job; nothing if there is not a log.
+
+    Args:
+        log: Rows of the log.
+        routing: How sources find their targets.
+        with_truncates: Whether truncates are applied.
+        sink: Format of the tables.
+    """
+    if log is None:
+        return KnownLog(routing, {})
+    op = F.when(F.col("op").isin(*WRITES), WRITE).otherwise(F.col("op")).alias("op")
+    is_unrouted = (F.col("kind") == REFUSED) & F.col("code").isin(*_UNROUTED)
+    chosen = is_change() | is_unrouted
+    chosen = chosen | is_truncate() if with_truncates else chosen
+    sums = {
+        **facts_columns(),
+        "landed": F.count_if(is_change() | is_truncate()),
+        "unrouted": F.count_if(is_unrouted),
+    }
+    # The operation that is grouped by is not the column that the aggregations read.
+    grouped = log.where(chosen).groupBy(*source_columns(), op)
+    found = grouped.agg(*(column.alias(name) for name, column in sums.items()))
+    # A source of which all changes were refused has no table.
+    truncates = truncates_in(log) if with_truncates else {}
+    facts = facts_of(found.where("landed > unrouted").collect(), truncates)
+    spark = log.sparkSession
+    return KnownLog(routing, facts, lambda one: schema_of(spark, sink, one.name) is not None)
