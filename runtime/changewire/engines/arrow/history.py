@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
 
 import pyarrow as pa
 
@@ -11,7 +11,7 @@ from changewire.engines.changelog.effects import effects_in
 from changewire.engines.changelog.logged import table_log, truncates_of
 from changewire.engines.changelog.shapes import Shape, shape_of
 from changewire.engines.changelog.source import ChangeLog, LogRows
-from changewire.engines.changelog.versions import Newest, Versions, by_key
+from changewire.engines.changelog.versions import Newest, Truncates, Versions, by_key
 from changewire.engines.typed.rows import typed_columns
 from changewire.engines.typed.schemas import RowsAs, options_of_log
 from changewire.tables.version_rows import VersionNames, check_names
@@ -65,11 +65,8 @@ def history(
     """
     check_names(names)
     row = _row_of(rows, format, keys, families)
-
-    def made(shape: Shape, truncates: Sequence[Any]) -> Versions:
-        return Versions(shape, truncates, names)
-
-    return _made(log, table, row, keys, made, apply_as_truncates=apply_as_truncates)
+    make = partial(Versions, names=names)
+    return _made(log, table, row, keys, make, apply_as_truncates=apply_as_truncates)
 
 
 def current(
@@ -124,11 +121,11 @@ def _made(
     table: str,
     row: pa.Schema | None,
     keys: Sequence[str] | None,
-    make: Callable[[Shape, Sequence[Any]], Versions | Newest],
+    make: Callable[[Shape, Truncates], Versions | Newest],
     *,
     apply_as_truncates: bool,
 ) -> pa.Table:
     found = table_log(LogRows(log), table)
     truncates = truncates_of(found.truncates) if apply_as_truncates else []
-    shape = shape_of(row, keys, found.changes)
+    shape = shape_of(row, keys, (one["key"] for one in found.changes))
     return by_key(effects_in(found.changes), make(shape, truncates))
