@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 import pyarrow as pa
@@ -48,25 +49,17 @@ _NO_ROWS: Final = {"OPTIMIZE", "VACUUM START", "VACUUM END", "SET TBLPROPERTIES"
 
 
 class LocalLog:
-    """A log, and up to which of its versions the tables of a target have it.
+    """A log, and up to which of its versions the tables of a target have it: -1 for none of it.
 
     Each commit says which version was merged before it, as a transaction of Delta. So a run that
     is killed between the log and its tables is known by the next one, and so are rows that another
     writer appended: what the log has beyond that version is merged first. Merging rows of this
     run's files anew each time would do as well for changes with sequences, but a change without
     one takes that of the row, and would take a newer one each time.
-
-    Attributes:
-        path: Its folder.
-        merged: The version up to which its rows are in the tables; -1 for none of it.
     """
 
     def __init__(self, path: str, target: str) -> None:
-        """Open the log, if it exists; the text of the target names the tables.
-
-        Raises:
-            OutputError: It has other columns, or is not for delta-rs to read.
-        """
+        """Open the log, if it exists; the text of the target names the tables."""
         self.path = path
         self._app = f"changewire-{hashlib.sha256(target.encode()).hexdigest()[:32]}"
         self._table = opened(path)
@@ -98,7 +91,7 @@ class LocalLog:
 
     def rows(
         self,
-        columns: Sequence[str],
+        columns: Sequence[str] | Mapping[str, ds.Expression],
         where: ds.Expression,
         near: ds.Expression | None = None,
         files: str | None = None,
@@ -113,24 +106,20 @@ class LocalLog:
         If files were written anew since, some rows may be among them that the tables have.
         """
         table, old = self._table, set[str]()
-        if table is None or not self._has_unmerged(table):
+        if table is None or self.merged >= table.version():
+            return
+        if not any(map(_has_rows, table.history(table.version() - self.merged))):
             return
         if self.merged >= 0:
-            try:
+            # A version that was cleaned up by its retention is merged again.
+            with suppress(DeltaError, OSError):
                 before = DeltaTable(self.path, version=self.merged)
-            except (DeltaError, OSError):  # cleaned up by its retention: all is merged again
-                before = None
-            old = {*map(_name, before.file_uris())} if before else old
+                old = {*map(posixpath.basename, before.file_uris())}
         data = dataset_of(table)
-        parts = [part for part in data.get_fragments() if _name(part.path) not in old]
+        # No other file of a table has the name of one.
+        parts = [one for one in data.get_fragments() if posixpath.basename(one.path) not in old]
         new = ds.FileSystemDataset(parts, data.schema, data.format, data.filesystem)
         yield from tables_in(new, ds.field("kind") != REFUSED, LOG_COLUMNS)
-
-    def _has_unmerged(self, table: DeltaTable) -> bool:
-        if self.merged >= table.version():
-            return False
-        commits = table.history(table.version() - self.merged)
-        return any(map(_has_rows, commits))
 
     def lacking(self, rows: pa.Table) -> pa.Table:
         """Return the elements of decoded rows that the log does not have, each once."""
@@ -139,11 +128,7 @@ class LocalLog:
         return lacking(rows, self.rows(ELEMENT_PLACE, every, files=between(rows, RECORD_PLACE)))
 
     def append(self, rows: pa.Table) -> None:
-        """Append rows of a log as the version after the one that was read, or not at all.
-
-        Raises:
-            WriteConflictError: Another writer came first.
-        """
+        """Append rows of a log as the version after the one that was read, or not at all."""
         done = CommitProperties(
             app_transactions=[Transaction(self._app, self.merged)], max_commit_retries=0
         )
@@ -153,11 +138,7 @@ class LocalLog:
         self._is_told = True
 
     def append_refused(self, rows: pa.Table) -> None:
-        """Append rows that no table takes, whoever else writes.
-
-        Raises:
-            ConflictError: Other writers came first again and again.
-        """
+        """Append rows that no table takes, whoever else writes."""
 
         def append() -> None:
             self.refresh()
@@ -200,8 +181,3 @@ def _has_rows(commit: Mapping[str, Any]) -> bool:
     """Whether a commit may have brought rows."""
     is_empty = commit.get("operationMetrics", {}).get("num_added_files") == 0
     return not is_empty and commit["operation"] not in _NO_ROWS
-
-
-def _name(path: str) -> str:
-    """Return the name of a file, which no other file of a table has."""
-    return posixpath.basename(path)

@@ -91,12 +91,7 @@ def local_options(
     max_dead_letters: Limit | None = None,
     adopt: bool = False,
 ) -> LocalOptions:
-    """Return options, checked; the arguments are those of `apply_changes`.
-
-    Raises:
-        ValueError: An argument is not valid.
-        ImportError: The rows are a JSON Schema, and the extra ``codegen`` is not installed.
-    """
+    """Return options, checked; the arguments are those of `apply_changes`."""
     for place in (log, target):
         if not is_path(place):
             raise ValueError(f"delta-rs has paths, and {place!r} has no slash: it is a name")

@@ -41,12 +41,13 @@ def _changes(rows: pa.RecordBatch) -> dict[str, pa.Array]:
     }
 
 
-def is_lone_before(rows: pa.RecordBatch | pa.Table) -> Any:
-    """Return which rows are a before image without its after image."""
+def is_lone_before(rows: Any) -> Any:
+    """Return which rows are a before image without its after image, of columns or expressions."""
     minor = pc.struct_field(rows["sequence"], "minor")
     is_first = pc.or_kleene(pc.is_null(minor), pc.equal(minor, 0))
-    is_half = pc.and_(pc.is_null(rows["after"]), pc.is_valid(rows["before"]))
-    return pc.and_(pc.and_(pc.equal(rows["op"], _UPDATE), is_half), is_first)
+    is_half = pc.and_kleene(pc.is_null(rows["after"]), pc.is_valid(rows["before"]))
+    is_update = pc.equal(rows["op"], _UPDATE)
+    return pc.and_kleene(pc.and_kleene(is_update, is_half), is_first)
 
 
 def _variants(rows: pa.RecordBatch) -> dict[str, pa.Array]:
