@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,9 +21,6 @@ from changewire.engines.typed.rows import decoder_of
 from changewire.engines.typed.schemas import RowsAs
 from changewire.framing.shapes import read_together
 
-Progress = Callable[[int], None]
-"""Called with the number of messages read so far."""
-
 
 def run(
     inputs: Sequence[str],
@@ -32,7 +30,7 @@ def run(
     rows: RowsAs = "json",
     shape: str = "auto",
     show_values: bool = False,
-    progress: Progress | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> Outcome:
     """Append the elements of files to a Parquet log that lacks them.
 
@@ -43,25 +41,20 @@ def run(
         inputs: Absolute paths of files, each once; ``-`` is standard input.
         log: Folder of the log.
         decode_options: The format of the messages, and what they do not say themselves.
-        rows: What ``before`` and ``after`` are: ``json``, or a type or schema as
-            `changewire.arrow.decode` takes it.
+        rows: What ``before`` and ``after`` are, as `changewire.arrow.decode` takes it.
         shape: Shape of the files, see `changewire.framing.SHAPES`.
         show_values: Whether the outcome's first dead letters show the start of their values.
         progress: Called after each batch with the number of messages so far.
-
-    Raises:
-        FramingError: A file cannot be read.
-        ConservationError: The decoded rows do not add up.
-        OutputError: The log has other columns, is not a log of Parquet files, or another run writes
-            to it.
-        ValueError: `rows` is nothing that rows can be.
     """
     started = time.perf_counter()
     decoder, counts = decoder_of(decode_options, rows), counts_of(decode_options)
     first: Letters = []
     known = 0
     with parquet_log(Path(log), log_schema(decoder.schema())) as there:
-        for batch in _records(inputs, shape):
+        # No batch has records of two files.
+        for batch in chain.from_iterable(
+            batches(read_together(path, shape=shape)) for path in inputs
+        ):
             for decoded in decoder(batch):
                 count(decoded, counts)
                 first = first_letters(first, decoded, show_values=show_values)
@@ -85,9 +78,3 @@ def run(
         native=None if decoder.kernel is None else decoder.kernel.counts,
         already_in_log=known,
     )
-
-
-def _records(inputs: Sequence[str], shape: str) -> Iterator[pa.RecordBatch]:
-    """Yield the records of files; no batch has those of two files."""
-    for path in inputs:
-        yield from batches(read_together(path, shape=shape))
