@@ -61,17 +61,8 @@ def replay_log(
 ) -> Replayed:
     """Decode the dead letters of a log again, and apply what is valid by now.
 
-    Args:
-        output: Folder that `changewire.jobs.topics.stream_topics` wrote.
-        decode_options: The format of the messages, and what they do not say themselves.
-        stream: Log, checkpoint and sink of the stream.
-        table_options: Which tables changes are applied to.
-        where: Condition in SQL on dead letters and refused changes; None for all.
-        packages: Maven coordinates of Spark's connectors, for a session that is started.
-
-    Raises:
-        JobError: Spark cannot run, the tables do not fit, or the replay failed, whose traceback is
-            then in ``failure.txt`` in the output.
+    The stream has log, checkpoint and sink, `where` is a condition in SQL on dead letters and
+    refused changes; None takes all.
     """
 
     def replay(spark: SparkSession) -> Replayed:
@@ -91,11 +82,7 @@ def replay_log(
 
 
 def verify_log(log: StreamLog, show: Callable[[Iterator[dict[str, Any]]], T]) -> T:
-    """Compare tables with their log, and return what a function makes of the rows that differ.
-
-    Raises:
-        JobError: Spark cannot run, or the comparison failed.
-    """
+    """Compare tables with their log, and return what a function makes of the rows that differ."""
 
     def verify(spark: SparkSession) -> T:
         from changewire.engines.spark.merge.verify import verify
@@ -111,14 +98,8 @@ def rebuild_log(
 ) -> list[str]:
     """Make tables anew from their log, and return their names.
 
-    Args:
-        log: The log and its tables.
-        tables: Names of sources such as ``shop.orders``; None for all.
-        where: Condition in SQL on rows of the log; None for all.
-        deletes: What becomes of deleted rows: ``remove`` or ``flag``.
-
-    Raises:
-        JobError: Spark cannot run, a table does not exist, or the rebuild failed.
+    The tables are named by sources such as ``shop.orders``, None for all; `where` is a condition
+    in SQL on rows of the log.
     """
 
     def rebuild(spark: SparkSession) -> list[str]:
