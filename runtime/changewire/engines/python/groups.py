@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping
+import platform
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from changewire.engines.counts import Counts, MessageCounts
+from changewire.engines.decode import Decoder
 from changewire.engines.layout import DEAD_LETTER
-from changewire.engines.outcome import FIRST_DEAD_LETTERS, PLACE_COLUMNS
+from changewire.engines.messages import counts_of
+from changewire.engines.outcome import FIRST_DEAD_LETTERS, PLACE_COLUMNS, Outcome
 from changewire.engines.outputs import place_order
 
 Letters: TypeAlias = list[tuple[Any, dict[str, Any]]]
@@ -19,6 +23,54 @@ Letters: TypeAlias = list[tuple[Any, dict[str, Any]]]
 
 _UPDATE: Final = "update"
 _MICROSECONDS_AN_HOUR: Final = 3_600_000_000
+
+
+class Tally:
+    """What the outcome of a run says of the rows that it decoded."""
+
+    def __init__(
+        self,
+        decoder: Decoder,
+        *,
+        show_values: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        """Begin a run; `progress` gets the number of messages so far."""
+        self.decoder = decoder
+        self.counts = counts_of(decoder.decode_options)
+        self._first: Letters = []
+        self._show_values, self._progress = show_values, progress
+        self._started, self._known = time.perf_counter(), 0
+
+    def add(self, rows: pa.Table, known: int) -> None:
+        """Add decoded rows, some of which the log had already."""
+        for part in rows.to_batches():
+            count(part, self.counts)
+        self._first = first_letters(self._first, rows, show_values=self._show_values)
+        self._known += known
+        if self._progress is not None:
+            self._progress(self.counts.messages)
+
+    def outcome(
+        self,
+        inputs: Sequence[str],
+        output: str,
+        engine: str,
+        tables: Mapping[str, int] | None = None,
+    ) -> Outcome:
+        """Return the outcome of a run that is at its end."""
+        return Outcome(
+            counts=self.counts.checked(),
+            format=self.decoder.decode_options.format,
+            inputs=[*inputs],
+            output=output,
+            engine=f"python {platform.python_version()}{engine}",
+            seconds=time.perf_counter() - self._started,
+            first_dead_letters=[letter for _, letter in self._first],
+            tables=tables,
+            native=None if self.decoder.kernel is None else self.decoder.kernel.counts,
+            already_in_log=self._known,
+        )
 
 
 def count(rows: pa.RecordBatch, counts: Counts) -> None:

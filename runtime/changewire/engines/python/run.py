@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import platform
-import time
 from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
@@ -12,10 +10,9 @@ import pyarrow as pa
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.log_rows import log_rows, log_schema
-from changewire.engines.messages import counts_of
 from changewire.engines.outcome import Outcome
 from changewire.engines.python.batches import batches
-from changewire.engines.python.groups import Letters, count, first_letters
+from changewire.engines.python.groups import Tally
 from changewire.engines.python.log import parquet_log
 from changewire.engines.typed.rows import decoder_of
 from changewire.engines.typed.schemas import RowsAs
@@ -46,35 +43,18 @@ def run(
         show_values: Whether the outcome's first dead letters show the start of their values.
         progress: Called after each batch with the number of messages so far.
     """
-    started = time.perf_counter()
-    decoder, counts = decoder_of(decode_options, rows), counts_of(decode_options)
-    first: Letters = []
-    known = 0
+    tally = Tally(decoder_of(decode_options, rows), show_values=show_values, progress=progress)
+    decoder = tally.decoder
     with parquet_log(Path(log), log_schema(decoder.schema())) as there:
-        # No batch has records of two files.
-        for batch in chain.from_iterable(
-            batches(read_together(path, shape=shape)) for path in inputs
-        ):
-            for decoded in decoder(batch):
-                count(decoded, counts)
-                first = first_letters(first, decoded, show_values=show_values)
-                new = there.lacking(pa.Table.from_batches([decoded]))
-                known += len(decoded) - len(new)
+        for path in inputs:  # no batch has records of two files
+            read = batches(read_together(path, shape=shape))
+            for decoded in chain.from_iterable(map(decoder, read)):
+                found = pa.Table.from_batches([decoded])
+                new = there.lacking(found)
                 there.append(log_rows(new))
-            if there.has_enough:
-                counts.checked()
-                there.commit()
-            if progress is not None:
-                progress(counts.messages)
-        counts.checked()
-    return Outcome(
-        counts=counts,
-        format=decode_options.format,
-        inputs=list(inputs),
-        output=log,
-        engine=f"python {platform.python_version()}",
-        seconds=time.perf_counter() - started,
-        first_dead_letters=[letter for _, letter in first],
-        native=None if decoder.kernel is None else decoder.kernel.counts,
-        already_in_log=known,
-    )
+                tally.add(found, len(found) - len(new))
+                if there.has_enough:
+                    tally.counts.checked()
+                    there.commit()
+        tally.counts.checked()
+    return tally.outcome(inputs, log, "")
