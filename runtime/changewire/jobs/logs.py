@@ -21,16 +21,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class StreamLog:
-    """The log of a stream, and its tables.
-
-    Attributes:
-        output: Folder that `changewire.jobs.topics.stream_topics` wrote.
-        target: The tables, as for `changewire.spark.apply_changes`.
-        sink: Format of log and tables.
-        null_set: Table of writes that name none.
-        apply_as_truncates: Whether truncates are applied.
-        packages: Maven coordinates of Spark's connectors, for a session that is started.
-    """
+    """The log of a stream in an output folder, and its tables, as `apply_changes` takes them."""
 
     output: str
     target: str

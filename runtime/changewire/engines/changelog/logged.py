@@ -120,9 +120,7 @@ def rows_in(batch: pa.RecordBatch) -> Iterator[Row]:
 def accepted(rows: Iterable[Row], attempts: Mapping[Any, int] | None = None) -> TableLog:
     """Return the rows of a log by what they are; only the last one of a place counts.
 
-    Args:
-        rows: Changes, control events and refusals; they may be read while `attempts` is filled.
-        attempts: Replays of all of the log, also of elements that are of another table by now.
+    They may be read while `attempts` is filled, which knows elements that have another table now.
     """
     newest: dict[Any, Row] = {}
     refused: dict[Any, Row] = {}

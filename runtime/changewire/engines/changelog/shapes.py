@@ -16,15 +16,8 @@ from changewire.engines.changelog.keys import parsed
 from changewire.engines.effects import mutation_of
 from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import COMMENTS, KEY, ROW, packed, unpacked
-from changewire.engines.typed.fitted import (
-    STEP,
-    Cells,
-    built,
-    fitted_texts,
-    key_cells,
-    names_of,
-    row_cells,
-)
+from changewire.engines.typed import fitted
+from changewire.engines.typed.fitted import Cells
 from changewire.engines.typed.mutations import TypedColumns
 from changewire.engines.typed.types import without_metadata
 from changewire.tables.keys import key_text
@@ -41,14 +34,7 @@ _NO_OBJECT: Final = Refusal("schema-mismatch", "/after", "a row is not a JSON ob
 
 
 class FittedRows(NamedTuple):
-    """Changes as rows of a table.
-
-    Attributes:
-        keys: Texts that are equal for keys that name one row.
-        rows: A struct with the columns of the table.
-        failures: Why changes do not fit; None for those that do.
-        rounded: How many numbers were rounded.
-    """
+    """Changes as rows of a table, texts that are equal for equal keys, and what does not fit."""
 
     keys: Sequence[str | None]
     rows: pa.StructArray
@@ -57,14 +43,7 @@ class FittedRows(NamedTuple):
 
 
 class JsonRows:
-    """Rows of JSON text: the columns ``key`` and ``row``.
-
-    Attributes:
-        keys: Names of the key's columns.
-        schema: Columns of a table.
-        columns: Columns of what a query returns.
-        is_typed: Whether rows are columns of a type.
-    """
+    """Rows of JSON text: the columns ``key`` and ``row``, in tables and in what queries return."""
 
     keys: tuple[str, ...] = (KEY,)
     schema = pa.schema(
@@ -158,16 +137,18 @@ class TypedRows(JsonRows):
 
     def fitted(self, keys: Sequence[str], afters: Sequence[str | None]) -> FittedRows:
         """Return the rows of changes; their keys are written anew from their columns."""
-        each = [fitted_texts(*texts, *self._cells) for texts in zip(keys, afters, strict=True)]
+        each = [
+            fitted.fitted_texts(*texts, *self._cells) for texts in zip(keys, afters, strict=True)
+        ]
         failures = [one.failure for one in each]
         kind = pa.struct([*without_metadata(self.schema)])
         rows = [{**(one.content or {}), **(one.named or {})} for one in each]
-        found = built(rows, kind, failures, STEP)
+        found = fitted.built(rows, kind, failures, fitted.STEP)
         named = pa.StructArray.from_arrays([found.field(n) for n in self.keys], self.keys)
         pairs = zip(named.to_pylist(maps_as_pydicts="strict"), failures, strict=True)
-        texts = [None if why is not None else self.key_of(row) for row, why in pairs]
+        made = [None if why is not None else self.key_of(row) for row, why in pairs]
         rounded = sum(one.leniencies.count(ROUNDED_NUMBER) for one in each)
-        return FittedRows(texts, found, failures, rounded)
+        return FittedRows(made, found, failures, rounded)
 
     def key_of(self, row: Mapping[str, Any]) -> str:
         """Return the text of the key of a row of the table."""
@@ -179,7 +160,7 @@ class TypedRows(JsonRows):
 
     def column(self, name: str) -> str:
         """Return the name that the table has for a column; it may differ in case."""
-        return names_of(tuple(self._columns.row.names)).column(name)
+        return fitted.names_of(tuple(self._columns.row.names)).column(name)
 
     def values(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """Return the columns of a row of the table that are not NULL."""
@@ -192,7 +173,7 @@ class TypedRows(JsonRows):
     def keyed(self, effects: Iterable[Effect]) -> Iterator[Effect]:
         """Yield effects with `GROUP`, the text of the key that is made of its columns."""
         for one in effects:
-            found = fitted_texts(one["key"], None, *self._cells)
+            found = fitted.fitted_texts(one["key"], None, *self._cells)
             if found.failure is not None:
                 raise _misfit(one, found.failure)
             yield {**one, GROUP: found.key}
@@ -207,7 +188,7 @@ class TypedRows(JsonRows):
 
     @cached_property
     def _cells(self) -> tuple[Cells, Cells]:
-        return key_cells(self._columns.key), row_cells(self._columns.row)
+        return fitted.key_cells(self._columns.key), fitted.row_cells(self._columns.row)
 
 
 Shape: TypeAlias = JsonRows

@@ -13,17 +13,12 @@ from changewire.engines.changelog.effects import Effect
 from changewire.engines.changelog.logged import TIME, note_of
 from changewire.engines.changelog.shapes import GROUP, Shape
 from changewire.engines.errors import OutputError
+from changewire.tables import version_rows
 from changewire.tables.merge import merged
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.row_state import COLUMN, row_state
 from changewire.tables.state import tombstone
-from changewire.tables.version_rows import (
-    SPAN_COLUMNS,
-    ChangeNote,
-    VersionNames,
-    noted_states,
-    version_metadata,
-)
+from changewire.tables.version_rows import VersionNames
 from changewire.tables.versions import versions_of
 from changewire_messages.tables.arrow import ORDER_FIELDS, ROW_STATE, VERSION_METADATA
 
@@ -36,7 +31,7 @@ SPAN_TYPES: Final[dict[VersionNames, dict[str, pa.DataType]]] = {
 }
 """Types of the columns of `SPAN_COLUMNS`."""
 
-Truncates = Sequence[tuple[Order, ChangeNote]]
+Truncates = Sequence[tuple[Order, version_rows.ChangeNote]]
 
 
 class Versions:
@@ -52,13 +47,13 @@ class Versions:
     def rows(self, effects: Sequence[Effect]) -> Iterator[dict[str, Any]]:
         """Yield the versions of one row, oldest first, by all that changes do to it."""
         named, found = self.shape.mutations(effects)
-        states = noted_states(zip(found, map(note_of, effects), strict=True))
+        states = version_rows.noted_states(zip(found, map(note_of, effects), strict=True))
         notes = dict(self._truncates) | {state.order: note for state, note in states}
         gone = [tombstone(order) for order, _ in self._truncates]
         for version in versions_of([*(state for state, _ in states), *gone]):
-            metadata = version_metadata(version, notes)
+            metadata = version_rows.version_metadata(version, notes)
             row = self.shape.row(named, version.values)
-            yield {**row, **SPAN_COLUMNS[self._names](metadata), COLUMN: metadata}
+            yield {**row, **version_rows.SPAN_COLUMNS[self._names](metadata), COLUMN: metadata}
 
 
 class Newest:

@@ -82,14 +82,10 @@ def tables_in(
     columns: Sequence[str] | Mapping[str, ds.Expression] | None = None,
     near: ds.Expression | None = None,
 ) -> Iterator[pa.Table]:
-    """Yield the rows of a dataset that a condition holds of, by batches.
+    """Yield the rows of a dataset that a condition holds of, on columns as they are wanted.
 
-    Args:
-        data: The dataset.
-        where: The condition, on these columns.
-        columns: The columns, or what they are computed by; None for all.
-        near: A condition by which more is skipped. It compares no text: Arrow fails to compare that
-            with the statistics of the files that delta-rs writes, which are string views.
+    More is skipped by `near`. It compares no text: Arrow fails to compare that with the statistics
+    of the files that delta-rs writes, which are string views.
     """
     wanted = columns if columns is None or isinstance(columns, dict) else [*columns]
     for batch in data.to_batches(columns=wanted, filter=near):

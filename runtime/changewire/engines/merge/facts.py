@@ -30,16 +30,7 @@ _HAS_KEY: Final = "has_key"
 
 @dataclass
 class Facts:
-    """What is known of some changes.
-
-    Attributes:
-        of: What is known of each source.
-        rows: Numbers of the rows with a key, and of truncates, by where they come from.
-        lost: Numbers of truncates without a sequence.
-        changes: How many changes there are.
-        keyless: How many of them have no key.
-        controls: How many control events there are, by their operations.
-    """
+    """What is known of some changes; `rows` and `lost` have numbers of rows with a key."""
 
     of: dict[RouteKey, SourceFacts] = field(default_factory=dict)
     rows: dict[RouteKey, list[int]] = field(default_factory=dict)

@@ -25,14 +25,7 @@ from changewire.engines.log import (
 )
 from changewire.engines.log_rows import lacking, log_schema
 from changewire.engines.logged_effects import effects_of_logged
-from changewire.engines.merge.delta import (
-    between,
-    check_columns,
-    dataset_of,
-    opened,
-    reported,
-    tables_in,
-)
+from changewire.engines.merge import delta
 from changewire.engines.retries import retried
 from changewire_messages.tables.arrow import ROW_MUTATION
 
@@ -62,10 +55,10 @@ class LocalLog:
         """Open the log, if it exists; the text of the target names the tables."""
         self.path = path
         self._app = f"changewire-{hashlib.sha256(target.encode()).hexdigest()[:32]}"
-        self._table = opened(path)
+        self._table = delta.opened(path)
         self.merged = -1
         if self._table is not None:
-            check_columns(path, self._table.schema(), log_schema())
+            delta.check_columns(path, self._table.schema(), log_schema())
             merged = self._table.transaction_version(self._app)
             self.merged = -1 if merged is None else merged
         self._is_told = True
@@ -84,9 +77,9 @@ class LocalLog:
     def refresh(self) -> None:
         """Read what other writers did."""
         if self._table is None:
-            self._table = opened(self.path)
+            self._table = delta.opened(self.path)
         else:
-            with reported(self.path):
+            with delta.reported(self.path):
                 self._table.update_incremental()
 
     def rows(
@@ -98,7 +91,7 @@ class LocalLog:
     ) -> Iterator[pa.Table]:
         """Yield rows by batches; the arguments are those of `tables_in` and `dataset_of`."""
         if self._table is not None:
-            yield from tables_in(dataset_of(self._table, files), where, columns, near)
+            yield from delta.tables_in(delta.dataset_of(self._table, files), where, columns, near)
 
     def unmerged(self) -> Iterator[pa.Table]:
         """Yield the rows beyond the version that the tables have, by batches.
@@ -115,17 +108,19 @@ class LocalLog:
             with suppress(DeltaError, OSError):
                 before = DeltaTable(self.path, version=self.merged)
                 old = {*map(posixpath.basename, before.file_uris())}
-        data = dataset_of(table)
+        data = delta.dataset_of(table)
         # No other file of a table has the name of one.
         parts = [one for one in data.get_fragments() if posixpath.basename(one.path) not in old]
         new = ds.FileSystemDataset(parts, data.schema, data.format, data.filesystem)
-        yield from tables_in(new, ds.field("kind") != REFUSED, LOG_COLUMNS)
+        yield from delta.tables_in(new, ds.field("kind") != REFUSED, LOG_COLUMNS)
 
     def lacking(self, rows: pa.Table) -> pa.Table:
         """Return the elements of decoded rows that the log does not have, each once."""
         # Statistics let whole files be skipped.
         every = pc.scalar(True)  # noqa: FBT003 - a value of Arrow
-        return lacking(rows, self.rows(ELEMENT_PLACE, every, files=between(rows, RECORD_PLACE)))
+        return lacking(
+            rows, self.rows(ELEMENT_PLACE, every, files=delta.between(rows, RECORD_PLACE))
+        )
 
     def append(self, rows: pa.Table) -> None:
         """Append rows of a log as the version after the one that was read, or not at all."""
@@ -133,7 +128,7 @@ class LocalLog:
             app_transactions=[Transaction(self._app, self.merged)], max_commit_retries=0
         )
         self._table = table = self._table or self._created()
-        with reported(self.path):
+        with delta.reported(self.path):
             write_deltalake(table, rows, mode="append", commit_properties=done)
         self._is_told = True
 
@@ -161,7 +156,7 @@ class LocalLog:
 
     def _created(self) -> DeltaTable:
         properties = {STATISTICS_OPTION: ",".join(STATISTICS)}
-        with reported(self.path):
+        with delta.reported(self.path):
             return DeltaTable.create(
                 self.path, log_schema(), mode="ignore", configuration=properties
             )

@@ -80,15 +80,9 @@ def logged_deletes(  # noqa: PLR0917 - what is looked for, and where
     wanted: Collection[str],
     least: int | None,
 ) -> dict[str, Order]:
-    """Return the newest delete of each of some keys of a table.
+    """Return the newest delete of each key of a table whose text is wanted.
 
-    Args:
-        log: The log.
-        known: What is known of it.
-        target: The table.
-        shape: How it has its rows.
-        wanted: Texts of the keys.
-        least: First number of a sequence; older deletes are left out. None: all are read.
+    Deletes whose first number is less than `least` are left out; with None all are read.
     """
     deletes = (ds.field("op") == DELETE) | ds.field("before_key").is_valid()
     if known.has_befores:

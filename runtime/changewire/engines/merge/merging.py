@@ -32,14 +32,7 @@ _FATAL: Final = (StreamError, WriteConflictError, MemoryError)
 
 @dataclass
 class Merges:
-    """Merges batches into their tables.
-
-    Attributes:
-        options: How changes are applied.
-        log: The log, which has the rows of a batch when it is merged.
-        known: What the log had before it.
-        counts: What was done.
-    """
+    """Merges batches, whose rows a log has, into tables; `known` is what it had before them."""
 
     options: LocalOptions
     log: LocalLog

@@ -45,10 +45,8 @@ _STEP: Final = "deciding on the row"
 class Floors(NamedTuple):
     """What settles rows of a table that a batch does not have.
 
-    Attributes:
-        truncate: Order of the newest truncate in the batch.
-        truncated: Order of the newest of all.
-        deleted: Greatest first number of the sequence of a delete in the log before the batch.
+    The newest truncate of the batch, that of all, and the greatest first number of the sequence of
+    a delete that was logged before the batch.
     """
 
     truncate: Order

@@ -15,18 +15,7 @@ from changewire.engines.applied import KEYS, OWNER
 from changewire.engines.changelog.shapes import Shape
 from changewire.engines.errors import OutputError, OwnerError
 from changewire.engines.json_rows import COMMENTS, ROW
-from changewire.engines.merge.delta import (
-    NEXT_VERSION,
-    between,
-    check_columns,
-    columns_of,
-    dataset_of,
-    literal,
-    opened,
-    quoted,
-    reported,
-    tables_in,
-)
+from changewire.engines.merge import delta
 from changewire.engines.properties import property_text, property_value
 from changewire.engines.typed.json_types import StructJson, struct_json
 from changewire.tables.order import Order
@@ -57,28 +46,28 @@ class LocalTable:
         self.owner = properties.get(OWNER)
         self.is_owned = self.owner == log
         self._name = name
-        check_columns(name, table.schema(), pa.schema([STATE]), _ADVICE)
+        delta.check_columns(name, table.schema(), pa.schema([STATE]), _ADVICE)
 
     def columns(self) -> StructJson:
         """Return its columns but that of states."""
-        fields = columns_of(self.table.schema())["fields"]
+        fields = delta.columns_of(self.table.schema())["fields"]
         return struct_json([field for field in fields if field["name"] != COLUMN])
 
     def truncate(self, floor: Order) -> int:
         """Delete the rows that are older than a truncate; return how many."""
-        with reported(self._name):
-            done = self.table.delete(_is_older(floor), commit_properties=NEXT_VERSION)
+        with delta.reported(self._name):
+            done = self.table.delete(_is_older(floor), commit_properties=delta.NEXT_VERSION)
         return int(done["num_deleted_rows"])
 
     def rows(self, keys: pa.Table | None, *, are_patched: bool) -> Iterator[Mapping[str, Any]]:
         """Yield rows as dictionaries: those with some values of keys, those that were patched."""
         where, files = ds.field(COLUMN).is_valid(), None
         if keys is not None:
-            files = between(keys, keys.column_names)
+            files = delta.between(keys, keys.column_names)
             for name in keys.column_names:
                 where &= ds.field(name).isin(pc.unique(keys[name]))
         near = ds.field(COLUMN, "columns").is_valid() if are_patched else None
-        for part in tables_in(dataset_of(self.table, files), where, near=near):
+        for part in delta.tables_in(delta.dataset_of(self.table, files), where, near=near):
             yield from part.to_pylist(maps_as_pydicts="strict")
 
     def merge(
@@ -86,23 +75,20 @@ class LocalTable:
     ) -> Counter[str]:
         """Merge rows, one for each key; return how many were inserted, updated and deleted.
 
-        Args:
-            rows: Columns of the table, and `decided`: those rows replace theirs; others do so if
-                they are newer.
-            shape: How the table has its rows.
-            decided: Name of that column.
-            keeps_deleted: Whether deleted rows stay, with a flag.
+        Rows replace those of the table if they are newer, or where the column `decided` says so.
         """
-        is_applied = f"({_ROWS}.{quoted(decided)} OR {_is_newer()})"
-        is_deleted = f"{_ROWS}.{quoted(COLUMN)}['deleted']"
-        names = {quoted(name): f"{_ROWS}.{quoted(name)}" for name in schema_of(shape).names}
+        is_applied = f"({_ROWS}.{delta.quoted(decided)} OR {_is_newer()})"
+        is_deleted = f"{_ROWS}.{delta.quoted(COLUMN)}['deleted']"
+        names = {
+            delta.quoted(name): f"{_ROWS}.{delta.quoted(name)}" for name in schema_of(shape).names
+        }
         merger = self.table.merge(
             rows,
             " AND ".join(_is_same(name, rows) for name in shape.keys),
             source_alias=_ROWS,
             target_alias=_HELD,
             streamed_exec=False,
-            commit_properties=NEXT_VERSION,
+            commit_properties=delta.NEXT_VERSION,
         )
         if not keeps_deleted:
             merger = merger.when_matched_delete(f"{is_applied} AND {is_deleted}")
@@ -110,14 +96,14 @@ class LocalTable:
         merger = merger.when_not_matched_insert(
             names, None if keeps_deleted else f"NOT {is_deleted}"
         )
-        with reported(self._name):
+        with delta.reported(self._name):
             done = merger.execute()
         return +Counter({name: int(done[f"num_target_rows_{name}"]) for name in _COUNTS})
 
 
 def there(name: str, log: str, *, adopts: bool) -> LocalTable | None:
     """Return a table; None if it does not exist. It must not belong to another log or query."""
-    table = opened(name)
+    table = delta.opened(name)
     if table is None:
         return None
     found = LocalTable(table, name, log)
@@ -134,23 +120,23 @@ def made(name: str, shape: Shape, log: str) -> LocalTable:
     """Return a table, made if it does not exist, with all columns that its shape has."""
     schema = schema_of(shape)
     owned = {KEYS: property_text([*shape.keys]), OWNER: log}
-    with reported(name):
+    with delta.reported(name):
         if not DeltaTable.is_deltatable(name):
             DeltaTable.create(
                 name, schema, mode="ignore", configuration=owned, raise_if_key_not_exists=False
             )
-    table = opened(name)
+    table = delta.opened(name)
     if table is None:
         raise OutputError(f"{name}: it was dropped meanwhile")
     found = LocalTable(table, name, log)
     names = {field.name for field in table.schema().fields}
     lacking = [one for one in Schema.from_arrow(schema).fields if one.name not in names]
     if shape.is_typed and lacking:
-        with reported(name):
+        with delta.reported(name):
             table.alter.add_columns(lacking)
-    check_columns(name, table.schema(), schema, _ADVICE)
+    delta.check_columns(name, table.schema(), schema, _ADVICE)
     if not found.is_owned or found.keys is None:
-        with reported(name):
+        with delta.reported(name):
             table.alter.set_table_properties(owned, raise_if_not_exists=False)
     return found
 
@@ -166,7 +152,7 @@ def _is_same(name: str, rows: pa.Table) -> str:
     NULL is compared only where a row has it, because a join by equality takes less time.
     """
     compared = "=" if rows[name].null_count == 0 else "IS NOT DISTINCT FROM"
-    return f"({_HELD}.{quoted(name)} {compared} {_ROWS}.{quoted(name)})"
+    return f"({_HELD}.{delta.quoted(name)} {compared} {_ROWS}.{delta.quoted(name)})"
 
 
 def _is_newer() -> str:
@@ -174,7 +160,7 @@ def _is_newer() -> str:
 
     NULL in place of the first number of the latter is older than any.
     """
-    column = quoted(COLUMN)
+    column = delta.quoted(COLUMN)
     pairs = {name: (f"{_ROWS}.{column}['{name}']", f"{_HELD}.{column}['{name}']") for name in ORDER}
     return f"({pairs['major'][1]} IS NULL OR {_after([*pairs.values()])})"
 
@@ -184,8 +170,8 @@ def _is_older(floor: Order) -> str:
 
     Text compares by its bytes, which in UTF-8 is the order of its characters, as in Python.
     """
-    column = quoted(COLUMN)
-    pairs = [(literal(v), f"{column}['{name}']") for name, v in order_fields(floor).items()]
+    column = delta.quoted(COLUMN)
+    pairs = [(delta.literal(v), f"{column}['{name}']") for name, v in order_fields(floor).items()]
     return f"({pairs[0][1]} IS NULL OR COALESCE({_after(pairs)}, false))"
 
 

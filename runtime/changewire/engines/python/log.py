@@ -169,9 +169,8 @@ def parquet_log(folder: Path, schema: pa.Schema) -> Generator[ParquetLog, None, 
             try:
                 yield log
                 log.finish()
-            except BaseException:
+            finally:
                 log.abandon()
-                raise
     finally:
         for path in made:
             with suppress(OSError):  # it is not empty

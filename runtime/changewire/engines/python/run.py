@@ -32,16 +32,8 @@ def run(
     """Append the elements of files to a Parquet log that lacks them.
 
     An element is known by its path, number and index, so a run that was killed is run again.
-    Records of standard input are always appended.
-
-    Args:
-        inputs: Absolute paths of files, each once; ``-`` is standard input.
-        log: Folder of the log.
-        decode_options: The format of the messages, and what they do not say themselves.
-        rows: What ``before`` and ``after`` are, as `changewire.arrow.decode` takes it.
-        shape: Shape of the files, see `changewire.framing.SHAPES`.
-        show_values: Whether the outcome's first dead letters show the start of their values.
-        progress: Called after each batch with the number of messages so far.
+    Records of standard input, ``-``, are always appended. The inputs are absolute paths, and the
+    other arguments those of `changewire.jobs.files.run_files`.
     """
     tally = Tally(decoder_of(decode_options, rows), show_values=show_values, progress=progress)
     decoder = tally.decoder
