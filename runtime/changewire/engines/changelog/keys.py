@@ -41,11 +41,9 @@ def parsed(text: str) -> dict[str, Any]:
 
 
 def wanted_of(words: Sequence[str]) -> Wanted:
-    """Return the key that a person means.
+    """Return the key that a person means: a JSON object, or ``column=value`` for each column.
 
-    Args:
-        words: A JSON object; or ``column=value`` for each column, where the value may be meant as
-            text or as JSON.
+    Such a value may be meant as text or as JSON.
     """
     if len(words) == 1 and words[0].lstrip().startswith("{"):
         return wanted_key(parsed(words[0]))

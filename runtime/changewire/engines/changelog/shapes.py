@@ -194,13 +194,6 @@ class TypedRows(JsonRows):
 Shape: TypeAlias = JsonRows
 
 
-def shape_of(
-    row: pa.Schema | None, keys: Sequence[str] | None, known: Iterable[str | None]
-) -> Shape:
-    """Return how rows are given: as JSON text without a type; `known` are keys of changes."""
-    return JsonRows() if row is None else TypedRows(row, keys or keys_of(known))
-
-
 def keys_of(keys: Iterable[str | None]) -> list[str]:
     """Return the columns of the key of the first change that has one."""
     first = next((key for key in keys if key is not None), None)

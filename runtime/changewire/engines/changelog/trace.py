@@ -42,17 +42,10 @@ _MOST: Final = 1000
 
 
 class Found(Struct, frozen=True):
-    """What a log has of a key.
+    """What a log has of a key: its changes, and truncates of its table, as they were read.
 
-    Attributes:
-        key: The key as `key_text`; None if it is not there.
-        table: `dotted` name of the table that has it; None if only deletes of all tables do.
-        changes: Its changes, and truncates of its table, in the order in which they were read:
-            those that were replayed last.
-        refused: Why no table took some of these, by their positions.
-        befores: Which of these are before images that came alone, and what they do.
-        tables: If it is not there, key columns of the log's tables, by `dotted` name; none if no
-            change has a key. Of more than a thousand tables, those that came first.
+    Those that were replayed come last. Without the key, `tables` has the key columns of the log's
+    tables by their `dotted` names, of more than a thousand those that came first.
     """
 
     key: str | None
@@ -84,13 +77,8 @@ def history_in(found: Found, *, truncates: bool) -> History:
 def find(log: LogRows, wanted: Wanted, table: str | None = None) -> Found:
     """Return the changes of a row. Memory holds these, all truncates, and a batch of the log.
 
-    A delete that names no table goes to every table of its database. If several keys or tables are
-    meant, a ValueError names them.
-
-    Args:
-        log: The log.
-        wanted: The key of the row.
-        table: `dotted` name of the row's table; None if no other has the key.
+    A delete that names no table goes to every table of its database. A ValueError names several
+    keys, or several tables, that are meant.
     """
     attempts: Attempts = {}
     rows = [row for row in _rows(log, wanted, attempts) if _may_be_of(row, table)]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from changewire.engines.applied import not_applied
 from changewire.engines.errors import KeysMissingError, StreamError
 from changewire.engines.known import KnownLog
+from changewire.engines.layout import CHANGE
 from changewire.engines.merge.facts import facts_of
 from changewire.engines.merge.log import LocalLog
 from changewire.engines.merge.look import moved
@@ -56,7 +57,8 @@ class Merges:
         )
         refused = refused_in(rows, facts, routes, reasons)
         has_befores = known.has_befores or any(one.has_befores for one in facts.of.values())
-        befores = moved(without(rows, refused), self.log, self.counts) if has_befores else {}
+        kept = pa.array([n not in refused for n in range(len(rows))], pa.bool_())
+        befores = moved(rows.filter(kept), self.log, self.counts) if has_befores else {}
         deleted = known.deleted(planned, are_flagged=options.keeps_deleted)
         for target, one in planned.items():
             if one.shape is None:
@@ -85,16 +87,9 @@ class Merges:
         """Refuse a batch in which no change has a key, if none ever had one."""
         if self.known.tables.names:
             return
-        facts = facts_of(rows, with_truncates=False)
-        if facts.changes and facts.changes == facts.keyless:
+        changes = rows.filter(pc.equal(rows["kind"], CHANGE))
+        if len(changes) and changes["key"].null_count == len(changes):
             raise KeysMissingError(
-                f"none of {facts.changes} changes has a key, so no table can take them; name the "
+                f"none of {len(changes)} changes has a key, so no table can take them; name the "
                 "columns of the key by `keys`. Nothing of the batch was written"
             )
-
-
-def without(rows: pa.Table, numbers: Collection[int] | Mapping[int, object]) -> pa.Table:
-    """Return rows without some, by their numbers."""
-    if not numbers:
-        return rows
-    return rows.take(pa.array([n for n in range(len(rows)) if n not in numbers], pa.int64()))

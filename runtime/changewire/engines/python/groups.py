@@ -6,7 +6,8 @@ import heapq
 import platform
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from operator import itemgetter
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,9 +18,6 @@ from changewire.engines.layout import DEAD_LETTER
 from changewire.engines.messages import counts_of
 from changewire.engines.outcome import FIRST_DEAD_LETTERS, PLACE_COLUMNS, Outcome
 from changewire.engines.outputs import place_order
-
-Letters: TypeAlias = list[tuple[Any, dict[str, Any]]]
-"""Dead letters, each with what orders it."""
 
 _UPDATE: Final = "update"
 _MICROSECONDS_AN_HOUR: Final = 3_600_000_000
@@ -38,7 +36,8 @@ class Tally:
         """Begin a run; `progress` gets the number of messages so far."""
         self.decoder = decoder
         self.counts = counts_of(decoder.decode_options)
-        self._first: Letters = []
+        self._first: list[tuple[Any, dict[str, Any]]] = []
+        """Dead letters, each with what orders it."""
         self._show_values, self._progress = show_values, progress
         self._started, self._known = time.perf_counter(), 0
 
@@ -46,7 +45,11 @@ class Tally:
         """Add decoded rows, some of which the log had already."""
         for part in rows.to_batches():
             count(part, self.counts)
-        self._first = first_letters(self._first, rows, show_values=self._show_values)
+        columns = [*PLACE_COLUMNS, *(["value"] if self._show_values else [])]
+        dead = rows.filter(pc.equal(rows["kind"], DEAD_LETTER)).slice(0, FIRST_DEAD_LETTERS)
+        letters = ((place_order(one), one) for one in dead.select(columns).to_pylist())
+        found = [*self._first, *letters]
+        self._first = heapq.nsmallest(FIRST_DEAD_LETTERS, found, key=itemgetter(0))
         self._known += known
         if self._progress is not None:
             self._progress(self.counts.messages)
@@ -76,9 +79,11 @@ class Tally:
 def count(rows: pa.RecordBatch, counts: Counts) -> None:
     """Add decoded rows to counts."""
     is_of_messages = isinstance(counts, MessageCounts)
-    for group in _groups(rows, _variants(rows) if is_of_messages else _changes(rows)):
+    own = {"variant": rows.column("variant")} if is_of_messages else _changes(rows)
+    for group in _groups(rows, own):
         counts.add(group)
-    counts.leniencies.update(_leniencies(rows))
+    used = pc.list_flatten(rows.column("leniencies")).value_counts().to_pylist()
+    counts.leniencies.update({item["values"]: item["counts"] for item in used})
 
 
 def _changes(rows: pa.RecordBatch) -> dict[str, pa.Array]:
@@ -100,11 +105,6 @@ def is_lone_before(rows: Any) -> Any:
     is_half = pc.and_kleene(pc.is_null(rows["after"]), pc.is_valid(rows["before"]))
     is_update = pc.equal(rows["op"], _UPDATE)
     return pc.and_kleene(pc.and_kleene(is_update, is_half), is_first)
-
-
-def _variants(rows: pa.RecordBatch) -> dict[str, pa.Array]:
-    """Return what groups rows of messages."""
-    return {"variant": rows.column("variant")}
 
 
 def _groups(rows: pa.RecordBatch, own: Mapping[str, pa.Array]) -> Iterator[dict[str, Any]]:
@@ -135,18 +135,3 @@ def _hours(times: pa.Array) -> pa.Array:
     hours = pc.divide(times, _MICROSECONDS_AN_HOUR)  # towards zero
     is_above = pc.greater(pc.multiply(hours, _MICROSECONDS_AN_HOUR), times)
     return pc.subtract(hours, is_above.cast(pa.int64()))
-
-
-def _leniencies(rows: pa.RecordBatch) -> dict[str, int]:
-    """Return how often each leniency was used."""
-    names = pc.list_flatten(rows.column("leniencies"))
-    return {item["values"]: item["counts"] for item in names.value_counts().to_pylist()}
-
-
-def first_letters(first: Letters, rows: pa.RecordBatch | pa.Table, *, show_values: bool) -> Letters:
-    """Return the first dead letters by position, of those known and those in a batch."""
-    dead = rows.filter(pc.equal(rows.column("kind"), DEAD_LETTER))
-    columns = [*PLACE_COLUMNS, *(["value"] if show_values else [])]
-    letters = dead.slice(0, FIRST_DEAD_LETTERS).select(columns).to_pylist()
-    found = [*first, *((place_order(letter), letter) for letter in letters)]
-    return heapq.nsmallest(FIRST_DEAD_LETTERS, found, key=lambda item: item[0])
