@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -55,8 +56,7 @@ def replay_log(
     The stream has log, checkpoint and sink, `where` is a condition in SQL on dead letters and
     refused changes; None takes all.
     """
-
-    def replay(spark: SparkSession) -> Replayed:
+    with _session("the replay failed", output, stream.sink, packages) as spark:
         from changewire.engines.spark.log.place import LogPlace
         from changewire.engines.spark.merge.options import apply_options
         from changewire.engines.spark.merge.replay import replayed
@@ -69,19 +69,14 @@ def replay_log(
         )
         return replayed(spark, how, where)
 
-    return _in_spark("the replay failed", output, stream.sink, packages, replay)
-
 
 def verify_log(log: StreamLog, show: Callable[[Iterator[dict[str, Any]]], T]) -> T:
     """Compare tables with their log, and return what a function makes of the rows that differ."""
-
-    def verify(spark: SparkSession) -> T:
+    with _session("the comparison failed", log.output, log.sink, log.packages) as spark:
         from changewire.engines.spark.merge.verify import verify
 
         faults = verify(spark, log_of(log.output, log.sink), **log.tables)
         return show(row.asDict() for row in faults.toLocalIterator())
-
-    return _in_spark("the comparison failed", log.output, log.sink, log.packages, verify)
 
 
 def rebuild_log(
@@ -92,23 +87,21 @@ def rebuild_log(
     The tables are named by sources such as ``shop.orders``, None for all; `where` is a condition
     in SQL on rows of the log.
     """
-
-    def rebuild(spark: SparkSession) -> list[str]:
+    with _session("the rebuild failed", log.output, log.sink, log.packages) as spark:
         from changewire.engines.spark.merge.rebuild import rebuild
 
         place = log_of(log.output, log.sink)
         return rebuild(spark, place, tables=tables, where=where, deletes=deletes, **log.tables)
 
-    return _in_spark("the rebuild failed", log.output, log.sink, log.packages, rebuild)
 
-
-def _in_spark(
-    what: str, output: str, sink: str, packages: str | None, job: Callable[[SparkSession], T]
-) -> T:
-    """Return what a job returns that gets a session; what Spark raises becomes a `JobError`."""
+@contextmanager
+def _session(
+    what: str, output: str, sink: str, packages: str | None
+) -> Generator[SparkSession, None, None]:
+    """Give a session; what Spark raises with it becomes a `JobError`."""
     choose_engine("spark", [])
     from changewire.engines.spark.run_stream import settings
     from changewire.engines.spark.session import session
 
     with spark_errors(what, output, {}):
-        return job(session(settings(packages, sink, output)))
+        yield session(settings(packages, sink, output))

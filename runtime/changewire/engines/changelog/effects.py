@@ -71,7 +71,7 @@ def effects_in(changes: Iterable[Row]) -> Iterator[Effect]:
     """Yield what changes do to rows, the images of an update among them together."""
     updates: dict[Update, Images] = {}
     for row in changes:
-        update, effects = update_of(row), _effects(row)
+        update, effects = update_of(row), effects_of(row)
         if update is not None:
             updates.setdefault(update, Images()).add(row, effects)
         if not is_before(row):
@@ -79,7 +79,7 @@ def effects_in(changes: Iterable[Row]) -> Iterator[Effect]:
     for images in updates.values():
         for rows in images.gone().values() if images.has_moved else ():
             for row in rows:
-                yield from _effects(row)[-1:]
+                yield from effects_of(row)[-1:]
 
 
 def is_before(row: Row) -> bool:
@@ -100,15 +100,7 @@ def update_of(row: Row) -> Update | None:
     return Source(**{name: row["source"][name] for name in NAMES}), sequence["major"]
 
 
-def images_of(rows: Iterable[Row]) -> Images:
-    """Return the images of one update."""
-    found = Images()
-    for row in rows:
-        found.add(row, _effects(row))
-    return found
-
-
-def _effects(row: Row) -> list[Effect]:
+def effects_of(row: Row) -> list[Effect]:
     """Return what a change does by itself."""
     if row["key"] is None or row["op"] not in CHANGE_OPS:
         return []

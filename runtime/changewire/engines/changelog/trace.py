@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from changewire.engines.changelog.effects import Update, images_of, is_before, update_of
+from changewire.engines.changelog.effects import Images, effects_of, is_before, update_of
 from changewire.engines.changelog.keys import Wanted, parsed
 from changewire.engines.changelog.logged import (
     MESSAGE,
@@ -180,14 +180,14 @@ def _time(microseconds: int | None) -> datetime | None:
 def _befores(log: LogRows, changes: Iterable[Row]) -> dict[ChangePosition, BeforeImage]:
     """Return what before images do that came alone, by all images of their updates."""
     found = [update_of(row) for row in changes if is_before(row)]
-    updates: dict[Update, list[Row]] = {one: [] for one in found if one is not None}
+    updates = {one: Images() for one in found if one is not None}
     if not updates:
         return {}
     for row in accepted(_updates(log, {major for _, major in updates})).changes:
         if (update := update_of(row)) in updates:
-            updates[update].append(row)
+            updates[update].add(row, effects_of(row))
     befores: dict[ChangePosition, BeforeImage] = {}
-    for images in map(images_of, updates.values()):
+    for images in updates.values():
         what: BeforeImage = "moved" if images.has_moved else "waits"
         befores |= {position_in(row): what for rows in images.gone().values() for row in rows}
     return befores
