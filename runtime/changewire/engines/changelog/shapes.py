@@ -137,18 +137,22 @@ class TypedRows(JsonRows):
 
     def fitted(self, keys: Sequence[str], afters: Sequence[str | None]) -> FittedRows:
         """Return the rows of changes; their keys are written anew from their columns."""
+        found = self._built(keys, afters)
+        parts = [found.rows.field(name) for name in self.keys]
+        named = pa.StructArray.from_arrays(parts, self.keys).to_pylist(maps_as_pydicts="strict")
+        pairs = zip(named, found.failures, strict=True)
+        texts = [None if why is not None else self.key_of(row) for row, why in pairs]
+        return found._replace(keys=texts)
+
+    def _built(self, keys: Sequence[str], afters: Sequence[str | None]) -> FittedRows:
         each = [
             fitted.fitted_texts(*texts, *self._cells) for texts in zip(keys, afters, strict=True)
         ]
         failures = [one.failure for one in each]
-        kind = pa.struct([*without_metadata(self.schema)])
         rows = [{**(one.content or {}), **(one.named or {})} for one in each]
-        found = fitted.built(rows, kind, failures, fitted.STEP)
-        named = pa.StructArray.from_arrays([found.field(n) for n in self.keys], self.keys)
-        pairs = zip(named.to_pylist(maps_as_pydicts="strict"), failures, strict=True)
-        made = [None if why is not None else self.key_of(row) for row, why in pairs]
+        found = fitted.built(rows, self._type, failures, fitted.STEP)
         rounded = sum(one.leniencies.count(ROUNDED_NUMBER) for one in each)
-        return FittedRows(made, found, failures, rounded)
+        return FittedRows(keys, found, failures, rounded)
 
     def key_of(self, row: Mapping[str, Any]) -> str:
         """Return the text of the key of a row of the table."""
@@ -179,12 +183,16 @@ class TypedRows(JsonRows):
             yield {**one, GROUP: found.key}
 
     def _rows(self, effects: Sequence[Effect]) -> list[dict[str, Any]]:
-        found = self.fitted([one["key"] for one in effects], [one["after"] for one in effects])
+        found = self._built([one["key"] for one in effects], [one["after"] for one in effects])
         for one, why in zip(effects, found.failures, strict=True):
             if why is not None:
                 raise _misfit(one, why)
         rows: list[dict[str, Any]] = found.rows.to_pylist(maps_as_pydicts="strict")
         return rows
+
+    @cached_property
+    def _type(self) -> pa.DataType:
+        return pa.struct([*without_metadata(self.schema)])
 
     @cached_property
     def _cells(self) -> tuple[Cells, Cells]:

@@ -126,6 +126,15 @@ def check_folder(folder: str) -> None:
         raise FramingError(folder, None, reason)
 
 
+def file_system(path: str) -> Any:
+    """Return what Arrow reads the files in a local folder by.
+
+    Its threads would call a file system of Python's, and one that does so while the interpreter
+    ends aborts the process.
+    """
+    return pyarrow.fs.SubTreeFileSystem(path, pyarrow.fs.LocalFileSystem())
+
+
 def _delta(path: str) -> Any:
     try:
         from deltalake import DeltaTable
@@ -144,10 +153,7 @@ def _delta(path: str) -> Any:
             schemas = [ds.dataset(file).schema for file in files]
             widest = pa.unify_schemas(schemas, promote_options="permissive")
             return ds.dataset(files, widest)
-        # Arrow reads the files by itself: its threads would call a file system of Python's, and one
-        # that does so while the interpreter ends aborts the process.
-        system = pyarrow.fs.SubTreeFileSystem(path, pyarrow.fs.LocalFileSystem())
-        return table.to_pyarrow_dataset(filesystem=system)
+        return table.to_pyarrow_dataset(filesystem=file_system(path))
     except DeltaError as error:
         reason = f"it cannot be read without Spark ({error})"
         raise FramingError(path, None, reason) from error

@@ -15,6 +15,7 @@ import pyarrow.dataset as ds
 from deltalake import CommitProperties, DeltaTable, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError
 
+from changewire.engines.changelog.source import file_system
 from changewire.engines.errors import OutputError
 from changewire.engines.retries import WriteConflictError
 from changewire.engines.typed.json_types import StructJson, sql_name, struct_json
@@ -66,10 +67,11 @@ def reported(path: str) -> Generator[None, None, None]:
         raise OutputError(f"{path}: delta-rs cannot do it ({reason})") from error
 
 
-def dataset_of(table: DeltaTable, files: str | None = None) -> Any:
+def dataset_of(path: str, table: DeltaTable, files: str | None = None) -> Any:
     """Return a table as a dataset of Arrow; `files` in SQL leaves out files by statistics."""
-    with reported(table.table_uri):
-        data: Any = table.to_pyarrow_dataset(file_pruning_predicate=files)
+    system = None if _SCHEME in path else file_system(path)
+    with reported(path):
+        data: Any = table.to_pyarrow_dataset(filesystem=system, file_pruning_predicate=files)
     if table.metadata().partition_columns:
         return data
     parts = [data.format.make_fragment(one.path, data.filesystem) for one in data.get_fragments()]

@@ -91,7 +91,9 @@ class LocalLog:
     ) -> Iterator[pa.Table]:
         """Yield rows by batches; the arguments are those of `tables_in` and `dataset_of`."""
         if self._table is not None:
-            yield from delta.tables_in(delta.dataset_of(self._table, files), where, columns, near)
+            yield from delta.tables_in(
+                delta.dataset_of(self.path, self._table, files), where, columns, near
+            )
 
     def unmerged(self) -> Iterator[pa.Table]:
         """Yield the rows beyond the version that the tables have, by batches.
@@ -108,7 +110,7 @@ class LocalLog:
             with suppress(DeltaError, OSError):
                 before = DeltaTable(self.path, version=self.merged)
                 old = {*map(posixpath.basename, before.file_uris())}
-        data = delta.dataset_of(table)
+        data = delta.dataset_of(self.path, table)
         # No other file of a table has the name of one.
         parts = [one for one in data.get_fragments() if posixpath.basename(one.path) not in old]
         new = ds.FileSystemDataset(parts, data.schema, data.format, data.filesystem)

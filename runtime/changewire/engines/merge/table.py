@@ -67,7 +67,9 @@ class LocalTable:
             for name in keys.column_names:
                 where &= ds.field(name).isin(pc.unique(keys[name]))
         near = ds.field(COLUMN, "columns").is_valid() if are_patched else None
-        for part in delta.tables_in(delta.dataset_of(self.table, files), where, near=near):
+        for part in delta.tables_in(
+            delta.dataset_of(self._name, self.table, files), where, near=near
+        ):
             yield from part.to_pylist(maps_as_pydicts="strict")
 
     def merge(

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pyarrow.fs
 import pytest
 from deltalake import DeltaTable
 from tests.runtime.engines.merge.messages import message, records
@@ -267,6 +268,16 @@ def test_a_run_begins_with_few_columns_of_its_log(
     assert parts[0].nbytes < 1000
     late = placed(change(key=1, sequence=6, a=1), change(key=2, sequence=6), start=9)
     assert run.apply(told(records_of(late)), "auto", 10).tables == {"inserted": 1}
+
+
+def test_threads_of_arrow_call_no_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that calls a file system of Python's as the interpreter ends aborts the process."""
+    lake, calls = Lake(tmp_path), list[object]()
+    lake.apply_records(messages())
+    monkeypatch.setattr(pyarrow.fs, "PyFileSystem", calls.append)
+    again = records(message("UPDATE_AFTER", 30, {"id": 2}, table="T"), start=50)
+    assert lake.apply_records(again).tables == {"updated": 1}
+    assert calls == []
 
 
 def test_a_log_of_other_columns_is_refused(tmp_path: Path) -> None:
