@@ -35,17 +35,10 @@ class JobError(Exception):
 def choose_engine(engine: str, inputs: Sequence[str]) -> tuple[str, str | None]:
     """Return the engine to run, and a sentence if ``auto`` does not take Spark.
 
-    Args:
-        engine: The engine that is asked for.
-        inputs: Files; none for topics, which only Spark reads.
-
-    Raises:
-        JobError: Spark is asked for and cannot run.
-        ValueError: There is no such engine.
+    No inputs are those of topics, which only Spark reads.
     """
     if engine not in ENGINES:
-        text = f"no engine {engine!r}; there are: {', '.join(ENGINES)}"
-        raise ValueError(text)
+        raise ValueError(f"no engine {engine!r}; there are: {', '.join(ENGINES)}")
     if engine == "python":
         return "python", None
     lack = "Spark cannot read standard input" if "-" in inputs else missing_for_spark()
@@ -94,16 +87,11 @@ def java_version() -> int | None:
 
 
 def files_of(inputs: Sequence[str]) -> list[str]:
-    """Return the files that inputs stand for, each once, by the paths that the log knows them by.
-
-    Raises:
-        FramingError: There is no such file, or its name is not UTF-8.
-    """
+    """Return the files of inputs, each once, by the paths that the log knows them by."""
     files = expand(inputs)
     for file in files:
         if file != file.encode("utf-8", "replace").decode():
-            reason = "the name of the file is not UTF-8; rename it"
-            raise FramingError(file, None, reason)
+            raise FramingError(file, None, "the name of the file is not UTF-8; rename it")
     absolute = (file if file == "-" else os.path.abspath(file) for file in files)  # noqa: PTH100 - no links
     return [*dict.fromkeys(absolute)]
 
@@ -143,11 +131,7 @@ def declared_rows(files: Sequence[str], decode_options: DecodeOptions, shape: st
 
 
 def check_rows(rows: Any, decode_options: DecodeOptions) -> None:
-    """Reject what no rows of the outputs can be.
-
-    Raises:
-        ImportError: `rows` is a JSON Schema, and the extra ``codegen`` is not installed.
-    """
+    """Reject what no rows of the outputs can be."""
     if isinstance(rows, str) and rows == "json":
         return
     from changewire.engines.typed.rows import decoder_of

@@ -19,6 +19,7 @@ from changewire.jobs.checks import (
     declared_rows,
     files_of,
 )
+from changewire.jobs.topics import reported, spark_errors
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -103,8 +104,6 @@ def run_files(
     notice: Callable[[str], None] | None = None,
 ) -> Outcome:
     """Append what files hold to a Parquet log, as `run` does."""
-    from changewire.jobs.reported import reported
-
     files = files_of(inputs)
     check_output(Path(output), files)
     if isinstance(rows, str) and rows == "embedded":
@@ -114,11 +113,23 @@ def run_files(
     if why and notice is not None:
         notice(why)
     log = log_of(str(Path(output).absolute()), "parquet")
-    how = {"decode_options": decode_options, "rows": rows, "shape": shape}
+    how: dict[str, Any] = {
+        "decode_options": decode_options,
+        "rows": rows,
+        "shape": shape,
+        "show_values": show_values,
+    }
     if chosen == "spark":
-        outcome = _in_spark(files, log, output, how, show_values=show_values)
+        with spark_errors("the run failed", output, {}, show_values=show_values):
+            outcome = _in_spark(files, log, how)
     else:
-        outcome = _in_python(files, log, how, show_values=show_values, progress=progress)
+        from changewire.engines import python
+        from changewire.engines.errors import OutputError
+
+        try:
+            outcome = python.run(files, log, **how, progress=progress)
+        except OutputError as error:
+            raise JobError(str(error)) from None
     return reported(outcome, output=output, inputs=inputs)
 
 
@@ -134,29 +145,12 @@ def merge_files(
 ) -> Outcome:
     """Append what files hold to a log of Delta, merge it into tables, and write a report.
 
-    The inputs and the output are those of `run`; `changewire.delta.apply_changes` says what tables
-    and log hold.
-
-    Args:
-        inputs: Files or folders.
-        output: Local folder for the log and the report.
-        decode_options: The format of the messages, and what they do not say themselves.
-        table_options: Which tables changes are merged into.
-        shape: Shape of the files.
-        show_values: Whether the report's first dead letters show the start of their values.
-        progress: Called after each batch with the number of messages so far.
-
-    Raises:
-        FramingError: An input cannot be read.
-        JobError: An argument, the log or a table does not fit, a batch has too many dead letters,
-            or other writers kept changing a table.
-        ConservationError: The decoded rows do not add up.
-        ImportError: A library is missing; its extra is ``cli`` or ``delta``.
+    The arguments are those of `run`, with the tables that changes are merged into, and how many
+    dead letters a batch may have; `changewire.delta.apply_changes` says what tables and log hold.
     """
     from changewire.delta import StreamError  # says which library is missing
     from changewire.engines.merge.apply import BATCH_SIZE, Run
     from changewire.engines.merge.options import local_options
-    from changewire.jobs.reported import reported
 
     files = files_of(inputs)
     check_output(Path(output), files)
@@ -170,45 +164,13 @@ def merge_files(
     return reported(outcome, output=output, inputs=inputs)
 
 
-def _in_python(
-    files: Sequence[str],
-    log: str,
-    how: Mapping[str, Any],
-    *,
-    show_values: bool,
-    progress: Callable[[int], None] | None,
-) -> Outcome:
-    """Run the engine without Spark."""
-    from changewire.engines import python
-    from changewire.engines.errors import OutputError
-
-    try:
-        return python.run(files, log, **how, show_values=show_values, progress=progress)
-    except OutputError as error:
-        raise JobError(str(error)) from None
-
-
-def _in_spark(
-    files: Sequence[str],
-    log: str,
-    output: str,
-    how: Mapping[str, Any],
-    *,
-    show_values: bool,
-) -> Outcome:
-    """Run the Spark engine; what a worker cannot read is a `FramingError` here as well.
-
-    The traceback of a failure is written to the output.
-    """
-    from changewire.engines.errors import OutputError
+def _in_spark(files: Sequence[str], log: str, how: Mapping[str, Any]) -> Outcome:
+    """Run the Spark engine; what a worker cannot read is a `FramingError` here as well."""
     from changewire.engines.spark import run as engine
-    from changewire.engines.spark.failure import failure
     from changewire.engines.spark.raised import RAISED
 
     try:
-        return engine.run(files, log, **how, show_values=show_values)
-    except OutputError as error:
-        raise JobError(str(error)) from None
+        return engine.run(files, log, **how)
     except RAISED as error:
         # Spark hands on no exception of a worker, only its traceback as text.
         for file in files:
@@ -218,5 +180,4 @@ def _in_spark(
             if found:
                 number = int(found[1]) if found[1] else None
                 raise FramingError(file, number, found[2]) from error
-        text = failure("the run failed", error, output, {}, show_values=show_values)
-        raise JobError(text) from None
+        raise

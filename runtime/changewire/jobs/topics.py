@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
-from changewire.changes.decode_options import DecodeOptions
+from changewire.changes.decode_options import AUTO, DecodeOptions
 from changewire.engines.options import StreamOptions, TableOptions, log_of
 from changewire.engines.outcome import Outcome
 from changewire.jobs.checks import JobError, check_folder, choose_engine
@@ -22,23 +23,10 @@ def run_topics(
 ) -> Outcome:
     """Append what Kafka topics hold by now to a Parquet log, and write a report beside it.
 
-    The session is a local one unless there is one. The output is that of `changewire.job.run`.
-
-    Args:
-        options: Options of Spark's Kafka source, as `changewire.spark.read_kafka` takes them.
-        output: Local folder for the log and the report.
-        decode_options: The format of the messages, and what they do not say themselves.
-        packages: Maven coordinates of Spark's Kafka connector, for a session that is started.
-        show_values: Whether the report's first dead letters show the start of their values.
-
-    Raises:
-        JobError: Spark cannot run or cannot read the topics, an option is wrong, the read failed,
-            whose traceback is then in ``failure.txt`` in the output, or the log has other columns.
-        ConservationError: The decoded rows do not add up.
-        ImportError: A library is missing; its extra is ``cli``, ``spark`` or ``digest``.
+    The session is a local one unless there is one. The output is that of `changewire.job.run`, and
+    the options are those that `changewire.spark.read_kafka` takes. `packages` are Maven coordinates
+    of Spark's connectors, for a session that is started.
     """
-    from changewire.jobs.reported import reported
-
     check_folder(Path(output))
     choose_engine("spark", [])
     from changewire.engines.spark.run import run_kafka
@@ -69,25 +57,9 @@ def stream_topics(
     The report holds what this run committed; the next run with the same checkpoint resumes behind
     it. SIGINT and SIGTERM end the query after the batch that it is at.
 
-    Args:
-        options: Options of Spark's Kafka source, as `changewire.spark.read_kafka` takes them.
-        output: Local folder for tables and report.
-        decode_options: The format of the messages, and what they do not say themselves.
-        stream_options: How the stream is written. Its listener's ``notice`` and ``metrics`` get a
-            line for each batch that was committed.
-        table_options: Which tables changes are applied to; None if they are only logged.
-        packages: Maven coordinates of Spark's connectors, for a session that is started.
-        show_values: Whether the report's first dead letters show the start of their values.
-
-    Raises:
-        JobError: Spark cannot run or cannot read the topics, checkpoint or output do not fit, a
-            batch has too many dead letters, or the query failed; its text holds no secret. The
-            traceback of a query that failed is in ``failure.txt`` in the output.
-        ConservationError: The rows of a batch do not add up.
-        ImportError: A library is missing; its extra is ``cli``, ``spark`` or ``digest``.
+    The other arguments are those of `run_topics`. The listener's ``notice`` and ``metrics`` get a
+    line for each batch that was committed. The text of an error holds no secret.
     """
-    from changewire.report.write import write
-
     check_folder(Path(output))
     choose_engine("spark", [])
     from changewire.engines.spark.run_stream import run_stream
@@ -102,7 +74,26 @@ def stream_topics(
             packages=packages,
             show_values=show_values,
         )
-    Path(output).mkdir(parents=True, exist_ok=True)
+    return _written(outcome)
+
+
+def reported(outcome: Outcome, *, output: str, inputs: Sequence[str] | None = None) -> Outcome:
+    """Write the report of a run to a folder, and return its outcome with all that it says.
+
+    The inputs are told as they were named; None keeps those of the outcome.
+    """
+    from changewire.engines.look_alikes import look_alikes
+
+    names = list(outcome.inputs if inputs is None else inputs)
+    is_asked = outcome.counts.dead_letters and outcome.format != AUTO
+    alikes = look_alikes(Path(outcome.output), outcome.format) if is_asked else None
+    return _written(replace(outcome, inputs=names, output=output, look_alikes=alikes))
+
+
+def _written(outcome: Outcome) -> Outcome:
+    from changewire.report.write import write
+
+    Path(outcome.output).mkdir(parents=True, exist_ok=True)
     write(outcome)
     return outcome
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from changewire.engines.python.parquet import GROUP_BYTES, GROUP_ROWS, OutputFile
+from changewire.engines.python.log import GROUP_BYTES, GROUP_ROWS, OutputFile
 
 
 def sizes(path: Path, batches: list[pa.RecordBatch]) -> list[int]:

@@ -22,6 +22,14 @@ from changewire_messages.change import Change
 SPANS: Final = frozenset({"valid_from", "valid_to", "is_current", "op", "_changewire"})
 """Columns of versions beside those of their rows."""
 
+LINES = [
+    b'{"msg": "write", "key": ["shop", "users", "YWJjZGVmZ2hpamtsbW5vcHFyc3Q=", "u-17"],'
+    b' "gen": %d, "exp": 0, "lut": %d, "bins": [{"name": "age", "type": "int", "value": %d}]}'
+    % numbers
+    for numbers in [(4, 1617167159548, 41), (5, 1617167160000, 42), (4, 1617167159548, 41)]
+]
+"""Messages of Aerospike: a write of a row, a later one, and the first once more."""
+
 
 def log_of(*attempts: Sequence[PositionedChange]) -> pa.Table:
     """Return changes as a log has them, those of each later argument as replayed once more."""

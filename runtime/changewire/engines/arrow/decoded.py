@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, NamedTuple
 
@@ -88,13 +89,7 @@ class Streams:
         *,
         is_lasting: bool,
     ) -> None:
-        """Remember what is decoded, and how.
-
-        Args:
-            messages: Yields batches with columns of `layout.INPUT_COLUMNS`.
-            decoder: Makes rows of them.
-            is_lasting: Whether the messages can be read more than once.
-        """
+        """Remember the batches of messages, which may be read once only, and what decodes them."""
         self._messages = messages
         self._decoder = decoder
         self._can_be_read = True
@@ -114,18 +109,16 @@ class Streams:
     def _known_counts(self) -> Any:
         """Return the counts of the last reading that came to its end; without one, read."""
         if self._counts is None:
-            for _ in self._decoded():
-                pass
+            deque(self._decoded(), maxlen=0)
         return self._counts
 
     def _tables(self) -> list[pa.Table]:
         """Return the rows of each kind, in the order of the outputs, from one reading."""
-        kinds = self._decoder.outputs.values()
-        found: dict[str, list[pa.RecordBatch]] = {kind: [] for kind in kinds}
+        found: dict[str, list[pa.RecordBatch]] = {k: [] for k in self._decoder.outputs.values()}
         for rows in self._decoded():
-            for kind in kinds:
-                found[kind].append(output_of(rows, kind))
-        return [pa.Table.from_batches(found[kind], self._of_kind(kind).schema) for kind in kinds]
+            for kind, parts in found.items():
+                parts.append(output_of(rows, kind))
+        return [pa.Table.from_batches(each, self._of_kind(k).schema) for k, each in found.items()]
 
     def _of_kind(self, kind: str) -> Stream:
         def chosen() -> Iterator[pa.RecordBatch]:

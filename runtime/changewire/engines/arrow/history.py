@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
 
 import pyarrow as pa
 
+from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.changelog.effects import effects_in
 from changewire.engines.changelog.logged import table_log, truncates_of
-from changewire.engines.changelog.shapes import Shape, shape_of
+from changewire.engines.changelog.shapes import JsonRows, Shape, TypedRows, keys_of
 from changewire.engines.changelog.source import ChangeLog, LogRows
-from changewire.engines.changelog.versions import Newest, Versions, by_key
+from changewire.engines.changelog.versions import Newest, Truncates, Versions, by_key
 from changewire.engines.typed.rows import typed_columns
 from changewire.engines.typed.schemas import RowsAs, options_of_log
 from changewire.tables.version_rows import VersionNames, check_names
@@ -64,12 +65,11 @@ def history(
             JSON Schema, and the extra ``codegen`` is not installed.
     """
     check_names(names)
-    row = _row_of(rows, format, keys, families)
-
-    def made(shape: Shape, truncates: Sequence[Any]) -> Versions:
-        return Versions(shape, truncates, names)
-
-    return _made(log, table, row, keys, made, apply_as_truncates=apply_as_truncates)
+    decode_options = options_of_log(format, keys, families)
+    make = partial(Versions, names=names)
+    return _made(
+        log, table, rows, keys, decode_options, make, apply_as_truncates=apply_as_truncates
+    )
 
 
 def current(
@@ -106,29 +106,26 @@ def current(
         FramingError: The folder cannot be read.
         ImportError: As for `history`.
     """
-    row = _row_of(rows, format, keys, families)
-    return _made(log, table, row, keys, Newest, apply_as_truncates=apply_as_truncates)
-
-
-def _row_of(
-    rows: RowsAs, format: str | None, keys: Sequence[str] | None, families: Sequence[str] | None
-) -> pa.Schema | None:
-    """Return the columns of rows of a type; None for JSON text."""
     decode_options = options_of_log(format, keys, families)
-    is_json = isinstance(rows, str) and rows == "json"
-    return None if is_json else typed_columns(rows, decode_options)
+    return _made(
+        log, table, rows, keys, decode_options, Newest, apply_as_truncates=apply_as_truncates
+    )
 
 
-def _made(
+def _made(  # noqa: PLR0917 - how rows are given, and what is made of them
     log: ChangeLog,
     table: str,
-    row: pa.Schema | None,
+    rows: RowsAs,
     keys: Sequence[str] | None,
-    make: Callable[[Shape, Sequence[Any]], Versions | Newest],
+    decode_options: DecodeOptions | None,
+    make: Callable[[Shape, Truncates], Versions | Newest],
     *,
     apply_as_truncates: bool,
 ) -> pa.Table:
+    is_json = isinstance(rows, str) and rows == "json"
+    row = None if is_json else typed_columns(rows, decode_options)
     found = table_log(LogRows(log), table)
+    known = (one["key"] for one in found.changes)
+    shape = JsonRows() if row is None else TypedRows(row, keys or keys_of(known))
     truncates = truncates_of(found.truncates) if apply_as_truncates else []
-    shape = shape_of(row, keys, found.changes)
     return by_key(effects_in(found.changes), make(shape, truncates))

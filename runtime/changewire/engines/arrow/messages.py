@@ -40,15 +40,7 @@ and messages, as bytes, as None for a record without value, or as `changewire.fr
 
 
 def opener(messages: Messages, shape: str) -> tuple[Callable[[], Iterator[pa.RecordBatch]], bool]:
-    """Return what yields the batches of messages, and whether it can do so again.
-
-    Args:
-        messages: The messages.
-        shape: Shape of files, see `changewire.framing.SHAPES`.
-
-    Raises:
-        TypeError: They are nothing that can be read.
-    """
+    """Return what yields the batches of messages, and whether it can do so again."""
     if isinstance(messages, ArrowStream):
         is_lasting = not isinstance(messages, pa.RecordBatchReader)
         return lambda: _of_table(messages), is_lasting
@@ -61,12 +53,7 @@ def opener(messages: Messages, shape: str) -> tuple[Callable[[], Iterator[pa.Rec
 
 
 def _records(items: Iterable[Any], shape: str) -> Iterator[Record | Lines]:
-    """Yield the records of files and messages; messages without a place are numbered.
-
-    Raises:
-        FramingError: A file cannot be read.
-        TypeError: An item is neither.
-    """
+    """Yield the records of files and messages; messages without a place are numbered."""
     for number, item in enumerate(items):
         if isinstance(item, Record):
             yield item
@@ -80,34 +67,26 @@ def _records(items: Iterable[Any], shape: str) -> Iterator[Record | Lines]:
 
 
 def _of_table(table: ArrowStream) -> Iterator[pa.RecordBatch]:
-    """Yield the columns of a table that are decoded, in short batches.
-
-    Raises:
-        TypeError: There is no binary or string column ``value``, or another one does not fit.
-    """
+    """Yield the columns of a table that are decoded, in short batches."""
     for batch in pa.RecordBatchReader.from_stream(table):
+        names = [name for name in INPUT_COLUMNS if name in batch.schema.names]
+        if "value" not in names:
+            raise TypeError("expected a binary or string column 'value'")
         for start in range(0, len(batch), BATCH_ROWS):
-            yield _conformed(batch.slice(start, BATCH_ROWS))
+            part = batch.slice(start, BATCH_ROWS)
+            yield pa.RecordBatch.from_pydict({n: _conformed(n, part.column(n)) for n in names})
 
 
-def _conformed(batch: pa.RecordBatch) -> pa.RecordBatch:
-    found: dict[str, pa.Array] = {}
-    for name, kind in INPUT_COLUMNS.items():
-        if name not in batch.schema.names:
-            continue
-        try:
-            found[name] = _times(batch.column(name), kind).cast(kind)
-        except pa.ArrowException as error:
-            there = batch.schema.field(name).type
-            raise TypeError(f"the column {name!r} is {there}; it must be {kind}") from error
-    if "value" not in found:
-        raise TypeError("expected a binary or string column 'value'")
-    return pa.RecordBatch.from_pydict(found)
+def _conformed(name: str, column: pa.Array) -> pa.Array:
+    """Return a column of the type that is decoded.
 
-
-def _times(column: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Return integers as the milliseconds that clients of Kafka give, -1 if there is no time."""
-    if not (pa.types.is_timestamp(kind) and pa.types.is_integer(column.type)):
-        return column
-    milliseconds = column.cast(pa.int64()).cast(pa.timestamp("ms", "UTC"))
-    return pc.if_else(pc.equal(column, _NO_TIME), None, milliseconds)
+    Times may be integers: the milliseconds that clients of Kafka give, -1 if there is no time.
+    """
+    kind = INPUT_COLUMNS[name]
+    try:
+        if pa.types.is_timestamp(kind) and pa.types.is_integer(column.type):
+            milliseconds = column.cast(pa.int64()).cast(pa.timestamp("ms", "UTC"))
+            return pc.if_else(pc.equal(column, _NO_TIME), None, milliseconds).cast(kind)
+        return column.cast(kind)
+    except pa.ArrowException as error:
+        raise TypeError(f"the column {name!r} is {column.type}; it must be {kind}") from error

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
+from typing import Any
+
 import pyarrow as pa
 
-from changewire.engines.changelog.open import open_letters, open_refusals
-from changewire.engines.changelog.source import ChangeLog, LogRows
+from changewire.engines.changelog.logged import place_of
+from changewire.engines.changelog.source import KIND, ChangeLog, LogRows
+from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, MESSAGE
+from changewire.engines.log import ATTEMPT, ELEMENT_PLACE, REFUSED
 
 
 def dead_letters(log: ChangeLog) -> pa.Table:
@@ -25,7 +30,8 @@ def dead_letters(log: ChangeLog) -> pa.Table:
         FramingError: The folder cannot be read.
         ImportError: It is a Delta table, and the extra ``delta`` is not installed.
     """
-    return open_letters(LogRows(log))
+    kinds = (CHANGE, CONTROL, MESSAGE)
+    return _open(LogRows(log), DEAD_LETTER, kinds, lambda _other, _attempt: True)
 
 
 def refused(log: ChangeLog) -> pa.Table:
@@ -45,4 +51,23 @@ def refused(log: ChangeLog) -> pa.Table:
         FramingError: The folder cannot be read.
         ImportError: It is a Delta table, and the extra ``delta`` is not installed.
     """
-    return open_refusals(LogRows(log))
+    return _open(LogRows(log), REFUSED, (CHANGE,), lambda other, attempt: other > attempt)
+
+
+def _open(
+    log: LogRows, kind: str, others: Collection[str], closes: Callable[[int, int], bool]
+) -> pa.Table:
+    """Return the newest row of a kind at each place that no other row closes."""
+    place = [*ELEMENT_PLACE, ATTEMPT]
+    log.check(KIND, *place)
+    found = pa.Table.from_batches(log.batches((kind,)), log.schema)
+    newest: dict[Any, tuple[int, int]] = {}
+    for number, row in enumerate(found.select(place).to_pylist()):
+        at = place_of(row)
+        newest[at] = max((row[ATTEMPT], -number), newest.get(at, (-1, 0)))
+    for batch in log.batches(others, place) if newest else ():
+        for row in batch.select(place).to_pylist():
+            at = place_of(row)
+            if at in newest and closes(row[ATTEMPT], newest[at][0]):
+                del newest[at]
+    return found.take(pa.array(sorted(-number for _, number in newest.values()), pa.int64()))

@@ -1,21 +1,8 @@
 """Logs and tables, read where they are, without Spark."""
 
-from __future__ import annotations
-
-from changewire.engines.changelog.find import Found, find
-from changewire.engines.changelog.keys import Wanted, wanted_key, wanted_of
+from changewire.engines.changelog.keys import wanted_of
 from changewire.engines.changelog.source import LogRows
-from changewire.engines.changelog.target import StoredRow, Verdict, stored_row, verdict
+from changewire.engines.changelog.target import Verdict, stored_row, verdict
+from changewire.engines.changelog.trace import Found, find
 
-__all__ = [
-    "Found",
-    "LogRows",
-    "StoredRow",
-    "Verdict",
-    "Wanted",
-    "find",
-    "stored_row",
-    "verdict",
-    "wanted_key",
-    "wanted_of",
-]
+__all__ = ["Found", "LogRows", "Verdict", "find", "stored_row", "verdict", "wanted_of"]

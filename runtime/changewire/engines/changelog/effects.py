@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -15,13 +16,14 @@ from changewire.engines.logged_effects import effects_of_logged
 from changewire.tables.mutations import DELETE
 from changewire.tables.order import position_in
 from changewire.tables.routing import NAMES
+from changewire_messages.change import Source
 from changewire_messages.tables.arrow import ROW_MUTATION
 
 Effect: TypeAlias = dict[str, Any]
 """What a change does to one row, by the columns `EFFECT`."""
 
-Update: TypeAlias = tuple[Any, ...]
-"""Names of a source, and the first number of the sequence of an update."""
+Update: TypeAlias = tuple[Source, int]
+"""Source and first number of the sequence of an update."""
 
 EFFECT: Final = pa.schema(
     [
@@ -37,25 +39,47 @@ EFFECT: Final = pa.schema(
 )
 
 
-def effects_in(changes: Iterable[Row]) -> Iterator[Effect]:
-    """Yield what changes do to rows.
+@dataclass
+class Images:
+    """The images of one update that came as two messages.
 
-    A before image that came alone deletes its key if the after image of the same source and
-    sequence is among the changes and has another key. Otherwise it does nothing.
-
-    Raises:
-        OutputError: A row is not a JSON object.
+    A before image says where a row was. Its key is deleted only if the after image of the same
+    source and sequence is known and has another key: if that is lost, the row is where it was.
     """
-    updates: dict[Update, list[Row]] = {}
+
+    befores: dict[str, list[Row]] = field(default_factory=dict)
+    afters: set[str] = field(default_factory=set)
+
+    def add(self, row: Row, effects: list[Effect]) -> None:
+        """Add an image by what it does; a before image of a few columns says nothing."""
+        if effects and row["after"] is None:
+            self.befores.setdefault(effects[-1]["key"], []).append(row)
+        elif effects:
+            self.afters.add(effects[-1]["key"])
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether the row is known to have another key now."""
+        return bool(self.afters - self.befores.keys())
+
+    def gone(self) -> dict[str, list[Row]]:
+        """Return the before images of keys that no after image has."""
+        return {key: rows for key, rows in self.befores.items() if key not in self.afters}
+
+
+def effects_in(changes: Iterable[Row]) -> Iterator[Effect]:
+    """Yield what changes do to rows, the images of an update among them together."""
+    updates: dict[Update, Images] = {}
     for row in changes:
-        update = update_of(row)
+        update, effects = update_of(row), effects_of(row)
         if update is not None:
-            updates.setdefault(update, []).append(row)
+            updates.setdefault(update, Images()).add(row, effects)
         if not is_before(row):
-            yield from _effects(row)
+            yield from effects
     for images in updates.values():
-        for row in moved(images):
-            yield from _effects(row)[-1:]
+        for rows in images.gone().values() if images.has_moved else ():
+            for row in rows:
+                yield from effects_of(row)[-1:]
 
 
 def is_before(row: Row) -> bool:
@@ -73,51 +97,22 @@ def update_of(row: Row) -> Update | None:
     is_after = row["before"] is None and row["after"] is not None and sequence["minor"] == 1
     if not (is_after or is_before(row)):
         return None
-    return (*(row["source"][name] for name in NAMES), sequence["major"])
+    return Source(**{name: row["source"][name] for name in NAMES}), sequence["major"]
 
 
-def moved(images: Iterable[Row]) -> list[Row]:
-    """Return the before images of one update whose key is gone: the row has another one now."""
-    befores, others = images_by_key(images)
-    return [row for rows in befores.values() for row in rows] if others else []
-
-
-def images_by_key(images: Iterable[Row]) -> tuple[dict[str, list[Row]], set[str]]:
-    """Return the before images of one update that no after image has the key of, and other keys.
-
-    The other keys are those of after images alone: where the row has moved to.
-    """
-    befores: dict[str, list[Row]] = {}
-    afters: set[str] = set()
-    for row in images:
-        effects = _effects(row)
-        if not effects:  # a before image of a few columns says nothing
-            continue
-        if is_before(row):
-            befores.setdefault(effects[-1]["key"], []).append(row)
-        else:
-            afters.add(effects[-1]["key"])
-    gone = {key: rows for key, rows in befores.items() if key not in afters}
-    return gone, afters - befores.keys()
-
-
-def _effects(row: Row) -> list[Effect]:
+def effects_of(row: Row) -> list[Effect]:
     """Return what a change does by itself."""
     if row["key"] is None or row["op"] not in CHANGE_OPS:
         return []
     try:
         found = effects_of_logged(row)
     except (ValueError, msgspec.MsgspecError):
-        raise no_object(row) from None
+        text = f"the change at {place_text(row)}: a row is not a JSON object: no log?"
+        raise OutputError(text) from None
     place = {**position_in(row)._asdict(), "op": row["op"], "event_time": row["event_time"]}
     return [
         {**one, **place, "after": None if one["kind"] == DELETE else row["after"]} for one in found
     ]
-
-
-def no_object(row: Row) -> OutputError:
-    """Return the error of a change whose rows are not JSON objects."""
-    return OutputError(f"the change at {place_text(row)}: a row is not a JSON object: no log?")
 
 
 def place_text(row: Row) -> str:

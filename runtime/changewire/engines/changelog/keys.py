@@ -18,12 +18,7 @@ _INEXACT: Final = frozenset({float, Decimal})
 
 
 class Wanted(Struct, frozen=True):
-    """A key that is looked for.
-
-    Attributes:
-        values: For each of its columns the values that are meant.
-        texts: The same as `key_text`.
-    """
+    """A key that is looked for: the values that are meant for each column, and their `key_text`."""
 
     values: Mapping[str, tuple[Any, ...]]
     texts: Mapping[str, frozenset[str]]
@@ -38,11 +33,7 @@ class Wanted(Struct, frozen=True):
 
 
 def parsed(text: str) -> dict[str, Any]:
-    """Return an object of JSON text, such as a row of a change log; its numbers are exact.
-
-    Raises:
-        ValueError: It is no such text.
-    """
+    """Return an object of JSON text, with exact numbers; other text raises a ValueError."""
     try:
         return msgspec.convert(_PARSE(text), dict[str, Any])
     except (*PARSER_ERRORS, msgspec.ValidationError):
@@ -50,14 +41,9 @@ def parsed(text: str) -> dict[str, Any]:
 
 
 def wanted_of(words: Sequence[str]) -> Wanted:
-    """Return the key that a person means.
+    """Return the key that a person means: a JSON object, or ``column=value`` for each column.
 
-    Args:
-        words: A JSON object; or ``column=value`` for each column, where the value may be meant as
-            text or as JSON.
-
-    Raises:
-        ValueError: It is neither.
+    Such a value may be meant as text or as JSON.
     """
     if len(words) == 1 and words[0].lstrip().startswith("{"):
         return wanted_key(parsed(words[0]))
@@ -66,22 +52,24 @@ def wanted_of(words: Sequence[str]) -> Wanted:
         name, equals, text = word.partition("=")
         if not (name and equals):
             raise ValueError("a key is column=value for each of its columns, or a JSON object")
-        found[name] = _readings(text)
+        try:
+            found[name] = (text, _PARSE(text))
+        except PARSER_ERRORS:
+            found[name] = (text,)
     return _wanted(found)
 
 
 def wanted_key(key: Mapping[str, Any]) -> Wanted:
-    """Return the key that these columns are, values as JSON has them.
-
-    Raises:
-        ValueError: There is none.
-    """
+    """Return the key of these columns, values as JSON has them."""
     return _wanted({name: (value,) for name, value in key.items()})
 
 
 def either(key: Mapping[str, Any]) -> Wanted:
     """Return a key whose values may be kept as their text too, as in columns without a type."""
-    return _wanted({name: (value, _text(value)) for name, value in key.items()})
+    texts = {
+        n: v if isinstance(v, str) else msgspec.json.encode(v).decode() for n, v in key.items()
+    }
+    return _wanted({name: (value, texts[name]) for name, value in key.items()})
 
 
 def _wanted(values: Mapping[str, tuple[Any, ...]]) -> Wanted:
@@ -92,14 +80,3 @@ def _wanted(values: Mapping[str, tuple[Any, ...]]) -> Wanted:
         for name, meant in values.items()
     }
     return Wanted(values, texts)
-
-
-def _readings(text: str) -> tuple[Any, ...]:
-    try:
-        return text, _PARSE(text)
-    except PARSER_ERRORS:
-        return (text,)
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

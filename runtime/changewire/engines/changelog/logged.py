@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import reduce
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -38,20 +38,21 @@ LOGGED: Final = pa.schema(
 )
 """Columns of a log that say what its changes do to rows."""
 
-_DEFAULTS: Final[Mapping[str, Any]] = {KIND: CHANGE, ATTEMPT: 0}
+MESSAGE: Final = "message"
+"""Column: why a change is refused."""
+
+_READ: Final = LOGGED.append(pa.field(MESSAGE, pa.string()))
+_DEFAULTS: Final[Mapping[str, Any]] = {KIND: CHANGE, ATTEMPT: 0, MESSAGE: None}
 """Of columns that a table of changes alone may lack."""
 
 _PARTS: Final = ("database", "schema", "table")
 
+Attempts: TypeAlias = dict[Any, int]
+"""The newest attempts of elements that were replayed, by their places."""
+
 
 class TableLog(NamedTuple):
-    """What a log has of one table.
-
-    Attributes:
-        changes: Changes that tables take, each once, as the newest replay decoded it.
-        truncates: Truncates of the table.
-        refused: Rows that say why no table took other changes.
-    """
+    """What a log has of a table: changes that it takes, truncates, and why others are refused."""
 
     changes: list[Row]
     truncates: list[Row]
@@ -59,58 +60,44 @@ class TableLog(NamedTuple):
 
 
 def table_log(log: LogRows, table: str) -> TableLog:
-    """Return what a log has of a table, and of deletes of all tables of its database.
+    """Return what a log has of a table, and of deletes of all tables of its database."""
+    attempts: Attempts = {}
+    found = logged(log, (CHANGE, CONTROL, REFUSED), attempts)
+    return accepted((row for part in found for row in rows_in(_of_table(part, table))), attempts)
 
-    Memory holds it.
 
-    Args:
-        log: The log.
-        table: `dotted` name of the table.
-
-    Raises:
-        OutputError: It is not a log, or one whose rows are not JSON text.
-        FramingError: It cannot be read.
-    """
+def logged(
+    log: LogRows, kinds: Collection[str], attempts: Attempts | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Yield rows of a log with the columns `LOGGED` and `MESSAGE`; `attempts` gets its replays."""
     log.check(*_NEEDED)
-    found = log.batches((CHANGE, CONTROL, REFUSED), LOGGED.names)
-    return accepted(row for batch in found for row in rows_in(of_table(batch, table, log)))
+    for batch in log.batches(kinds, _READ.names):
+        found = batch
+        for name, value in _DEFAULTS.items():
+            if name not in batch.schema.names:
+                column = pa.repeat(pa.scalar(value, _READ.field(name).type), len(batch))
+                found = found.append_column(name, column)
+        try:
+            part = found.select(_READ.names).cast(_READ)
+        except pa.ArrowException as error:
+            raise OutputError(f"{log}: no log with rows as JSON text: {error}") from None
+        if attempts is not None:
+            is_again = pc.and_(pc.greater(part[ATTEMPT], 0), pc.not_equal(part[KIND], REFUSED))
+            for row in part.select([*ELEMENT_PLACE, ATTEMPT]).filter(is_again).to_pylist():
+                place = place_of(row)
+                attempts[place] = max(row[ATTEMPT], attempts.get(place, 0))
+        yield part
 
 
-def of_table(batch: pa.RecordBatch, table: str, log: LogRows) -> pa.RecordBatch:
-    """Return the rows of a table, and the deletes of all tables of its database.
-
-    Args:
-        batch: Columns `LOGGED`, perhaps in other types of text, and others.
-        table: `dotted` name of the table.
-        log: The log, for errors.
-
-    Raises:
-        OutputError: A column is of another type.
-    """
-    batch = conformed(batch, log)
-    source = batch.column("source")
+def _of_table(part: pa.RecordBatch, table: str) -> pa.RecordBatch:
+    """Return the rows of a table, and the deletes of all tables of its database."""
+    source = part.column("source")
     names = table_names(source)
     above = [name for name in pc.unique(names).to_pylist() if table.startswith(f"{name}.")]
     has_no_table = pc.is_null(source.field("table"))
-    is_for_all = pc.and_(pc.equal(batch.column("op"), DELETE), has_no_table)
+    is_for_all = pc.and_(pc.equal(part.column("op"), DELETE), has_no_table)
     is_above = pc.is_in(names, pa.array(above, pa.string()))
-    is_wanted = pc.or_(pc.equal(names, table), pc.and_(is_for_all, is_above))
-    return batch.filter(is_wanted)
-
-
-def conformed(batch: pa.RecordBatch, log: LogRows) -> pa.RecordBatch:
-    """Return rows of a log with the columns `LOGGED`.
-
-    Raises:
-        OutputError: A column is of another type.
-    """
-    for name, value in _DEFAULTS.items():
-        if name not in batch.schema.names:
-            batch = batch.append_column(name, pa.repeat(pa.scalar(value), len(batch)))
-    try:
-        return batch.select(LOGGED.names).cast(LOGGED)
-    except (pa.ArrowException, KeyError) as error:
-        raise OutputError(f"{log}: no log with rows as JSON text: {error}") from None
+    return part.filter(pc.or_(pc.equal(names, table), pc.and_(is_for_all, is_above)))
 
 
 def table_names(sources: Any) -> Any:
@@ -118,45 +105,41 @@ def table_names(sources: Any) -> Any:
     parts = [sources.field(name).cast(pa.string()) for name in _PARTS]
     given = [pc.if_else(pc.equal(part, ""), pa.scalar(None, pa.string()), part) for part in parts]
     # Arrow leaves out a row in which all parts are NULL.
-    are_null = reduce(pc.and_, map(pc.is_null, given))
-    given[0] = pc.if_else(are_null, "", given[0])
+    given[0] = pc.if_else(reduce(pc.and_, map(pc.is_null, given)), "", given[0])
     joined = pc.binary_join_element_wise(*given, ".", null_handling="skip")
     return pc.if_else(pc.equal(joined, ""), NO_TABLE, joined)
 
 
 def rows_in(batch: pa.RecordBatch) -> Iterator[Row]:
-    """Yield the rows of a batch with the columns `LOGGED`."""
+    """Yield the rows of a batch; Python has no times beyond the year 9999."""
     place = batch.schema.get_field_index("event_time")
     times = batch.column(place).cast(TIME).cast(pa.int64())
     yield from batch.set_column(place, "event_time", times).to_pylist()
 
 
-def accepted(rows: Iterable[Row]) -> TableLog:
-    """Return the rows of a log by what they are, each change once."""
-    found: dict[str, dict[Any, Row]] = {CHANGE: {}, TRUNCATE: {}, REFUSED: {}}
-    for number, row in enumerate(rows):
-        is_truncate = row["op"] == TRUNCATE
-        kind = TRUNCATE if row[KIND] == CONTROL and is_truncate else row[KIND]
-        if kind not in found:
-            continue
-        place = place_of(row, number)
-        known = found[kind].get(place)
-        if known is None or row[ATTEMPT] > known[ATTEMPT]:
-            found[kind][place] = row
-    changes, refused = found[CHANGE], found[REFUSED]
-    is_open = {
-        place: row
-        for place, row in refused.items()
-        if place not in changes or row[ATTEMPT] >= changes[place][ATTEMPT]
-    }
-    taken = [row for place, row in changes.items() if place not in is_open]
-    return TableLog(taken, [*found[TRUNCATE].values()], [*is_open.values()])
+def accepted(rows: Iterable[Row], attempts: Mapping[Any, int] | None = None) -> TableLog:
+    """Return the rows of a log by what they are; only the last one of a place counts.
+
+    They may be read while `attempts` is filled, which knows elements that have another table now.
+    """
+    newest: dict[Any, Row] = {}
+    refused: dict[Any, Row] = {}
+    for row in rows:
+        found, place = refused if row[KIND] == REFUSED else newest, place_of(row)
+        if place not in found or row[ATTEMPT] > found[place][ATTEMPT]:
+            found[place] = row
+    last = {place: row[ATTEMPT] for place, row in newest.items()} | {**(attempts or {})}
+    is_open = {place: row for place, row in refused.items() if row[ATTEMPT] >= last.get(place, 0)}
+    valid = {place: row for place, row in newest.items() if row[ATTEMPT] >= last[place]}
+    changes = [row for at, row in valid.items() if row[KIND] == CHANGE and at not in is_open]
+    truncates = [one for one in valid.values() if one[KIND] == CONTROL and one["op"] == TRUNCATE]
+    return TableLog(changes, truncates, [*is_open.values()])
 
 
-def place_of(row: Mapping[str, Any], number: int) -> tuple[Any, ...]:
-    """Return what tells an element from all others: its place, or without any a number of ours."""
+def place_of(row: Mapping[str, Any]) -> Any:
+    """Return what tells an element from all others; one without a place is like no other."""
     place = tuple(row[name] for name in ELEMENT_PLACE)
-    return place if row["offset"] is not None or row["number"] is not None else (number,)
+    return place if row["offset"] is not None or row["number"] is not None else object()
 
 
 def truncates_of(rows: Iterable[Row]) -> list[tuple[Order, ChangeNote]]:

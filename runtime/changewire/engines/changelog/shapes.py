@@ -1,35 +1,28 @@
-"""Rows of one table by their changes: as JSON text, or as columns of a type. They pickle."""
+"""How rows of a table are given: as JSON text, or as columns of a type. Shapes pickle."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 import pyarrow as pa
-from msgspec import UNSET
 from msgspec.structs import replace
 
-from changewire.engines.changelog.effects import EFFECT, Effect, no_object, place_text
+from changewire.changes.connect.reads import ROUNDED_NUMBER
+from changewire.engines.changelog.effects import EFFECT, Effect, place_text
 from changewire.engines.changelog.keys import parsed
-from changewire.engines.changelog.logged import Row
 from changewire.engines.effects import mutation_of
 from changewire.engines.errors import OutputError
-from changewire.engines.json_rows import KEY, ROW, packed, unpacked
-from changewire.engines.typed.fitted import (
-    STEP,
-    Cells,
-    Fitted,
-    built,
-    fitted_texts,
-    key_cells,
-    names_of,
-    row_cells,
-)
+from changewire.engines.json_rows import COMMENTS, KEY, ROW, packed, unpacked
+from changewire.engines.typed import fitted
+from changewire.engines.typed.fitted import Cells
 from changewire.engines.typed.mutations import TypedColumns
 from changewire.engines.typed.types import without_metadata
+from changewire.tables.keys import key_text
 from changewire.tables.mutations import RowMutation
+from changewire.tables.routing import Refusal
 
 GROUP: Final = "group"
 """Column of effects: text that is equal for keys that name one row."""
@@ -37,142 +30,180 @@ GROUP: Final = "group"
 KEYED: Final = EFFECT.append(pa.field(GROUP, pa.string()))
 """Columns of effects with `GROUP`."""
 
+_NO_OBJECT: Final = Refusal("schema-mismatch", "/after", "a row is not a JSON object: no log?")
+
+
+class FittedRows(NamedTuple):
+    """Changes as rows of a table, texts that are equal for equal keys, and what does not fit."""
+
+    keys: Sequence[str | None]
+    rows: pa.StructArray
+    failures: Sequence[Refusal | None]
+    rounded: int = 0
+
 
 class JsonRows:
-    """Rows of JSON text.
+    """Rows of JSON text: the columns ``key`` and ``row``, in tables and in what queries return."""
 
-    Attributes:
-        columns: Columns of rows.
-    """
+    keys: tuple[str, ...] = (KEY,)
+    schema = pa.schema(
+        [pa.field(n, pa.string(), metadata={"comment": COMMENTS[n]}) for n in (KEY, ROW)]
+    )
+    columns = without_metadata(schema)
+    is_typed = False
 
-    columns = pa.schema([(KEY, pa.string()), (ROW, pa.string())])
+    def fitted(self, keys: Sequence[str], afters: Sequence[str | None]) -> FittedRows:
+        """Return the rows of changes, by the texts of their keys and of their rows."""
+        rows: list[str | None] = []
+        failures: list[Refusal | None] = []
+        for key, after in zip(keys, afters, strict=True):
+            row = failure = None
+            try:
+                row = None if after is None else packed(key, unpacked(after))
+            except (ValueError, msgspec.MsgspecError):
+                failure = _NO_OBJECT
+            rows.append(row)
+            failures.append(failure)
+        columns = [pa.array(column, pa.string()) for column in (keys, rows)]
+        return FittedRows(keys, pa.StructArray.from_arrays(columns, [KEY, ROW]), failures)
+
+    def key_of(self, row: Mapping[str, Any]) -> str:
+        """Return the text of the key of a row of the table."""
+        return str(row[KEY])
+
+    def names_in(self, key: Mapping[str, Any]) -> Iterable[str]:
+        """Return the columns of rows that are of a key, by its columns in the table."""
+        return unpacked(key[KEY])
+
+    def column(self, name: str) -> str:
+        """Return the name that the table has for a column."""
+        return name
+
+    def values(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the columns of a row of the table: JSON texts, None for null; or what it has."""
+        return {} if row[ROW] is None else unpacked(row[ROW])
+
+    def row(self, named: Mapping[str, Any], values: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Return a row of the table, by the columns of its key and others; None if deleted."""
+        return {**named, ROW: None if values is None else packed(named[KEY], values)}
 
     def keyed(self, effects: Iterable[Effect]) -> Iterator[Effect]:
-        """Yield effects with `GROUP`."""
+        """Yield effects with `GROUP`; a key that does not fit raises an OutputError."""
         for one in effects:
             yield {**one, GROUP: one["key"]}
 
+    def mutation(self, one: Mapping[str, Any], row: Mapping[str, Any]) -> RowMutation:
+        """Return what a change does, by its row as the table would have it."""
+        names = None if one["names"] is None else [*map(self.column, one["names"])]
+        return mutation_of({**one, "names": names}, self.values(row))
+
     def mutations(self, effects: Sequence[Effect]) -> tuple[dict[str, Any], list[RowMutation]]:
-        """Return the columns of a key, and what changes do to its row.
+        """Return the columns of a key, and what changes do to the others of its row."""
+        rows = self._rows(effects)
+        named = {name: rows[0][name] for name in self.keys}
+        names, found = {*self.names_in(named)}, []
+        for one, row in zip(effects, rows, strict=True):
+            try:
+                mutation = self.mutation(one, row)
+            except (ValueError, msgspec.MsgspecError):
+                raise _misfit(one, _NO_OBJECT) from None
+            values = {name: v for name, v in mutation.values.items() if name not in names}
+            found.append(replace(mutation, values=values))
+        return named, found
 
-        Raises:
-            OutputError: A row is not a JSON object.
-        """
-        key = effects[0][GROUP]
-        names = unpacked(key)
-        return {KEY: key}, [self._mutation(one, names) for one in effects]
-
-    def row(self, named: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
-        """Return the columns of a row, by those of its key and the others."""
-        return {**named, ROW: packed(named[KEY], values)}
-
-    @staticmethod
-    def _mutation(one: Effect, names: dict[str, Any]) -> RowMutation:
-        try:
-            values = {} if one["after"] is None else unpacked(one["after"])
-        except (ValueError, msgspec.MsgspecError):
-            raise no_object(one) from None
-        return mutation_of(one, {name: v for name, v in values.items() if name not in names})
+    def _rows(self, effects: Sequence[Effect]) -> list[dict[str, Any]]:
+        return [{KEY: one["key"], ROW: one["after"]} for one in effects]
 
 
-class TypedRows:
-    """Rows that are columns of a type; columns of the key that it lacks are text.
+class TypedRows(JsonRows):
+    """Rows that are columns of a type; columns of the key that it lacks are text."""
 
-    It has the attributes and methods of `JsonRows`.
-    """
+    is_typed = True
 
     def __init__(self, row: pa.Schema, keys: Sequence[str]) -> None:
         """Remember the columns of rows, and which of them are the key."""
         self._columns = TypedColumns(row, keys)
+        self.keys = tuple(keys)
+        self.schema = pa.schema([*self._columns.key_only, *row])
         self.columns = without_metadata([*row, *self._columns.key_only])
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle what the constructor was given."""
-        return {"row": self._columns.row, "keys": self._columns.key.names}
+        return {"row": self._columns.row, "keys": self.keys}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Make the rest again."""
         TypedRows.__init__(self, **state)
 
-    def keyed(self, effects: Iterable[Effect]) -> Iterator[Effect]:
-        """Yield effects with `GROUP`.
+    def fitted(self, keys: Sequence[str], afters: Sequence[str | None]) -> FittedRows:
+        """Return the rows of changes; their keys are written anew from their columns."""
+        found = self._built(keys, afters)
+        parts = [found.rows.field(name) for name in self.keys]
+        named = pa.StructArray.from_arrays(parts, self.keys).to_pylist(maps_as_pydicts="strict")
+        pairs = zip(named, found.failures, strict=True)
+        texts = [None if why is not None else self.key_of(row) for row, why in pairs]
+        return found._replace(keys=texts)
 
-        Raises:
-            OutputError: A key does not fit its columns.
-        """
+    def _built(self, keys: Sequence[str], afters: Sequence[str | None]) -> FittedRows:
+        each = [
+            fitted.fitted_texts(*texts, *self._cells) for texts in zip(keys, afters, strict=True)
+        ]
+        failures = [one.failure for one in each]
+        rows = [{**(one.content or {}), **(one.named or {})} for one in each]
+        found = fitted.built(rows, self._type, failures, fitted.STEP)
+        rounded = sum(one.leniencies.count(ROUNDED_NUMBER) for one in each)
+        return FittedRows(keys, found, failures, rounded)
+
+    def key_of(self, row: Mapping[str, Any]) -> str:
+        """Return the text of the key of a row of the table."""
+        return key_text({name: row[name] for name in self.keys})
+
+    def names_in(self, key: Mapping[str, Any]) -> Iterable[str]:
+        """Return the columns of the key."""
+        return key
+
+    def column(self, name: str) -> str:
+        """Return the name that the table has for a column; it may differ in case."""
+        return fitted.names_of(tuple(self._columns.row.names)).column(name)
+
+    def values(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the columns of a row of the table that are not NULL."""
+        return {name: row[name] for name in self._columns.row.names if row[name] is not None}
+
+    def row(self, named: Mapping[str, Any], values: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Return a row of the table; one that is deleted has its key alone."""
+        return {**(values or {}), **named}
+
+    def keyed(self, effects: Iterable[Effect]) -> Iterator[Effect]:
+        """Yield effects with `GROUP`, the text of the key that is made of its columns."""
         for one in effects:
-            found = fitted_texts(one["key"], None, *self._cells)
+            found = fitted.fitted_texts(one["key"], None, *self._cells)
             if found.failure is not None:
-                raise _misfit(one, found)
+                raise _misfit(one, found.failure)
             yield {**one, GROUP: found.key}
 
-    def mutations(self, effects: Sequence[Effect]) -> tuple[dict[str, Any], list[RowMutation]]:
-        """Return the columns of a key, and what changes do to its row.
+    def _rows(self, effects: Sequence[Effect]) -> list[dict[str, Any]]:
+        found = self._built([one["key"] for one in effects], [one["after"] for one in effects])
+        for one, why in zip(effects, found.failures, strict=True):
+            if why is not None:
+                raise _misfit(one, why)
+        rows: list[dict[str, Any]] = found.rows.to_pylist(maps_as_pydicts="strict")
+        return rows
 
-        Raises:
-            OutputError: A row does not fit its columns.
-        """
-        fitted = [fitted_texts(one["key"], one["after"], *self._cells) for one in effects]
-        failures = [one.failure for one in fitted]
-        key, row = self._types
-        named = _held([one.named for one in fitted], key, failures)[0]
-        contents = _held([one.content for one in fitted], row, failures)
-        for one, found, failure in zip(effects, fitted, failures, strict=True):
-            if failure is not None:
-                raise _misfit(one, found._replace(failure=failure))
-        pairs = zip(effects, contents, strict=True)
-        return named, [self._mutation(one, content or {}) for one, content in pairs]
-
-    def row(self, named: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
-        """Return the columns of a row, by those of its key and the others."""
-        return {**values, **named}
+    @cached_property
+    def _type(self) -> pa.DataType:
+        return pa.struct([*without_metadata(self.schema)])
 
     @cached_property
     def _cells(self) -> tuple[Cells, Cells]:
-        return key_cells(self._columns.key), row_cells(self._columns.row)
-
-    @cached_property
-    def _types(self) -> tuple[pa.DataType, pa.DataType]:
-        both = (self._columns.key, self._columns.row)
-        key, row = (pa.struct([*without_metadata(one)]) for one in both)
-        return key, row
-
-    def _mutation(self, one: Effect, content: dict[str, Any]) -> RowMutation:
-        """Return a mutation; columns that are NULL are not there."""
-        keys, named = self._columns.key.names, names_of(tuple(self._columns.row.names))
-        values = {n: v for n, v in content.items() if v is not None and n not in keys}
-        found = mutation_of({**one, "names": ()}, values)
-        if one["kind"] != "patch":
-            return replace(found, values=values)
-        columns = [name for name in map(named.column, one["names"]) if name not in keys]
-        return replace(found, values={name: values.get(name, UNSET) for name in columns})
+        return fitted.key_cells(self._columns.key), fitted.row_cells(self._columns.row)
 
 
-Shape: TypeAlias = JsonRows | TypedRows
-
-
-def shape_of(row: pa.Schema | None, keys: Sequence[str] | None, changes: Sequence[Row]) -> Shape:
-    """Return how rows are given.
-
-    Args:
-        row: Columns of a type; None for JSON text.
-        keys: Columns of the key; None for those of any change.
-        changes: Changes of the table.
-
-    Raises:
-        OutputError: No change has a key.
-    """
-    if row is None:
-        return JsonRows()
-    return TypedRows(row, keys or keys_of(one["key"] for one in changes))
+Shape: TypeAlias = JsonRows
 
 
 def keys_of(keys: Iterable[str | None]) -> list[str]:
-    """Return the columns of the key of the first change that has one.
-
-    Raises:
-        OutputError: None has.
-    """
+    """Return the columns of the key of the first change that has one."""
     first = next((key for key in keys if key is not None), None)
     if first is None:
         raise OutputError("no change of the table has a key; name its columns by `keys`")
@@ -182,13 +213,5 @@ def keys_of(keys: Iterable[str | None]) -> list[str]:
         raise OutputError("a key is not a JSON object: no log?") from None
 
 
-def _held(values: list[Any], kind: pa.DataType, failures: list[Any]) -> list[Any]:
-    """Return values as columns of a type give them back; `failures` takes what these refuse."""
-    found: list[Any] = built(values, kind, failures, STEP).to_pylist(maps_as_pydicts="strict")
-    return found
-
-
-def _misfit(one: Effect, found: Fitted) -> OutputError:
-    why = found.failure
-    text = "" if why is None else f"{why.pointer}: {why.message}"
-    return OutputError(f"the change at {place_text(one)}: {text}")
+def _misfit(one: Effect, why: Refusal) -> OutputError:
+    return OutputError(f"the change at {place_text(one)}: {why.pointer}: {why.message}")

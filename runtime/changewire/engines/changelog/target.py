@@ -8,8 +8,8 @@ from typing import Any, Literal
 import pyarrow.compute as pc
 from msgspec import MsgspecError, Struct
 
-from changewire.engines.changelog.folders import Folder
 from changewire.engines.changelog.keys import either, parsed
+from changewire.engines.changelog.source import Folder
 from changewire.engines.json_rows import KEY, ROW
 from changewire.framing import FramingError
 from changewire.tables.order import Order
@@ -22,12 +22,9 @@ its row was made by another change; or by this one, with other values."""
 
 
 class StoredRow(Struct, frozen=True):
-    """A row of a table.
+    """A row of a table: order of its newest write, and its columns without key and metadata.
 
-    Attributes:
-        order: Of its newest write.
-        values: Its columns without key and metadata.
-        is_json: Whether the table has rows as JSON text, whose values are those of the log.
+    `is_json` says that the table has rows as JSON text, whose values are those of the log.
     """
 
     order: Order
@@ -36,24 +33,19 @@ class StoredRow(Struct, frozen=True):
 
 
 def stored_row(folder: str, key: str) -> StoredRow | None:
-    """Return the row of a key; None if the table has none, or one that is flagged as deleted.
-
-    Args:
-        folder: Folder of the table.
-        key: The key as `key_text`.
-
-    Raises:
-        FramingError: The table cannot be read, or changewire did not make it.
-        ImportError: The extra ``delta`` is not installed.
-    """
-    table = Folder(folder)
-    if COLUMN not in table.names:
+    """Return the row of a key in a table; None if there is none, or one that is flagged."""
+    table, names = Folder(folder), parsed(key)
+    columns = table.schema.names
+    if COLUMN not in columns:
         raise FramingError(folder, None, f"it has no column {COLUMN!r}: changewire did not make it")
-    is_json = set(table.names) == {KEY, ROW, COLUMN}
-    names = parsed(key)
+    is_json = {*columns} == {KEY, ROW, COLUMN}
     for row in _of_text(table, key) if is_json else _of_columns(table, names):
         metadata = row.pop(COLUMN)
-        order = _order(folder, metadata)
+        try:
+            order = state_from(metadata, None).order
+        except (KeyError, TypeError, MsgspecError):
+            text = f"its column {COLUMN!r} has another layout: this changewire did not make it"
+            raise FramingError(folder, None, text) from None
         if metadata["deleted"]:
             return None
         values = parsed(row[ROW]) if is_json else row
@@ -62,25 +54,17 @@ def stored_row(folder: str, key: str) -> StoredRow | None:
     return None
 
 
-def _order(folder: str, metadata: Mapping[str, Any]) -> Order:
-    try:
-        return state_from(metadata, None).order
-    except (KeyError, TypeError, MsgspecError):
-        text = f"its column {COLUMN!r} has another layout: this changewire did not make it"
-        raise FramingError(folder, None, text) from None
-
-
 def _of_text(table: Folder, key: str) -> Iterator[dict[str, Any]]:
-    for batch in table.batches({ROW, COLUMN}, pc.field(KEY) == key):
+    for batch in table.batches((ROW, COLUMN), pc.field(KEY) == key):
         yield from batch.to_pylist(maps_as_pydicts="strict")
 
 
 def _of_columns(table: Folder, key: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     wanted = either(key)
     for name in key:
-        table.type_of(name)
-    for batch in table.batches(table.names):
-        keys = batch.select(list(key)).to_pylist()
+        table.check(name)
+    for batch in table.batches(table.schema.names):
+        keys = batch.select([*key]).to_pylist()
         for place in (i for i, found in enumerate(keys) if wanted.is_key(found)):
             yield from batch.slice(place, 1).to_pylist(maps_as_pydicts="strict")
 
@@ -89,10 +73,6 @@ def verdict(state: State | None, kept: StoredRow | None) -> Verdict:
     """Return whether a table has the row that its log says.
 
     Columns of a type are not compared value by value: their row is known by its newest change.
-
-    Args:
-        state: The row, by the log.
-        kept: The row, as the table has it.
     """
     if state is None or state.values is None:
         return "same" if kept is None else "left-over"

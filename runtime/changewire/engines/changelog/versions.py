@@ -13,17 +13,12 @@ from changewire.engines.changelog.effects import Effect
 from changewire.engines.changelog.logged import TIME, note_of
 from changewire.engines.changelog.shapes import GROUP, Shape
 from changewire.engines.errors import OutputError
+from changewire.tables import version_rows
 from changewire.tables.merge import merged
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.row_state import COLUMN, row_state
 from changewire.tables.state import tombstone
-from changewire.tables.version_rows import (
-    SPAN_COLUMNS,
-    ChangeNote,
-    VersionNames,
-    noted_states,
-    version_metadata,
-)
+from changewire.tables.version_rows import VersionNames
 from changewire.tables.versions import versions_of
 from changewire_messages.tables.arrow import ORDER_FIELDS, ROW_STATE, VERSION_METADATA
 
@@ -36,71 +31,47 @@ SPAN_TYPES: Final[dict[VersionNames, dict[str, pa.DataType]]] = {
 }
 """Types of the columns of `SPAN_COLUMNS`."""
 
+Truncates = Sequence[tuple[Order, version_rows.ChangeNote]]
+
 
 class Versions:
-    """Makes the versions of rows. It pickles.
+    """Makes the versions of rows, with the columns `schema`. It pickles."""
 
-    Attributes:
-        shape: How rows are given.
-        schema: Columns of versions.
-    """
-
-    def __init__(
-        self, shape: Shape, truncates: Sequence[tuple[Order, ChangeNote]], names: VersionNames
-    ) -> None:
-        """Remember how rows are given, the truncates of the table, and how columns are named.
-
-        Raises:
-            OutputError: Rows have columns that versions have too.
-        """
+    def __init__(self, shape: Shape, truncates: Truncates, names: VersionNames) -> None:
+        """Remember how rows are given, the truncates of the table, and how columns are named."""
         self.shape = shape
-        fields = {**SPAN_TYPES[names], COLUMN: VERSION_METADATA}
-        _check_names(shape.columns.names, fields)
-        self.schema = pa.schema([*shape.columns, *fields.items()])
+        self.schema = _schema(shape, {**SPAN_TYPES[names], COLUMN: VERSION_METADATA})
         self._truncates = truncates
         self._names: VersionNames = names
 
     def rows(self, effects: Sequence[Effect]) -> Iterator[dict[str, Any]]:
-        """Yield the versions of one row, oldest first, by all that changes do to it.
-
-        Raises:
-            OutputError: A change does not fit the columns.
-        """
+        """Yield the versions of one row, oldest first, by all that changes do to it."""
         named, found = self.shape.mutations(effects)
-        states = noted_states(zip(found, map(note_of, effects), strict=True))
+        states = version_rows.noted_states(zip(found, map(note_of, effects), strict=True))
         notes = dict(self._truncates) | {state.order: note for state, note in states}
         gone = [tombstone(order) for order, _ in self._truncates]
         for version in versions_of([*(state for state, _ in states), *gone]):
-            metadata = version_metadata(version, notes)
-            row = self.shape.row(named, dict(version.values))
-            yield {**row, **SPAN_COLUMNS[self._names](metadata), COLUMN: metadata}
+            metadata = version_rows.version_metadata(version, notes)
+            row = self.shape.row(named, version.values)
+            yield {**row, **version_rows.SPAN_COLUMNS[self._names](metadata), COLUMN: metadata}
 
 
 class Newest:
     """Makes the rows that a table has now. It has the attributes of `Versions`."""
 
-    def __init__(self, shape: Shape, truncates: Sequence[tuple[Order, ChangeNote]]) -> None:
-        """Remember how rows are given, and the newest truncate of the table.
-
-        Raises:
-            OutputError: Rows have a column of the name `COLUMN`.
-        """
+    def __init__(self, shape: Shape, truncates: Truncates) -> None:
+        """Remember how rows are given, and the newest truncate of the table."""
         self.shape = shape
-        _check_names(shape.columns.names, (COLUMN,))
-        self.schema = pa.schema([*shape.columns, (COLUMN, ROW_STATE)])
+        self.schema = _schema(shape, {COLUMN: ROW_STATE})
         self._floor = max((order for order, _ in truncates), default=OLDEST)
 
     def rows(self, effects: Sequence[Effect]) -> Iterator[dict[str, Any]]:
-        """Yield one row, by all that changes do to it; nothing if it is deleted.
-
-        Raises:
-            OutputError: A change does not fit the columns.
-        """
+        """Yield one row, by all that changes do to it; nothing if it is deleted."""
         named, found = self.shape.mutations(effects)
         ordered = sorted(found, key=lambda mutation: mutation.position)
         state = merged(None, ordered, self._floor)
         if state is not UNSET and state.values is not None:
-            yield {**self.shape.row(named, dict(state.values)), COLUMN: row_state(state)}
+            yield {**self.shape.row(named, state.values), COLUMN: row_state(state)}
 
 
 def by_key(effects: Iterable[Effect], make: Versions | Newest) -> pa.Table:
@@ -118,11 +89,13 @@ def batched(rows: Iterator[dict[str, Any]], schema: pa.Schema) -> Iterator[pa.Re
         yield pa.RecordBatch.from_pylist(some, schema)
 
 
-def _check_names(rows: Iterable[str], others: Iterable[str]) -> None:
-    taken = {name.lower() for name in others}  # as Spark sees names
-    both = sorted(name for name in rows if name.lower() in taken)
+def _schema(shape: Shape, more: dict[str, pa.DataType]) -> pa.Schema:
+    """Return the columns of rows and some others, whose names they must not have."""
+    taken = {name.lower() for name in more}  # as Spark sees names
+    both = sorted(name for name in shape.columns.names if name.lower() in taken)
     if both:
         raise OutputError(
             f"rows have columns of the names {', '.join(both)}, which a table of versions has too; "
             "other names for these avoid it"
         )
+    return pa.schema([*shape.columns, *more.items()])

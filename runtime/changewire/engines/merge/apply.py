@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import platform
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial, reduce
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +15,6 @@ import pyarrow.compute as pc
 
 from changewire.engines.applied import FIRST_REASONS, too_many
 from changewire.engines.arrow.messages import Messages, opener
-from changewire.engines.counts import Counts
 from changewire.engines.effects import EffectsDecoder
 from changewire.engines.layout import DEAD_LETTER
 from changewire.engines.log_rows import log_rows, refused_rows
@@ -26,7 +24,7 @@ from changewire.engines.merge.merging import Merges
 from changewire.engines.merge.options import LocalOptions, local_options
 from changewire.engines.options import ApplyKeywords, allowed, asked
 from changewire.engines.outcome import Outcome
-from changewire.engines.python.groups import Letters, count, first_letters
+from changewire.engines.python.groups import Tally
 from changewire.engines.retries import retried
 from changewire.tables.routing import Refusal
 
@@ -105,12 +103,7 @@ def apply_changes(
 
 
 class Run:
-    """One run into a log and its tables.
-
-    Attributes:
-        options: How changes are applied.
-        decoder: What decodes messages.
-    """
+    """One run into a log and its tables."""
 
     def __init__(
         self,
@@ -120,91 +113,55 @@ class Run:
         progress: Callable[[int], None] | None = None,
         decoder: EffectsDecoder | None = None,
     ) -> None:
-        """Open the log, and read what it has; the decoder is that of the options by default.
-
-        Raises:
-            OutputError: The log has other columns, or is not for delta-rs to read.
-        """
-        self.options = options
-        self.decoder = options.decoder() if decoder is None else decoder
+        """Open the log, and read what it has; the decoder is that of the options by default."""
+        self._options = options
+        self._decoder = options.decoder() if decoder is None else decoder
         self._show_values, self._progress = show_values, progress
         self._log = LocalLog(options.log, options.routing.template.text)
         known = known_log(
             self._log, options.routing, with_truncates=options.tables.apply_as_truncates
         )
         self._merges = Merges(options, self._log, known)
-        self._counts, self._first = Counts(), Letters()
-        self._number = self._known = 0
+        self._number = 0
 
     def apply(self, messages: Messages, shape: str, batch_size: int) -> Outcome:
         """Apply the changes of messages; the arguments and errors are those of `apply_changes`."""
         if batch_size < 1:
             raise ValueError(f"batch_size is a number from 1, not {batch_size}")
-        started = time.perf_counter()
+        tally = Tally(self._decoder, show_values=self._show_values, progress=self._progress)
         read, _ = opener(messages, shape)
-        decoded = chain.from_iterable(map(self.decoder, map(_placed, read())))
+        decoded = chain.from_iterable(map(self._decoder, map(_placed, read())))
         self._catch_up()
         for rows in grouped(decoded, batch_size):
-            self._batch(rows)
+            new = retried(self._log.path, partial(self._appended, rows))
+            if len(new):
+                refused = self._merges.merge(new)
+                self._log.merged_to(self._log.version)
+                self._refuse(new, refused)
+            self._number += 1
+            tally.add(rows, len(rows) - len(new))
         self._log.finish()
-        self._counts.checked()
-        tables = dict(sorted((+self._merges.counts).items()))
-        return Outcome(
-            counts=self._counts,
-            format=self.options.decode_options.format,
-            inputs=[messages] if isinstance(messages, str) else [],
-            output=self.options.log,
-            engine=f"python {platform.python_version()}, delta-rs {deltalake.__version__}",
-            seconds=time.perf_counter() - started,
-            first_dead_letters=[letter for _, letter in self._first],
-            tables=tables,
-            native=None if self.decoder.kernel is None else self.decoder.kernel.counts,
-            already_in_log=self._known,
+        return tally.outcome(
+            [messages] if isinstance(messages, str) else [],
+            self._options.log,
+            f", delta-rs {deltalake.__version__}",
+            dict(sorted((+self._merges.counts).items())),
         )
 
-    def _batch(self, rows: pa.Table) -> None:
-        for part in rows.to_batches():
-            count(part, self._counts)
-        self._first = first_letters(self._first, rows, show_values=self._show_values)
-        new = retried(self._log.path, lambda: self._appended(rows))
-        if len(new):
-            refused = self._merges.merge(new)
-            self._log.merged_to(self._log.version)
-            self._refuse(new, refused)
-        self._number += 1
-        self._known += len(rows) - len(new)
-        if self._progress is not None:
-            self._progress(self._counts.messages)
-
     def _appended(self, rows: pa.Table) -> pa.Table:
-        """Append the rows that the log lacks, and return them; all that it has is merged before.
-
-        Raises:
-            WriteConflictError: Another writer came first.
-        """
+        """Append the rows that the log lacks, and return them; all that it has is merged before."""
         self._log.refresh()
         self._catch_up()
         new = self._log.lacking(rows)
-        self._check_dead_letters(new)
+        limit = self._options.tables.max_dead_letters
+        dead = new.filter(pc.equal(new["kind"], DEAD_LETTER))
+        if limit is not None and len(dead) > allowed(limit, len(new)):
+            first = dead.slice(0, FIRST_REASONS).to_pylist()
+            raise too_many(limit, len(new), Counter(dead["code"].to_pylist()), first, self._number)
         self._merges.check_keys(new)
         if len(new):
             self._log.append(log_rows(new))
         return new
-
-    def _check_dead_letters(self, rows: pa.Table) -> None:
-        """Refuse a batch that has too many dead letters.
-
-        Raises:
-            TooManyDeadLettersError: With how many there are, and the first reasons.
-        """
-        limit, dead = (
-            self.options.tables.max_dead_letters,
-            rows.filter(pc.equal(rows["kind"], DEAD_LETTER)),
-        )
-        if limit is not None and len(dead) > allowed(limit, len(rows)):
-            first = dead.slice(0, FIRST_REASONS).to_pylist()
-            codes = Counter(dead["code"].to_pylist())
-            raise too_many(limit, len(rows), codes, first, self._number)
 
     def _catch_up(self) -> None:
         """Merge what the log has and the tables do not."""
@@ -224,7 +181,7 @@ class Run:
         Last, so that no kill can lose one: an element may be refused twice.
         """
         if refused:
-            found = refused_rows(rows, refused, self.options.decode_options.format)
+            found = refused_rows(rows, refused, self._options.decode_options.format)
             self._log.append_refused(found)
 
 
@@ -244,24 +201,18 @@ def grouped(batches: Iterable[pa.RecordBatch | pa.Table], rows: int) -> Iterator
 
 
 def _placed(records: pa.RecordBatch) -> pa.RecordBatch:
-    """Return records with absolute paths, each at a position of its own.
-
-    Raises:
-        ValueError: Some have no position by which they would be known again.
-    """
-    columns = {name: records.column(name) for name in records.schema.names}
-    nothing = pa.nulls(len(records))
-    topic, partition, offset, path, number = (
-        columns.get(name, nothing) for name in ("topic", "partition", "offset", "path", "number")
-    )
-    is_of_topic = pc.and_(pc.and_(pc.is_valid(topic), pc.is_valid(partition)), pc.is_valid(offset))
-    is_of_file = pc.and_(pc.is_valid(path), pc.is_valid(number))
+    """Return records with absolute paths, each at a position of its own."""
+    columns = dict(zip(records.schema.names, records.columns, strict=True))
     if "path" in columns:
-        names = path.to_pylist()
-        is_of_file = pc.and_(is_of_file, pa.array([name != _STDIN for name in names], pa.bool_()))
-        known = {name: name and os.path.abspath(name) for name in {*names}}  # noqa: PTH100 - no links
-        columns["path"] = pa.array([known[name] for name in names], path.type)
-    if not pc.all(pc.or_(is_of_topic, is_of_file)).as_py() and len(records):
+        names = columns["path"].to_pylist()
+        known = {name: name and os.path.abspath(name) for name in {*names} - {_STDIN}}  # noqa: PTH100 - no links
+        columns["path"] = pa.array([known.get(name) for name in names], columns["path"].type)
+    nothing = pa.nulls(len(records))
+    is_of_topic, is_of_file = (
+        reduce(pc.and_, (pc.is_valid(columns.get(name, nothing)) for name in place))
+        for place in (("topic", "partition", "offset"), ("path", "number"))
+    )
+    if len(records) and not pc.all(pc.or_(is_of_topic, is_of_file)).as_py():
         raise ValueError(
             "messages need positions, by which the log knows them again: topic, partition and "
             "offset, or path and number; give files, not standard input or bare messages"

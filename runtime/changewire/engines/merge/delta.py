@@ -15,6 +15,7 @@ import pyarrow.dataset as ds
 from deltalake import CommitProperties, DeltaTable, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError
 
+from changewire.engines.changelog.source import file_system
 from changewire.engines.errors import OutputError
 from changewire.engines.retries import WriteConflictError
 from changewire.engines.typed.json_types import StructJson, sql_name, struct_json
@@ -32,11 +33,7 @@ _NO_ADVICE: Final[Mapping[str, str]] = {}
 
 
 def check_path(target: str) -> None:
-    """Refuse a path that delta-rs does not read as it stands.
-
-    Raises:
-        ValueError: It has such a character, in it or in the folder that it starts from.
-    """
+    """Refuse a path that delta-rs does not read as it stands, by a ValueError."""
     path = target if _SCHEME in target else os.path.abspath(target)  # noqa: PTH100 - no folder yet
     found = _UNREADABLE.search(path)
     if found is not None:
@@ -47,16 +44,12 @@ def check_path(target: str) -> None:
 
 
 def opened(path: str) -> DeltaTable | None:
-    """Return a table at its newest version; None if it does not exist.
-
-    Raises:
-        OutputError: It is not for delta-rs to read.
-    """
+    """Return a table at its newest version; None if it does not exist."""
     with reported(path):
         if not DeltaTable.is_deltatable(path):
             return None
         table = DeltaTable(path)
-    if properties_of(table).get(_MAPPING, "none") != "none":
+    if table.metadata().configuration.get(_MAPPING, "none") != "none":
         # Delta-rs finds NULL in columns whose names in the files are others.
         raise OutputError(f"{path}: it is not for delta-rs to read (column mapping); use Spark")
     return table
@@ -74,18 +67,11 @@ def reported(path: str) -> Generator[None, None, None]:
         raise OutputError(f"{path}: delta-rs cannot do it ({reason})") from error
 
 
-def dataset_of(table: DeltaTable, files: str | None = None) -> Any:
-    """Return a table as a dataset of Arrow.
-
-    Args:
-        table: The table.
-        files: Condition in SQL by which files are skipped whose statistics exclude it.
-
-    Raises:
-        OutputError: It is not for delta-rs to read.
-    """
-    with reported(table.table_uri):
-        data: Any = table.to_pyarrow_dataset(file_pruning_predicate=files)
+def dataset_of(path: str, table: DeltaTable, files: str | None = None) -> Any:
+    """Return a table as a dataset of Arrow; `files` in SQL leaves out files by statistics."""
+    system = None if _SCHEME in path else file_system(path)
+    with reported(path):
+        data: Any = table.to_pyarrow_dataset(filesystem=system, file_pruning_predicate=files)
     if table.metadata().partition_columns:
         return data
     parts = [data.format.make_fragment(one.path, data.filesystem) for one in data.get_fragments()]
@@ -95,19 +81,16 @@ def dataset_of(table: DeltaTable, files: str | None = None) -> Any:
 def tables_in(
     data: Any,
     where: ds.Expression,
-    columns: Sequence[str] | None = None,
+    columns: Sequence[str] | Mapping[str, ds.Expression] | None = None,
     near: ds.Expression | None = None,
 ) -> Iterator[pa.Table]:
-    """Yield the rows of a dataset that a condition holds of, by batches.
+    """Yield the rows of a dataset that a condition holds of, on columns as they are wanted.
 
-    Args:
-        data: The dataset.
-        where: The condition, on these columns.
-        columns: The columns; None for all.
-        near: A condition by which more is skipped. It compares no text: Arrow fails to compare that
-            with the statistics of the files that delta-rs writes, which are string views.
+    More is skipped by `near`. It compares no text: Arrow fails to compare that with the statistics
+    of the files that delta-rs writes, which are string views.
     """
-    for batch in data.to_batches(columns=columns and [*columns], filter=near):
+    wanted = columns if columns is None or isinstance(columns, dict) else [*columns]
+    for batch in data.to_batches(columns=wanted, filter=near):
         found = pa.Table.from_batches([batch]).filter(where)
         if len(found):
             yield found
@@ -137,11 +120,6 @@ def literal(value: int | str) -> str:
     return str(value) if isinstance(value, int) else f"'{value.replace(chr(39), chr(39) * 2)}'"
 
 
-def properties_of(table: DeltaTable) -> Mapping[str, str]:
-    """Return the properties of a table."""
-    return table.metadata().configuration
-
-
 def columns_of(schema: Schema) -> StructJson:
     """Return columns in the JSON form of a StructType."""
     return struct_json(json.loads(schema.to_json())["fields"])
@@ -150,27 +128,15 @@ def columns_of(schema: Schema) -> StructJson:
 def check_columns(
     path: str, there: Schema, needed: pa.Schema, advice: Mapping[str, str] = _NO_ADVICE
 ) -> None:
-    """Check that a table has the columns that it needs.
-
-    Args:
-        path: The table.
-        there: Its columns.
-        needed: What it needs.
-        advice: What to do if a column is another one, by its name.
-
-    Raises:
-        OutputError: It lacks one, or has it of another type.
-    """
-    found = _types(columns_of(there))
-    for name, kind in _types(columns_of(Schema.from_arrow(needed))).items():
+    """Check that a table has columns that it needs; `advice` says what to do, by their names."""
+    found, wanted = (
+        {one["name"]: sql_name(one["type"]) for one in columns_of(schema)["fields"]}
+        for schema in (there, Schema.from_arrow(needed))
+    )
+    for name, kind in wanted.items():
         if found.get(name) != kind:
             has = f"has {found[name]}" if name in found else "lacks it"
             raise OutputError(
                 f"{path}: a column {name} of type {kind} is needed, and the table {has}"
                 f"{advice.get(name, '')}"
             )
-
-
-def _types(columns: Mapping[str, Any]) -> dict[str, str]:
-    """Return the types of columns as text, without comments and what may be NULL."""
-    return {field["name"]: sql_name(field["type"]) for field in columns["fields"]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 import pyarrow as pa
@@ -24,14 +25,7 @@ from changewire.engines.log import (
 )
 from changewire.engines.log_rows import lacking, log_schema
 from changewire.engines.logged_effects import effects_of_logged
-from changewire.engines.merge.delta import (
-    between,
-    check_columns,
-    dataset_of,
-    opened,
-    reported,
-    tables_in,
-)
+from changewire.engines.merge import delta
 from changewire.engines.retries import retried
 from changewire_messages.tables.arrow import ROW_MUTATION
 
@@ -48,31 +42,23 @@ _NO_ROWS: Final = {"OPTIMIZE", "VACUUM START", "VACUUM END", "SET TBLPROPERTIES"
 
 
 class LocalLog:
-    """A log, and up to which of its versions the tables of a target have it.
+    """A log, and up to which of its versions the tables of a target have it: -1 for none of it.
 
     Each commit says which version was merged before it, as a transaction of Delta. So a run that
     is killed between the log and its tables is known by the next one, and so are rows that another
     writer appended: what the log has beyond that version is merged first. Merging rows of this
     run's files anew each time would do as well for changes with sequences, but a change without
     one takes that of the row, and would take a newer one each time.
-
-    Attributes:
-        path: Its folder.
-        merged: The version up to which its rows are in the tables; -1 for none of it.
     """
 
     def __init__(self, path: str, target: str) -> None:
-        """Open the log, if it exists; the text of the target names the tables.
-
-        Raises:
-            OutputError: It has other columns, or is not for delta-rs to read.
-        """
+        """Open the log, if it exists; the text of the target names the tables."""
         self.path = path
         self._app = f"changewire-{hashlib.sha256(target.encode()).hexdigest()[:32]}"
-        self._table = opened(path)
+        self._table = delta.opened(path)
         self.merged = -1
         if self._table is not None:
-            check_columns(path, self._table.schema(), log_schema())
+            delta.check_columns(path, self._table.schema(), log_schema())
             merged = self._table.transaction_version(self._app)
             self.merged = -1 if merged is None else merged
         self._is_told = True
@@ -91,21 +77,23 @@ class LocalLog:
     def refresh(self) -> None:
         """Read what other writers did."""
         if self._table is None:
-            self._table = opened(self.path)
+            self._table = delta.opened(self.path)
         else:
-            with reported(self.path):
+            with delta.reported(self.path):
                 self._table.update_incremental()
 
     def rows(
         self,
-        columns: Sequence[str],
+        columns: Sequence[str] | Mapping[str, ds.Expression],
         where: ds.Expression,
         near: ds.Expression | None = None,
         files: str | None = None,
     ) -> Iterator[pa.Table]:
         """Yield rows by batches; the arguments are those of `tables_in` and `dataset_of`."""
         if self._table is not None:
-            yield from tables_in(dataset_of(self._table, files), where, columns, near)
+            yield from delta.tables_in(
+                delta.dataset_of(self.path, self._table, files), where, columns, near
+            )
 
     def unmerged(self) -> Iterator[pa.Table]:
         """Yield the rows beyond the version that the tables have, by batches.
@@ -113,51 +101,41 @@ class LocalLog:
         If files were written anew since, some rows may be among them that the tables have.
         """
         table, old = self._table, set[str]()
-        if table is None or not self._has_unmerged(table):
+        if table is None or self.merged >= table.version():
+            return
+        if not any(map(_has_rows, table.history(table.version() - self.merged))):
             return
         if self.merged >= 0:
-            try:
+            # A version that was cleaned up by its retention is merged again.
+            with suppress(DeltaError, OSError):
                 before = DeltaTable(self.path, version=self.merged)
-            except (DeltaError, OSError):  # cleaned up by its retention: all is merged again
-                before = None
-            old = {*map(_name, before.file_uris())} if before else old
-        data = dataset_of(table)
-        parts = [part for part in data.get_fragments() if _name(part.path) not in old]
+                old = {*map(posixpath.basename, before.file_uris())}
+        data = delta.dataset_of(self.path, table)
+        # No other file of a table has the name of one.
+        parts = [one for one in data.get_fragments() if posixpath.basename(one.path) not in old]
         new = ds.FileSystemDataset(parts, data.schema, data.format, data.filesystem)
-        yield from tables_in(new, ds.field("kind") != REFUSED, LOG_COLUMNS)
-
-    def _has_unmerged(self, table: DeltaTable) -> bool:
-        if self.merged >= table.version():
-            return False
-        commits = table.history(table.version() - self.merged)
-        return any(map(_has_rows, commits))
+        yield from delta.tables_in(new, ds.field("kind") != REFUSED, LOG_COLUMNS)
 
     def lacking(self, rows: pa.Table) -> pa.Table:
         """Return the elements of decoded rows that the log does not have, each once."""
         # Statistics let whole files be skipped.
         every = pc.scalar(True)  # noqa: FBT003 - a value of Arrow
-        return lacking(rows, self.rows(ELEMENT_PLACE, every, files=between(rows, RECORD_PLACE)))
+        return lacking(
+            rows, self.rows(ELEMENT_PLACE, every, files=delta.between(rows, RECORD_PLACE))
+        )
 
     def append(self, rows: pa.Table) -> None:
-        """Append rows of a log as the version after the one that was read, or not at all.
-
-        Raises:
-            WriteConflictError: Another writer came first.
-        """
+        """Append rows of a log as the version after the one that was read, or not at all."""
         done = CommitProperties(
             app_transactions=[Transaction(self._app, self.merged)], max_commit_retries=0
         )
         self._table = table = self._table or self._created()
-        with reported(self.path):
+        with delta.reported(self.path):
             write_deltalake(table, rows, mode="append", commit_properties=done)
         self._is_told = True
 
     def append_refused(self, rows: pa.Table) -> None:
-        """Append rows that no table takes, whoever else writes.
-
-        Raises:
-            ConflictError: Other writers came first again and again.
-        """
+        """Append rows that no table takes, whoever else writes."""
 
         def append() -> None:
             self.refresh()
@@ -180,7 +158,7 @@ class LocalLog:
 
     def _created(self) -> DeltaTable:
         properties = {STATISTICS_OPTION: ",".join(STATISTICS)}
-        with reported(self.path):
+        with delta.reported(self.path):
             return DeltaTable.create(
                 self.path, log_schema(), mode="ignore", configuration=properties
             )
@@ -200,8 +178,3 @@ def _has_rows(commit: Mapping[str, Any]) -> bool:
     """Whether a commit may have brought rows."""
     is_empty = commit.get("operationMetrics", {}).get("num_added_files") == 0
     return not is_empty and commit["operation"] not in _NO_ROWS
-
-
-def _name(path: str) -> str:
-    """Return the name of a file, which no other file of a table has."""
-    return posixpath.basename(path)

@@ -1,4 +1,4 @@
-"""What the changes of a batch do to the rows of one table, and the newest of each key, by Arrow.
+"""What the changes of a batch do to the rows of one table, by Arrow.
 
 A change is easy if it has a sequence and writes or deletes a whole row. Then what a row becomes is
 its newest change, and `changewire.tables` says the same of it.
@@ -6,22 +6,27 @@ its newest change, and `changewire.tables` says the same of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from changewire.engines.changelog.shapes import Shape
 from changewire.engines.effects import EFFECTS
 from changewire.engines.layout import CHANGE, POSITION
 from changewire.engines.python.groups import is_lone_before
 from changewire.tables.mutations import DELETE, FULL
 from changewire.tables.order import Order
+from changewire.tables.routing import Refusal
 from changewire.tables.row_state import ORDER, order_from
 from changewire_messages.tables.arrow import ROW_STATE
 
 NUMBER: Final = "number"
 """Column: number of the change in its batch; NULL for a delete that its images say together."""
+
+CONTENT: Final = "content"
+"""Column: the row as the table would have it, a struct; a deleted one has its key alone."""
 
 MUTATIONS: Final = pa.schema(
     [
@@ -36,42 +41,52 @@ MUTATIONS: Final = pa.schema(
 """Columns of mutations; the text of a key is equal for keys that name one row."""
 
 
-def mutations_of(rows: pa.Table, numbers: Sequence[int]) -> pa.Table:
-    """Return what changes do; a before image alone does nothing.
+class Fitted(NamedTuple):
+    """Mutations that fit a table, with `CONTENT`.
 
-    Args:
-        rows: Decoded rows with `EFFECTS`.
-        numbers: Those of the changes.
+    `failures` says why changes do not fit, by their numbers, `rounded` how many numbers were.
     """
+
+    mutations: pa.Table
+    failures: dict[int, Refusal]
+    rounded: int
+
+
+def mutations_of(rows: pa.Table, numbers: Sequence[int]) -> pa.Table:
+    """Return what changes among decoded rows with `EFFECTS` do; before images alone do nothing."""
     chosen = pa.array(numbers, pa.int64())
     part = rows.take(chosen).append_column("row", chosen)
     part = part.filter(pc.and_(pc.equal(part["kind"], CHANGE), pc.invert(is_lone_before(part))))
     effects = part[EFFECTS].combine_chunks()
     parents, flat = pc.list_parent_indices(effects), effects.flatten()
     of_effect = dict(zip(flat.type.names, flat.flatten(), strict=True))
-    places = {name: column.take(parents) for name, column in positions(part).items()}
-    afters = part["after"].take(parents)
+    places = {
+        name: pc.coalesce(*(part[column] for column in columns), pa.scalar(missing)).take(parents)
+        for name, (columns, missing) in POSITION.items()
+    }
     is_delete = pc.equal(of_effect["kind"], DELETE)
+    afters = part["after"].take(parents)
     found = {
         **{name: of_effect[name] for name in ("key", "kind", "names")},
         "major": pc.struct_field(of_effect["sequence"], "major"),
         "minor": pc.struct_field(of_effect["sequence"], "minor"),
         **places,
+        "element": part["element"].take(parents),
         "after": pc.if_else(is_delete, pa.scalar(None, pa.string()), afters),
         NUMBER: part["row"].take(parents),
     }
     return pa.table(found, MUTATIONS)
 
 
-def positions(rows: pa.Table) -> Mapping[str, Any]:
-    """Return the position of each row, as `changewire.tables` orders changes."""
-    return {
-        **{
-            name: pc.coalesce(*(rows[column] for column in columns), pa.scalar(missing))
-            for name, (columns, missing) in POSITION.items()
-        },
-        "element": rows["element"],
-    }
+def fitted(found: pa.Table, shape: Shape) -> Fitted:
+    """Return the mutations that fit a table; their keys are the texts that the table has."""
+    made = shape.fitted(found["key"].to_pylist(), found["after"].to_pylist())
+    numbers = zip(found[NUMBER].to_pylist(), made.failures, strict=True)
+    failures = {n: why for n, why in numbers if why is not None and n is not None}
+    both = found.set_column(0, "key", pa.array(made.keys, pa.string()))
+    both = both.append_column(CONTENT, made.rows)
+    good = pa.array([why is None for why in made.failures], pa.bool_())
+    return Fitted(both.filter(good), failures, made.rounded)
 
 
 def is_easy(found: pa.Table) -> Any:

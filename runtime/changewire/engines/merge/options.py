@@ -78,12 +78,7 @@ class LocalOptions:
 def local_options(
     decode_options: DecodeOptions, asked: TableOptions, *, log: str, adopt: bool = False
 ) -> LocalOptions:
-    """Return options, checked.
-
-    Raises:
-        ValueError: An option is not valid.
-        ImportError: The rows are a JSON Schema, and the extra ``codegen`` is not installed.
-    """
+    """Return options, checked."""
     for place in (log, asked.target):
         if not is_path(place):
             raise ValueError(f"delta-rs has paths, and {place!r} has no slash: it is a name")

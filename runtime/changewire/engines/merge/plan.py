@@ -10,17 +10,17 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import pyarrow as pa
 
+from changewire.engines.changelog.shapes import JsonRows, Shape, TypedRows
 from changewire.engines.effects import EFFECTS
 from changewire.engines.errors import OutputError
 from changewire.engines.merge.facts import Facts
 from changewire.engines.merge.options import LocalOptions
-from changewire.engines.merge.shapes import JsonShape, Shape, TypedShape
 from changewire.engines.merge.table import LocalTable
 from changewire.engines.typed import plan as typed
 from changewire.engines.typed.json_types import StructJson, has_unsafe_names, parts, struct_json
 from changewire.engines.typed.refused import RefusedRows
 from changewire.engines.typed.sources import BatchSources, SchemaOf
-from changewire.engines.typed.types import columns_as_json
+from changewire.engines.typed.types import columns_as_json, columns_of
 from changewire.tables.names import Target
 from changewire.tables.order import position_in
 from changewire.tables.routing import REFUSALS, Refusal, RouteKey, Routes, in_order
@@ -30,13 +30,7 @@ _key: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 class TablePlan(NamedTuple):
-    """How one table has its rows, and what does not fit it.
-
-    Attributes:
-        shape: How it has its rows; None while its columns or its key are not known.
-        refusals: Which changes do not fit it.
-        is_usable: Whether any change can be applied to it.
-    """
+    """How a table has its rows, None while that is not known, and which changes do not fit it."""
 
     shape: Shape | None
     refusals: list[RefusedRows]
@@ -82,14 +76,10 @@ def plan(
     options: LocalOptions,
     table: LocalTable | None,
 ) -> TablePlan:
-    """Return how a table has its rows after a batch.
-
-    Raises:
-        OutputError: Columns that the user gave do not fit the table.
-    """
+    """Return how a table has its rows after a batch."""
     rows = options.rows_of(target)
     if isinstance(rows, str) and rows == "json":
-        return TablePlan(JsonShape(), [])
+        return TablePlan(JsonRows(), [])
     given = None if isinstance(rows, str) else columns_as_json(rows)
     current, keys = (None, None) if table is None else (table.columns(), table.keys)
     how = typed.TypedTables(
@@ -99,7 +89,7 @@ def plan(
     if found.columns is None:
         return TablePlan(None, found.refusals, found.is_usable)
     try:
-        return TablePlan(TypedShape(found.columns, found.keys), found.refusals)
+        return TablePlan(TypedRows(columns_of(found.columns), found.keys), found.refusals)
     except ValueError as error:
         raise OutputError(f"{target.name}: {error}") from None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pyarrow as pa
 
@@ -20,17 +21,16 @@ def batches(records: Iterable[Record | Lines]) -> Iterator[pa.RecordBatch]:
     pending: list[Record] = []
     size = 0
     for record in records:
-        if isinstance(record, Lines):
-            if pending:
-                yield to_batch(pending)
-                pending, size = [], 0
-            yield from _of_lines(record)
-            continue
-        pending.append(record)
-        size += len(record.value or b"")
-        if len(pending) >= BATCH_ROWS or size >= BATCH_BYTES:
+        is_whole = isinstance(record, Lines)
+        if isinstance(record, Record):
+            pending.append(record)
+            size += len(record.value or b"")
+            is_whole = len(pending) >= BATCH_ROWS or size >= BATCH_BYTES
+        if pending and is_whole:
             yield to_batch(pending)
             pending, size = [], 0
+        if isinstance(record, Lines):
+            yield from _of_lines(record)
     if pending:
         yield to_batch(pending)
 
@@ -51,21 +51,17 @@ def _of_lines(lines: Lines) -> Iterator[pa.RecordBatch]:
 
 def to_batch(records: list[Record]) -> pa.RecordBatch:
     """Return one batch of records."""
-    positions = [record.position for record in records]
-    values = {
+    columns: dict[str, Any] = {
+        name: [getattr(record.position, name) for record in records]
+        for name in ("topic", "partition", "offset", "path", "number")
+    }
+    times = [record.position.timestamp for record in records]
+    columns |= {
         "value": [record.value for record in records],
         "key": [record.key for record in records],
-        "topic": [position.topic for position in positions],
-        "partition": [position.partition for position in positions],
-        "offset": [position.offset for position in positions],
-        "timestamp": [_microseconds(position.timestamp) for position in positions],
+        "timestamp": [None if time is None else time * 1000 for time in times],
         "headers": [[{"key": k, "value": v} for k, v in r.headers] or None for r in records],
-        "path": [position.path for position in positions],
-        "number": [position.number for position in positions],
     }
-    columns = {name: pa.array(values[name], kind) for name, kind in INPUT_COLUMNS.items()}
-    return pa.RecordBatch.from_pydict(columns)
-
-
-def _microseconds(milliseconds: int | None) -> int | None:
-    return None if milliseconds is None else milliseconds * 1000
+    return pa.RecordBatch.from_pydict(
+        {name: pa.array(columns[name], kind) for name, kind in INPUT_COLUMNS.items()}
+    )

@@ -15,12 +15,13 @@ from uuid import uuid4
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 
 from changewire.engines.errors import OutputError
 from changewire.engines.layout import RECORD_PLACE
 from changewire.engines.log import ELEMENT_PLACE
 from changewire.engines.log_rows import lacking
-from changewire.engines.python.parquet import OutputFile
+from changewire.engines.named_errors import naming
 from changewire.engines.typed.types import type_name
 
 if sys.platform != "win32":
@@ -29,11 +30,59 @@ if sys.platform != "win32":
 PART_BYTES: Final = 2**29
 """Bytes of rows from which on a file of a log is closed; it has about a tenth of them."""
 
+GROUP_ROWS: Final = 4096
+GROUP_BYTES: Final = 8 * 2**20
+"""Size from which rows are written as a row group."""
+
 _STDIN: Final = "-"
 _BEGUN: Final = ".changewire-"
 """Begins the names of files that are not whole; readers of folders skip such names."""
 
 _HIDDEN: Final = (".", "_")
+
+
+class OutputFile:
+    """A Parquet file that gathers small batches to row groups; `size` is how many bytes they had.
+
+    An error of the system names the file, or what is given to be named.
+    """
+
+    def __init__(self, path: Path, schema: pa.Schema, named: Path | None = None) -> None:
+        """Open the file."""
+        self.path, self.size = path, 0
+        self._named = named or path
+        with naming(self._named):
+            self._writer = pq.ParquetWriter(path, schema)
+        self._pending: list[pa.RecordBatch] = []
+        self._rows = self._bytes = 0
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Append rows; they are written when a row group is full."""
+        if len(batch):
+            self._pending.append(batch)
+            self.size += batch.nbytes
+            self._rows += len(batch)
+            self._bytes += batch.nbytes
+        if self._rows >= GROUP_ROWS or self._bytes >= GROUP_BYTES:
+            self._flush()
+
+    def close(self) -> None:
+        """Write what is pending, and close the file."""
+        self._flush()
+        with naming(self._named):
+            self._writer.close()
+
+    def abandon(self) -> None:
+        """Close the file, if it is open, and remove it: what wrote it has failed."""
+        with suppress(OSError, pa.ArrowException):
+            self._writer.close()
+        self.path.unlink(missing_ok=True)
+
+    def _flush(self) -> None:
+        if self._pending:
+            with naming(self._named):
+                self._writer.write_table(pa.Table.from_batches(self._pending))
+        self._pending, self._rows, self._bytes = [], 0, 0
 
 
 class ParquetLog:
@@ -44,22 +93,17 @@ class ParquetLog:
     """
 
     def __init__(self, folder: Path, schema: pa.Schema) -> None:
-        """Read what the log has; the schema is that of its rows.
-
-        Raises:
-            OutputError: The folder is not such a log.
-        """
+        """Read what the log has; the schema is that of its rows."""
         self._folder = folder
         self._schema = schema
         self._log = _opened(folder, schema)
-        self._path: Path | None = None
         self._file: OutputFile | None = None
-        self._bytes = 0
+        self._has_file = self._log is not None
 
     @property
     def has_enough(self) -> bool:
         """Whether what was appended is enough for a file."""
-        return self._bytes >= PART_BYTES
+        return self._file is not None and self._file.size >= PART_BYTES
 
     def lacking(self, rows: pa.Table) -> pa.Table:
         """Return the elements of decoded rows of one file that the log does not have, each once.
@@ -71,63 +115,51 @@ class ParquetLog:
             return rows
         return lacking(rows, self._held(rows))
 
+    def _held(self, rows: pa.Table) -> Iterator[pa.Table]:
+        """Yield the places of the log that may be those of rows."""
+        where = reduce(and_, (_between(rows, name) for name in RECORD_PLACE))
+        for batch in self._log.to_batches(columns=[*ELEMENT_PLACE], filter=where):
+            yield pa.Table.from_batches([batch])
+
     def append(self, rows: pa.Table) -> None:
         """Append rows, with the columns of the log."""
-        if not len(rows):
-            return
-        if self._file is None:
-            self._begin()
         for batch in rows.to_batches():
-            self._writer().write(batch)
-        self._bytes += rows.nbytes
+            if len(batch):
+                self._begun().write(batch)
 
     def commit(self) -> None:
         """Give readers what was appended."""
-        if self._file is None or self._path is None:
-            return
-        self._file.close()
-        self._path.replace(self._folder / f"part-{self._path.name.removeprefix(_BEGUN)}.parquet")
-        self._file, self._path, self._bytes = None, None, 0
+        if self._file is not None:
+            self._file.close()
+            name = f"part-{self._file.path.name.removeprefix(_BEGUN)}.parquet"
+            self._file.path.replace(self._folder / name)
+            self._file = None
 
     def finish(self) -> None:
         """Give readers what was appended; a log without rows gets a file that has its columns."""
-        if self._log is None and not _files(self._folder) and self._file is None:
-            self._begin()
+        if not self._has_file:
+            self._begun()
         self.commit()
 
     def abandon(self) -> None:
         """Remove what was appended since the last commit."""
-        if self._file is not None and self._path is not None:
+        if self._file is not None:
             self._file.abandon()
-            self._path.unlink(missing_ok=True)
 
-    def _begin(self) -> None:
-        self._path = self._folder / f"{_BEGUN}{uuid4().hex}"
-        self._file = OutputFile(self._path, self._schema, named=self._folder)
-
-    def _writer(self) -> OutputFile:
-        assert self._file is not None  # noqa: S101 - for type checkers
+    def _begun(self) -> OutputFile:
+        """Return the file that rows are appended to."""
+        if self._file is None:
+            path = self._folder / f"{_BEGUN}{uuid4().hex}"
+            self._file = OutputFile(path, self._schema, named=self._folder)
+            self._has_file = True
         return self._file
-
-    def _held(self, rows: pa.Table) -> Iterator[pa.Table]:
-        """Yield the places of the log that may be those of rows."""
-        assert self._log is not None  # noqa: S101 - as above
-        where = reduce(and_, (_between(rows, name) for name in RECORD_PLACE))
-        for batch in self._log.to_batches(columns=[*ELEMENT_PLACE], filter=where):
-            yield pa.Table.from_batches([batch])
 
 
 @contextmanager
 def parquet_log(folder: Path, schema: pa.Schema) -> Generator[ParquetLog, None, None]:
     """Give a log to append rows to, which no other run appends to at the same time.
 
-    Args:
-        folder: Its folder, which is made, and removed again if nothing comes to be in it.
-        schema: Columns of its rows.
-
-    Raises:
-        OutputError: The folder is not such a log, or another run writes to it.
-        OSError: A file cannot be written; it names the folder.
+    Its folder is made, and removed again if nothing comes to be in it.
     """
     made = [path for path in (folder, folder.parent) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
@@ -137,9 +169,8 @@ def parquet_log(folder: Path, schema: pa.Schema) -> Generator[ParquetLog, None, 
             try:
                 yield log
                 log.finish()
-            except BaseException:
+            finally:
                 log.abandon()
-                raise
     finally:
         for path in made:
             with suppress(OSError):  # it is not empty
@@ -147,11 +178,7 @@ def parquet_log(folder: Path, schema: pa.Schema) -> Generator[ParquetLog, None, 
 
 
 def _opened(folder: Path, schema: pa.Schema) -> Any:
-    """Return a log as a dataset of Arrow; None if it has no file.
-
-    Raises:
-        OutputError: The folder is not a log of Parquet files, or has other columns.
-    """
+    """Return a log as a dataset of Arrow; None if it has no file."""
     files = _files(folder)
     if not files:
         return None
@@ -172,11 +199,7 @@ def _opened(folder: Path, schema: pa.Schema) -> Any:
 
 
 def _files(folder: Path) -> list[Path]:
-    """Return the files of a log.
-
-    Raises:
-        OutputError: It is a table of Delta or Iceberg, or something else.
-    """
+    """Return the files of a log."""
     if (folder / "_delta_log").exists():
         raise OutputError(
             f"{folder}: it is a table of Delta, and this run writes Parquet files; choose another "
@@ -208,9 +231,6 @@ def _claimed(folder: Path) -> Generator[None, None, None]:
 
     The system releases the lock of a process that is killed. Where a folder cannot be locked, as on
     Windows and some network drives, nothing is removed.
-
-    Raises:
-        OutputError: Another run holds it.
     """
     if sys.platform == "win32":
         yield

@@ -6,10 +6,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pyarrow.fs
 import pytest
 from deltalake import DeltaTable
 from tests.runtime.engines.merge.messages import message, records
-from tests.runtime.engines.merge_local.lake import Lake, told
+from tests.runtime.engines.merge_local.lake import Lake, records_of, told
 from tests.runtime.tables.histories import change, placed
 
 from changewire.engines.merge.apply import apply_changes
@@ -244,6 +245,39 @@ def test_a_log_that_was_compacted_is_not_merged_again(tmp_path: Path) -> None:
     late = records(message("UPDATE_AFTER", 0, {"id": 2}), message("DELETE", 9, {"id": 0}), start=9)
     lake.apply_records(late)
     assert sorted(lake.json_rows()) == [1, 2]
+
+
+def test_a_run_begins_with_few_columns_of_its_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of keys, rows and messages it takes no text, and it knows all the same what they were."""
+    lake, parts = Lake(tmp_path), []
+    row = {"id": 1, "name": "a" * 100_000}
+    lake.apply_records(records(message("INSERT", 5, row), message("DELETE", 7, row), b"{" * 9999))
+    read = LocalLog.rows
+
+    def seen(log: LocalLog, *given: Any, **options: Any) -> Any:
+        for part in read(log, *given, **options):
+            parts.append(part)
+            yield part
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LocalLog, "rows", seen)
+        run = lake.run(apply_as_truncates=True)
+    assert [len(part) for part in parts] == [2]
+    assert parts[0].nbytes < 1000
+    late = placed(change(key=1, sequence=6, a=1), change(key=2, sequence=6), start=9)
+    assert run.apply(told(records_of(late)), "auto", 10).tables == {"inserted": 1}
+
+
+def test_threads_of_arrow_call_no_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that calls a file system of Python's as the interpreter ends aborts the process."""
+    lake, calls = Lake(tmp_path), list[object]()
+    lake.apply_records(messages())
+    monkeypatch.setattr(pyarrow.fs, "PyFileSystem", calls.append)
+    again = records(message("UPDATE_AFTER", 30, {"id": 2}, table="T"), start=50)
+    assert lake.apply_records(again).tables == {"updated": 1}
+    assert calls == []
 
 
 def test_a_log_of_other_columns_is_refused(tmp_path: Path) -> None:

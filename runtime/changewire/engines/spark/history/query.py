@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
@@ -130,7 +130,7 @@ def _plain_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
 class _VariantRows(JsonRows):
     """Rows of JSON text in which VARIANT loses no digit."""
 
-    def row(self, named: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
+    def row(self, named: Mapping[str, Any], values: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return the columns of a row, with text instead of integers that VARIANT would round."""
         found = super().row(named, values)
         if _LONG.search(found[ROW]) is None:

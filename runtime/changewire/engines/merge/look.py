@@ -1,0 +1,121 @@
+"""What a batch needs of its log: images of its updates, and deletes that may be newer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Container, Mapping
+from functools import lru_cache
+from typing import Any, Final, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from changewire.engines.changelog.effects import Images, Update, update_of
+from changewire.engines.changelog.shapes import Shape
+from changewire.engines.effects import EFFECTS
+from changewire.engines.known import KnownLog
+from changewire.engines.layout import CHANGE
+from changewire.engines.log import ELEMENT_PLACE
+from changewire.engines.merge.log import READ, LocalLog, with_effects
+from changewire.engines.merge.mutations import MUTATIONS, fitted, mutations_of
+from changewire.tables.mutations import DELETE
+from changewire.tables.names import Target
+from changewire.tables.order import Order, position_in
+from changewire.tables.routing import NAMES, route_op
+from changewire.tables.row_state import ORDER, order_from
+from changewire_messages.change import Source
+
+_IMAGE: Final = ("op", "source", "key", "before", "after", "sequence", EFFECTS, *ELEMENT_PLACE)
+
+Deletes: TypeAlias = Mapping[Source, list[dict[str, Any]]]
+"""Deletes of keys that updates left, as mutations, by their sources."""
+
+
+def moved(rows: pa.Table, log: LocalLog, counts: Counter[str]) -> Deletes:
+    """Return which keys the updates of a batch left; the log has the rows of the batch too."""
+    groups: dict[Update, Images] = {}
+    _add_images(groups, rows)
+    unknown = {one for one, images in groups.items() if len(images.befores) != len(images.afters)}
+    known: dict[Update, Images] = {}
+    if unknown:
+        # All that is known of these updates is in the log, also what the batch has.
+        majors = pa.array(sorted({major for _, major in unknown}), pa.int64())
+        where = (ds.field("kind") == CHANGE) & (ds.field("op") == "update")
+        where &= ds.field("key").is_valid()
+        for part in log.rows(READ, where, ds.field("sequence", "major").isin(majors)):
+            _add_images(known, with_effects(part), unknown)
+    waiting = (len(one.gone()) for one in known.values() if not one.has_moved)
+    counts["waiting_before_images"] += sum(waiting)
+    return _deletes({**groups, **known})
+
+
+def _deletes(groups: Mapping[Update, Images]) -> Deletes:
+    found: dict[Source, list[dict[str, Any]]] = {}
+    for (source, major), images in groups.items():
+        for key, rows in images.gone().items() if images.has_moved else ():
+            one = {"key": key, "kind": DELETE, "major": major, "minor": 0}
+            deletes = [{**one, **position_in(row)._asdict()} for row in rows]
+            found.setdefault(source, []).extend(deletes)
+    return found
+
+
+def _add_images(
+    groups: dict[Update, Images], rows: pa.Table, wanted: Container[Update] | None = None
+) -> None:
+    """Add the images among decoded rows with `EFFECTS`, of all updates or of those wanted."""
+    is_half = pc.not_equal(pc.is_null(rows["before"]), pc.is_null(rows["after"]))
+    is_image = pc.and_(pc.equal(rows["op"], "update"), is_half)
+    for row in rows.select([*_IMAGE]).filter(is_image).to_pylist():
+        update = update_of(row)
+        if update is not None and (wanted is None or update in wanted):
+            groups.setdefault(update, Images()).add(row, row[EFFECTS] or [])
+
+
+def logged_deletes(  # noqa: PLR0917 - what is looked for, and where
+    log: LocalLog,
+    known: KnownLog,
+    target: Target,
+    shape: Shape,
+    wanted: Collection[str],
+    least: int | None,
+) -> dict[str, Order]:
+    """Return the newest delete of each key of a table whose text is wanted.
+
+    Deletes whose first number is less than `least` are left out; with None all are read.
+    """
+    deletes = (ds.field("op") == DELETE) | ds.field("before_key").is_valid()
+    if known.has_befores:
+        deletes |= ds.field("op") == "update"
+    where = (ds.field("kind") == CHANGE) & ds.field("key").is_valid() & deletes
+    # Statistics of the first number let all files but the last be skipped.
+    near = None if least is None else ds.field("sequence", "major") >= least
+    found: dict[str, Order] = {}
+    groups: dict[Update, Images] = {}
+
+    def take(mutations: pa.Table) -> None:
+        chosen = fitted(mutations.filter(pc.equal(mutations["kind"], DELETE)), shape).mutations
+        for row in chosen.select(["key", *ORDER]).to_pylist():
+            if row["key"] in wanted:
+                found[row["key"]] = max(order_from(row), found.get(row["key"], order_from(row)))
+
+    for part in log.rows(READ, where, near):
+        mine = with_effects(_of_table(part, known, target))
+        if known.has_befores:
+            _add_images(groups, mine)
+        take(mutations_of(mine, range(len(mine))))
+    moved_rows = [one for of_source in _deletes(groups).values() for one in of_source]
+    take(pa.Table.from_pylist(moved_rows, MUTATIONS))
+    return found
+
+
+def _of_table(rows: pa.Table, known: KnownLog, target: Target) -> pa.Table:
+    """Return the rows of a log that go to a table."""
+
+    @lru_cache
+    def goes_there(op: str, *names: Any) -> bool:
+        return target in known.targets(Source(**dict(zip(NAMES, names, strict=True))), op)
+
+    each = zip(rows["op"].to_pylist(), rows["source"].to_pylist(), strict=True)
+    mask = [goes_there(route_op(op), *(source[name] for name in NAMES)) for op, source in each]
+    return rows.filter(pa.array(mask, pa.bool_()))
