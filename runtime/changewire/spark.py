@@ -45,10 +45,10 @@ try:
     from changewire.engines.spark.merge.verify import verify
     from changewire.engines.spark.messages import MessageFrames, message_type, messages
     from changewire.engines.spark.read import read_files, stream_files
-    from changewire.engines.spark.row_type import row_type
     from changewire.engines.spark.schemas import schemas
     from changewire.engines.spark.session import session
     from changewire.engines.spark.stream.ending import await_end
+    from changewire.engines.spark.types import row_type
     from changewire.engines.typed.schemas import ArrowSchema, RowSchema
     from changewire.tables.history import History, Step, StepRefusal
 except ImportError as error:

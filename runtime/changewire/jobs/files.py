@@ -233,7 +233,7 @@ def _in_spark(
     from changewire.engines.errors import OutputError
     from changewire.engines.spark import run as engine
     from changewire.engines.spark.failure import failure
-    from changewire.engines.spark.raised import RAISED
+    from changewire.engines.spark.jvm import RAISED
 
     try:
         return engine.run(files, log, **how, show_values=show_values)

@@ -135,7 +135,7 @@ def _in_spark(
 ) -> T:
     """Return what a job returns that gets a session; what Spark raises becomes a `JobError`."""
     choose_engine("spark", [])
-    from changewire.engines.spark.run_stream import settings
+    from changewire.engines.spark.run import settings
     from changewire.engines.spark.session import session
 
     with spark_errors(what, output, {}):

@@ -7,8 +7,12 @@ Java in tracebacks of Python. What went wrong is at the end of the innermost one
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from itertools import dropwhile
+from typing import Final, NamedTuple, TypeVar
 
+from changewire.engines.spark.jvm import RAISED
 from changewire.engines.spark.kafka.errors import HIDDEN
 
 LENGTH: Final = 600
@@ -51,9 +55,27 @@ _QUOTED: Final = re.compile(
 )
 _NUMBER: Final = re.compile(r"(?<![\w.$-])[-+]?\d[\d.,]*\d(?!\w)")
 
+_INTERRUPTION: Final = re.compile(
+    r"java\.(?:lang\.Interrupted|io\.InterruptedIO|nio\.channels\.ClosedByInterrupt)Exception"
+)
+_PY4J_TEXT: Final = "py4j.protocol.Py4JJavaError: An error occurred while calling a batch: {}"
+"""What ``StreamExecution.isInterruptionException`` of Spark looks for in a text of an error."""
+
+_LOST: Final = "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND"
+"""Spark's error condition for rows of `DataFrame.localCheckpoint` whose executor is gone."""
+
+_TRIES: Final = 4
+"""How often a batch is tried, as Spark does with a task (``spark.task.maxFailures``)."""
+
+_Result = TypeVar("_Result")
+
 
 class JavaCauseError(Exception):
     """An error of Spark whose text lacks Java's innermost cause; the text of this one is that."""
+
+
+class InterruptedBatchError(Exception):
+    """A batch did not end, because its query was stopped; the next run retries it."""
 
 
 class Cause(NamedTuple):
@@ -70,9 +92,8 @@ class Cause(NamedTuple):
     def sentence(self, *, show_values: bool = False) -> str:
         """Return class and message, of 600 characters at most.
 
-        Args:
-            show_values: Whether quoted texts and numbers are shown in messages of errors that may
-                be about the content of rows. Errors of changewire never hold such values.
+        Quoted texts and numbers are hidden in messages of errors that may be about the content of
+        rows, unless they are to be shown. Errors of changewire never hold such values.
         """
         name = self.kind.rpartition(".")[2]
         message = self.message if show_values else self._hidden()
@@ -87,17 +108,13 @@ class Cause(NamedTuple):
 
 
 def innermost(text: str) -> Cause:
-    """Return the innermost cause of an error.
-
-    Args:
-        text: The text of an error of Spark, and Java's stack trace behind it if there is one.
-    """
+    """Return the innermost cause by the text of an error of Spark, and Java's stack behind it."""
     # An error that came while the first one was handled, as of a clean-up, says less than that one.
     first = text.partition(_WHILE_HANDLED)[0]
     _, traceback, tail = first.rpartition(_TRACEBACK)
     raised = _PYTHON_RAISED if traceback else _RAISED
-    if traceback:
-        tail = _without_frames(tail)
+    if traceback:  # what it ends with: its frames are indented
+        tail = "\n".join(dropwhile(_is_frame, tail.splitlines()))
     if causes := list(_JAVA_CAUSE.finditer(tail)):
         raised, tail = _RAISED, tail[causes[-1].end() :]
     elif not traceback:
@@ -123,11 +140,8 @@ def hidden_cause(error: BaseException) -> str:
     return "" if has_cause else ": ".join(filter(None, cause))
 
 
-def _without_frames(traceback: str) -> str:
-    """Return what a traceback ends with: its frames are indented."""
-    lines = traceback.splitlines()
-    end = next((n for n, line in enumerate(lines) if line and not line[0].isspace()), len(lines))
-    return "\n".join(lines[end:])
+def _is_frame(line: str) -> bool:
+    return not line or line[0].isspace()
 
 
 def _parsed(text: str, pattern: re.Pattern[str]) -> Cause:
@@ -136,3 +150,43 @@ def _parsed(text: str, pattern: re.Pattern[str]) -> Cause:
     message = " ".join(_STATE.sub("", said).split())
     found = pattern.fullmatch(message)
     return Cause(found[1], found[2]) if found else Cause("", message)
+
+
+@contextmanager
+def named_errors() -> Generator[None, None, None]:
+    """Put errors of a batch in words that Spark hands on and understands.
+
+    Spark hands on the text of a Python exception alone, and PySpark leaves the causes of an
+    exception of Java out of its text. Spark finds an interruption in the text by a regular
+    expression, whose stack overflows on a text as long as Java's own trace (4.0.1): then a stopped
+    query ends as if it had failed.
+
+    Raises:
+        InterruptedBatchError: In place of the exception that holds an interruption, in one line.
+        JavaCauseError: In place of an error whose text lacks Java's innermost cause.
+    """
+    try:
+        yield
+    except Exception as error:
+        interruption = _INTERRUPTION.search(str(error))
+        if interruption is not None:
+            raise InterruptedBatchError(_PY4J_TEXT.format(interruption[0])) from None
+        cause = hidden_cause(error)
+        if cause:
+            raise JavaCauseError(cause) from error
+        raise
+
+
+def repeated_if_lost(write: Callable[[], _Result]) -> _Result:
+    """Write a batch, and write it again if an executor took rows with it that Spark kept there.
+
+    Spark computes all other rows of a lost executor again by itself, but not those of a local
+    checkpoint: https://spark.apache.org/docs/latest/api/python/reference/pyspark.sql/api/pyspark.sql.DataFrame.localCheckpoint.html
+    """
+    for _ in range(_TRIES - 1):
+        try:
+            return write()
+        except RAISED as error:  # noqa: PERF203 - there are few tries
+            if _LOST not in full_text(error):
+                raise
+    return write()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import ClassVar, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,19 +18,24 @@ from changewire.changes import Digests, Image, NullValue
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.counts import Counts
 from changewire.engines.decode import Decoder
-from changewire.engines.layout import CHANGE, CONTROL, INPUT_COLUMNS, OUTPUTS
-from changewire.engines.spark import arrow_types
-from changewire.engines.spark.frames import Frames, counted, totals
-from changewire.engines.spark.observed import delivered
+from changewire.engines.layout import CHANGE, CONTROL, INPUT_COLUMNS
+from changewire.engines.spark.frames import Frames
 from changewire.engines.spark.parts import is_lone_before
-from changewire.engines.spark.row_type import row_type
-from changewire.engines.spark.tally import KernelTally, tally_of
-from changewire.engines.spark.types import HEADERS, INPUT, ROWS, nullable, typed_schema
+from changewire.engines.spark.stream.progress import delivered
+from changewire.engines.spark.types import (
+    HEADERS,
+    INPUT,
+    ROWS,
+    nullable,
+    row_columns,
+    row_type,
+    typed_schema,
+)
 from changewire.engines.spark.variant import VariantDecoder, as_variant
-from changewire.engines.spark.worker import forget_archives
+from changewire.engines.spark.worker import KernelTally, forget_archives, tally_of
+from changewire.engines.typed import types as arrow_types
 from changewire.engines.typed.decode import TypedDecoder
 from changewire.engines.typed.schemas import ArrowSchema, RowSchema, schema_options
-from changewire.engines.typed.types import columns_as_json, row_columns
 
 RowsAs: TypeAlias = Literal["json", "variant"] | StructType | ArrowSchema | RowSchema
 """How `key`, `before` and `after` are given: exact JSON text, VARIANT, or columns of a type, which
@@ -50,18 +55,12 @@ class DecodedFrames(Frames):
 
     Attributes:
         rows: One row for each element, with its `kind`.
-        rows_as: How `key`, `before` and `after` are given.
-        counted: Their counts where they are known, not checked yet; None: they are counted
-            when they are asked for.
         native: Sums what the native kernel does in the tasks that make the rows; None with Spark
             Connect.
+        rows_as: How `key`, `before` and `after` are given.
     """
 
     rows_as: RowsAs = "json"
-    counted: Counts | None = None
-    native: KernelTally | None = None
-
-    outputs: ClassVar[Mapping[str, str]] = OUTPUTS
 
     @property
     def changes(self) -> DataFrame:
@@ -75,14 +74,12 @@ class DecodedFrames(Frames):
 
     @cached_property
     def counts(self) -> Counts:
-        """Counts over all rows, checked; one job over the rows where they are not known.
+        """Counts over all rows, checked; one job over the rows.
 
         Raises:
             ConservationError: Decoded rows do not add up.
         """
-        if self.counted is not None:
-            return self.counted.checked()
-        return counted(_groups(self.rows), Counts())
+        return self._counted(group_columns(), Counts())
 
 
 def decode(
@@ -147,23 +144,15 @@ def decoded_by(
     decode_options: DecodeOptions, messages: DataFrame, rows: RowsAs = "json"
 ) -> DecodedFrames:
     """Return the decoded messages of a DataFrame, as `decode` does."""
-    if isinstance(rows, str) and rows == "variant":
-        tally = tally_of(messages.sparkSession)
-        found = mapped(messages, VariantDecoder(decode_options), ROWS, tally)
-        return DecodedFrames(as_variant(found), rows, native=tally)
-    if isinstance(rows, str) and rows == "json":
-        return _decoded(messages, Decoder(decode_options), ROWS, rows)
-    kind = struct_of(rows, decode_options)
-    typed = TypedDecoder(decode_options, arrow_types.row_columns(kind))
-    return _decoded(messages, typed, typed_schema(kind), kind)
-
-
-def _decoded(
-    messages: DataFrame, decoder: Decoder, schema: StructType, rows_as: RowsAs
-) -> DecodedFrames:
-    """Return what a decoder makes of messages."""
     tally = tally_of(messages.sparkSession)
-    return DecodedFrames(mapped(messages, decoder, schema, tally), rows_as, native=tally)
+    if isinstance(rows, str) and rows == "variant":
+        found = mapped(messages, VariantDecoder(decode_options), ROWS, tally)
+        return DecodedFrames(as_variant(found), tally, rows)
+    if isinstance(rows, str) and rows == "json":
+        return DecodedFrames(mapped(messages, Decoder(decode_options), ROWS, tally), tally)
+    kind = struct_of(rows, decode_options)
+    typed = TypedDecoder(decode_options, row_columns(kind))
+    return DecodedFrames(mapped(messages, typed, typed_schema(kind), tally), tally, kind)
 
 
 def struct_of(
@@ -171,45 +160,34 @@ def struct_of(
 ) -> StructType:
     """Return the type of rows that a type or a schema says.
 
-    Args:
-        rows: The type or the schema.
-        decode_options: How messages are read, for schemas that stand in them.
+    The options say how messages are read, for schemas that stand in them.
 
     Raises:
         ValueError: It is neither.
         ImportError: It is a JSON Schema, and the extra ``codegen`` is not installed.
     """
-    if isinstance(rows, StructType):
-        return cast("StructType", nullable(rows))
     if isinstance(rows, ArrowSchema):
-        return StructType.fromJson(columns_as_json(row_columns(pa.schema(rows))))
-    try:
-        found = row_type(rows, **schema_options(decode_options))
-    except OSError:
-        raise ValueError(
-            f"rows is 'json', 'variant', a StructType, a pyarrow.Schema or a schema, not {rows!r}"
-        ) from None
-    return cast("StructType", nullable(found))
+        columns = arrow_types.row_columns(pa.schema(rows))
+        return StructType.fromJson(arrow_types.columns_as_json(columns))
+    if not isinstance(rows, StructType):
+        try:
+            rows = row_type(rows, **schema_options(decode_options))
+        except OSError:
+            raise ValueError(
+                "rows is 'json', 'variant', a StructType, a pyarrow.Schema or a schema, not "
+                f"{rows!r}"
+            ) from None
+    return cast("StructType", nullable(rows))
 
 
 def mapped(
-    messages: DataFrame,
-    decoder: Decoder,
-    schema: StructType,
-    tally: KernelTally | None = None,
+    messages: DataFrame, decoder: Decoder, schema: StructType, tally: KernelTally | None = None
 ) -> DataFrame:
     """Return what a decoder makes of the messages of a DataFrame.
 
-    Args:
-        messages: The messages.
-        decoder: What decodes them.
-        schema: Columns of the rows that it makes.
-        tally: Counts what its kernel does.
+    The rows have the columns of the schema; the tally counts what the decoder's kernel does.
     """
-    return delivered(input_of(messages)).mapInArrow(_mapper(decoder, tally), schema)
 
-
-def _mapper(decoder: Decoder, tally: KernelTally | None) -> BatchFunction:
     def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from chain.from_iterable(decoder(_with_null_headers(batch)) for batch in batches)
         # Each task has a copy of the decoder, and so a kernel of its own.
@@ -217,7 +195,7 @@ def _mapper(decoder: Decoder, tally: KernelTally | None) -> BatchFunction:
             tally.add(decoder.kernel.counts)
         forget_archives()
 
-    return each
+    return delivered(input_of(messages)).mapInArrow(each, schema)
 
 
 def input_of(messages: DataFrame) -> DataFrame:
@@ -259,11 +237,6 @@ def _with_null_headers(batch: pa.RecordBatch) -> pa.RecordBatch:
     has_some = pc.greater(pc.list_value_length(headers), 0)
     place = batch.schema.get_field_index("headers")
     return batch.set_column(place, "headers", pc.if_else(has_some, headers, None))
-
-
-def _groups(rows: DataFrame) -> DataFrame:
-    """Return the groups of `Counts.add`."""
-    return rows.groupBy(*group_columns()).agg(*totals())
 
 
 def group_columns() -> list[Column]:

@@ -32,17 +32,10 @@ def failure(
     *,
     show_values: bool = False,
 ) -> str:
-    """Return what failed and its innermost cause, and write the whole traceback to a file.
+    """Return what failed and its innermost cause, and write the whole traceback to a local folder.
 
-    Options that may be secret are hidden in both. Values of messages are hidden in the sentence,
-    and may be in the file, which only its owner can read.
-
-    Args:
-        what: What failed, as a clause.
-        error: An error of PySpark or Py4J.
-        folder: Local folder for the file, which replaces that of an earlier failure.
-        options: Options of Spark's Kafka source.
-        show_values: Whether the sentence shows values.
+    Options that may be secret are hidden in both. Values of messages are hidden in the sentence
+    unless they are to be shown, and may be in the file, which only its owner can read.
 
     Raises:
         KeyboardInterrupt: It failed because of an interrupt, which ended Spark.
@@ -57,17 +50,14 @@ def failure(
     java = text[len(str(origin)) :]
     now = datetime.now(timezone.utc).isoformat(timespec="seconds")
     content = f"{now} changewire {VERSION}: {what}\n\n{python}{java}"
-    written = _written(Path(folder, FILE), hidden(content, options)[:LENGTH])
-    return f"{what}: {hidden(sentence, options)}. {written}"
-
-
-def _written(file: Path, text: str) -> str:
-    """Write a file, and return a sentence that says where it is."""
+    file = Path(folder, FILE)
+    written = f"The whole traceback is in {file}"
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.unlink(missing_ok=True)
         file.touch(mode=0o600)
-        file.write_text(text, encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        return f"The whole traceback could not be written to {file}: {error.strerror}"
-    return f"The whole traceback is in {file}"
+        kept = hidden(content, options)[:LENGTH]
+        file.write_text(kept, encoding="utf-8", errors="backslashreplace")
+    except OSError as os_error:
+        written = f"The whole traceback could not be written to {file}: {os_error.strerror}"
+    return f"{what}: {hidden(sentence, options)}. {written}"

@@ -19,7 +19,6 @@ from changewire.engines.changelog.logged import TIME
 from changewire.engines.changelog.shapes import GROUP, JsonRows, Shape, TypedRows, keys_of
 from changewire.engines.changelog.versions import Versions, batched
 from changewire.engines.json_rows import KEY, ROW
-from changewire.engines.spark.arrow_types import row_columns
 from changewire.engines.spark.decode import RowsAs, struct_of
 from changewire.engines.spark.history.changes import (
     changes_in,
@@ -29,6 +28,7 @@ from changewire.engines.spark.history.changes import (
     truncates_in,
 )
 from changewire.engines.spark.log.place import LogPlace
+from changewire.engines.spark.types import row_columns
 from changewire.engines.spark.variant import numbers_as_text
 from changewire.engines.typed.schemas import options_of_log
 from changewire.tables.version_rows import VersionNames, check_names

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from changewire.changes import Digests, Image, NullValue
 from changewire.changes.decode_options import DecodeOptions, ElementsAs
-from changewire.engines.spark import observed
-from changewire.engines.spark.decode import RowsAs, check_positions, decoded_by
-from changewire.engines.spark.frames import Frames
-from changewire.engines.spark.log.place import LogPlace, check_sink, log_options
+from changewire.engines.spark.decode import RowsAs, check_positions
+from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import log_rows
-from changewire.engines.spark.messages import messages_by
+from changewire.engines.spark.messages import frames_by
 from changewire.engines.spark.stream.identity import identity
-
-_KINDS: Final = ("changes", "messages")
+from changewire.engines.spark.stream.progress import observed
 
 
 def land(
@@ -84,29 +81,15 @@ def land(
         time_zone,
         strip_registry_prefix,
     )
-    if messages.isStreaming:
-        check_positions(messages)
-    frames: Frames = (
-        messages_by(options, messages)
-        if elements_as == "messages"
-        else decoded_by(options, messages, rows)
-    )
-    return land_decoded(frames, LogPlace(log, sink), checkpoint, trigger)
-
-
-def land_decoded(
-    decoded: Frames, place: LogPlace, checkpoint: str, trigger: Mapping[str, Any] | None = None
-) -> StreamingQuery:
-    """Start the query of `land`."""
-    check_sink(place)
-    if not decoded.rows.isStreaming:
+    if not messages.isStreaming:
         raise ValueError("land takes a stream; for other DataFrames use `changewire.spark.write`")
-    found = log_rows(observed.decoded(decoded.rows))
-    spark = found.sparkSession
+    check_positions(messages)
+    found = log_rows(observed(frames_by(options, messages, rows).rows))
+    place, spark = LogPlace(log, sink), messages.sparkSession
     place.check(spark, found.schema)
-    identity(spark, checkpoint, sink=place.sink, outputs={"log": place.target, "query": "land"})
-    writer = found.writeStream.format(place.sink).option("checkpointLocation", checkpoint)
-    writer = writer.options(**log_options(place, found))
+    identity(spark, checkpoint, sink=sink, outputs={"log": log, "query": "land"})
+    writer = found.writeStream.format(sink).option("checkpointLocation", checkpoint)
+    writer = writer.options(**place.options(found))
     if trigger is not None:
         writer = writer.trigger(**trigger)
-    return writer.start(place.target) if place.is_path else writer.toTable(place.target)
+    return writer.start(log) if place.is_path else writer.toTable(log)

@@ -13,33 +13,17 @@ from changewire.version import VERSION
 
 
 def log_rows(rows: DataFrame, attempt: Column | None = None) -> DataFrame:
-    """Return decoded rows with the columns of a log.
-
-    Args:
-        rows: The rows; ``value`` is kept as they have it.
-        attempt: How often they were replayed; never by default.
-    """
+    """Return decoded rows with the columns of a log; by default they were never replayed."""
     is_dead = F.col("kind") == DEAD_LETTER
     added = {"version": F.when(is_dead, VERSION), ATTEMPT: F.lit(0) if attempt is None else attempt}
-    return rows.withColumns(added).select(*map(quoted, log_columns(rows)))
-
-
-def log_columns(rows: DataFrame) -> tuple[str, ...]:
-    """Return the columns of the log of decoded rows."""
-    return MESSAGE_LOG_COLUMNS if "content" in rows.columns else LOG_COLUMNS
+    columns = MESSAGE_LOG_COLUMNS if "content" in rows.columns else LOG_COLUMNS
+    return rows.withColumns(added).select(*map(quoted, columns))
 
 
 def refused_rows(
     rows: DataFrame, why: Column, format: str, attempt: Column | None = None
 ) -> DataFrame:
-    """Return the rows that say why changes are refused.
-
-    Args:
-        rows: Decoded rows of the changes.
-        why: The `Refusal` of each, as a struct of its fields.
-        format: Public name of the format of the messages.
-        attempt: How often they were replayed; never by default.
-    """
+    """Return the rows that say why changes are refused, by the `Refusal` of each as a struct."""
     reason = {name: why[name] for name in Refusal._fields}
     # `Refusal.text` says the same.
     text = F.concat_ws(": ", reason["code"], reason["pointer"], reason["message"])

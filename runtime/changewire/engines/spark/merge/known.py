@@ -9,9 +9,9 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.known import KnownLog
 from changewire.engines.log import REFUSED
+from changewire.engines.spark.log.place import schema_of
 from changewire.engines.spark.merge.from_log import is_change, is_truncate, source_columns
 from changewire.engines.spark.merge.summary import facts_columns, facts_of
-from changewire.engines.spark.stream.compatible import schema_of
 from changewire.tables.mutations import WRITES
 from changewire.tables.routing import WRITE, Routing
 

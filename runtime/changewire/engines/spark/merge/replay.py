@@ -135,12 +135,12 @@ def replayed(spark: SparkSession, options: ApplyOptions, where: str | None) -> R
             sink=log.sink,
         )
         landed = whole.unionByName(log_rows(rows.drop(_AGAIN)), allowMissingColumns=True)
-        merge = BatchMerge(QueryTables(query.id, options), known, rows, facts, landed, partitions)
+        merge = BatchMerge(QueryTables(query, options), known, rows, facts, landed, partitions)
         merge.tables()
         closed = _closed(rows, merge, options.decode_options.format).localCheckpoint()
         number = closed.where(F.col("kind") != "refused").count()
         if number:
-            log.append(closed, f"{query.id}-replay", time.time_ns())
+            log.append(closed, f"{query}-replay", time.time_ns())
     return Replayed(letters.count(), refusals.count(), number, dict(+merge.counts))
 
 
