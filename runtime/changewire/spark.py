@@ -31,7 +31,7 @@ try:
     from changewire.engines.spark.decode import DecodedFrames, RowsAs, decode
     from changewire.engines.spark.history.query import history
     from changewire.engines.spark.history.trace import trace
-    from changewire.engines.spark.kafka.errors import KafkaSourceError
+    from changewire.engines.spark.kafka.options import KafkaSourceError
     from changewire.engines.spark.kafka.read import read_kafka
     from changewire.engines.spark.log.land import land
     from changewire.engines.spark.log.open import dead_letters, refused

@@ -115,7 +115,7 @@ def spark_errors(
     from changewire.engines.errors import StreamError
     from changewire.engines.spark.failure import failure
     from changewire.engines.spark.jvm import RAISED
-    from changewire.engines.spark.kafka.errors import KafkaSourceError
+    from changewire.engines.spark.kafka.options import KafkaSourceError
 
     try:
         yield

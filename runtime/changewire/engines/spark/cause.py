@@ -13,7 +13,7 @@ from itertools import dropwhile
 from typing import Final, NamedTuple, TypeVar
 
 from changewire.engines.spark.jvm import RAISED
-from changewire.engines.spark.kafka.errors import HIDDEN
+from changewire.engines.spark.kafka.options import HIDDEN
 
 LENGTH: Final = 600
 """Characters of a sentence at most."""

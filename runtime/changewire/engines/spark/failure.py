@@ -12,7 +12,7 @@ from pyspark.errors import PySparkException
 
 from changewire.engines.interrupts import check_interrupt
 from changewire.engines.spark.cause import full_text, innermost
-from changewire.engines.spark.kafka.errors import hidden
+from changewire.engines.spark.kafka.options import hidden
 from changewire.version import VERSION
 
 FILE: Final = "failure.txt"

@@ -6,16 +6,15 @@ from collections.abc import Iterable, Iterator
 from functools import reduce
 from itertools import chain, groupby
 from operator import and_
-from typing import Final
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from changewire.engines.changelog.effects import effects_in, update_of
-from changewire.engines.changelog.logged import LOGGED, Row, rows_in, truncates_of
+from changewire.engines.changelog.logged import LOGGED, rows_in, truncates_of
 from changewire.engines.changelog.shapes import KEYED, Shape
 from changewire.engines.changelog.versions import batched
 from changewire.engines.errors import OutputError
@@ -28,8 +27,6 @@ from changewire.tables.names import NO_TABLE
 from changewire.tables.order import Order
 from changewire.tables.version_rows import ChangeNote
 
-_MAJOR: Final = "_major"
-
 
 def spark_type(schema: pa.Schema) -> StructType:
     """Return columns of Arrow as Spark has them."""
@@ -37,12 +34,9 @@ def spark_type(schema: pa.Schema) -> StructType:
 
 
 def table_in(log: DataFrame, table: str, *more: str) -> DataFrame:
-    """Return the rows of a table, and the deletes of all tables of its database.
+    """Return the rows of a table, by its `dotted` name, and deletes of all tables of its database.
 
-    Args:
-        log: Rows of a log.
-        table: `dotted` name of the table.
-        more: Names of other columns that are wanted.
+    They have the columns `LOGGED` and more that are named.
 
     Raises:
         OutputError: A column is not there, or is of another type.
@@ -64,7 +58,7 @@ def changes_in(log: DataFrame) -> DataFrame:
     changes = accepted(log)
     is_again = (F.col("kind") == CHANGE) & (F.col(ATTEMPT) > 0)
     again = log.where(is_again).groupBy(*ELEMENT_PLACE).agg(F.max(ATTEMPT).alias(ATTEMPT))
-    is_same: list[Column] = [changes[name].eqNullSafe(again[name]) for name in ELEMENT_PLACE]
+    is_same = (changes[name].eqNullSafe(again[name]) for name in ELEMENT_PLACE)
     is_later = again[ATTEMPT] > changes[ATTEMPT]
     return changes.join(again, reduce(and_, is_same) & is_later, "left_anti")
 
@@ -78,40 +72,24 @@ def truncates_in(log: DataFrame) -> list[tuple[Order, ChangeNote]]:
 def effects_of(changes: DataFrame, shape: Shape) -> DataFrame:
     """Return what changes do to rows, by the columns `KEYED`.
 
-    Images of updates that came as two messages are read together, by source and number.
+    Images of updates that came as two messages are read together, by source and number. Memory has
+    the images of one update, and one Arrow batch. A row that is not a JSON object, or a key that
+    does not fit its columns, is an `OutputError`.
     """
+
+    def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        rows = chain.from_iterable(
+            rows_in(batch.select(LOGGED.names).cast(LOGGED)) for batch in batches
+        )
+        effects = (effects_in(images) for _, images in groupby(rows, key=update_of))
+        yield from batched(shape.keyed(chain.from_iterable(effects)), KEYED)
+
     has_one_image = F.col("before").isNull() != F.col("after").isNull()
     is_image = (F.col("op") == "update") & has_one_image
-    images = changes.where(is_image).withColumn(_MAJOR, F.col("sequence.major"))
-    together = images.repartition("source", _MAJOR).sortWithinPartitions("source", _MAJOR)
-    each, kind = EffectsByUpdate(shape), spark_type(KEYED)
-    others = changes.where(~is_image).select(*LOGGED.names).mapInArrow(each, kind)
-    return others.unionAll(together.select(*LOGGED.names).mapInArrow(each, kind))
-
-
-class EffectsByUpdate:
-    """Makes effects of changes, the images of an update together; what `mapInArrow` takes.
-
-    It pickles. Memory holds the images of one update, and one Arrow batch.
-    """
-
-    def __init__(self, shape: Shape) -> None:
-        """Remember how rows are given."""
-        self._shape = shape
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the effects of all changes.
-
-        Raises:
-            OutputError: A row is not a JSON object, or a key does not fit its columns.
-        """
-        rows = chain.from_iterable(rows_in(_logged(batch)) for batch in batches)
-        yield from batched(self._shape.keyed(self._effects(rows)), KEYED)
-
-    def _effects(self, rows: Iterable[Row]) -> Iterator[Row]:
-        for _, images in groupby(rows, key=update_of):
-            yield from effects_in(images)
-
-
-def _logged(batch: pa.RecordBatch) -> pa.RecordBatch:
-    return batch.select(LOGGED.names).cast(LOGGED)
+    images = changes.where(is_image).withColumn("_major", F.col("sequence.major"))
+    together = images.repartition("source", "_major").sortWithinPartitions("source", "_major")
+    others, both = (
+        rows.select(*LOGGED.names).mapInArrow(each, spark_type(KEYED))
+        for rows in (changes.where(~is_image), together)
+    )
+    return others.unionAll(both)

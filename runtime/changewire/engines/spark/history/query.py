@@ -29,7 +29,7 @@ from changewire.engines.spark.history.changes import (
 )
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.types import row_columns
-from changewire.engines.spark.variant import numbers_as_text
+from changewire.engines.spark.variant import numbers_as_text, variants_of
 from changewire.engines.typed.schemas import options_of_log
 from changewire.tables.version_rows import VersionNames, check_names
 
@@ -92,31 +92,18 @@ def history(
     shape = _shape(found, rows, keys, decode_options)
     truncates = truncates_in(found) if apply_as_truncates else []
     make = Versions(shape, truncates, names)
+
+    def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        groups = groupby(_plain_rows(batches), key=itemgetter(GROUP))
+        rows = (row for _, of_key in groups for row in make.rows([*of_key]))
+        yield from batched(rows, make.schema)
+
     effects = effects_of(changes_in(found), shape)
     grouped = effects.repartition(GROUP).sortWithinPartitions(GROUP)
-    versions = grouped.mapInArrow(VersionsByKey(make), spark_type(make.schema))
-    return _as_variant(versions) if isinstance(shape, _VariantRows) else versions
-
-
-class VersionsByKey:
-    """Makes the versions of rows whose effects are sorted by key; what `mapInArrow` takes.
-
-    It pickles. Memory holds the changes of one key, and one Arrow batch.
-    """
-
-    def __init__(self, make: Versions) -> None:
-        """Remember what makes versions."""
-        self._make = make
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the versions of all keys.
-
-        Raises:
-            OutputError: A change does not fit the columns.
-        """
-        groups = groupby(_plain_rows(batches), key=itemgetter(GROUP))
-        versions = (row for _, of_key in groups for row in self._make.rows([*of_key]))
-        yield from batched(versions, self._make.schema)
+    versions = grouped.mapInArrow(each, spark_type(make.schema))
+    if not isinstance(shape, _VariantRows):
+        return versions
+    return versions.withColumns(variants_of((KEY, ROW)))
 
 
 def _plain_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
@@ -148,20 +135,7 @@ def _shape(
     if isinstance(rows, str) and rows in {"json", "variant"}:
         return JsonRows() if rows == "json" else _VariantRows()
     row = row_columns(struct_of(rows, decode_options))
-    return TypedRows(row, keys or _keys_of(log))
-
-
-def _keys_of(log: DataFrame) -> list[str]:
-    """Return the columns of the key of any change; one job, which reads as little as it can."""
-    first = log.where(F.col("key").isNotNull()).select("key").first()
-    return keys_of([] if first is None else [first[0]])
-
-
-def _as_variant(versions: DataFrame) -> DataFrame:
-    """Return versions whose rows of JSON text are VARIANT; text that Spark cannot parse stays."""
-    return versions.withColumns(
-        {
-            name: F.coalesce(F.try_parse_json(name), F.col(name).cast("variant"))
-            for name in (KEY, ROW)
-        }
-    )
+    if not keys:  # those of any change; one job, which reads as little as it can
+        first = log.where(F.col("key").isNotNull()).select("key").first()
+        keys = keys_of([] if first is None else [first[0]])
+    return TypedRows(row, keys)
