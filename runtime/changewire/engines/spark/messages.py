@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
-from typing import Final, cast
+from typing import Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
@@ -117,26 +117,23 @@ def message_type(format: str, variant: str | Sequence[str] | None = None) -> Str
         ValueError: There is no such format or variant, or two variants differ in a type.
     """
     generated = family(format)
-    spark = generated.part("spark")
-    whole = nullable(getattr(spark, snake(generated.roles["message"]).upper()))
     titles = titles_of(format, variant)
+    named = {title: snake(title).upper() for title in (generated.roles["message"], *(titles or ()))}
+    kinds = {n: nullable(getattr(generated.part("spark"), name)) for n, name in named.items()}
+    whole: StructType = kinds[generated.roles["message"]]
     if titles is None:
-        return cast("StructType", whole)
-    kinds = {title: nullable(getattr(spark, snake(title).upper())) for title in titles}
-    found = merged(kinds, _SPARK)
+        return whole
+    found: StructType = merged({title: kinds[title] for title in titles}, _SPARK)
     if generated.payload is None:
-        return cast("StructType", found)
+        return found
     wrapped = generated.payload[1]
-    fields = [_retyped(f, found) if f.name == wrapped else f for f in whole.fields]
-    return StructType(fields)
+    return StructType([_retyped(f, found) if f.name == wrapped else f for f in whole.fields])
 
 
 def _retyped(field: StructField, kind: DataType) -> StructField:
     return StructField(field.name, kind, nullable=True, metadata=field.metadata)
 
 
-def _is_struct(kind: DataType) -> bool:
-    return isinstance(kind, StructType)
-
-
-_SPARK: Final = Types(_is_struct, attrgetter("dataType"), _retyped, StructType)
+_SPARK: Final = Types(
+    lambda kind: isinstance(kind, StructType), attrgetter("dataType"), _retyped, StructType
+)

@@ -24,7 +24,7 @@ from changewire.engines.outcome import Outcome
 from changewire.engines.spark.decode import DecodedFrames, RowsAs
 from changewire.engines.spark.kafka.options import address, option
 from changewire.engines.spark.kafka.read import read_kafka
-from changewire.engines.spark.log.batch import land_counted
+from changewire.engines.spark.log.land import land_counted
 from changewire.engines.spark.log.place import SETTINGS, LogPlace
 from changewire.engines.spark.log.write import write
 from changewire.engines.spark.merge.options import apply_options

@@ -27,7 +27,7 @@ from changewire.engines.layout import (
 )
 from changewire.engines.options import AVAILABLE_NOW, StreamListener, StreamOptions
 from changewire.engines.spark.frames import Frames
-from changewire.engines.spark.log.batch import land_counted
+from changewire.engines.spark.log.land import land_counted
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.messages import frames_by
 

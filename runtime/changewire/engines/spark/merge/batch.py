@@ -13,7 +13,7 @@ from changewire.engines.known import KnownLog
 from changewire.engines.options import BatchId, StreamListener, TableCounts
 from changewire.engines.spark.cause import named_errors, repeated_if_lost
 from changewire.engines.spark.decode import DecodedFrames
-from changewire.engines.spark.log.batch import check_dead_letters
+from changewire.engines.spark.log.land import check_dead_letters
 from changewire.engines.spark.log.rows import log_rows, refused_rows
 from changewire.engines.spark.merge.known import known_log
 from changewire.engines.spark.merge.merging import BatchMerge
