@@ -28,7 +28,6 @@ from changewire.engines.spark.stream.identity import identity
 from changewire.engines.spark.stream.progress import observed
 from changewire.engines.spark.stream.report import tell
 
-
 _DEFAULT: Final[Mapping[str, Any]] = {"processingTime": "0 seconds"}
 """Spark's own trigger: a batch as soon as the last one is done."""
 
