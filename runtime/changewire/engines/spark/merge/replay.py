@@ -39,12 +39,15 @@ class Replayed(NamedTuple):
         dead_letters: Open dead letters that were decoded again.
         refused: Open refused changes that were applied again.
         closed: Rows that were appended to the log, of elements that are valid by now.
+        left: Of these dead letters and refused changes, and of changes that dead letters are by
+            now, how many are still open.
         tables: How many rows were inserted, updated and deleted, and how many changes refused.
     """
 
     dead_letters: int
     refused: int
     closed: int
+    left: int
     tables: Mapping[str, int]
 
 
@@ -141,7 +144,9 @@ def replayed(spark: SparkSession, options: ApplyOptions, where: str | None) -> R
         number = closed.where(F.col("kind") != "refused").count()
         if number:
             log.append(closed, f"{query}-replay", time.time_ns())
-    return Replayed(letters.count(), refusals.count(), number, dict(+merge.counts))
+    after = letters.unionByName(refusals).unionByName(closed, allowMissingColumns=True)
+    left = open_letters(after).count() + open_refusals(after).count()
+    return Replayed(letters.count(), refusals.count(), number, left, dict(+merge.counts))
 
 
 def _elements(letters: DataFrame, log: DataFrame, options: ApplyOptions) -> DataFrame:
