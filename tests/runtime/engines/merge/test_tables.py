@@ -258,7 +258,7 @@ def test_a_reload_repairs_a_table(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_a_replay_counts_what_is_left_open(spark: SparkSession, tmp_path: Path) -> None:
-    """A letter that has several elements now makes up for no other, nor does one that is refused."""
+    """A letter that became several elements, or a refused change, does not make up for others."""
     lake = Lake(tmp_path)
     lake.send_records(records(b"{", b"{"))
     lake.apply_messages(spark, format="aerospike-json")
