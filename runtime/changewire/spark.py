@@ -34,7 +34,7 @@ try:
     from changewire.engines.spark.kafka.options import KafkaSourceError
     from changewire.engines.spark.kafka.read import read_kafka
     from changewire.engines.spark.log.land import land
-    from changewire.engines.spark.log.open import dead_letters, refused
+    from changewire.engines.spark.log.rows import dead_letters, refused
     from changewire.engines.spark.log.write import write
     from changewire.engines.spark.merge.adopt import adopt
     from changewire.engines.spark.merge.current import current

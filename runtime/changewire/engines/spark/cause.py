@@ -95,16 +95,14 @@ class Cause(NamedTuple):
         Quoted texts and numbers are hidden in messages of errors that may be about the content of
         rows, unless they are to be shown. Errors of changewire never hold such values.
         """
-        name = self.kind.rpartition(".")[2]
-        message = self.message if show_values else self._hidden()
-        text = f"{name}: {message}" if name and message else name or message
+        message = self.message
+        is_whole = _WITHOUT_VALUES.fullmatch(self.kind) or _CONDITIONS_WITHOUT_VALUES.match(message)
+        if not show_values and is_whole:
+            message = _VALUES.sub(f" {HIDDEN}", message)
+        elif not show_values:
+            message = _NUMBER.sub(HIDDEN, _QUOTED.sub(HIDDEN, message))
+        text = ": ".join(filter(None, (self.kind.rpartition(".")[2], message)))
         return text if len(text) <= LENGTH else f"{text[: LENGTH - 1]}…"
-
-    def _hidden(self) -> str:
-        is_whole = _WITHOUT_VALUES.fullmatch(self.kind)
-        if is_whole or _CONDITIONS_WITHOUT_VALUES.match(self.message):
-            return _VALUES.sub(f" {HIDDEN}", self.message)
-        return _NUMBER.sub(HIDDEN, _QUOTED.sub(HIDDEN, self.message))
 
 
 def innermost(text: str) -> Cause:
@@ -114,7 +112,7 @@ def innermost(text: str) -> Cause:
     _, traceback, tail = first.rpartition(_TRACEBACK)
     raised = _PYTHON_RAISED if traceback else _RAISED
     if traceback:  # what it ends with: its frames are indented
-        tail = "\n".join(dropwhile(_is_frame, tail.splitlines()))
+        tail = "\n".join(dropwhile(lambda line: not line[:1].strip(), tail.splitlines()))
     if causes := list(_JAVA_CAUSE.finditer(tail)):
         raised, tail = _RAISED, tail[causes[-1].end() :]
     elif not traceback:
@@ -138,10 +136,6 @@ def hidden_cause(error: BaseException) -> str:
     cause = _parsed(stack[causes[-1].end() :], _RAISED)
     has_cause = (cause.message or cause.kind) in " ".join(str(error).split())
     return "" if has_cause else ": ".join(filter(None, cause))
-
-
-def _is_frame(line: str) -> bool:
-    return not line or line[0].isspace()
 
 
 def _parsed(text: str, pattern: re.Pattern[str]) -> Cause:

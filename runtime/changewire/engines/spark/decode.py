@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,16 +26,14 @@ from changewire.engines.spark.types import (
     HEADERS,
     INPUT,
     ROWS,
-    nullable,
     row_columns,
-    row_type,
     typed_schema,
 )
 from changewire.engines.spark.variant import VariantDecoder, as_variant
 from changewire.engines.spark.worker import KernelTally, forget_archives, tally_of
-from changewire.engines.typed import types as arrow_types
 from changewire.engines.typed.decode import TypedDecoder
-from changewire.engines.typed.schemas import ArrowSchema, RowSchema, schema_options
+from changewire.engines.typed.schemas import ArrowSchema, RowSchema, given_columns
+from changewire.engines.typed.types import columns_as_json
 
 RowsAs: TypeAlias = Literal["json", "variant"] | StructType | ArrowSchema | RowSchema
 """How `key`, `before` and `after` are given: exact JSON text, VARIANT, or columns of a type, which
@@ -158,26 +156,8 @@ def decoded_by(
 def struct_of(
     rows: StructType | ArrowSchema | RowSchema, decode_options: DecodeOptions | None = None
 ) -> StructType:
-    """Return the type of rows that a type or a schema says.
-
-    The options say how messages are read, for schemas that stand in them.
-
-    Raises:
-        ValueError: It is neither.
-        ImportError: It is a JSON Schema, and the extra ``codegen`` is not installed.
-    """
-    if isinstance(rows, ArrowSchema):
-        columns = arrow_types.row_columns(pa.schema(rows))
-        return StructType.fromJson(arrow_types.columns_as_json(columns))
-    if not isinstance(rows, StructType):
-        try:
-            rows = row_type(rows, **schema_options(decode_options))
-        except OSError:
-            raise ValueError(
-                "rows is 'json', 'variant', a StructType, a pyarrow.Schema or a schema, not "
-                f"{rows!r}"
-            ) from None
-    return cast("StructType", nullable(rows))
+    """Return the type of rows that `given_columns` says; all of it may be NULL."""
+    return StructType.fromJson(columns_as_json(given_columns(rows, decode_options)))
 
 
 def mapped(

@@ -17,7 +17,7 @@ from tests.runtime.tables.model import key_of
 from tests.samples import examples
 
 from changewire.engines.errors import OwnerError
-from changewire.engines.spark.log.open import dead_letters, refused
+from changewire.engines.spark.log.rows import dead_letters, refused
 from changewire.engines.spark.merge.current import current
 from changewire.engines.spark.merge.purge import purge
 from changewire.engines.spark.merge.rebuild import rebuild

@@ -15,7 +15,7 @@ from changewire.engines.changelog.keys import parsed, wanted_key
 from changewire.engines.changelog.logged import LOGGED, rows_in
 from changewire.engines.changelog.source import LogRows
 from changewire.engines.changelog.trace import traced
-from changewire.engines.spark.history.changes import spark_type, table_in
+from changewire.engines.spark.history.query import spark_type, table_in
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.merge.from_log import is_truncate
 from changewire.tables.history import History

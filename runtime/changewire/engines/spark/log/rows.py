@@ -1,12 +1,22 @@
-"""Decoded rows as rows of a log."""
+"""Rows of a log: what decoded rows are in it, and which of its rows no later one has closed."""
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
+from functools import reduce
+from operator import and_
+
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from changewire.engines.layout import DEAD_LETTER
-from changewire.engines.log import ATTEMPT, LOG_COLUMNS, MESSAGE_LOG_COLUMNS, REFUSED
+from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, MESSAGE
+from changewire.engines.log import (
+    ATTEMPT,
+    ELEMENT_PLACE,
+    LOG_COLUMNS,
+    MESSAGE_LOG_COLUMNS,
+    REFUSED,
+)
+from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.parts import quoted
 from changewire.tables.routing import Refusal
 from changewire.version import VERSION
@@ -29,3 +39,63 @@ def refused_rows(
     text = F.concat_ws(": ", reason["code"], reason["pointer"], reason["message"])
     marked = {"kind": F.lit(REFUSED), "format": F.lit(format), **reason, "message": text}
     return log_rows(rows.withColumns(marked), attempt)
+
+
+def dead_letters(spark: SparkSession, log: str, *, sink: str = "delta") -> DataFrame:
+    """Return the dead letters of a log that were not replayed, with reasons and original bytes.
+
+    A replay that decodes a dead letter appends a row with the same position, which closes it.
+
+    Args:
+        spark: The session.
+        log: Path of the log (it has a slash), or name of its table.
+        sink: Format of the log.
+
+    Returns:
+        Rows of the log.
+    """
+    return open_letters(LogPlace(log, sink).read(spark))
+
+
+def refused(spark: SparkSession, log: str, *, sink: str = "delta") -> DataFrame:
+    """Return the changes of a log that no table took, with the reason of each.
+
+    A replay that applies one appends a row with the same position, which closes it.
+
+    Args:
+        spark: The session.
+        log: Path of the log (it has a slash), or name of its table.
+        sink: Format of the log.
+
+    Returns:
+        Rows of the log.
+    """
+    return open_refusals(LogPlace(log, sink).read(spark))
+
+
+def open_letters(rows: DataFrame) -> DataFrame:
+    """Return the open dead letters among the rows of a log.
+
+    A message that could not be read has one dead letter, of its first element; any element that it
+    turns out to have closes it.
+    """
+    letters = rows.where(F.col("kind") == DEAD_LETTER).dropDuplicates([*ELEMENT_PLACE])
+    others = rows.where(F.col("kind").isin(CHANGE, CONTROL, MESSAGE))
+    return _without(letters, others, F.lit(True))  # noqa: FBT003 - a column of this value
+
+
+def open_refusals(rows: DataFrame) -> DataFrame:
+    """Return the open refusals among the rows of a log."""
+    found = rows.where(F.col("kind") == REFUSED)
+    newest = F.max(ATTEMPT).over(Window.partitionBy(*ELEMENT_PLACE))
+    last = found.withColumn("_newest", newest).where(F.col(ATTEMPT) == F.col("_newest"))
+    last = last.drop("_newest").dropDuplicates([*ELEMENT_PLACE])
+    changes = rows.where((F.col("kind") == CHANGE) & (F.col(ATTEMPT) > 0))
+    return _without(last, changes, F.col(f"other.{ATTEMPT}") > F.col(f"row.{ATTEMPT}"))
+
+
+def _without(rows: DataFrame, others: DataFrame, is_later: Column) -> DataFrame:
+    """Return the rows that none of the others follows at the same place."""
+    one, other = rows.alias("row"), others.select(*ELEMENT_PLACE, ATTEMPT).alias("other")
+    places = (F.col(f"row.{name}").eqNullSafe(F.col(f"other.{name}")) for name in ELEMENT_PLACE)
+    return one.join(other, reduce(and_, places) & is_later, "left_anti")

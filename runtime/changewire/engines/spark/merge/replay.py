@@ -15,9 +15,8 @@ from changewire.changes import Digests, Image, NullValue
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.layout import CHANGE, DEAD_LETTER, INPUT_COLUMNS, RECORD_PLACE
 from changewire.engines.log import ATTEMPT, ELEMENT_PLACE
-from changewire.engines.spark.log.open import open_letters, open_refusals
 from changewire.engines.spark.log.place import LogPlace
-from changewire.engines.spark.log.rows import log_rows, refused_rows
+from changewire.engines.spark.log.rows import log_rows, open_letters, open_refusals, refused_rows
 from changewire.engines.spark.merge.from_log import with_effects
 from changewire.engines.spark.merge.known import known_log
 from changewire.engines.spark.merge.merging import BatchMerge
