@@ -1,8 +1,4 @@
-"""The innermost cause of an error of Spark, read from the text that Spark hands on.
-
-Spark passes an exception of a batch or a worker on as text: tracebacks of Python in messages of
-Java in tracebacks of Python. What went wrong is at the end of the innermost one.
-"""
+"""The innermost cause of an error of Spark, by its text: tracebacks of Python in those of Java."""
 
 from __future__ import annotations
 
@@ -79,22 +75,13 @@ class InterruptedBatchError(Exception):
 
 
 class Cause(NamedTuple):
-    """What went wrong.
-
-    Attributes:
-        kind: Full name of the exception's class; empty if the text names none.
-        message: Its message on one line, with all values that it has.
-    """
+    """What went wrong: class of the exception if the text names one, and message, on one line."""
 
     kind: str
     message: str
 
     def sentence(self, *, show_values: bool = False) -> str:
-        """Return class and message, of 600 characters at most.
-
-        Quoted texts and numbers are hidden in messages of errors that may be about the content of
-        rows, unless they are to be shown. Errors of changewire never hold such values.
-        """
+        """Return class and message; what may be a value of a row is hidden by default."""
         message = self.message
         is_whole = _WITHOUT_VALUES.fullmatch(self.kind) or _CONDITIONS_WITHOUT_VALUES.match(message)
         if not show_values and is_whole:
@@ -148,16 +135,10 @@ def _parsed(text: str, pattern: re.Pattern[str]) -> Cause:
 
 @contextmanager
 def named_errors() -> Generator[None, None, None]:
-    """Put errors of a batch in words that Spark hands on and understands.
+    """Name Java's cause in an error of a batch, of which Spark hands on the text alone.
 
-    Spark hands on the text of a Python exception alone, and PySpark leaves the causes of an
-    exception of Java out of its text. Spark finds an interruption in the text by a regular
-    expression, whose stack overflows on a text as long as Java's own trace (4.0.1): then a stopped
-    query ends as if it had failed.
-
-    Raises:
-        InterruptedBatchError: In place of the exception that holds an interruption, in one line.
-        JavaCauseError: In place of an error whose text lacks Java's innermost cause.
+    Spark (4.0.1) finds an interruption by a regular expression, whose stack overflows on a text as
+    long as Java's trace: then a stopped query ends as if it had failed.
     """
     try:
         yield
@@ -172,11 +153,7 @@ def named_errors() -> Generator[None, None, None]:
 
 
 def repeated_if_lost(write: Callable[[], _Result]) -> _Result:
-    """Write a batch, and write it again if an executor took rows with it that Spark kept there.
-
-    Spark computes all other rows of a lost executor again by itself, but not those of a local
-    checkpoint: https://spark.apache.org/docs/latest/api/python/reference/pyspark.sql/api/pyspark.sql.DataFrame.localCheckpoint.html
-    """
+    """Write a batch, again if an executor is lost that had a local checkpoint."""
     for _ in range(_TRIES - 1):
         try:
             return write()

@@ -163,10 +163,7 @@ def struct_of(
 def mapped(
     messages: DataFrame, decoder: Decoder, schema: StructType, tally: KernelTally | None = None
 ) -> DataFrame:
-    """Return what a decoder makes of the messages of a DataFrame.
-
-    The rows have the columns of the schema; the tally counts what the decoder's kernel does.
-    """
+    """Return what a decoder makes of messages; the tally counts what its kernel does."""
 
     def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from chain.from_iterable(decoder(_with_null_headers(batch)) for batch in batches)
@@ -196,11 +193,7 @@ def input_of(messages: DataFrame) -> DataFrame:
 
 
 def check_positions(messages: DataFrame) -> None:
-    """Check that messages have positions, by which a log knows them again.
-
-    Raises:
-        ValueError: They have none.
-    """
+    """Raise ValueError if messages have no positions, by which a log knows them again."""
     names = {*messages.columns}
     if not ({"topic", "partition", "offset"} <= names or {"path", "number"} <= names):
         raise ValueError(

@@ -32,14 +32,7 @@ def failure(
     *,
     show_values: bool = False,
 ) -> str:
-    """Return what failed and its innermost cause, and write the whole traceback to a local folder.
-
-    Options that may be secret are hidden in both. Values of messages are hidden in the sentence
-    unless they are to be shown, and may be in the file, which only its owner can read.
-
-    Raises:
-        KeyboardInterrupt: It failed because of an interrupt, which ended Spark.
-    """
+    """Return what failed and why, and write the traceback to a folder, without secrets."""
     check_interrupt()
     origin = error.__cause__ if isinstance(error.__cause__, PySparkException) else error
     text = full_text(origin)

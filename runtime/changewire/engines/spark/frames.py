@@ -20,13 +20,7 @@ C = TypeVar("C", bound=Counts)
 
 @dataclass(frozen=True)
 class Frames:
-    """What decoded changes and messages share.
-
-    Attributes:
-        rows: One row for each element, with its `kind`.
-        native: Sums what the native kernel does in the tasks that make the rows; None if it has no
-            part, and with Spark Connect.
-    """
+    """What decoded changes and messages share."""
 
     rows: DataFrame
     native: KernelTally | None = None

@@ -40,10 +40,7 @@ _one_at_a_time: Final = Lock()
 
 
 def log_size(spark: SparkSession, table: str) -> int | None:
-    """Return the bytes of the files of a Delta table, as this process knows it; 0 without it.
-
-    None if that cannot be known without a job.
-    """
+    """Return the bytes of a Delta table, as this process knows it: no job; 0 if it is not there."""
     if is_remote(spark):
         return None
     try:

@@ -45,13 +45,7 @@ def run(
     shape: str = "auto",
     show_values: bool = False,
 ) -> Outcome:
-    """Append the elements of files to a Parquet log that lacks them, as `changewire.job.run` does.
-
-    Raises:
-        FramingError: A path does not exist.
-        ConservationError: The decoded rows do not add up.
-        OutputError: The log has other columns.
-    """
+    """Append the elements of files to a Parquet log that lacks them."""
     started = time.perf_counter()
     frames = frames_by(decode_options, read_files(session(), inputs, shape=shape), rows)
     return _written(frames, inputs, log, decode_options, started, show_values=show_values)
@@ -65,13 +59,7 @@ def run_kafka(
     packages: str | None = None,
     show_values: bool = False,
 ) -> Outcome:
-    """Append what Kafka topics hold by now to a Parquet log that lacks it.
-
-    Raises:
-        KafkaSourceError: An option is wrong, or the connector, a broker or a topic is not there.
-        ConservationError: The decoded rows do not add up.
-        OutputError: The log has other columns.
-    """
+    """Append what Kafka topics hold by now to a Parquet log that lacks it."""
     started = time.perf_counter()
     spark = session({"spark.jars.packages": packages} if packages else None)
     frames = frames_by(decode_options, read_kafka(spark, options, streaming=False))
@@ -115,17 +103,7 @@ def run_stream(
     packages: str | None = None,
     show_values: bool = False,
 ) -> Outcome:
-    """Write Kafka topics to a log and tables, as `changewire.jobs.topics.stream_topics` does.
-
-    A new checkpoint begins at the earliest offset, unless ``startingOffsets`` says otherwise.
-
-    Raises:
-        KafkaSourceError: An option is wrong, or the connector, a broker or a topic is not there.
-        StreamError: Checkpoint or outputs do not fit, a batch has too many dead letters, or the
-            session is one of Spark Connect.
-        ConservationError: The rows of a batch do not add up.
-        ValueError: There is no such sink.
-    """
+    """Write Kafka topics to a log and tables, as `changewire.jobs.topics.stream_topics` does."""
     started = time.perf_counter()
     spark = session(settings(packages, stream_options.sink, output))
     if is_remote(spark):
@@ -156,10 +134,7 @@ def run_stream(
 
 
 def settings(packages: str | None, sink: str, output: str) -> dict[str, str]:
-    """Return the settings of a session that is started.
-
-    Iceberg gets a catalog `CATALOG`, whose tables are folders of the output.
-    """
+    """Return the settings of a session; tables in Iceberg's `CATALOG` are folders of the output."""
     catalog = {
         f"spark.sql.catalog.{CATALOG}": "org.apache.iceberg.spark.SparkCatalog",
         f"spark.sql.catalog.{CATALOG}.type": "hadoop",

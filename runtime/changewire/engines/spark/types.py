@@ -86,21 +86,14 @@ def row_type(
 
 
 def arrow_type(kind: DataType) -> pa.DataType:
-    """Return the Arrow type of a Spark type; times are in UTC.
-
-    PySpark 4.2 asks for the zone that 4.0 and 4.1 take for granted.
-    """
+    """Return the Arrow type of a Spark type; since 4.2 PySpark asks for a zone."""
     convert: Any = to_arrow_type
     has_zone = "timezone" in signature(convert).parameters
     return convert(kind, timezone="UTC") if has_zone else convert(kind)
 
 
 def row_columns(row: StructType) -> pa.Schema:
-    """Return the columns of rows as `changewire.engines.typed` takes them, with their metadata.
-
-    Raises:
-        ValueError: A row has no column of such a type.
-    """
+    """Return the columns of rows as `changewire.engines.typed` takes them, with their metadata."""
     return columns_of(row.jsonValue())
 
 
@@ -114,11 +107,7 @@ def inside(kind: DataType) -> list[tuple[str, DataType]]:
 
 
 def nullable(kind: DataType, scalar: Callable[[DataType], DataType] = lambda kind: kind) -> Any:
-    """Return a type in which everything may be NULL, at any depth, but for keys of maps.
-
-    Spark takes the word of what it is given for a column that may not: a row without the value
-    would end the job. Types that hold no others are those that `scalar` returns in their place.
-    """
+    """Return a type in which all but keys of maps may be NULL, with scalars by a function."""
     if isinstance(kind, StructType):
         fields = [(f.name, nullable(f.dataType, scalar), f.metadata) for f in kind.fields]
         return StructType([StructField(n, t, nullable=True, metadata=m) for n, t, m in fields])
@@ -130,10 +119,7 @@ def nullable(kind: DataType, scalar: Callable[[DataType], DataType] = lambda kin
 
 
 def differing(found: StructType, needed: StructType) -> Iterator[tuple[str, str, str]]:
-    """Yield columns of a table that are not as needed: name, needed type, and what is there.
-
-    Whether they may be NULL is not compared.
-    """
+    """Yield columns of a table that are not as needed: name, needed type, and what is there."""
     there = {field.name: field.dataType.simpleString() for field in found.fields}
     for field in needed.fields:
         name, kind = field.name, field.dataType.simpleString()

@@ -26,10 +26,7 @@ class _Sum(AccumulatorParam[KernelCounts]):
 
 
 class KernelTally:
-    """Counts of the kernels in the tasks of one DataFrame, summed in the driver by an accumulator.
-
-    Tasks get a copy, which only adds. A task that Spark runs again counts again.
-    """
+    """Counts of the kernels in the tasks of a DataFrame, summed in the driver by an accumulator."""
 
     def __init__(self, spark: SparkSession) -> None:
         """Begin at nothing, in a session whose driver is this process."""

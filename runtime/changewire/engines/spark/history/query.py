@@ -154,13 +154,7 @@ def spark_type(schema: pa.Schema) -> StructType:
 
 
 def table_in(log: DataFrame, table: str, *more: str) -> DataFrame:
-    """Return the rows of a table, by its `dotted` name, and deletes of all tables of its database.
-
-    They have the columns `LOGGED` and more that are named.
-
-    Raises:
-        OutputError: A column is not there, or is of another type.
-    """
+    """Return the rows of a table in a log, and deletes of all tables of its database."""
     for field in spark_type(LOGGED).fields:
         found = log.schema[field.name].dataType if field.name in log.columns else None
         if found is None or found.simpleString() != field.dataType.simpleString():
@@ -184,12 +178,7 @@ def _changes_in(log: DataFrame) -> DataFrame:
 
 
 def _effects_of(changes: DataFrame, shape: Shape) -> DataFrame:
-    """Return what changes do to rows, by the columns `KEYED`.
-
-    Images of updates that came as two messages are read together, by source and number. Memory has
-    the images of one update, and one Arrow batch. A row that is not a JSON object, or a key that
-    does not fit its columns, is an `OutputError`.
-    """
+    """Return what changes do to rows; images of an update that came as two are read together."""
 
     def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = chain.from_iterable(

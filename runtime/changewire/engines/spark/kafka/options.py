@@ -52,11 +52,7 @@ class KafkaOptionsError(KafkaSourceError, ValueError):
 
 
 def checked(options: KafkaOptions) -> dict[str, str]:
-    """Return options as text, with `_DEFAULTS` where they say nothing else.
-
-    Raises:
-        KafkaOptionsError: Not exactly one of `TOPICS`, or no server, or one that is no address.
-    """
+    """Return options as text, with `_DEFAULTS`; servers and one of `TOPICS` must be given."""
     texts = {n: str(v).lower() if isinstance(v, bool) else str(v) for n, v in options.items()}
     topics = [name for name in TOPICS if option(texts, name)]
     if len(topics) != 1:
@@ -77,11 +73,7 @@ def option(options: Mapping[str, str], name: str) -> str:
 
 
 def addresses(options: Mapping[str, str]) -> list[tuple[str, int]]:
-    """Return host and port of each bootstrap server.
-
-    Raises:
-        KafkaOptionsError: One is not ``HOST:PORT``.
-    """
+    """Return host and port of each bootstrap server."""
     try:
         return addresses_in(option(options, SERVERS))
     except ValueError as error:

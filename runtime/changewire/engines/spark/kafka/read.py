@@ -92,10 +92,7 @@ def no_connector(version: str) -> str:
 
 
 def _check_reachable(spark: SparkSession, options: Mapping[str, str]) -> None:
-    """Check that the driver reaches a broker and finds the topics there.
-
-    Over Spark Connect the driver is elsewhere: only Spark itself is asked there.
-    """
+    """Check that a broker and the topics are there; over Spark Connect the driver is elsewhere."""
     servers = addresses(options)
     if not is_remote(spark):
         refusals = []
@@ -123,10 +120,7 @@ def _check_reachable(spark: SparkSession, options: Mapping[str, str]) -> None:
 
 
 def _failure(messages: DataFrame) -> str:
-    """Return what Spark says where it cannot plan a read; empty if it can.
-
-    Planning a batch read asks the broker for the topics' partitions and offsets, and reads nothing.
-    """
+    """Return what Spark says if it cannot plan a read; it asks the broker, and reads nothing."""
     spark = messages.sparkSession
     try:
         plan = spark.sql("EXPLAIN SELECT offset FROM {messages}", messages=messages).collect()

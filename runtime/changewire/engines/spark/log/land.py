@@ -108,17 +108,8 @@ def land(
 
 
 def land_counted(decoded: Frames, stream: StreamOptions) -> StreamingQuery:
-    """Start a query that appends decoded messages to a log, and tells its listener of each batch.
-
-    A batch whose rows do not add up, or that has too many dead letters, is not written; a retry of
-    one that is written changes nothing.
-
-    Raises:
-        ValueError: A log of Parquet is asked for: a batch that is retried would be in it twice.
-        CheckpointError: The checkpoint is that of another query.
-        OutputError: The log has other columns, or Spark does not know its format.
-    """
-    if stream.sink == "parquet":
+    """Start a query that counts and appends each batch, and tells a listener of it."""
+    if stream.sink == "parquet":  # a batch that is retried would be in it twice
         raise ValueError("batches are counted into logs of Delta or Iceberg, not of Parquet")
     spark, log = decoded.rows.sparkSession, LogPlace(stream.log, stream.sink)
     log.check(spark, log_rows(decoded.rows).schema)
@@ -144,11 +135,7 @@ def land_counted(decoded: Frames, stream: StreamOptions) -> StreamingQuery:
 
 
 def check_dead_letters(limit: Limit | None, counts: Counts, rows: DataFrame, batch: int) -> None:
-    """Refuse a batch that has too many dead letters.
-
-    Raises:
-        TooManyDeadLettersError: With how many there are, and the first reasons, without values.
-    """
+    """Refuse a batch that has too many dead letters, with the first reasons."""
     if limit is None or counts.dead_letters <= allowed(limit, counts.elements):
         return
     letters = rows.where(F.col("kind") == DEAD_LETTER).orderBy(*RECORD_PLACE)

@@ -67,12 +67,7 @@ class LogPlace:
         return schema_of(spark, self.sink, self.target)
 
     def check(self, spark: SparkSession, columns: StructType) -> bool:
-        """Check that it can take rows if it exists, and return whether it does.
-
-        Raises:
-            ValueError: Logs cannot have its format.
-            OutputError: It lacks a column, or has it of another type.
-        """
+        """Check that it can take rows if it exists, and return whether it does."""
         if self.sink not in SINKS:
             raise ValueError(f"no sink {self.sink!r}; there are: {', '.join(SINKS)}")
         found = self.schema(spark)
@@ -116,10 +111,7 @@ class LogPlace:
         self.add(rows, {f"snapshot-property.{name}": str(batch)})
 
     def options(self, rows: DataFrame) -> dict[str, str]:
-        """Return the options of a write that may make a log of some rows.
-
-        Delta takes them for a new table, and leaves one that exists as it is.
-        """
+        """Return the options of a write that may make a log of some rows."""
         if self.sink != "delta":
             return {}
         names = (name for name in STATISTICS if name.partition(".")[0] in rows.columns)

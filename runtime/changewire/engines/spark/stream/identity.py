@@ -17,14 +17,7 @@ FOLDER: Final = "changewire"
 
 
 class Identity(msgspec.Struct, frozen=True):
-    """What makes two runs the same query.
-
-    Attributes:
-        id: Drawn once for each checkpoint. Batches are numbered within it, so that the batches of
-            a new checkpoint are not taken for those of an old one.
-        sink: Format of the outputs.
-        outputs: Target of each output.
-    """
+    """What makes two runs the same query: id, format of the outputs, and target of each."""
 
     id: str
     sink: str
@@ -34,8 +27,7 @@ class Identity(msgspec.Struct, frozen=True):
 def identity(spark: SparkSession, checkpoint: str, *, sink: str, outputs: dict[str, str]) -> str:
     """Return the id of the query that a checkpoint is of; a new checkpoint gets one.
 
-    It is written before the query starts, by a batch job: so the checkpoint may be on any file
-    system that Spark knows, and the session may be one of Spark Connect.
+    A batch job writes it, so the checkpoint may be on any file system that Spark knows.
 
     Raises:
         CheckpointError: The checkpoint is that of another query.

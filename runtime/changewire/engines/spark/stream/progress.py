@@ -108,11 +108,7 @@ class _Progress(msgspec.Struct, rename="camel"):
 
 
 def committed(query: StreamingQuery, after: int) -> list[BatchProgress]:
-    """Return the batches of a query that were committed after one, in their order.
-
-    Spark keeps the last 100 (``spark.sql.streaming.numRecentProgressUpdates``), so it must be
-    asked regularly.
-    """
+    """Return the batches committed after one; Spark keeps the reports of the last 100 only."""
     last = last_progress(query)
     if last is None:
         return []
@@ -132,10 +128,7 @@ def batch_id(text: str) -> int:
 
 
 def read(text: str) -> BatchProgress | None:
-    """Return what the JSON of a ``StreamingQueryProgress`` reports of a batch.
-
-    None if no batch was committed, or if the query is not one of `land` or `apply_changes`.
-    """
+    """Return what the JSON of a report says of a batch; None if it committed none of ours."""
     told = msgspec.json.decode(text, type=_Progress)
     metrics = {name: _named(found) for name, found in told.observed_metrics.items()}
     counts = metrics.pop(_DECODED, None)
@@ -160,11 +153,7 @@ def read(text: str) -> BatchProgress | None:
 
 
 def check(progress: BatchProgress) -> None:
-    """Compare what the source delivered with what was decoded.
-
-    Raises:
-        ConservationError: They differ.
-    """
+    """Raise ConservationError if other messages were decoded than the source delivered."""
     if progress.rows != progress.messages:
         raise ConservationError(
             f"batch {progress.batch}: the source delivered {progress.rows} messages, decoded were "

@@ -90,17 +90,7 @@ def _in_tables(merged: TableCounts) -> str:
 
 
 class CommittedBatches:
-    """Sums the batches of a query, as its listeners and `await_end` report them.
-
-    A batch counts when Spark has committed it: one that was written and not committed is retried
-    by the next run, and counts there.
-
-    Attributes:
-        counts: Counts of all committed batches.
-        letters: The first dead letters, in the order of their batches.
-        tables: What became of their changes in tables.
-        totals: The rest that an outcome says of them.
-    """
+    """Sums the batches that Spark commits; one that is only written is retried by the next run."""
 
     def __init__(self, counts: Counts, listener: StreamListener, *, show_values: bool) -> None:
         """Start with counts of nothing yet; the listener gets lines for each committed batch."""
