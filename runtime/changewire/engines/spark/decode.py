@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -22,26 +22,15 @@ from changewire.engines.layout import CHANGE, CONTROL, INPUT_COLUMNS
 from changewire.engines.spark.frames import Frames
 from changewire.engines.spark.parts import is_lone_before
 from changewire.engines.spark.stream.progress import delivered
-from changewire.engines.spark.types import (
-    HEADERS,
-    INPUT,
-    ROWS,
-    row_columns,
-    typed_schema,
-)
+from changewire.engines.spark.types import HEADERS, INPUT, ROWS, struct_of, typed_schema
 from changewire.engines.spark.variant import VariantDecoder, as_variant
 from changewire.engines.spark.worker import KernelTally, forget_archives, tally_of
 from changewire.engines.typed.decode import TypedDecoder
 from changewire.engines.typed.schemas import ArrowSchema, RowSchema, given_columns
-from changewire.engines.typed.types import columns_as_json
 
 RowsAs: TypeAlias = Literal["json", "variant"] | StructType | ArrowSchema | RowSchema
 """How `key`, `before` and `after` are given: exact JSON text, VARIANT, or columns of a type, which
 or a schema of them."""
-
-
-BatchFunction = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-"""What `mapInArrow` takes."""
 
 
 @dataclass(frozen=True)
@@ -148,16 +137,9 @@ def decoded_by(
         return DecodedFrames(as_variant(found), tally, rows)
     if isinstance(rows, str) and rows == "json":
         return DecodedFrames(mapped(messages, Decoder(decode_options), ROWS, tally), tally)
-    kind = struct_of(rows, decode_options)
-    typed = TypedDecoder(decode_options, row_columns(kind))
+    columns = given_columns(rows, decode_options)
+    kind, typed = struct_of(columns), TypedDecoder(decode_options, columns)
     return DecodedFrames(mapped(messages, typed, typed_schema(kind), tally), tally, kind)
-
-
-def struct_of(
-    rows: StructType | ArrowSchema | RowSchema, decode_options: DecodeOptions | None = None
-) -> StructType:
-    """Return the type of rows that `given_columns` says; all of it may be NULL."""
-    return StructType.fromJson(columns_as_json(given_columns(rows, decode_options)))
 
 
 def mapped(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 from pyspark.sql import Column, DataFrame, Row
@@ -30,7 +31,7 @@ class Frames:
         """Rejected elements: code, place and reason, beside the raw key and value."""
         return self.of_kind(DEAD_LETTER)
 
-    @property
+    @cached_property
     def counts(self) -> Counts:
         """Counts over all rows, checked; one job over the rows."""
         raise NotImplementedError

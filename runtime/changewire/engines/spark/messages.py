@@ -134,6 +134,8 @@ def _retyped(field: StructField, kind: DataType) -> StructField:
     return StructField(field.name, kind, nullable=True, metadata=field.metadata)
 
 
-_SPARK: Final = Types(
-    lambda kind: isinstance(kind, StructType), attrgetter("dataType"), _retyped, StructType
-)
+def _is_struct(kind: DataType) -> bool:
+    return isinstance(kind, StructType)
+
+
+_SPARK: Final = Types(_is_struct, attrgetter("dataType"), _retyped, StructType)

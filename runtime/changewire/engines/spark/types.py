@@ -23,7 +23,7 @@ from pyspark.sql.types import (
 
 from changewire.engines.layout import CHANGE_COLUMNS, REJECTION_COLUMNS
 from changewire.engines.typed.schemas import RowSchema, schema_columns
-from changewire.engines.typed.types import columns_of
+from changewire.engines.typed.types import columns_as_json, columns_of
 from changewire_messages.change.spark import CHANGE, REJECTION
 
 HEADERS = ArrayType(
@@ -95,6 +95,11 @@ def arrow_type(kind: DataType) -> pa.DataType:
 def row_columns(row: StructType) -> pa.Schema:
     """Return the columns of rows as `changewire.engines.typed` takes them, with their metadata."""
     return columns_of(row.jsonValue())
+
+
+def struct_of(columns: pa.Schema) -> StructType:
+    """Return the type of rows that have such columns; all of it may be NULL."""
+    return StructType.fromJson(columns_as_json(columns))
 
 
 def inside(kind: DataType) -> list[tuple[str, DataType]]:

@@ -26,13 +26,12 @@ from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import KEY, ROW
 from changewire.engines.layout import CHANGE
 from changewire.engines.log import ATTEMPT, ELEMENT_PLACE
-from changewire.engines.spark.decode import RowsAs, struct_of
+from changewire.engines.spark.decode import RowsAs
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.merge.current import accepted
 from changewire.engines.spark.merge.from_log import is_truncate
-from changewire.engines.spark.types import row_columns
 from changewire.engines.spark.variant import numbers_as_text, variants_of
-from changewire.engines.typed.schemas import options_of_log
+from changewire.engines.typed.schemas import given_columns, options_of_log
 from changewire.tables.mutations import DELETE
 from changewire.tables.names import NO_TABLE
 from changewire.tables.version_rows import VersionNames, check_names
@@ -141,7 +140,7 @@ def _shape(
 ) -> Shape:
     if isinstance(rows, str) and rows in {"json", "variant"}:
         return JsonRows() if rows == "json" else _VariantRows()
-    row = row_columns(struct_of(rows, decode_options))
+    row = given_columns(rows, decode_options)
     if not keys:  # those of any change; one job, which reads as little as it can
         first = log.where(F.col("key").isNotNull()).select("key").first()
         keys = keys_of([] if first is None else [first[0]])
