@@ -232,7 +232,7 @@ def _in_spark(
     """
     from changewire.engines.errors import OutputError
     from changewire.engines.spark import run as engine
-    from changewire.engines.spark.failure import failure
+    from changewire.engines.spark.cause import failure
     from changewire.engines.spark.jvm import RAISED
 
     try:

@@ -113,7 +113,7 @@ def spark_errors(
 ) -> Generator[None, None, None]:
     """Raise a `JobError` in place of what Spark raises, without its cause: it may show options."""
     from changewire.engines.errors import StreamError
-    from changewire.engines.spark.failure import failure
+    from changewire.engines.spark.cause import failure
     from changewire.engines.spark.jvm import RAISED
     from changewire.engines.spark.kafka.options import KafkaSourceError
 
