@@ -9,20 +9,19 @@ from typing import Any, Final
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.streaming.query import StreamingQuery
 
 from changewire.changes import Digests, Image, NullValue
 from changewire.changes.decode_options import DecodeOptions, ElementsAs
 from changewire.engines.applied import FIRST_REASONS, too_many
 from changewire.engines.counts import Counts
-from changewire.engines.layout import DEAD_LETTER, RECORD_PLACE
 from changewire.engines.options import BatchId, Limit, StreamOptions, allowed
 from changewire.engines.spark.cause import named_errors
 from changewire.engines.spark.decode import RowsAs, check_positions
 from changewire.engines.spark.frames import Frames
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import log_rows
+from changewire.engines.spark.log.write import first_dead_letters
 from changewire.engines.spark.messages import frames_by
 from changewire.engines.spark.stream.identity import identity
 from changewire.engines.spark.stream.progress import observed
@@ -138,6 +137,5 @@ def check_dead_letters(limit: Limit | None, counts: Counts, rows: DataFrame, bat
     """Refuse a batch that has too many dead letters, with the first reasons."""
     if limit is None or counts.dead_letters <= allowed(limit, counts.elements):
         return
-    letters = rows.where(F.col("kind") == DEAD_LETTER).orderBy(*RECORD_PLACE)
-    first = [row.asDict() for row in letters.limit(FIRST_REASONS).collect()]
+    first = first_dead_letters(rows, limit=FIRST_REASONS)
     raise too_many(limit, counts.elements, counts.by_error_code, first, batch)

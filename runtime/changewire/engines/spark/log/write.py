@@ -17,7 +17,6 @@ from changewire.engines.log import ELEMENT_PLACE
 from changewire.engines.outcome import FIRST_DEAD_LETTERS, PLACE_COLUMNS
 from changewire.engines.outputs import PLACE_ORDER
 from changewire.engines.spark.decode import DecodedFrames
-from changewire.engines.spark.frames import Frames
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import log_rows
 from changewire.engines.spark.messages import MessageFrames
@@ -77,7 +76,7 @@ def write(
             found = _lacking(found, place.read(spark))
             known = counts.elements - found.count()
         place.add(found)
-        return Written(counts, known, first_dead_letters(kept, show_values=show_values))
+        return Written(counts, known, first_dead_letters(rows, show_values=show_values))
     finally:
         rows.unpersist()
 
@@ -91,9 +90,9 @@ def _lacking(rows: DataFrame, log: DataFrame) -> DataFrame:
 
 
 def first_dead_letters(
-    decoded: Frames, *, limit: int = FIRST_DEAD_LETTERS, show_values: bool
+    rows: DataFrame, *, limit: int = FIRST_DEAD_LETTERS, show_values: bool = False
 ) -> list[dict[str, Any]]:
     """Return the first dead letters by position, with the columns of a report."""
     columns = [*PLACE_COLUMNS, *(["value"] if show_values else [])]
-    letters = decoded.of_kind(DEAD_LETTER).orderBy(*(F.col(name) for name in PLACE_ORDER))
+    letters = rows.where(F.col("kind") == DEAD_LETTER).orderBy(*PLACE_ORDER)
     return [row.asDict() for row in letters.limit(limit).select(*columns).collect()]

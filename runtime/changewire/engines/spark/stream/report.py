@@ -107,7 +107,7 @@ class CommittedBatches:
         wanted = FIRST_DEAD_LETTERS - len(self.letters)
         letters: _DeadLetters = []
         if counts.dead_letters and wanted > 0:
-            letters = first_dead_letters(decoded, limit=wanted, show_values=self._show_values)
+            letters = first_dead_letters(decoded.rows, limit=wanted, show_values=self._show_values)
         self._written[batch.number] = batch, counts, merged, letters
 
     def committed(self, progress: BatchProgress) -> None:
