@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import reduce
 from itertools import chain, groupby
-from operator import and_, itemgetter
+from operator import itemgetter
 from typing import Any, Final
 
 import msgspec
@@ -25,9 +24,10 @@ from changewire.engines.changelog.versions import Versions, batched
 from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import KEY, ROW
 from changewire.engines.layout import CHANGE
-from changewire.engines.log import ATTEMPT, ELEMENT_PLACE
+from changewire.engines.log import ATTEMPT
 from changewire.engines.spark.decode import RowsAs
 from changewire.engines.spark.log.place import LogPlace
+from changewire.engines.spark.log.rows import IS_LATER, without
 from changewire.engines.spark.merge.current import accepted
 from changewire.engines.spark.merge.from_log import is_truncate
 from changewire.engines.spark.variant import numbers_as_text, variants_of
@@ -168,12 +168,8 @@ def table_in(log: DataFrame, table: str, *more: str) -> DataFrame:
 
 def _changes_in(log: DataFrame) -> DataFrame:
     """Return the changes that tables take, each as the newest replay decoded it."""
-    changes = accepted(log)
-    is_again = (F.col("kind") == CHANGE) & (F.col(ATTEMPT) > 0)
-    again = log.where(is_again).groupBy(*ELEMENT_PLACE).agg(F.max(ATTEMPT).alias(ATTEMPT))
-    is_same = (changes[name].eqNullSafe(again[name]) for name in ELEMENT_PLACE)
-    is_later = again[ATTEMPT] > changes[ATTEMPT]
-    return changes.join(again, reduce(and_, is_same) & is_later, "left_anti")
+    again = log.where((F.col("kind") == CHANGE) & (F.col(ATTEMPT) > 0))
+    return without(accepted(log), again, IS_LATER)
 
 
 def _effects_of(changes: DataFrame, shape: Shape) -> DataFrame:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import reduce
 from operator import and_
+from typing import Final
 
-from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, MESSAGE
@@ -20,6 +21,9 @@ from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.parts import quoted
 from changewire.tables.routing import Refusal
 from changewire.version import VERSION
+
+IS_LATER: Final = f"other.{ATTEMPT} > row.{ATTEMPT}"
+"""Condition of `without`: the other row is of a later replay."""
 
 
 def log_rows(rows: DataFrame, attempt: Column | None = None) -> DataFrame:
@@ -80,22 +84,18 @@ def open_letters(rows: DataFrame) -> DataFrame:
     turns out to have closes it.
     """
     letters = rows.where(F.col("kind") == DEAD_LETTER).dropDuplicates([*ELEMENT_PLACE])
-    others = rows.where(F.col("kind").isin(CHANGE, CONTROL, MESSAGE))
-    return _without(letters, others, F.lit(True))  # noqa: FBT003 - a column of this value
+    return without(letters, rows.where(F.col("kind").isin(CHANGE, CONTROL, MESSAGE)))
 
 
 def open_refusals(rows: DataFrame) -> DataFrame:
     """Return the open refusals among the rows of a log."""
     found = rows.where(F.col("kind") == REFUSED)
-    newest = F.max(ATTEMPT).over(Window.partitionBy(*ELEMENT_PLACE))
-    last = found.withColumn("_newest", newest).where(F.col(ATTEMPT) == F.col("_newest"))
-    last = last.drop("_newest").dropDuplicates([*ELEMENT_PLACE])
-    changes = rows.where((F.col("kind") == CHANGE) & (F.col(ATTEMPT) > 0))
-    return _without(last, changes, F.col(f"other.{ATTEMPT}") > F.col(f"row.{ATTEMPT}"))
+    again = rows.where(F.col("kind").isin(CHANGE, REFUSED) & (F.col(ATTEMPT) > 0))
+    return without(found, again, IS_LATER).dropDuplicates([*ELEMENT_PLACE])
 
 
-def _without(rows: DataFrame, others: DataFrame, is_later: Column) -> DataFrame:
-    """Return the rows that none of the others follows at the same place."""
+def without(rows: DataFrame, others: DataFrame, condition: str = "true") -> DataFrame:
+    """Return the rows at whose place no other is, of those for which a condition is true."""
     one, other = rows.alias("row"), others.select(*ELEMENT_PLACE, ATTEMPT).alias("other")
     places = (F.col(f"row.{name}").eqNullSafe(F.col(f"other.{name}")) for name in ELEMENT_PLACE)
-    return one.join(other, reduce(and_, places) & is_later, "left_anti")
+    return one.join(other, reduce(and_, places) & F.expr(condition), "left_anti")

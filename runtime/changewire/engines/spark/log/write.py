@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import reduce
-from operator import and_, or_
 from typing import Any, Final, NamedTuple
 
 from pyspark import StorageLevel
@@ -13,16 +11,14 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.counts import Counts
 from changewire.engines.layout import DEAD_LETTER
-from changewire.engines.log import ELEMENT_PLACE
 from changewire.engines.outcome import FIRST_DEAD_LETTERS, PLACE_COLUMNS
 from changewire.engines.outputs import PLACE_ORDER
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.log.place import LogPlace
-from changewire.engines.spark.log.rows import log_rows
+from changewire.engines.spark.log.rows import log_rows, without
 from changewire.engines.spark.messages import MessageFrames
 
-_POSITIONED: Final = ("offset", "number")
-"""Columns of which one is not NULL in a record that has a position."""
+_HAS_POSITION: Final = "row.offset IS NOT NULL OR row.number IS NOT NULL"
 
 
 class Written(NamedTuple):
@@ -73,20 +69,12 @@ def write(
         kept = replace(decoded, rows=rows)
         counts, found, known = kept.counts, log_rows(rows), 0
         if is_there:
-            found = _lacking(found, place.read(spark))
+            found = without(found, place.read(spark), _HAS_POSITION)
             known = counts.elements - found.count()
         place.add(found)
         return Written(counts, known, first_dead_letters(rows, show_values=show_values))
     finally:
         rows.unpersist()
-
-
-def _lacking(rows: DataFrame, log: DataFrame) -> DataFrame:
-    """Return the rows that a log does not have, and all that have no position."""
-    one, other = rows.alias("row"), log.select(*ELEMENT_PLACE).alias("log")
-    is_same = (F.col(f"row.{name}").eqNullSafe(F.col(f"log.{name}")) for name in ELEMENT_PLACE)
-    has_position = reduce(or_, (F.col(f"row.{name}").isNotNull() for name in _POSITIONED))
-    return one.join(other, reduce(and_, is_same) & has_position, "left_anti")
 
 
 def first_dead_letters(
