@@ -40,31 +40,26 @@ _one_at_a_time: Final = Lock()
 
 
 def log_size(spark: SparkSession, table: str) -> int | None:
-    """Return the bytes of a Delta table, as this process knows it: no job; 0 if it is not there."""
+    """Return the bytes of a Delta table as this process knows it, without a job; 0 without it."""
     if is_remote(spark):
         return None
+    hidden: Any = spark
+    jvm, session = hidden._jvm, hidden._jsparkSession  # noqa: SLF001 - there are no public names
+    path = _PATH.fullmatch(table)
     try:
-        snapshot = _delta_log(spark, table).unsafeVolatileSnapshot()
+        # Whole names of classes: asked for one part after another, Java looks for each in all jars.
+        if path is None:
+            log = getattr(jvm, "io.delta.tables.DeltaTable").forName(session, table).deltaLog()
+        else:  # a quarter of the time
+            log = getattr(jvm, "org.apache.spark.sql.delta.DeltaLog")
+            log = log.forTable(session, path[1].replace("``", "`"))
+        snapshot = log.unsafeVolatileSnapshot()
         if int(snapshot.version()) < 0:
             return 0
         checksum = snapshot.checksumOpt()
         return int(checksum.get().tableSizeBytes()) if checksum.isDefined() else None
     except _UNKNOWN:
         return None
-
-
-def _delta_log(spark: Any, table: str) -> Any:
-    """Return Delta's object for the log of a table.
-
-    Classes have whole names: asked for one part after another, Java looks for each in all jars.
-    """
-    jvm, session = spark._jvm, spark._jsparkSession  # noqa: SLF001 - there are no public names
-    path = _PATH.fullmatch(table)
-    if path is None:
-        return getattr(jvm, "io.delta.tables.DeltaTable").forName(session, table).deltaLog()
-    # A quarter of the time.
-    log = getattr(jvm, "org.apache.spark.sql.delta.DeltaLog")
-    return log.forTable(session, path[1].replace("``", "`"))
 
 
 def last_progress(query: Any) -> str | None:

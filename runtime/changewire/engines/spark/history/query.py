@@ -30,6 +30,7 @@ from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import IS_LATER, without
 from changewire.engines.spark.merge.current import accepted
 from changewire.engines.spark.merge.from_log import is_truncate
+from changewire.engines.spark.types import differing
 from changewire.engines.spark.variant import numbers_as_text, variants_of
 from changewire.engines.typed.schemas import given_columns, options_of_log
 from changewire.tables.mutations import DELETE
@@ -154,16 +155,14 @@ def spark_type(schema: pa.Schema) -> StructType:
 
 def table_in(log: DataFrame, table: str, *more: str) -> DataFrame:
     """Return the rows of a table in a log, and deletes of all tables of its database."""
-    for field in spark_type(LOGGED).fields:
-        found = log.schema[field.name].dataType if field.name in log.columns else None
-        if found is None or found.simpleString() != field.dataType.simpleString():
-            kind = "not there" if found is None else found.simpleString()
-            raise OutputError(f"no log with rows as JSON text: its column {field.name} is {kind}")
+    for name, kind, has in differing(log.schema, spark_type(LOGGED)):
+        what = f"a column {name} of type {kind} is needed, and it {has}"
+        raise OutputError(f"no log with rows as JSON text: {what}")
     parts = (F.nullif(F.col("source")[name], F.lit("")) for name in ("database", "schema", "table"))
-    name = F.coalesce(F.nullif(F.concat_ws(".", *parts), F.lit("")), F.lit(NO_TABLE))
-    is_above = F.startswith(F.lit(table), F.concat(name, F.lit(".")))
+    named = F.coalesce(F.nullif(F.concat_ws(".", *parts), F.lit("")), F.lit(NO_TABLE))
+    is_above = F.startswith(F.lit(table), F.concat(named, F.lit(".")))
     is_for_all = (F.col("op") == DELETE) & F.col("source.table").isNull() & is_above
-    return log.where((name == table) | is_for_all).select(*LOGGED.names, *more)
+    return log.where((named == table) | is_for_all).select(*LOGGED.names, *more)
 
 
 def _changes_in(log: DataFrame) -> DataFrame:
