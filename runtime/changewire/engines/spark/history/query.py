@@ -155,9 +155,10 @@ def spark_type(schema: pa.Schema) -> StructType:
 
 def table_in(log: DataFrame, table: str, *more: str) -> DataFrame:
     """Return the rows of a table in a log, and deletes of all tables of its database."""
-    for name, kind, has in differing(log.schema, spark_type(LOGGED)):
-        what = f"a column {name} of type {kind} is needed, and it {has}"
-        raise OutputError(f"no log with rows as JSON text: {what}")
+    there = {field.name: field.dataType.simpleString() for field in log.schema.fields}
+    for name, _, _ in differing(log.schema, spark_type(LOGGED)):
+        found = there.get(name, "not there")
+        raise OutputError(f"no log with rows as JSON text: its column {name} is {found}")
     parts = (F.nullif(F.col("source")[name], F.lit("")) for name in ("database", "schema", "table"))
     named = F.coalesce(F.nullif(F.concat_ws(".", *parts), F.lit("")), F.lit(NO_TABLE))
     is_above = F.startswith(F.lit(table), F.concat(named, F.lit(".")))
