@@ -31,10 +31,10 @@ try:
     from changewire.engines.spark.decode import DecodedFrames, RowsAs, decode
     from changewire.engines.spark.history.query import history
     from changewire.engines.spark.history.trace import trace
-    from changewire.engines.spark.kafka.errors import KafkaSourceError
+    from changewire.engines.spark.kafka.options import KafkaSourceError
     from changewire.engines.spark.kafka.read import read_kafka
     from changewire.engines.spark.log.land import land
-    from changewire.engines.spark.log.open import dead_letters, refused
+    from changewire.engines.spark.log.rows import dead_letters, refused
     from changewire.engines.spark.log.write import write
     from changewire.engines.spark.merge.adopt import adopt
     from changewire.engines.spark.merge.current import current
@@ -45,10 +45,10 @@ try:
     from changewire.engines.spark.merge.verify import verify
     from changewire.engines.spark.messages import MessageFrames, message_type, messages
     from changewire.engines.spark.read import read_files, stream_files
-    from changewire.engines.spark.row_type import row_type
     from changewire.engines.spark.schemas import schemas
     from changewire.engines.spark.session import session
     from changewire.engines.spark.stream.ending import await_end
+    from changewire.engines.spark.types import row_type
     from changewire.engines.typed.schemas import ArrowSchema, RowSchema
     from changewire.tables.history import History, Step, StepRefusal
 except ImportError as error:

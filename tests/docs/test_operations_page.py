@@ -28,7 +28,7 @@ import changewire.spark as cws
 from changewire.cli.app import app
 from changewire.engines.counts import ConservationError
 from changewire.engines.errors import StreamError
-from changewire.engines.spark.kafka.errors import KafkaOptionsError, KafkaSourceError
+from changewire.engines.spark.kafka.options import KafkaOptionsError, KafkaSourceError
 from changewire.framing import Position, Record
 
 if TYPE_CHECKING:

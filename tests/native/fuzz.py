@@ -21,7 +21,7 @@ from tests.runtime.engines.any_messages import captured
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.decode import Decoder
 from changewire.engines.effects import EffectsDecoder
-from changewire.engines.spark.arrow_types import row_columns
+from changewire.engines.spark.types import row_columns
 from changewire.engines.spark.variant import VariantDecoder
 from changewire.engines.typed.decode import TypedDecoder
 from changewire.engines.typed.images import ImagesDecoder

@@ -16,7 +16,7 @@ from tests.runtime.engines.any_messages import captured
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines import native
-from changewire.engines.spark.arrow_types import row_columns
+from changewire.engines.spark.types import row_columns
 from changewire.engines.typed.decode import TypedDecoder
 from changewire_messages import FORMATS as ALL
 

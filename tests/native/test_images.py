@@ -26,7 +26,6 @@ from tests.runtime.engines.merge.messages import message
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.effects import EFFECTS
 from changewire.engines.native import Made
-from changewire.engines.spark.arrow_types import row_columns
 from changewire.engines.spark.merge.mutations import (
     CONTENT,
     FAILURE,
@@ -36,6 +35,7 @@ from changewire.engines.spark.merge.mutations import (
     mutation_type,
 )
 from changewire.engines.spark.merge.shapes import TypedShape, arrow_schema
+from changewire.engines.spark.types import row_columns
 from changewire.engines.typed.images import IMAGE, ImagesDecoder, typed_images
 
 pytestmark = needs_kernel

@@ -26,7 +26,7 @@ from changewire.engines import native
 from changewire.engines.decode import Decoder
 from changewire.engines.effects import EffectsDecoder
 from changewire.engines.python import run
-from changewire.engines.spark.arrow_types import row_columns
+from changewire.engines.spark.types import row_columns
 from changewire.engines.typed.decode import TypedDecoder
 
 pytestmark = needs_kernel

@@ -34,7 +34,7 @@ from tests.runtime.codec.formats import JSON_FORMATS
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.native import kernel_of
-from changewire.engines.spark.arrow_types import row_columns
+from changewire.engines.spark.types import row_columns
 from changewire.engines.typed.decode import TypedDecoder
 from changewire.engines.typed.images import ImagesDecoder
 from changewire.engines.typed.readings import MESSAGE_SCHEMA, ROW_SCHEMA, TYPED_BY

@@ -37,7 +37,7 @@ from tests.runtime.engines.rows import dataworks_insert
 
 import changewire as cw
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.spark.arrow_types import row_columns
+from changewire.engines.spark.types import row_columns
 from changewire.engines.spark.variant import VariantDecoder
 from changewire.engines.typed.decode import TypedDecoder
 from changewire.engines.typed.effects import CheckedEffectsDecoder

@@ -77,13 +77,9 @@ class BatchId(NamedTuple):
 Listener: TypeAlias = Callable[[str], None]
 """Called with one line for each batch."""
 
-BatchListener: TypeAlias = "Callable[[BatchId, Counts, Any], None]"
-"""Called with the counts and the frames of a batch, once it is written and before Spark commits
-it."""
-
-
-MergeListener: TypeAlias = Callable[[BatchId, TableCounts], None]
-"""Called with what became of a batch in tables, before Spark commits it."""
+BatchListener: TypeAlias = "Callable[[BatchId, Counts, Any, TableCounts], None]"
+"""Called with the counts and the frames of a batch, and what became of its changes in tables, once
+it is written and before Spark commits it."""
 
 
 @dataclass(frozen=True)
@@ -93,14 +89,12 @@ class StreamListener:
     Attributes:
         notice: Gets a line to read.
         metrics: Gets a line of JSON.
-        written: Gets the counts and rows of a batch that was written.
-        merged: Gets what became of its changes in tables.
+        written: Gets counts and rows of a batch that was written, and what tables did with it.
     """
 
     notice: Listener | None = None
     metrics: Listener | None = None
     written: BatchListener | None = None
-    merged: MergeListener | None = None
 
 
 def log_of(folder: str, sink: str) -> str:

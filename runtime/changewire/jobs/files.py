@@ -167,7 +167,7 @@ def merge_files(
 def _in_spark(files: Sequence[str], log: str, how: Mapping[str, Any]) -> Outcome:
     """Run the Spark engine; what a worker cannot read is a `FramingError` here as well."""
     from changewire.engines.spark import run as engine
-    from changewire.engines.spark.raised import RAISED
+    from changewire.engines.spark.jvm import RAISED
 
     try:
         return engine.run(files, log, **how)

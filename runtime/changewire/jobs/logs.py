@@ -96,7 +96,7 @@ def _session(
 ) -> Generator[SparkSession, None, None]:
     """Give a session; what Spark raises with it becomes a `JobError`."""
     choose_engine("spark", [])
-    from changewire.engines.spark.run_stream import settings
+    from changewire.engines.spark.run import settings
     from changewire.engines.spark.session import session
 
     with spark_errors(what, output, {}):

@@ -62,7 +62,7 @@ def stream_topics(
     """
     check_folder(Path(output))
     choose_engine("spark", [])
-    from changewire.engines.spark.run_stream import run_stream
+    from changewire.engines.spark.run import run_stream
 
     with spark_errors("the query failed", output, options, show_values=show_values):
         outcome = run_stream(
@@ -104,9 +104,9 @@ def spark_errors(
 ) -> Generator[None, None, None]:
     """Raise a `JobError` in place of what Spark raises, without its cause: it may show options."""
     from changewire.engines.errors import StreamError
-    from changewire.engines.spark.failure import failure
-    from changewire.engines.spark.kafka.errors import KafkaSourceError
-    from changewire.engines.spark.raised import RAISED
+    from changewire.engines.spark.cause import failure
+    from changewire.engines.spark.jvm import RAISED
+    from changewire.engines.spark.kafka.options import KafkaSourceError
 
     try:
         yield

@@ -22,7 +22,7 @@ from tests.support.topics import create, produce
 from changewire.cli.arguments import TableArguments
 from changewire.engines.layout import OUTPUTS
 from changewire.engines.options import log_of
-from changewire.engines.spark.run_stream import settings
+from changewire.engines.spark.run import settings
 from changewire.framing import Position, Record
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql.types import CalendarIntervalType, DataType, StructField, StructType
 
-from changewire.engines.spark.arrow_types import row_columns
+from changewire.engines.spark.types import row_columns
 from changewire.engines.typed.cells import cell
 from changewire.engines.typed.scalar_cells import CellError
 

@@ -28,7 +28,7 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.errors import StreamError
 from changewire.engines.options import AVAILABLE_NOW, StreamOptions
 from changewire.engines.outcome import FIRST_DEAD_LETTERS
-from changewire.engines.spark.run_stream import run_stream
+from changewire.engines.spark.run import run_stream
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,7 +7,7 @@ from stat import S_IMODE
 
 from pyspark.errors import StreamingQueryException
 
-from changewire.engines.spark.failure import FILE, LENGTH, failure
+from changewire.engines.spark.cause import FILE, FILE_LENGTH, failure
 
 SECRET = "canary-password"  # noqa: S105 - of nothing
 OPTIONS = {"kafka.ssl.truststore.password": SECRET}
@@ -46,8 +46,8 @@ def test_secrets_are_hidden_in_both(tmp_path: Path) -> None:
 
 def test_the_file_has_a_bound_and_replaces_the_last_one(tmp_path: Path) -> None:
     """A plan in the text may be of any length; of two failures the later one is kept."""
-    failure("it failed", error("x" * LENGTH), str(tmp_path), {})
-    assert (tmp_path / FILE).stat().st_size == LENGTH
+    failure("it failed", error("x" * FILE_LENGTH), str(tmp_path), {})
+    assert (tmp_path / FILE).stat().st_size == FILE_LENGTH
     failure("it failed", error("later"), str(tmp_path), {})
     assert "later" in (tmp_path / FILE).read_text(encoding="utf-8")
 

@@ -11,22 +11,22 @@ import pytest
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from changewire.engines.spark import raised
+from changewire.engines.spark import jvm
 
-ENGINE = Path(raised.__file__).parent
+ENGINE = Path(jvm.__file__).parent
 
 
 def test_py4j_need_not_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
     """With Py4J its errors are caught too; without it there are none."""
-    assert (PySparkException, Py4JError) == raised.RAISED
+    assert (PySparkException, Py4JError) == jvm.RAISED
     monkeypatch.setitem(sys.modules, "py4j", None)
-    assert runpy.run_path(raised.__file__)["RAISED"] == (PySparkException,)
+    assert runpy.run_path(jvm.__file__)["RAISED"] == (PySparkException,)
 
 
 def test_no_module_of_the_engine_imports_py4j() -> None:
     """Py4J is imported in one function, where it is there."""
     importing = re.compile(r"^(?:from|import) py4j", re.MULTILINE)
     modules = sorted(ENGINE.rglob("*.py"))
-    assert raised.__file__ in map(str, modules)
+    assert jvm.__file__ in map(str, modules)
     found = [path.name for path in modules if importing.search(path.read_text(encoding="utf-8"))]
     assert found == []

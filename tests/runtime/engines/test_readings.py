@@ -26,7 +26,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from changewire.engines.spark.arrow_types import arrow_type, row_columns
+from changewire.engines.spark.types import arrow_type, row_columns
 from changewire.engines.typed.cells import cell, field_cell
 from changewire.engines.typed.readings import (
     CHANGE_TEXT,

@@ -22,8 +22,7 @@ from pyspark.sql.types import (
 )
 from tests.native.test_nested import struct_of
 
-from changewire.engines.spark.arrow_types import arrow_type, row_columns
-from changewire.engines.spark.types import nullable
+from changewire.engines.spark.types import arrow_type, nullable, row_columns
 from changewire.engines.typed import types
 from changewire.engines.typed.json_types import sql_name
 

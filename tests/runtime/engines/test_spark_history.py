@@ -250,7 +250,7 @@ def test_what_is_no_log(spark: SparkSession, tmp_path: Path) -> None:
             history(spark, log_in(tmp_path / str(number), table))
     (tmp_path / "log").mkdir()
     log = log_in(tmp_path / "log", rows)
-    with pytest.raises(ValueError, match=r"a pyarrow\.Schema or a schema, not 'text'"):
+    with pytest.raises(ValueError, match=r"'text' is no pyarrow\.Schema, no StructType"):
         history(spark, log, rows="text")
     with pytest.raises(cws.OutputError, match="no change of the table has a key"):
         cws.history(spark, log, table="d.other", sink="parquet", rows=TYPED)

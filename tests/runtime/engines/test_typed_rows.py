@@ -28,7 +28,7 @@ from tests.runtime.engines.rows import (
 
 import changewire.spark as cws
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.spark.arrow_types import row_columns
+from changewire.engines.spark.types import row_columns
 from changewire.engines.typed.decode import TypedDecoder
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from tests.runtime.engines.any_messages import KEYS, captured, mutated
 import changewire.arrow as cwa
 import changewire.spark as cws
 from changewire.changes.schemas import schemas
-from changewire.engines.spark.arrow_types import row_columns
-from changewire.engines.spark.types import nullable
+from changewire.engines.spark.types import nullable, row_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

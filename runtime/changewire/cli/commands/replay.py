@@ -104,7 +104,8 @@ def replay(
         Lines().write({**done._asdict(), "tables": dict(done.tables)})
     else:
         say(
-            f"{done.closed:,} of {found:,} are valid now: {done.dead_letters:,} dead letters and "
+            f"{max(found - done.left, 0):,} of {found:,} are valid now: "
+            f"{done.dead_letters:,} dead letters and "
             f"{done.refused:,} refused changes were tried"
         )
-    return VALID if done.closed >= found else REJECTED
+    return REJECTED if done.left else VALID

@@ -1,18 +1,33 @@
-"""The innermost cause of an error of Spark, read from the text that Spark hands on.
-
-Spark passes an exception of a batch or a worker on as text: tracebacks of Python in messages of
-Java in tracebacks of Python. What went wrong is at the end of the innermost one.
-"""
+"""The innermost cause of an error of Spark, by its text: tracebacks of Python in those of Java."""
 
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+import traceback
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, timezone
+from itertools import dropwhile
+from pathlib import Path
+from typing import Final, NamedTuple, TypeVar
 
-from changewire.engines.spark.kafka.errors import HIDDEN
+from pyspark.errors import PySparkException
+
+from changewire.engines.interrupts import check_interrupt
+from changewire.engines.spark.jvm import RAISED
+from changewire.engines.spark.kafka.options import HIDDEN, hidden
+from changewire.version import VERSION
 
 LENGTH: Final = 600
 """Characters of a sentence at most."""
+
+FILE: Final = "failure.txt"
+"""Name of the file with the whole traceback, in the output folder of a run."""
+
+FILE_LENGTH: Final = 1_000_000
+"""Characters of the file at most; a plan of Spark in it may be of any length."""
+
+_NOT_STARTED: Final = "[JAVA_GATEWAY_EXITED]"
 
 _TRACEBACK: Final = "Traceback (most recent call last):\n"
 _WHILE_HANDLED: Final = "During handling of the above exception, another exception occurred:"
@@ -51,53 +66,55 @@ _QUOTED: Final = re.compile(
 )
 _NUMBER: Final = re.compile(r"(?<![\w.$-])[-+]?\d[\d.,]*\d(?!\w)")
 
+_INTERRUPTION: Final = re.compile(
+    r"java\.(?:lang\.Interrupted|io\.InterruptedIO|nio\.channels\.ClosedByInterrupt)Exception"
+)
+_PY4J_TEXT: Final = "py4j.protocol.Py4JJavaError: An error occurred while calling a batch: {}"
+"""What ``StreamExecution.isInterruptionException`` of Spark looks for in a text of an error."""
+
+_LOST: Final = "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND"
+"""Spark's error condition for rows of `DataFrame.localCheckpoint` whose executor is gone."""
+
+_TRIES: Final = 4
+"""How often a batch is tried, as Spark does with a task (``spark.task.maxFailures``)."""
+
+_Result = TypeVar("_Result")
+
 
 class JavaCauseError(Exception):
     """An error of Spark whose text lacks Java's innermost cause; the text of this one is that."""
 
 
-class Cause(NamedTuple):
-    """What went wrong.
+class InterruptedBatchError(Exception):
+    """A batch did not end, because its query was stopped; the next run retries it."""
 
-    Attributes:
-        kind: Full name of the exception's class; empty if the text names none.
-        message: Its message on one line, with all values that it has.
-    """
+
+class Cause(NamedTuple):
+    """What went wrong: class of the exception if the text names one, and message, on one line."""
 
     kind: str
     message: str
 
     def sentence(self, *, show_values: bool = False) -> str:
-        """Return class and message, of 600 characters at most.
-
-        Args:
-            show_values: Whether quoted texts and numbers are shown in messages of errors that may
-                be about the content of rows. Errors of changewire never hold such values.
-        """
-        name = self.kind.rpartition(".")[2]
-        message = self.message if show_values else self._hidden()
-        text = f"{name}: {message}" if name and message else name or message
+        """Return class and message; what may be a value of a row is hidden by default."""
+        message = self.message
+        is_whole = _WITHOUT_VALUES.fullmatch(self.kind) or _CONDITIONS_WITHOUT_VALUES.match(message)
+        if not show_values and is_whole:
+            message = _VALUES.sub(f" {HIDDEN}", message)
+        elif not show_values:
+            message = _NUMBER.sub(HIDDEN, _QUOTED.sub(HIDDEN, message))
+        text = ": ".join(filter(None, (self.kind.rpartition(".")[2], message)))
         return text if len(text) <= LENGTH else f"{text[: LENGTH - 1]}…"
-
-    def _hidden(self) -> str:
-        is_whole = _WITHOUT_VALUES.fullmatch(self.kind)
-        if is_whole or _CONDITIONS_WITHOUT_VALUES.match(self.message):
-            return _VALUES.sub(f" {HIDDEN}", self.message)
-        return _NUMBER.sub(HIDDEN, _QUOTED.sub(HIDDEN, self.message))
 
 
 def innermost(text: str) -> Cause:
-    """Return the innermost cause of an error.
-
-    Args:
-        text: The text of an error of Spark, and Java's stack trace behind it if there is one.
-    """
+    """Return the innermost cause by the text of an error of Spark, and Java's stack behind it."""
     # An error that came while the first one was handled, as of a clean-up, says less than that one.
     first = text.partition(_WHILE_HANDLED)[0]
     _, traceback, tail = first.rpartition(_TRACEBACK)
     raised = _PYTHON_RAISED if traceback else _RAISED
-    if traceback:
-        tail = _without_frames(tail)
+    if traceback:  # what it ends with: its frames are indented
+        tail = "\n".join(dropwhile(lambda line: not line[:1].strip(), tail.splitlines()))
     if causes := list(_JAVA_CAUSE.finditer(tail)):
         raised, tail = _RAISED, tail[causes[-1].end() :]
     elif not traceback:
@@ -123,16 +140,71 @@ def hidden_cause(error: BaseException) -> str:
     return "" if has_cause else ": ".join(filter(None, cause))
 
 
-def _without_frames(traceback: str) -> str:
-    """Return what a traceback ends with: its frames are indented."""
-    lines = traceback.splitlines()
-    end = next((n for n, line in enumerate(lines) if line and not line[0].isspace()), len(lines))
-    return "\n".join(lines[end:])
-
-
 def _parsed(text: str, pattern: re.Pattern[str]) -> Cause:
     end = _NO_MESSAGE.search(text)
     said = text[: end.start()] if end else text
     message = " ".join(_STATE.sub("", said).split())
     found = pattern.fullmatch(message)
     return Cause(found[1], found[2]) if found else Cause("", message)
+
+
+@contextmanager
+def named_errors() -> Generator[None, None, None]:
+    """Name Java's cause in an error of a batch, of which Spark hands on the text alone.
+
+    Spark (4.0.1) finds an interruption by a regular expression, whose stack overflows on a text as
+    long as Java's trace: then a stopped query ends as if it had failed.
+    """
+    try:
+        yield
+    except Exception as error:
+        interruption = _INTERRUPTION.search(str(error))
+        if interruption is not None:
+            raise InterruptedBatchError(_PY4J_TEXT.format(interruption[0])) from None
+        cause = hidden_cause(error)
+        if cause:
+            raise JavaCauseError(cause) from error
+        raise
+
+
+def repeated_if_lost(write: Callable[[], _Result]) -> _Result:
+    """Write a batch, again if an executor is lost that had a local checkpoint."""
+    for _ in range(_TRIES - 1):
+        try:
+            return write()
+        except RAISED as error:  # noqa: PERF203 - there are few tries
+            if _LOST not in full_text(error):
+                raise
+    return write()
+
+
+def failure(
+    what: str,
+    error: Exception,
+    folder: str,
+    options: Mapping[str, str],
+    *,
+    show_values: bool = False,
+) -> str:
+    """Return what failed and why, and write the traceback to a folder, without secrets."""
+    check_interrupt()
+    origin = error.__cause__ if isinstance(error.__cause__, PySparkException) else error
+    text = full_text(origin)
+    sentence = innermost(text).sentence(show_values=show_values).rstrip(".")
+    if _NOT_STARTED in text:
+        sentence += ". Spark says above why it did not start, such as jars that cannot be fetched"
+    python = "".join(traceback.format_exception(origin))
+    java = text[len(str(origin)) :]
+    now = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    content = f"{now} changewire {VERSION}: {what}\n\n{python}{java}"
+    file = Path(folder, FILE)
+    written = f"The whole traceback is in {file}"
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.unlink(missing_ok=True)
+        file.touch(mode=0o600)
+        kept = hidden(content, options)[:FILE_LENGTH]
+        file.write_text(kept, encoding="utf-8", errors="backslashreplace")
+    except OSError as os_error:
+        written = f"The whole traceback could not be written to {file}: {os_error.strerror}"
+    return f"{what}: {hidden(sentence, options)}. {written}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,19 +17,15 @@ from pyspark.sql.types import BinaryType, StringType, StructType
 from changewire.changes.decode_options import DecodeKeywords, DecodeOptions
 from changewire.engines.counts import Counts
 from changewire.engines.decode import Decoder
-from changewire.engines.layout import CHANGE, CONTROL, INPUT_COLUMNS, OUTPUTS
-from changewire.engines.spark import arrow_types
-from changewire.engines.spark.frames import Frames, counted, totals
-from changewire.engines.spark.observed import delivered
+from changewire.engines.layout import CHANGE, CONTROL, INPUT_COLUMNS
+from changewire.engines.spark.frames import Frames
 from changewire.engines.spark.parts import is_lone_before
-from changewire.engines.spark.row_type import row_type
-from changewire.engines.spark.tally import KernelTally, tally_of
-from changewire.engines.spark.types import HEADERS, INPUT, ROWS, nullable, typed_schema
+from changewire.engines.spark.stream.progress import delivered
+from changewire.engines.spark.types import HEADERS, INPUT, ROWS, struct_of, typed_schema
 from changewire.engines.spark.variant import VariantDecoder, as_variant
-from changewire.engines.spark.worker import forget_archives
+from changewire.engines.spark.worker import KernelTally, forget_archives, tally_of
 from changewire.engines.typed.decode import TypedDecoder
-from changewire.engines.typed.schemas import ArrowSchema, RowSchema, schema_options
-from changewire.engines.typed.types import columns_as_json, row_columns
+from changewire.engines.typed.schemas import ArrowSchema, RowSchema, given_columns
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -37,10 +33,6 @@ if TYPE_CHECKING:
 RowsAs: TypeAlias = Literal["json", "variant"] | StructType | ArrowSchema | RowSchema
 """How `key`, `before` and `after` are given: exact JSON text, VARIANT, or columns of a type, which
 or a schema of them."""
-
-
-BatchFunction = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-"""What `mapInArrow` takes."""
 
 
 @dataclass(frozen=True)
@@ -52,18 +44,12 @@ class DecodedFrames(Frames):
 
     Attributes:
         rows: One row for each element, with its `kind`.
-        rows_as: How `key`, `before` and `after` are given.
-        counted: Their counts where they are known, not checked yet; None: they are counted
-            when they are asked for.
         native: Sums what the native kernel does in the tasks that make the rows; None with Spark
             Connect.
+        rows_as: How `key`, `before` and `after` are given.
     """
 
     rows_as: RowsAs = "json"
-    counted: Counts | None = None
-    native: KernelTally | None = None
-
-    outputs: ClassVar[Mapping[str, str]] = OUTPUTS
 
     @property
     def changes(self) -> DataFrame:
@@ -77,14 +63,12 @@ class DecodedFrames(Frames):
 
     @cached_property
     def counts(self) -> Counts:
-        """Counts over all rows, checked; one job over the rows where they are not known.
+        """Counts over all rows, checked; one job over the rows.
 
         Raises:
             ConservationError: Decoded rows do not add up.
         """
-        if self.counted is not None:
-            return self.counted.checked()
-        return counted(_groups(self.rows), Counts())
+        return self._counted(group_columns(), Counts())
 
 
 def decode(
@@ -123,69 +107,22 @@ def decoded_by(
     decode_options: DecodeOptions, messages: DataFrame, rows: RowsAs = "json"
 ) -> DecodedFrames:
     """Return the decoded messages of a DataFrame, as `decode` does."""
-    if isinstance(rows, str) and rows == "variant":
-        tally = tally_of(messages.sparkSession)
-        found = mapped(messages, VariantDecoder(decode_options), ROWS, tally)
-        return DecodedFrames(as_variant(found), rows, native=tally)
-    if isinstance(rows, str) and rows == "json":
-        return _decoded(messages, Decoder(decode_options), ROWS, rows)
-    kind = struct_of(rows, decode_options)
-    typed = TypedDecoder(decode_options, arrow_types.row_columns(kind))
-    return _decoded(messages, typed, typed_schema(kind), kind)
-
-
-def _decoded(
-    messages: DataFrame, decoder: Decoder, schema: StructType, rows_as: RowsAs
-) -> DecodedFrames:
-    """Return what a decoder makes of messages."""
     tally = tally_of(messages.sparkSession)
-    return DecodedFrames(mapped(messages, decoder, schema, tally), rows_as, native=tally)
-
-
-def struct_of(
-    rows: StructType | ArrowSchema | RowSchema, decode_options: DecodeOptions | None = None
-) -> StructType:
-    """Return the type of rows that a type or a schema says.
-
-    Args:
-        rows: The type or the schema.
-        decode_options: How messages are read, for schemas that stand in them.
-
-    Raises:
-        ValueError: It is neither.
-        ImportError: It is a JSON Schema, and the extra ``codegen`` is not installed.
-    """
-    if isinstance(rows, StructType):
-        return cast("StructType", nullable(rows))
-    if isinstance(rows, ArrowSchema):
-        return StructType.fromJson(columns_as_json(row_columns(pa.schema(rows))))
-    try:
-        found = row_type(rows, **schema_options(decode_options))
-    except OSError:
-        raise ValueError(
-            f"rows is 'json', 'variant', a StructType, a pyarrow.Schema or a schema, not {rows!r}"
-        ) from None
-    return cast("StructType", nullable(found))
+    if isinstance(rows, str) and rows == "variant":
+        found = mapped(messages, VariantDecoder(decode_options), ROWS, tally)
+        return DecodedFrames(as_variant(found), tally, rows)
+    if isinstance(rows, str) and rows == "json":
+        return DecodedFrames(mapped(messages, Decoder(decode_options), ROWS, tally), tally)
+    columns = given_columns(rows, decode_options)
+    kind, typed = struct_of(columns), TypedDecoder(decode_options, columns)
+    return DecodedFrames(mapped(messages, typed, typed_schema(kind), tally), tally, kind)
 
 
 def mapped(
-    messages: DataFrame,
-    decoder: Decoder,
-    schema: StructType,
-    tally: KernelTally | None = None,
+    messages: DataFrame, decoder: Decoder, schema: StructType, tally: KernelTally | None = None
 ) -> DataFrame:
-    """Return what a decoder makes of the messages of a DataFrame.
+    """Return what a decoder makes of messages; the tally counts what its kernel does."""
 
-    Args:
-        messages: The messages.
-        decoder: What decodes them.
-        schema: Columns of the rows that it makes.
-        tally: Counts what its kernel does.
-    """
-    return delivered(input_of(messages)).mapInArrow(_mapper(decoder, tally), schema)
-
-
-def _mapper(decoder: Decoder, tally: KernelTally | None) -> BatchFunction:
     def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from chain.from_iterable(decoder(_with_null_headers(batch)) for batch in batches)
         # Each task has a copy of the decoder, and so a kernel of its own.
@@ -193,7 +130,7 @@ def _mapper(decoder: Decoder, tally: KernelTally | None) -> BatchFunction:
             tally.add(decoder.kernel.counts)
         forget_archives()
 
-    return each
+    return delivered(input_of(messages)).mapInArrow(each, schema)
 
 
 def input_of(messages: DataFrame) -> DataFrame:
@@ -214,11 +151,7 @@ def input_of(messages: DataFrame) -> DataFrame:
 
 
 def check_positions(messages: DataFrame) -> None:
-    """Check that messages have positions, by which a log knows them again.
-
-    Raises:
-        ValueError: They have none.
-    """
+    """Raise ValueError if messages have no positions, by which a log knows them again."""
     names = {*messages.columns}
     if not ({"topic", "partition", "offset"} <= names or {"path", "number"} <= names):
         raise ValueError(
@@ -235,11 +168,6 @@ def _with_null_headers(batch: pa.RecordBatch) -> pa.RecordBatch:
     has_some = pc.greater(pc.list_value_length(headers), 0)
     place = batch.schema.get_field_index("headers")
     return batch.set_column(place, "headers", pc.if_else(has_some, headers, None))
-
-
-def _groups(rows: DataFrame) -> DataFrame:
-    """Return the groups of `Counts.add`."""
-    return rows.groupBy(*group_columns()).agg(*totals())
 
 
 def group_columns() -> list[Column]:

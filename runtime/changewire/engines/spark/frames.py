@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, TypeVar
+from typing import TypeVar
 
-import pyarrow as pa
-from pyspark.sql import Column, DataFrame, Row, SparkSession
+from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
-from pyspark.sql.types import StructType
 
 from changewire.engines.counts import Counts
 from changewire.engines.layout import DEAD_LETTER
 from changewire.engines.outputs import table_of
-from changewire.engines.spark.jvm import same_session
+from changewire.engines.spark.worker import KernelTally
 from changewire.version import VERSION
 
 C = TypeVar("C", bound=Counts)
 
 
 @dataclass(frozen=True)
-class Frames(ABC):
-    """What decoded changes and messages share.
-
-    Attributes:
-        rows: One row for each element, with its `kind`.
-        outputs: Kind of the rows that each output takes.
-    """
+class Frames:
+    """What decoded changes and messages share."""
 
     rows: DataFrame
-
-    outputs: ClassVar[Mapping[str, str]]
+    native: KernelTally | None = None
 
     @property
     def dead_letters(self) -> DataFrame:
@@ -41,9 +32,9 @@ class Frames(ABC):
         return self.of_kind(DEAD_LETTER)
 
     @cached_property
-    @abstractmethod
     def counts(self) -> Counts:
-        """Counts over all rows, checked."""
+        """Counts over all rows, checked; one job over the rows."""
+        raise NotImplementedError
 
     def of_kind(self, kind: str) -> DataFrame:
         """Return the rows of one kind, with the columns of its output."""
@@ -53,17 +44,13 @@ class Frames(ABC):
             found = found.withColumn("version", F.lit(VERSION))
         return found.select(*table_of(kind))
 
-
-def local_rows(spark: SparkSession, rows: pa.Table, kind: StructType) -> DataFrame:
-    """Return rows of the driver as a DataFrame, which is part of the plans that it is used in.
-
-    Args:
-        spark: The session; which one is the active one stays as it is.
-        rows: The rows.
-        kind: Their columns.
-    """
-    with same_session(spark):
-        return spark.createDataFrame(rows, kind)
+    def _counted(self, groups: Iterable[Column], counts: C) -> C:
+        """Add groups of the rows to counts of nothing yet, and return these, checked."""
+        found = self.rows.groupBy(*groups).agg(*totals())
+        # In one partition, as each would be a job of its own.
+        counted_rows(found.coalesce(1).toLocalIterator(), counts).checked()
+        counts.native = None if self.native is None else self.native.take()
+        return counts
 
 
 def totals() -> list[Column]:
@@ -75,23 +62,8 @@ def totals() -> list[Column]:
     ]
 
 
-def counted(groups: DataFrame, counts: C) -> C:
-    """Add groups of decoded rows to counts, and return these, checked; see `counted_rows`.
-
-    Raises:
-        ConservationError: Decoded rows do not add up.
-    """
-    # In one partition, as each would be a job of its own.
-    return counted_rows(groups.coalesce(1).toLocalIterator(), counts).checked()
-
-
 def counted_rows(groups: Iterable[Row], counts: C) -> C:
-    """Add groups of decoded rows to counts, and return these.
-
-    Args:
-        groups: Rows of `Counts.add`, each with its ``leniencies``.
-        counts: Counts of nothing yet.
-    """
+    """Add groups of decoded rows, each with its ``leniencies``, to counts, and return these."""
     for group in groups:
         counts.add(group.asDict())
         for name in group["leniencies"] or ():

@@ -6,55 +6,60 @@ It is asked for what costs a job otherwise, and whoever asks has another way if 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
-from contextlib import contextmanager
+from importlib.util import find_spec
 from threading import Lock
 from typing import Any, Final
 
-from pyspark.sql import SparkSession
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
-from changewire.engines.spark.raised import RAISED
 from changewire.engines.spark.session import is_remote
 
+
+def _raised() -> tuple[type[Exception], ...]:
+    """Return what Spark raises; a client of Spark Connect need not have Py4J."""
+    if find_spec("py4j") is None:
+        return (PySparkException,)
+    from py4j.protocol import Py4JError
+
+    return (PySparkException, Py4JError)
+
+
+RAISED: Final = _raised()
+"""Errors of PySpark's own, and those of Java that it does not wrap."""
+
 _UNKNOWN: Final[tuple[type[Exception], ...]] = (*RAISED, TypeError)
-"""What is raised where the JVM has no such class, or the class no such function."""
+"""What is raised where a release of Delta has no such class, or the class no such function."""
 
 _PATH: Final = re.compile("delta[.]`(.*)`", re.DOTALL)
 """A path, as SQL names the table there."""
-
-# Whole names of classes: asked for one part after another, Java looks for each in all jars.
-_DELTA_LOG: Final = "org.apache.spark.sql.delta.DeltaLog"
-_DELTA_TABLE: Final = "io.delta.tables.DeltaTable"
-_SESSION: Final = "org.apache.spark.sql.SparkSession"
 
 _one_at_a_time: Final = Lock()
 
 
 def log_size(spark: SparkSession, table: str) -> int | None:
-    """Return the bytes of the files of a Delta table, as this process knows it; 0 without it.
-
-    None if that cannot be known without a job.
-    """
+    """Return the bytes of a Delta table as this process knows it, without a job; 0 without it."""
     if is_remote(spark):
         return None
+    hidden: Any = spark
+    jvm, session = hidden._jvm, hidden._jsparkSession  # noqa: SLF001 - there are no public names
+    path = _PATH.fullmatch(table)
     try:
-        snapshot = _log(spark, table).unsafeVolatileSnapshot()
+        # Whole names of classes: asked for one part after another, Java looks for each in all jars.
+        if path is None:
+            log = getattr(jvm, "io.delta.tables.DeltaTable").forName(session, table).deltaLog()
+        else:  # a quarter of the time
+            log = getattr(jvm, "org.apache.spark.sql.delta.DeltaLog")
+            log = log.forTable(session, path[1].replace("``", "`"))
+        snapshot = log.unsafeVolatileSnapshot()
         if int(snapshot.version()) < 0:
             return 0
         checksum = snapshot.checksumOpt()
         return int(checksum.get().tableSizeBytes()) if checksum.isDefined() else None
-    except _UNKNOWN:  # another release of Delta
+    except _UNKNOWN:
         return None
-
-
-def _log(spark: SparkSession, table: str) -> Any:
-    """Return Delta's object for the log of a table."""
-    path = _PATH.fullmatch(table)
-    jvm, session = _jvm_of(spark)
-    if path is None:
-        return getattr(jvm, _DELTA_TABLE).forName(session, table).deltaLog()
-    # A quarter of the time.
-    return getattr(jvm, _DELTA_LOG).forTable(session, path[1].replace("``", "`"))
 
 
 def last_progress(query: Any) -> str | None:
@@ -70,27 +75,15 @@ def last_progress(query: Any) -> str | None:
     return str(last.json if of_jvm is None else last.json())
 
 
-@contextmanager
-def same_session(spark: SparkSession) -> Generator[None, None, None]:
-    """Let the active session stay as it is: PySpark sets it where DataFrames are made of rows."""
-    if is_remote(spark):
-        yield
-        return
+def local_rows(spark: SparkSession, rows: pa.Table, kind: StructType) -> DataFrame:
+    """Return rows of the driver as a DataFrame, which is part of the plans that it is used in.
+
+    PySpark takes its session for the active one from then on, in all threads; here it does not.
+    """
     sessions: Any = SparkSession
-    of_jvm = getattr(_jvm_of(spark)[0], _SESSION)
-    with _one_at_a_time:  # threads share what PySpark takes for the active session
-        known = sessions._activeSession  # noqa: SLF001
-        active = of_jvm.getActiveSession()  # PySpark's own may make another object
+    with _one_at_a_time:
+        active = sessions._activeSession  # noqa: SLF001 - there is no public name
         try:
-            yield
+            return spark.createDataFrame(rows, kind)
         finally:
-            sessions._activeSession = known  # noqa: SLF001
-            if active.isDefined():
-                of_jvm.setActiveSession(active.get())
-            else:
-                of_jvm.clearActiveSession()
-
-
-def _jvm_of(spark: Any) -> tuple[Any, Any]:
-    """Return the JVM and its own session; PySpark has no public names for them."""
-    return spark._jvm, spark._jsparkSession  # noqa: SLF001
+            sessions._activeSession = active  # noqa: SLF001 - as above

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
-from typing import ClassVar, Final, cast
+from typing import Final
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import DataType, StructField, StructType
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.codec.registry import family
 from changewire.engines.counts import MessageCounts
-from changewire.engines.layout import MESSAGE, MESSAGE_OUTPUTS
+from changewire.engines.layout import MESSAGE
 from changewire.engines.messages import MessageDecoder
 from changewire.engines.spark.decode import DecodedFrames, RowsAs, decoded_by, mapped
-from changewire.engines.spark.frames import Frames, counted, totals
+from changewire.engines.spark.frames import Frames
 from changewire.engines.spark.types import message_rows, nullable
 from changewire.engines.variants import Types, merged, snake, titles_of
 
@@ -33,8 +34,6 @@ class MessageFrames(Frames):
         rows: One row for each element, with its `kind`.
     """
 
-    outputs: ClassVar[Mapping[str, str]] = MESSAGE_OUTPUTS
-
     @property
     def messages(self) -> DataFrame:
         """Messages: their variant and content, and in which record they came."""
@@ -47,8 +46,8 @@ class MessageFrames(Frames):
         Raises:
             ConservationError: Decoded rows do not add up.
         """
-        groups = self.rows.groupBy("kind", "variant", "code", "leniencies").agg(*totals())
-        return counted(groups, MessageCounts())
+        groups = map(F.col, ("kind", "variant", "code", "leniencies"))
+        return self._counted(groups, MessageCounts())
 
 
 def messages(
@@ -118,18 +117,17 @@ def message_type(format: str, variant: str | Sequence[str] | None = None) -> Str
         ValueError: There is no such format or variant, or two variants differ in a type.
     """
     generated = family(format)
-    spark = generated.part("spark")
-    whole = nullable(getattr(spark, snake(generated.roles["message"]).upper()))
     titles = titles_of(format, variant)
+    named = {title: snake(title).upper() for title in (generated.roles["message"], *(titles or ()))}
+    kinds = {n: nullable(getattr(generated.part("spark"), name)) for n, name in named.items()}
+    whole: StructType = kinds[generated.roles["message"]]
     if titles is None:
-        return cast("StructType", whole)
-    kinds = {title: nullable(getattr(spark, snake(title).upper())) for title in titles}
-    found = merged(kinds, _SPARK)
+        return whole
+    found: StructType = merged({title: kinds[title] for title in titles}, _SPARK)
     if generated.payload is None:
-        return cast("StructType", found)
+        return found
     wrapped = generated.payload[1]
-    fields = [_retyped(f, found) if f.name == wrapped else f for f in whole.fields]
-    return StructType(fields)
+    return StructType([_retyped(f, found) if f.name == wrapped else f for f in whole.fields])
 
 
 def _retyped(field: StructField, kind: DataType) -> StructField:

@@ -10,7 +10,6 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from changewire.engines.python.batches import batches
-from changewire.engines.spark.decode import BatchFunction
 from changewire.engines.spark.types import INPUT
 from changewire.framing import expand
 from changewire.framing.shapes import read_together
@@ -34,7 +33,7 @@ def read_files(spark: SparkSession, paths: Sequence[str], *, shape: str = "auto"
     files = expand(paths)
     table = spark.createDataFrame(list(enumerate(files)), "task long, path string")
     # By range, because hashing could give two files to one task.
-    return table.repartitionByRange(max(len(files), 1), "task").mapInArrow(_reader(shape), INPUT)
+    return _read(table.repartitionByRange(max(len(files), 1), "task"), shape)
 
 
 def stream_files(spark: SparkSession, folder: str, *, shape: str = "auto") -> DataFrame:
@@ -49,20 +48,18 @@ def stream_files(spark: SparkSession, folder: str, *, shape: str = "auto") -> Da
         shape: Shape of the files, see `changewire.framing.SHAPES`.
     """
     files = spark.readStream.format("binaryFile").schema(_FILES).load(folder).select("path")
-    return files.mapInArrow(_reader(shape), INPUT)
+    return _read(files, shape)
 
 
-def _local(path: str) -> str:
-    """Return a path as Python opens it: Spark puts a scheme before it, and escapes nothing."""
-    return path.removeprefix("file://").removeprefix("file:")
-
-
-def _reader(shape: str) -> BatchFunction:
+def _read(files: DataFrame, shape: str) -> DataFrame:
     def each(paths: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in paths:
-            files = map(_local, batch.column("path").to_pylist())
-            yield from batches(
-                chain.from_iterable(read_together(path, shape=shape) for path in files)
+            # As Python opens them: Spark puts a scheme before a path, and escapes nothing.
+            plain = (
+                path.removeprefix("file://").removeprefix("file:")
+                for path in batch.column("path").to_pylist()
             )
+            records = (read_together(path, shape=shape) for path in plain)
+            yield from batches(chain.from_iterable(records))
 
-    return each
+    return files.mapInArrow(each, INPUT)

@@ -1,22 +1,39 @@
-"""Files and Kafka topics to a log in Spark, and what a report says of it."""
+"""Files and Kafka topics to a log in Spark, by a stream to tables too, and what a report says."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.options import KafkaOptions
+from changewire.engines.errors import StreamError
+from changewire.engines.messages import counts_of
+from changewire.engines.options import (
+    CATALOG,
+    KafkaOptions,
+    StreamListener,
+    StreamOptions,
+    TableOptions,
+)
 from changewire.engines.outcome import Outcome
 from changewire.engines.spark.decode import DecodedFrames, RowsAs
-from changewire.engines.spark.kafka.options import address
+from changewire.engines.spark.kafka.options import address, option
 from changewire.engines.spark.kafka.read import read_kafka
+from changewire.engines.spark.log.land import land_counted
+from changewire.engines.spark.log.place import SETTINGS, LogPlace
 from changewire.engines.spark.log.write import write
+from changewire.engines.spark.merge.options import apply_options
+from changewire.engines.spark.merge.query import start
 from changewire.engines.spark.messages import MessageFrames, frames_by
 from changewire.engines.spark.read import read_files
-from changewire.engines.spark.session import session
-
-_SINK = "parquet"
+from changewire.engines.spark.session import is_remote, session
+from changewire.engines.spark.stream.ending import await_end
+from changewire.engines.spark.stream.report import CommittedBatches
 
 
 def run(
@@ -28,25 +45,10 @@ def run(
     shape: str = "auto",
     show_values: bool = False,
 ) -> Outcome:
-    """Append the elements of files to a Parquet log that lacks them.
-
-    Args:
-        inputs: Files or folders that every worker can open.
-        log: Path of the log.
-        decode_options: The format of the messages, and what they do not say themselves.
-        rows: What ``before`` and ``after`` are, as for `decode`.
-        shape: Shape of the files, see `changewire.framing.SHAPES`.
-        show_values: Whether the outcome's first dead letters show the start of their values.
-
-    Raises:
-        FramingError: A path does not exist.
-        ConservationError: The decoded rows do not add up.
-        OutputError: The log has other columns.
-    """
+    """Append the elements of files to a Parquet log that lacks them."""
     started = time.perf_counter()
     frames = frames_by(decode_options, read_files(session(), inputs, shape=shape), rows)
-    times = started, time.perf_counter()
-    return _written(frames, inputs, log, decode_options, times, show_values=show_values)
+    return _written(frames, inputs, log, decode_options, started, show_values=show_values)
 
 
 def run_kafka(
@@ -57,19 +59,12 @@ def run_kafka(
     packages: str | None = None,
     show_values: bool = False,
 ) -> Outcome:
-    """Append what Kafka topics hold by now to a Parquet log that lacks it.
-
-    Raises:
-        KafkaSourceError: An option is wrong, or the connector, a broker or a topic is not there.
-        ConservationError: The decoded rows do not add up.
-        OutputError: The log has other columns.
-    """
+    """Append what Kafka topics hold by now to a Parquet log that lacks it."""
     started = time.perf_counter()
     spark = session({"spark.jars.packages": packages} if packages else None)
     frames = frames_by(decode_options, read_kafka(spark, options, streaming=False))
-    times = started, time.perf_counter()
     inputs = [address(options)]
-    return _written(frames, inputs, log, decode_options, times, show_values=show_values)
+    return _written(frames, inputs, log, decode_options, started, show_values=show_values)
 
 
 def _written(
@@ -77,13 +72,13 @@ def _written(
     inputs: Sequence[str],
     log: str,
     decode_options: DecodeOptions,
-    times: tuple[float, float],
+    started: float,
     *,
     show_values: bool,
 ) -> Outcome:
-    """Write the log; `times` are those of the start of the run and of the read."""
-    started, ready = times
-    written = write(frames, log, sink=_SINK, show_values=show_values)
+    """Write the log of a run whose messages are ready to be read."""
+    ready = time.perf_counter()
+    written = write(frames, log, sink="parquet", show_values=show_values)
     return Outcome(
         counts=written.counts,
         format=decode_options.format,
@@ -96,3 +91,73 @@ def _written(
         start_seconds=ready - started,
         already_in_log=written.already_in_log,
     )
+
+
+def run_stream(
+    options: KafkaOptions,
+    output: str,
+    *,
+    decode_options: DecodeOptions,
+    stream_options: StreamOptions,
+    table_options: TableOptions | None = None,
+    packages: str | None = None,
+    show_values: bool = False,
+) -> Outcome:
+    """Write Kafka topics to a log and tables, as `changewire.jobs.topics.stream_topics` does."""
+    started = time.perf_counter()
+    spark = session(settings(packages, stream_options.sink, output))
+    if is_remote(spark):
+        raise StreamError(
+            "a run counts its batches in this process, and a session of Spark Connect writes them "
+            "in another: use `changewire.spark.land` or `apply_changes`"
+        )
+    batches = CommittedBatches(
+        counts_of(decode_options), stream_options.listener, show_values=show_values
+    )
+    stream = replace(stream_options, listener=StreamListener(written=batches.written))
+    query = _started(spark, options, decode_options, stream, table_options)
+    ready = time.perf_counter()
+    signal = await_end(query, progress=batches.committed)
+    return Outcome(
+        counts=batches.counts,
+        format=decode_options.format,
+        inputs=[address(options)],
+        output=output,
+        engine=f"spark {spark.version}",
+        seconds=time.perf_counter() - started,
+        first_dead_letters=batches.letters,
+        stream=replace(batches.totals, signal=None if signal is None else signal.name),
+        native=batches.counts.native,
+        tables=None if table_options is None else dict(sorted(batches.tables.items())),
+        start_seconds=ready - started,
+    )
+
+
+def settings(packages: str | None, sink: str, output: str) -> dict[str, str]:
+    """Return the settings of a session; tables in Iceberg's `CATALOG` are folders of the output."""
+    catalog = {
+        f"spark.sql.catalog.{CATALOG}": "org.apache.iceberg.spark.SparkCatalog",
+        f"spark.sql.catalog.{CATALOG}.type": "hadoop",
+        f"spark.sql.catalog.{CATALOG}.warehouse": str(Path(output).resolve()),
+    }
+    found = {"spark.jars.packages": packages} if packages else {}
+    return {**found, **SETTINGS.get(sink, {}), **(catalog if sink == "iceberg" else {})}
+
+
+def _started(
+    spark: SparkSession,
+    options: KafkaOptions,
+    decode_options: DecodeOptions,
+    stream: StreamOptions,
+    table_options: TableOptions | None,
+) -> StreamingQuery:
+    texts = {name: str(value) for name, value in options.items()}
+    starts = ("startingOffsets", "startingOffsetsByTimestamp", "startingTimestamp")
+    if not any(option(texts, name) for name in starts):  # Spark's own default skips what is there
+        options = {**options, "startingOffsets": "earliest"}
+    messages = read_kafka(spark, options)
+    if table_options is None:
+        return land_counted(frames_by(decode_options, messages), stream)
+    log = LogPlace(stream.log, stream.sink)
+    how = apply_options(decode_options, table_options, log=log, checkpoint=stream.checkpoint)
+    return start(messages, how, stream.listener, stream.trigger)

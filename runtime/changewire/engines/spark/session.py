@@ -6,14 +6,14 @@ import os
 import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 from pyspark import __version__ as pyspark_version
 from pyspark.sql import SparkSession
 
 from changewire.engines.cuts import BATCH_BYTES
 from changewire.engines.errors import StreamError
-from changewire.engines.interrupts import Interrupts, handler
+from changewire.engines.interrupts import handler
 from changewire.tested import misfit
 
 ADAPTIVE: Final = "spark.sql.adaptive.enabled"
@@ -40,37 +40,23 @@ def session(settings: Mapping[str, str] | None = None) -> SparkSession:
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
-    _check(pyspark_version, settings or {})
+    given = settings or {}
+    _check(pyspark_version, given)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    every = {
-        "spark.master": "local[*]",
-        "spark.app.name": "changewire",
-        **local_settings(),
-        **(settings or {}),
-    }
+    names = {"spark.master": "local[*]", "spark.app.name": "changewire"}
+    every: dict[str, Any] = {**names, **local_settings(), **given}
     interrupts = handler()
     if interrupts is not None and not _CONNECT & set(os.environ):
-        _start_context(every, interrupts)
-    builder = SparkSession.builder
-    for name, value in every.items():
-        builder = builder.config(name, value)
-    return builder.getOrCreate()
+        # From the first moment on, an interrupt ends the Java process of Spark.
+        from pyspark import SparkConf, SparkContext, java_gateway
 
-
-def _start_context(settings: Mapping[str, str], interrupts: Interrupts) -> None:
-    """Start Spark so that an interrupt ends its Java process, from the first moment on."""
-    from pyspark import SparkConf, SparkContext, java_gateway
-
-    conf = SparkConf().setAll(list(settings.items()))
-    interrupts.start(lambda: SparkContext.getOrCreate(conf), java_gateway)
+        conf = SparkConf().setAll([*every.items()])
+        interrupts.start(lambda: SparkContext.getOrCreate(conf), java_gateway)
+    return SparkSession.builder.config(map=every).getOrCreate()
 
 
 def check_jars(spark: SparkSession) -> None:
-    """Reject a session whose connectors are for another Spark, before a query ends in their errors.
-
-    Raises:
-        StreamError: It has such a connector; the text names the versions that fit.
-    """
+    """Reject a session whose connectors are for another Spark, whose errors say less."""
     _check(spark.version, {name: spark.conf.get(name, None) or "" for name in _JARS})
 
 
@@ -112,13 +98,7 @@ def is_remote(spark: SparkSession) -> bool:
 def changed(
     spark: SparkSession, values: Mapping[str, str], *others: str
 ) -> Generator[None, None, None]:
-    """Set settings of a session meanwhile, then restore them and other settings.
-
-    Args:
-        spark: The session.
-        values: The settings.
-        others: Names of settings that are restored too.
-    """
+    """Set settings of a session meanwhile, then restore them and others that are named."""
     was = {name: spark.conf.get(name, None) for name in (*values, *others)}
     try:
         for name, value in values.items():

@@ -1,10 +1,13 @@
-"""Spark types of records and of decoded rows."""
+"""Spark types of records, of decoded rows, and of the columns that users give."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from inspect import signature
 from typing import Any, Final
 
+import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -19,9 +22,9 @@ from pyspark.sql.types import (
 )
 
 from changewire.engines.layout import CHANGE_COLUMNS, REJECTION_COLUMNS
+from changewire.engines.typed.schemas import RowSchema, schema_columns
+from changewire.engines.typed.types import columns_as_json, columns_of
 from changewire_messages.change.spark import CHANGE, REJECTION
-
-_IMAGES: Final = frozenset({"before", "after"})
 
 HEADERS = ArrayType(
     StructType([StructField("key", StringType()), StructField("value", BinaryType())])
@@ -53,6 +56,52 @@ INPUT = StructType(
 """What is decoded."""
 
 
+def row_type(
+    schema: RowSchema,
+    *,
+    format: str | None = None,
+    keys: Sequence[str] | None = None,
+    families: Sequence[str] | None = None,
+) -> StructType:
+    """Return the type of rows that a schema describes, for ``rows`` of `decode`.
+
+    The content of a schema says which kind it is: a JSON Schema of the rows, in the dialect of
+    ``schemas/README.md`` (it has ``properties``), and a schema that stands in the messages of a
+    format: of Kafka Connect in Lindorm messages, ``schema`` in DataWorks messages. The metadata of
+    the columns remembers which it was, because it decides what a column takes.
+
+    Args:
+        schema: The schema: parsed, JSON text, or the path of a file.
+        format: Public name of the messages' format; a JSON Schema needs none.
+        keys: Columns that name the row, as in `decode`.
+        families: Column families of an HBase table, as in `decode`.
+
+    Raises:
+        ValueError: It is neither, or outside its dialect.
+        ImportError: It is a JSON Schema, and the extra ``codegen`` is not installed.
+        OSError: There is no such file.
+    """
+    found = schema_columns(schema, format=format, keys=keys, families=families)
+    return StructType.fromJson(found)
+
+
+def arrow_type(kind: DataType) -> pa.DataType:
+    """Return the Arrow type of a Spark type; since 4.2 PySpark asks for a zone."""
+    convert: Any = to_arrow_type
+    has_zone = "timezone" in signature(convert).parameters
+    return convert(kind, timezone="UTC") if has_zone else convert(kind)
+
+
+def row_columns(row: StructType) -> pa.Schema:
+    """Return the columns of rows as `changewire.engines.typed` takes them, with their metadata."""
+    return columns_of(row.jsonValue())
+
+
+def struct_of(columns: pa.Schema) -> StructType:
+    """Return the type of rows that have such columns; all of it may be NULL."""
+    return StructType.fromJson(columns_as_json(columns))
+
+
 def inside(kind: DataType) -> list[tuple[str, DataType]]:
     """Return what a type holds, by the names that Parquet has for it; nothing for a scalar."""
     if isinstance(kind, StructType):
@@ -62,20 +111,8 @@ def inside(kind: DataType) -> list[tuple[str, DataType]]:
     return [("key", kind.keyType), ("value", kind.valueType)] if isinstance(kind, MapType) else []
 
 
-def _as_it_is(kind: DataType) -> DataType:
-    return kind
-
-
-def nullable(kind: DataType, scalar: Callable[[DataType], DataType] = _as_it_is) -> Any:
-    """Return a type in which everything may be NULL, at any depth, but for keys of maps.
-
-    Spark takes the word of what it is given for a column that may not: a row without the value
-    would end the job.
-
-    Args:
-        kind: The type.
-        scalar: Returns what stands in place of a type that holds no others.
-    """
+def nullable(kind: DataType, scalar: Callable[[DataType], DataType] = lambda kind: kind) -> Any:
+    """Return a type in which all but keys of maps may be NULL, with scalars by a function."""
     if isinstance(kind, StructType):
         fields = [(f.name, nullable(f.dataType, scalar), f.metadata) for f in kind.fields]
         return StructType([StructField(n, t, nullable=True, metadata=m) for n, t, m in fields])
@@ -87,12 +124,7 @@ def nullable(kind: DataType, scalar: Callable[[DataType], DataType] = _as_it_is)
 
 
 def differing(found: StructType, needed: StructType) -> Iterator[tuple[str, str, str]]:
-    """Yield columns that are not as they are needed: name, needed type, and what is there instead.
-
-    Args:
-        found: Columns of a table.
-        needed: Some of them; whether they may be NULL is not compared.
-    """
+    """Yield columns of a table that are not as needed: name, needed type, and what is there."""
     there = {field.name: field.dataType.simpleString() for field in found.fields}
     for field in needed.fields:
         name, kind = field.name, field.dataType.simpleString()
@@ -108,16 +140,14 @@ def _nullable(fields: StructType, names: tuple[str, ...]) -> list[StructField]:
 
 def _rows(kinds: str, own: list[StructField]) -> StructType:
     """Return the type of decoded rows, with the columns of what is no dead letter."""
+    elements = "Elements of the message, in its first element; else 0."
+    leniencies = "Leniencies that the element needed."
     return StructType(
         [
             _commented("kind", StringType(), kinds),
             _commented("element", IntegerType(), "Index of the element in its message."),
-            _commented(
-                "elements", IntegerType(), "Elements of the message, in its first element; else 0."
-            ),
-            _commented(
-                "leniencies", ArrayType(StringType()), "Leniencies that the element needed."
-            ),
+            _commented("elements", IntegerType(), elements),
+            _commented("leniencies", ArrayType(StringType()), leniencies),
             *own,
             *_nullable(REJECTION, REJECTION_COLUMNS),
             _commented("record_key", BinaryType(), "The Kafka record key."),
@@ -127,20 +157,16 @@ def _rows(kinds: str, own: list[StructField]) -> StructType:
     )
 
 
-ROWS = _rows("change, control or dead_letter.", _nullable(CHANGE, CHANGE_COLUMNS))
+ROWS: Final = _rows("change, control or dead_letter.", _nullable(CHANGE, CHANGE_COLUMNS))
 """Decoded rows, as `changewire.engines.decode` makes them."""
 
 
 def typed_schema(row: StructType) -> StructType:
     """Return the type of decoded rows whose `before` and `after` have a type."""
-    return StructType(
-        [
-            StructField(field.name, row, metadata=field.metadata)
-            if field.name in _IMAGES
-            else field
-            for field in ROWS.fields
-        ]
-    )
+    typed = {
+        name: StructField(name, row, metadata=ROWS[name].metadata) for name in ("before", "after")
+    }
+    return StructType([typed.get(field.name, field) for field in ROWS.fields])
 
 
 def message_rows(message: StructType) -> StructType:

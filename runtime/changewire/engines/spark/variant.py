@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Iterable
+from functools import cached_property, reduce
+from operator import or_
 from typing import Any, Final
 
 import msgspec
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.changes.decode_options import ElementRow
@@ -27,8 +29,7 @@ _CONTAINERS: Final = frozenset({dict, list, tuple})
 class VariantDecoder(Decoder):
     """Decodes batches into rows of JSON text in which VARIANT loses no digit.
 
-    Numbers with a fraction are doubles, which VARIANT holds, or are text in every row; there remain
-    integers of more than 38 digits.
+    Only integers of more than 38 digits would: numbers with a fraction are doubles or text.
     """
 
     @cached_property
@@ -51,14 +52,7 @@ def _exact(result: Any, leniencies: list[str]) -> ElementRow:
 
 
 def numbers_as_text(columns: dict[str, Any]) -> int:
-    """Put text in place of the integers that VARIANT would round, in copies of what holds them.
-
-    Args:
-        columns: Rows by name; those that hold such an integer are replaced.
-
-    Returns:
-        How many integers became text.
-    """
+    """Put text in place of integers that VARIANT would round; return how many there were."""
     count = 0
     todo: list[tuple[Any, Any]] = [(columns, name) for name in columns]
     while todo:  # a list of what is left, because values are nested as deep as Python recurses
@@ -85,14 +79,14 @@ def as_variant(rows: DataFrame) -> DataFrame:
     Spark gives up on JSON text that is nested deeper than 1000 levels or has a name longer than
     50,000 characters. Such a row is its text, a VARIANT of type string, and is counted.
     """
-    parsed = {name: F.try_parse_json(name) for name in ROW_COLUMNS}
-    is_text = F.lit(False)  # noqa: FBT003 - a literal of SQL
-    for name, column in parsed.items():
-        is_text = is_text | (F.col(name).isNotNull() & column.isNull())
-    named = F.array_append("leniencies", F.lit(ROW_AS_TEXT))
-    whole = {
-        name: F.coalesce(column, F.col(name).cast("variant")) for name, column in parsed.items()
-    }
-    return rows.withColumns(
-        {"leniencies": F.when(is_text, named).otherwise(F.col("leniencies")), **whole}
+    is_text = reduce(
+        or_, (F.col(n).isNotNull() & F.try_parse_json(n).isNull() for n in ROW_COLUMNS)
     )
+    named = F.array_append("leniencies", F.lit(ROW_AS_TEXT))
+    leniencies = F.when(is_text, named).otherwise(F.col("leniencies"))
+    return rows.withColumns({"leniencies": leniencies, **variants_of(ROW_COLUMNS)})
+
+
+def variants_of(names: Iterable[str]) -> dict[str, Column]:
+    """Return columns of JSON text as VARIANT; text that Spark cannot parse stays."""
+    return {n: F.coalesce(F.try_parse_json(n), F.col(n).cast("variant")) for n in names}

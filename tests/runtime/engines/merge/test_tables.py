@@ -14,9 +14,10 @@ from tests.runtime.engines.merge.lake import Lake
 from tests.runtime.engines.merge.messages import message, records
 from tests.runtime.tables.histories import change, placed
 from tests.runtime.tables.model import key_of
+from tests.samples import examples
 
 from changewire.engines.errors import OwnerError
-from changewire.engines.spark.log.open import dead_letters, refused
+from changewire.engines.spark.log.rows import dead_letters, refused
 from changewire.engines.spark.merge.current import current
 from changewire.engines.spark.merge.purge import purge
 from changewire.engines.spark.merge.rebuild import rebuild
@@ -254,6 +255,24 @@ def test_a_reload_repairs_a_table(spark: SparkSession, tmp_path: Path) -> None:
     assert rows(spark, lake)[1]["name"] == "old"
     rebuild(spark, lake.places["log"], target=lake.places["target"], where="offset >= 10")
     assert {row["name"] for row in rows(spark, lake).values()} == {"new"}
+
+
+def test_a_replay_counts_what_is_left_open(spark: SparkSession, tmp_path: Path) -> None:
+    """A letter that became several elements, or a refused change, does not make up for others."""
+    lake = Lake(tmp_path)
+    lake.send_records(records(b"{", b"{"))
+    lake.apply_messages(spark, format="aerospike-json")
+    log, one, other = lake.places["log"], *map(json.dumps, examples("write")[:2])
+    mend = f"UPDATE delta.`{log}` SET value = CAST('{{}}' AS BINARY) WHERE offset = {{}}"  # noqa: S608 - our own
+    spark.sql(mend.format(f"[{one}, {other}]", 0))
+    done = replay(spark, format="aerospike-json", **lake.places)
+    assert (done.dead_letters, done.closed, done.left) == (2, 2, 1)
+    spark.sql(mend.format(one.replace('"set"', '"later"'), 1))
+    done = replay(spark, format="aerospike-json", max_new_tables=0, **lake.places)
+    assert (done.dead_letters, done.closed, done.left) == (1, 1, 1)
+    assert [row["offset"] for row in refused(spark, log).collect()] == [1]
+    done = replay(spark, format="aerospike-json", **lake.places)
+    assert (done.refused, done.closed, done.left) == (1, 1, 0)
 
 
 def test_dead_letters_are_replayed_by_element(spark: SparkSession, tmp_path: Path) -> None:

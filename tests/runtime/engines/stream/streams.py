@@ -27,7 +27,7 @@ from changewire.engines.layout import (
 )
 from changewire.engines.options import AVAILABLE_NOW, StreamListener, StreamOptions
 from changewire.engines.spark.frames import Frames
-from changewire.engines.spark.log.batch import land_counted
+from changewire.engines.spark.log.land import land_counted
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.messages import frames_by
 
@@ -104,7 +104,7 @@ class Stream:
         """Start the query that counts its batches, as a run of the command line does."""
         wrap: Callable[[Frames], Frames] | None = options.pop("wrap", None)
         rows, elements_as = options.pop("rows", "json"), options.pop("elements_as", "changes")
-        named = ("notice", "metrics", "written", "merged")
+        named = ("notice", "metrics", "written")
         listener = StreamListener(**{name: options.pop(name, None) for name in named})
         chosen: dict[str, Any] = {
             "log": self.place.target,
@@ -116,8 +116,7 @@ class Stream:
         stream = StreamOptions(**chosen, listener=listener)
         decode_options = DecodeOptions(FORMAT, elements_as=elements_as)
         decoded = frames_by(decode_options, self.read(spark), rows)
-        place = LogPlace(stream.log, stream.sink)
-        return land_counted(decoded if wrap is None else wrap(decoded), place, stream)
+        return land_counted(decoded if wrap is None else wrap(decoded), stream)
 
     def land(self, spark: SparkSession, **options: Any) -> Any:
         """Run that query over all messages that are there."""

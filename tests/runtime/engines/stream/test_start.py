@@ -13,7 +13,7 @@ from tests.runtime.engines.stream.streams import Landed, stream
 from tests.samples import FORMAT, mixed_messages
 
 import changewire.spark as cws
-from changewire.engines.spark.stream.compatible import lack, schema_of
+from changewire.engines.spark.log.place import lack, schema_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any, Final
 
@@ -12,25 +12,29 @@ import msgspec
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructType
 
 from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.changelog.effects import effects_in, update_of
 from changewire.engines.changelog.keys import parsed
-from changewire.engines.changelog.logged import TIME
-from changewire.engines.changelog.shapes import GROUP, JsonRows, Shape, TypedRows, keys_of
+from changewire.engines.changelog.logged import LOGGED, TIME, rows_in, truncates_of
+from changewire.engines.changelog.shapes import GROUP, KEYED, JsonRows, Shape, TypedRows, keys_of
 from changewire.engines.changelog.versions import Versions, batched
+from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import KEY, ROW
-from changewire.engines.spark.arrow_types import row_columns
-from changewire.engines.spark.decode import RowsAs, struct_of
-from changewire.engines.spark.history.changes import (
-    changes_in,
-    effects_of,
-    spark_type,
-    table_in,
-    truncates_in,
-)
+from changewire.engines.layout import CHANGE
+from changewire.engines.log import ATTEMPT
+from changewire.engines.spark.decode import RowsAs
 from changewire.engines.spark.log.place import LogPlace
-from changewire.engines.spark.variant import numbers_as_text
-from changewire.engines.typed.schemas import options_of_log
+from changewire.engines.spark.log.rows import IS_LATER, without
+from changewire.engines.spark.merge.current import accepted
+from changewire.engines.spark.merge.from_log import is_truncate
+from changewire.engines.spark.types import differing
+from changewire.engines.spark.variant import numbers_as_text, variants_of
+from changewire.engines.typed.schemas import given_columns, options_of_log
+from changewire.tables.mutations import DELETE
+from changewire.tables.names import NO_TABLE
 from changewire.tables.version_rows import VersionNames, check_names
 
 _LONG: Final = re.compile(r"\d{39}")
@@ -90,33 +94,23 @@ def history(
     decode_options = options_of_log(format, keys, families)
     found = table_in(LogPlace(log, sink).read(spark), table)
     shape = _shape(found, rows, keys, decode_options)
-    truncates = truncates_in(found) if apply_as_truncates else []
+    truncates = []
+    if apply_as_truncates:  # the driver has them in memory
+        logged = found.where(is_truncate()).toArrow().cast(LOGGED)
+        truncates = truncates_of(chain.from_iterable(map(rows_in, logged.to_batches())))
     make = Versions(shape, truncates, names)
-    effects = effects_of(changes_in(found), shape)
-    grouped = effects.repartition(GROUP).sortWithinPartitions(GROUP)
-    versions = grouped.mapInArrow(VersionsByKey(make), spark_type(make.schema))
-    return _as_variant(versions) if isinstance(shape, _VariantRows) else versions
 
-
-class VersionsByKey:
-    """Makes the versions of rows whose effects are sorted by key; what `mapInArrow` takes.
-
-    It pickles. Memory holds the changes of one key, and one Arrow batch.
-    """
-
-    def __init__(self, make: Versions) -> None:
-        """Remember what makes versions."""
-        self._make = make
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the versions of all keys.
-
-        Raises:
-            OutputError: A change does not fit the columns.
-        """
+    def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         groups = groupby(_plain_rows(batches), key=itemgetter(GROUP))
-        versions = (row for _, of_key in groups for row in self._make.rows([*of_key]))
-        yield from batched(versions, self._make.schema)
+        rows = (row for _, of_key in groups for row in make.rows([*of_key]))
+        yield from batched(rows, make.schema)
+
+    effects = _effects_of(_changes_in(found), shape)
+    grouped = effects.repartition(GROUP).sortWithinPartitions(GROUP)
+    versions = grouped.mapInArrow(each, spark_type(make.schema))
+    if not isinstance(shape, _VariantRows):
+        return versions
+    return versions.withColumns(variants_of((KEY, ROW)))
 
 
 def _plain_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
@@ -147,21 +141,53 @@ def _shape(
 ) -> Shape:
     if isinstance(rows, str) and rows in {"json", "variant"}:
         return JsonRows() if rows == "json" else _VariantRows()
-    row = row_columns(struct_of(rows, decode_options))
-    return TypedRows(row, keys or _keys_of(log))
+    row = given_columns(rows, decode_options)
+    if not keys:  # those of any change; one job, which reads as little as it can
+        first = log.where(F.col("key").isNotNull()).select("key").first()
+        keys = keys_of([] if first is None else [first[0]])
+    return TypedRows(row, keys)
 
 
-def _keys_of(log: DataFrame) -> list[str]:
-    """Return the columns of the key of any change; one job, which reads as little as it can."""
-    first = log.where(F.col("key").isNotNull()).select("key").first()
-    return keys_of([] if first is None else [first[0]])
+def spark_type(schema: pa.Schema) -> StructType:
+    """Return columns of Arrow as Spark has them."""
+    return from_arrow_schema(schema, prefer_timestamp_ntz=True)
 
 
-def _as_variant(versions: DataFrame) -> DataFrame:
-    """Return versions whose rows of JSON text are VARIANT; text that Spark cannot parse stays."""
-    return versions.withColumns(
-        {
-            name: F.coalesce(F.try_parse_json(name), F.col(name).cast("variant"))
-            for name in (KEY, ROW)
-        }
+def table_in(log: DataFrame, table: str, *more: str) -> DataFrame:
+    """Return the rows of a table in a log, and deletes of all tables of its database."""
+    there = {field.name: field.dataType.simpleString() for field in log.schema.fields}
+    for name, _, _ in differing(log.schema, spark_type(LOGGED)):
+        found = there.get(name, "not there")
+        raise OutputError(f"no log with rows as JSON text: its column {name} is {found}")
+    parts = (F.nullif(F.col("source")[name], F.lit("")) for name in ("database", "schema", "table"))
+    named = F.coalesce(F.nullif(F.concat_ws(".", *parts), F.lit("")), F.lit(NO_TABLE))
+    is_above = F.startswith(F.lit(table), F.concat(named, F.lit(".")))
+    is_for_all = (F.col("op") == DELETE) & F.col("source.table").isNull() & is_above
+    return log.where((named == table) | is_for_all).select(*LOGGED.names, *more)
+
+
+def _changes_in(log: DataFrame) -> DataFrame:
+    """Return the changes that tables take, each as the newest replay decoded it."""
+    again = log.where((F.col("kind") == CHANGE) & (F.col(ATTEMPT) > 0))
+    return without(accepted(log), again, IS_LATER)
+
+
+def _effects_of(changes: DataFrame, shape: Shape) -> DataFrame:
+    """Return what changes do to rows; images of an update that came as two are read together."""
+
+    def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        rows = chain.from_iterable(
+            rows_in(batch.select(LOGGED.names).cast(LOGGED)) for batch in batches
+        )
+        effects = (effects_in(images) for _, images in groupby(rows, key=update_of))
+        yield from batched(shape.keyed(chain.from_iterable(effects)), KEYED)
+
+    has_one_image = F.col("before").isNull() != F.col("after").isNull()
+    is_image = (F.col("op") == "update") & has_one_image
+    images = changes.where(is_image).withColumn("_major", F.col("sequence.major"))
+    together = images.repartition("source", "_major").sortWithinPartitions("source", "_major")
+    others, both = (
+        rows.select(*LOGGED.names).mapInArrow(each, spark_type(KEYED))
+        for rows in (changes.where(~is_image), together)
     )
+    return others.unionAll(both)

@@ -11,11 +11,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.changelog.effects import is_before, update_of
-from changewire.engines.changelog.keys import Wanted, parsed, wanted_key
+from changewire.engines.changelog.keys import parsed, wanted_key
 from changewire.engines.changelog.logged import LOGGED, rows_in
 from changewire.engines.changelog.source import LogRows
 from changewire.engines.changelog.trace import traced
-from changewire.engines.spark.history.changes import spark_type, table_in
+from changewire.engines.spark.history.query import spark_type, table_in
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.merge.from_log import is_truncate
 from changewire.tables.history import History
@@ -56,7 +56,16 @@ def trace(
     rows = LogPlace(log, sink).read(spark)
     found = table_in(rows, table, _MESSAGE)
     has_key = F.col("key").isNotNull() | F.col("before_key").isNotNull()
-    mine = found.where(has_key).mapInArrow(OfKey(wanted), spark_type(_READ))
+
+    def is_wanted(text: str | None) -> bool:
+        return text is not None and wanted.is_key(parsed(text))
+
+    def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            keys = zip(*(batch.column(n).to_pylist() for n in ("key", "before_key")), strict=True)
+            yield batch.filter(pa.array([any(map(is_wanted, texts)) for texts in keys], pa.bool_()))
+
+    mine = found.where(has_key).mapInArrow(each, spark_type(_READ))
     parts = [mine, *([found.where(is_truncate())] if apply_as_truncates else [])]
     first = pa.concat_tables(map(_collected, parts))
     majors = {
@@ -72,22 +81,3 @@ def trace(
 
 def _collected(rows: DataFrame) -> pa.Table:
     return rows.toArrow().select(_READ.names).cast(_READ)
-
-
-class OfKey:
-    """Leaves the rows of a log that are of one key; what `mapInArrow` takes. It pickles."""
-
-    def __init__(self, wanted: Wanted) -> None:
-        """Remember the key."""
-        self._wanted = wanted
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield these rows."""
-        for batch in batches:
-            keys = zip(*(batch.column(name) for name in ("key", "before_key")), strict=True)
-            mask = [any(map(self._is_key, texts)) for texts in keys]
-            yield batch.filter(pa.array(mask, pa.bool_()))
-
-    def _is_key(self, text: pa.Scalar) -> bool:
-        value = text.as_py()
-        return value is not None and self._wanted.is_key(parsed(value))

@@ -1,4 +1,4 @@
-"""Options of Spark's Kafka source, checked before anything runs.
+"""Options of Spark's Kafka source, checked before anything runs, and errors that hide their values.
 
 The names are those of the Structured Streaming + Kafka Integration Guide: options of the source as
 they are, options of the Kafka client behind ``kafka.``.
@@ -6,12 +6,12 @@ they are, options of the Kafka client behind ``kafka.``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
 from changewire.engines.options import KafkaOptions
 from changewire.engines.servers import addresses_in
-from changewire.engines.spark.kafka.errors import KafkaOptionsError
 
 SERVERS: Final = "kafka.bootstrap.servers"
 TOPICS: Final = ("subscribe", "subscribePattern", "assign")
@@ -26,14 +26,34 @@ _DEFAULTS: Final[Mapping[str, str]] = {
 }
 """Options that have other defaults than Spark's."""
 
+_SHOWN: Final = re.compile(
+    r"assign|endingoffsets|startingoffsets|subscribe|subscribepattern|kafka\.bootstrap\.servers"
+    r"|.*\.(?:location|mechanism|ms|protocol)"
+)
+"""Names of options whose values may stand in an error; of any other the value is hidden."""
+
+HIDDEN: Final = "[hidden]"
+"""What stands in place of a value, as in Kafka's own logs."""
+
+_PARTS: Final = re.compile(r"""["']([^"']+)["']|=\s*([^\s;"']+)""")
+_SHORT: Final = 4
+_PLAIN: Final = frozenset({"true", "false"})
+_REASON_LENGTH: Final = 600
+_TRACE: Final = ("at ", "... ", "Driver stacktrace:", "Full stacktrace", "Suppressed: ")
+"""Begins lines of a Java trace that say nothing about the reason."""
+
+
+class KafkaSourceError(Exception):
+    """Topics cannot be read; the text says why and what to do, and holds no secret."""
+
+
+class KafkaOptionsError(KafkaSourceError, ValueError):
+    """Options do not say what to read, or where."""
+
 
 def checked(options: KafkaOptions) -> dict[str, str]:
-    """Return options as text, with `_DEFAULTS` where they say nothing else.
-
-    Raises:
-        KafkaOptionsError: Not exactly one of `TOPICS`, or no server, or one that is no address.
-    """
-    texts = {name: _text(value) for name, value in options.items()}
+    """Return options as text, with `_DEFAULTS`; servers and one of `TOPICS` must be given."""
+    texts = {n: str(v).lower() if isinstance(v, bool) else str(v) for n, v in options.items()}
     topics = [name for name in TOPICS if option(texts, name)]
     if len(topics) != 1:
         found = ", not both " + " and ".join(topics) if topics else ""
@@ -44,10 +64,7 @@ def checked(options: KafkaOptions) -> dict[str, str]:
         raise KafkaOptionsError(f"name the brokers by the option {SERVERS}, as HOST:PORT,HOST:PORT")
     addresses(texts)
     given = {name.lower() for name, text in texts.items() if text.strip()}
-    return {
-        **texts,
-        **{name: text for name, text in _DEFAULTS.items() if name.lower() not in given},
-    }
+    return {**texts, **{n: text for n, text in _DEFAULTS.items() if n.lower() not in given}}
 
 
 def option(options: Mapping[str, str], name: str) -> str:
@@ -56,11 +73,7 @@ def option(options: Mapping[str, str], name: str) -> str:
 
 
 def addresses(options: Mapping[str, str]) -> list[tuple[str, int]]:
-    """Return host and port of each bootstrap server.
-
-    Raises:
-        KafkaOptionsError: One is not ``HOST:PORT``.
-    """
+    """Return host and port of each bootstrap server."""
     try:
         return addresses_in(option(options, SERVERS))
     except ValueError as error:
@@ -74,5 +87,23 @@ def address(options: KafkaOptions) -> str:
     return f"kafka://{option(texts, SERVERS)}/{topics}"
 
 
-def _text(value: str | float | bool) -> str:  # noqa: FBT001 - the value of an option
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def hidden(text: str, options: Mapping[str, str]) -> str:
+    """Return a text without the values of options that may be secret.
+
+    A value may hold several secrets, as ``kafka.sasl.jaas.config`` does, or be a key of many lines,
+    so each line, and what is quoted or behind ``=``, is hidden by itself too. Values of under 4
+    characters are left: they stand in many words, and no secret is so short.
+    """
+    values = {value for name, value in options.items() if not _SHOWN.fullmatch(name.lower())}
+    lines = {line.strip() for value in values for line in value.splitlines()}
+    parts = {part for value in values for found in _PARTS.findall(value) for part in found}
+    for value in sorted((values | lines | parts) - _PLAIN, key=len, reverse=True):
+        if len(value) >= _SHORT:
+            text = text.replace(value, HIDDEN)
+    return text
+
+
+def reason(error: object, options: Mapping[str, str]) -> str:
+    """Return the first lines of what Spark says, on one line, without secrets."""
+    lines = [line.strip() for line in hidden(str(error), options).splitlines()]
+    return " ".join(line for line in lines if line and not line.startswith(_TRACE))[:_REASON_LENGTH]

@@ -1,21 +1,39 @@
-"""Messages of Kafka topics, by Spark's own source."""
+"""Messages of Kafka topics, by Spark's own source; a broker and the topics are looked for first."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
 from changewire.engines.options import KafkaOptions
-from changewire.engines.spark.kafka.errors import KafkaSourceError, reason
-from changewire.engines.spark.kafka.options import checked
-from changewire.engines.spark.kafka.reach import check_reachable
-from changewire.engines.spark.session import check_jars
+from changewire.engines.servers import connection_refusal
+from changewire.engines.spark.kafka.options import (
+    TOPICS,
+    KafkaSourceError,
+    addresses,
+    checked,
+    option,
+    reason,
+)
+from changewire.engines.spark.session import check_jars, is_remote
 from changewire.tested import ran_with
 
-_NO_SOURCE: Final = ("Failed to find data source: kafka", "DATA_SOURCE_NOT_FOUND")
+_NO_CONNECTOR: Final = (
+    *("Failed to find data source: kafka", "DATA_SOURCE_NOT_FOUND"),
+    *("NoClassDefFoundError", "ClassNotFoundException"),
+)
 _CONNECTOR: Final = "org.apache.spark:spark-sql-kafka-0-10_2.13"
-_NO_CLASS: Final = ("NoClassDefFoundError", "ClassNotFoundException")
+
+_TIMEOUTS: Final = ("kafka.request.timeout.ms", "kafka.default.api.timeout.ms")
+_MILLISECONDS: Final = "10000"
+"""How long the look at the topics may take: Kafka and Spark would try for minutes."""
+
+_FAILED: Final = "Error occurred during query planning"
+_CAUSED: Final = re.compile(r"^Caused by: (?:[a-z]\w*\.)*(.+)$", re.MULTILINE)
+_NO_TOPIC: Final = "UnknownTopicOrPartitionException"
 
 
 def read_kafka(spark: SparkSession, options: KafkaOptions, *, streaming: bool = True) -> DataFrame:
@@ -52,12 +70,12 @@ def read_kafka(spark: SparkSession, options: KafkaOptions, *, streaming: bool = 
         messages = reader.format("kafka").options(**texts).load()
         messages.schema  # noqa: B018 - Spark Connect looks for the source only now
     except Exception as error:  # noqa: BLE001 - what Spark, Py4J and gRPC raise has no class in common
-        if any(text in str(error) for text in (*_NO_SOURCE, *_NO_CLASS)):
+        if any(text in str(error) for text in _NO_CONNECTOR):
             raise KafkaSourceError(no_connector(spark.version)) from None
         refused = f"Spark refuses the options: {reason(error, texts)}"
         # Without its cause, which shows the options as they are.
         raise KafkaSourceError(refused) from None
-    check_reachable(spark, texts)
+    _check_reachable(spark, texts)
     return messages
 
 
@@ -71,3 +89,63 @@ def no_connector(version: str) -> str:
         "The connector needs the jar spark-token-provider-kafka-0-10_2.13 of the same version, "
         "which --packages fetches too; if a mirror lacks it, that of an earlier 4.x will do."
     )
+
+
+def _check_reachable(spark: SparkSession, options: Mapping[str, str]) -> None:
+    """Check that a broker and the topics are there; over Spark Connect the driver is elsewhere."""
+    servers = addresses(options)
+    if not is_remote(spark):
+        refusals = []
+        for host, port in servers:
+            refusal = connection_refusal(host, port)
+            if not refusal:
+                break
+            refusals.append(f"{host}:{port} ({refusal})")
+        else:
+            raise KafkaSourceError(f"no Kafka broker answers: {', '.join(refusals)}")
+    messages = _bounded(spark, options)
+    failure = _failure(messages)
+    if not failure:
+        return
+    named = ", ".join(f"{host}:{port}" for host, port in servers)
+    if _NO_TOPIC in failure:
+        missing = _missing(spark, options)
+        raise KafkaSourceError(f"no topic {missing} on {named}: create it, or correct its name")
+    try:
+        messages.isEmpty()
+    except Exception as error:  # noqa: BLE001 - as above
+        causes = _CAUSED.findall(str(error))  # an EXPLAIN gives the outermost alone
+        cause = reason(causes[-1] if causes else error, options)
+        raise KafkaSourceError(f"the topics on {named} cannot be read: {cause}") from None
+
+
+def _failure(messages: DataFrame) -> str:
+    """Return what Spark says if it cannot plan a read; it asks the broker, and reads nothing."""
+    spark = messages.sparkSession
+    try:
+        plan = spark.sql("EXPLAIN SELECT offset FROM {messages}", messages=messages).collect()
+    except Exception as error:  # noqa: BLE001 - as above
+        return str(error)
+    text = "\n".join(str(row[0]) for row in plan)
+    return text if _FAILED in text else ""
+
+
+def _bounded(spark: SparkSession, options: Mapping[str, str]) -> DataFrame:
+    """Return a read of all that the topics hold, with bounds on how long their look-up takes."""
+    wanted = ("kafka.", *(name.lower() for name in TOPICS))
+    given = {name: text for name, text in options.items() if name.lower().startswith(wanted)}
+    # Kafka's client checks one against the other, so it gets either both of ours or those given.
+    timed = any(option(given, name) for name in _TIMEOUTS)
+    bounds = {} if timed else dict.fromkeys(_TIMEOUTS, _MILLISECONDS)
+    reader = spark.read.format("kafka").option("fetchOffset.numRetries", 1)
+    return reader.options(**given, **bounds).load()
+
+
+def _missing(spark: SparkSession, options: Mapping[str, str]) -> str:
+    """Return the names of the topics that are not there, or what was asked for."""
+    asked = next(filter(None, (option(options, name) for name in TOPICS)))
+    names = [name.strip() for name in option(options, "subscribe").split(",") if name.strip()]
+    servers = {name: text for name, text in options.items() if name.lower().startswith("kafka.")}
+    reads = {name: _bounded(spark, {**servers, "subscribe": name}) for name in names}
+    missing = [name for name, messages in reads.items() if _NO_TOPIC in _failure(messages)]
+    return ", ".join(missing or [asked])

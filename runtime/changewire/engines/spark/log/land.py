@@ -1,26 +1,36 @@
-"""A streaming query that appends decoded messages to a log, and nothing else."""
+"""Streaming queries that append decoded messages to a log: Spark's own sink, or counted batches."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from changewire.changes.decode_options import DecodeKeywords, DecodeOptions, ElementsAs
-from changewire.engines.spark import observed
-from changewire.engines.spark.decode import RowsAs, check_positions, decoded_by
+from changewire.engines.applied import FIRST_REASONS, too_many
+from changewire.engines.counts import Counts
+from changewire.engines.options import BatchId, Limit, StreamOptions, allowed
+from changewire.engines.spark.cause import named_errors
+from changewire.engines.spark.decode import RowsAs, check_positions
 from changewire.engines.spark.frames import Frames
-from changewire.engines.spark.log.place import LogPlace, check_sink, log_options
+from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import log_rows
-from changewire.engines.spark.messages import messages_by
+from changewire.engines.spark.log.write import first_dead_letters
+from changewire.engines.spark.messages import frames_by
 from changewire.engines.spark.stream.identity import identity
+from changewire.engines.spark.stream.progress import observed
+from changewire.engines.spark.stream.report import tell
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_KINDS: Final = ("changes", "messages")
+_DEFAULT: Final[Mapping[str, Any]] = {"processingTime": "0 seconds"}
+"""Spark's own trigger: a batch as soon as the last one is done."""
 
 
 def land(
@@ -62,29 +72,48 @@ def land(
         OutputError: The log has other columns, or Spark does not know its format.
     """
     decode_options = DecodeOptions(format, elements_as=elements_as, **options)
-    if messages.isStreaming:
-        check_positions(messages)
-    frames: Frames = (
-        messages_by(decode_options, messages)
-        if elements_as == "messages"
-        else decoded_by(decode_options, messages, rows)
-    )
-    return land_decoded(frames, LogPlace(log, sink), checkpoint, trigger)
-
-
-def land_decoded(
-    decoded: Frames, place: LogPlace, checkpoint: str, trigger: Mapping[str, Any] | None = None
-) -> StreamingQuery:
-    """Start the query of `land`."""
-    check_sink(place)
-    if not decoded.rows.isStreaming:
+    if not messages.isStreaming:
         raise ValueError("land takes a stream; for other DataFrames use `changewire.spark.write`")
-    found = log_rows(observed.decoded(decoded.rows))
-    spark = found.sparkSession
+    check_positions(messages)
+    found = log_rows(observed(frames_by(decode_options, messages, rows).rows))
+    place, spark = LogPlace(log, sink), messages.sparkSession
     place.check(spark, found.schema)
-    identity(spark, checkpoint, sink=place.sink, outputs={"log": place.target, "query": "land"})
-    writer = found.writeStream.format(place.sink).option("checkpointLocation", checkpoint)
-    writer = writer.options(**log_options(place, found))
-    if trigger is not None:
-        writer = writer.trigger(**trigger)
-    return writer.start(place.target) if place.is_path else writer.toTable(place.target)
+    identity(spark, checkpoint, sink=sink, outputs={"log": log, "query": "land"})
+    writer = found.writeStream.format(sink).options(**place.options(found))
+    writer = writer.option("checkpointLocation", checkpoint).trigger(**(trigger or _DEFAULT))
+    return writer.start(log) if place.is_path else writer.toTable(log)
+
+
+def land_counted(decoded: Frames, stream: StreamOptions) -> StreamingQuery:
+    """Start a query that counts and appends each batch, and tells a listener of it."""
+    if stream.sink == "parquet":  # a batch that is retried would be in it twice
+        raise ValueError("batches are counted into logs of Delta or Iceberg, not of Parquet")
+    spark, log = decoded.rows.sparkSession, LogPlace(stream.log, stream.sink)
+    log.check(spark, log_rows(decoded.rows).schema)
+    places = {"log": log.target, "query": "run"}
+    query = identity(spark, stream.checkpoint, sink=log.sink, outputs=places)
+
+    def write(rows: DataFrame, number: int) -> None:
+        started = time.perf_counter()
+        with named_errors():
+            kept = replace(decoded, rows=rows.persist(StorageLevel.MEMORY_AND_DISK))
+            try:
+                counts = kept.counts
+                check_dead_letters(stream.max_dead_letters, counts, rows, number)
+                log.append(log_rows(rows), query, number)
+                seconds = time.perf_counter() - started
+                tell(stream.listener, BatchId(query, number), counts, kept, {}, seconds)
+            finally:
+                rows.unpersist()
+
+    writer = observed(decoded.rows).writeStream.foreachBatch(write)
+    writer = writer.option("checkpointLocation", stream.checkpoint)
+    return writer.trigger(**(stream.trigger or _DEFAULT)).start()
+
+
+def check_dead_letters(limit: Limit | None, counts: Counts, rows: DataFrame, batch: int) -> None:
+    """Refuse a batch that has too many dead letters, with the first reasons."""
+    if limit is None or counts.dead_letters <= allowed(limit, counts.elements):
+        return
+    first = first_dead_letters(rows, limit=FIRST_REASONS)
+    raise too_many(limit, counts.elements, counts.by_error_code, first, batch)

@@ -1,11 +1,11 @@
-"""Where a log is: a path or a table, and how rows are appended to it once."""
+"""Where a log is, a path or a table; what it has; and how rows are appended to it once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import StructType
@@ -13,9 +13,36 @@ from pyspark.sql.types import StructType
 from changewire.engines.errors import OutputError
 from changewire.engines.log import STATISTICS, STATISTICS_OPTION
 from changewire.engines.options import SINKS
-from changewire.engines.spark.stream.compatible import schema_of
+from changewire.engines.spark.jvm import RAISED
 from changewire.engines.spark.types import differing
 from changewire.tables.names import is_path
+from changewire.tested import RELEASES, ran_with
+
+_NOT_THERE: Final = frozenset(
+    {
+        "PATH_NOT_FOUND",
+        "UNABLE_TO_INFER_SCHEMA",  # a folder without files
+        "DELTA_MISSING_DELTA_TABLE",
+        "DELTA_PATH_DOES_NOT_EXIST",
+        "DELTA_SCHEMA_NOT_SET",
+        "DELTA_TABLE_NOT_FOUND",
+        "TABLE_OR_VIEW_NOT_FOUND",
+    }
+)
+_NO_FORMAT: Final = "DATA_SOURCE_NOT_FOUND"
+
+SETTINGS: Final = {
+    # https://docs.delta.io/latest/quick-start.html
+    "delta": {
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    },
+    # beside a catalog: https://iceberg.apache.org/docs/latest/spark-configuration/
+    "iceberg": {
+        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+    },
+}
+"""What table formats ask of a session."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +67,9 @@ class LogPlace:
         return schema_of(spark, self.sink, self.target)
 
     def check(self, spark: SparkSession, columns: StructType) -> bool:
-        """Check that it can take rows if it exists, and return whether it does.
-
-        Raises:
-            OutputError: It lacks a column, or has it of another type.
-        """
+        """Check that it can take rows if it exists, and return whether it does."""
+        if self.sink not in SINKS:
+            raise ValueError(f"no sink {self.sink!r}; there are: {', '.join(SINKS)}")
         found = self.schema(spark)
         for name, kind, has in differing(found, columns) if found is not None else ():
             raise OutputError(
@@ -61,72 +86,64 @@ class LogPlace:
             spark.catalog.refreshTable(self.target)
         return spark.table(self.target)
 
-    def add(self, rows: DataFrame) -> None:
-        """Append rows in one commit."""
-        writer = rows.write.format(self.sink).mode("append").options(**log_options(self, rows))
+    def add(self, rows: DataFrame, options: dict[str, str] | None = None) -> None:
+        """Append rows in one commit, with options of the format."""
+        writer = rows.write.format(self.sink).mode("append")
+        writer = writer.options(**self.options(rows), **(options or {}))
         writer.save(self.target) if self.is_path else writer.saveAsTable(self.target)
 
     def append(self, rows: DataFrame, query: str, batch: int) -> None:
-        """Append rows in one commit; nothing if it has the batch already.
+        """Append rows in one commit; nothing if it has the batch of the query already.
 
-        Args:
-            rows: The rows, with the columns of the log.
-            query: Distinguishes what numbers the batches.
-            batch: Number of the batch.
+        Delta skips a transaction that its log has, Iceberg keeps properties of each snapshot:
+        https://docs.delta.io/latest/delta-streaming.html#idempotent-table-writes-in-foreachbatch
+        https://iceberg.apache.org/docs/latest/spark-configuration/#write-options
         """
-        _APPENDS[self.sink](self, rows, query, batch)
-
-
-def _append_delta(place: LogPlace, rows: DataFrame, query: str, batch: int) -> None:
-    """Append by a transaction that Delta skips if its log has it.
-
-    https://docs.delta.io/latest/delta-streaming.html#idempotent-table-writes-in-foreachbatch
-    """
-    writer = rows.write.format("delta").mode("append")
-    writer = writer.option("txnAppId", f"changewire-{query}").option("txnVersion", str(batch))
-    writer = writer.options(**log_options(place, rows))
-    writer.save(place.target) if place.is_path else writer.saveAsTable(place.target)
-
-
-def _append_iceberg(place: LogPlace, rows: DataFrame, query: str, batch: int) -> None:
-    """Append a snapshot, unless the table has one with the batch among its properties.
-
-    https://iceberg.apache.org/docs/latest/spark-configuration/#write-options
-    """
-    spark, table = rows.sparkSession, place.target
-    name, value = f"changewire.{query}", str(batch)
-    if spark.catalog.tableExists(table):
-        spark.catalog.refreshTable(table)
-        snapshots = spark.sql(f"SELECT summary FROM {table}.snapshots")  # noqa: S608 - as SQL has it
-        if not snapshots.where(F.col("summary")[name] == value).isEmpty():
+        if self.sink == "delta":
+            self.add(rows, {"txnAppId": f"changewire-{query}", "txnVersion": str(batch)})
             return
-    writer = rows.write.format("iceberg").mode("append")
-    writer.option(f"snapshot-property.{name}", value).saveAsTable(table)
+        spark, name = rows.sparkSession, f"changewire.{query}"
+        if spark.catalog.tableExists(self.target):
+            spark.catalog.refreshTable(self.target)
+            found = spark.sql(f"SELECT summary FROM {self.target}.snapshots")  # noqa: S608 - as SQL has it
+            if not found.where(F.col("summary")[name] == str(batch)).isEmpty():
+                return
+        self.add(rows, {f"snapshot-property.{name}": str(batch)})
+
+    def options(self, rows: DataFrame) -> dict[str, str]:
+        """Return the options of a write that may make a log of some rows."""
+        if self.sink != "delta":
+            return {}
+        names = (name for name in STATISTICS if name.partition(".")[0] in rows.columns)
+        return {STATISTICS_OPTION: ",".join(names)}
 
 
-_APPENDS: Final[Mapping[str, Callable[[LogPlace, DataFrame, str, int], None]]] = {
-    "delta": _append_delta,
-    "iceberg": _append_iceberg,
-}
+def schema_of(spark: SparkSession, sink: str, target: str) -> StructType | None:
+    """Return the schema of a table, by its path or name; None if it does not exist."""
+    try:
+        if is_path(target) or sink == "parquet":
+            return spark.read.format(sink).load(target).schema
+        if spark.catalog.tableExists(target):
+            return spark.table(target).schema
+        if sink == "iceberg":  # Spark looks no further than a name, whatever the format
+            spark.read.format(sink).load(target)
+    except RAISED as error:
+        # Some versions of Spark lack a word of their own for a format that is not there.
+        if _NO_FORMAT in str(error):
+            raise OutputError(lack(spark.version, sink)) from None
+        condition = error.getCondition() if isinstance(error, AnalysisException) else None
+        if condition not in _NOT_THERE:
+            raise
+    return None
 
 
-def check_sink(place: LogPlace) -> LogPlace:
-    """Return a log whose format is one that logs can have.
-
-    Raises:
-        ValueError: It is not.
-    """
-    if place.sink not in SINKS:
-        raise ValueError(f"no sink {place.sink!r}; there are: {', '.join(SINKS)}")
-    return place
-
-
-def log_options(place: LogPlace, rows: DataFrame) -> dict[str, str]:
-    """Return the options of a write that may make a log of some rows.
-
-    Delta takes them for a new table, and leaves one that exists as it is.
-    """
-    if place.sink != "delta":
-        return {}
-    names = (name for name in STATISTICS if name.partition(".")[0] in rows.columns)
-    return {STATISTICS_OPTION: ",".join(names)}
+def lack(version: str, sink: str) -> str:
+    """Return what to do if a version of Spark does not know a format."""
+    package: str | None = getattr(ran_with(version), sink, None)
+    text = f"Spark {version} does not know the format {sink}"
+    if sink not in SETTINGS:
+        return text
+    if package is None:
+        return f"{text}; which release of it runs with it is listed at {RELEASES[sink]}"
+    settings = " ".join(f"--conf {name}={value}" for name, value in SETTINGS[sink].items())
+    return f"{text}; start it with --packages {package} {settings}"

@@ -11,20 +11,17 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from changewire.engines.errors import KeysMissingError
 from changewire.engines.known import KnownLog
 from changewire.engines.options import BatchId, StreamListener, TableCounts
+from changewire.engines.spark.cause import named_errors, repeated_if_lost
 from changewire.engines.spark.decode import DecodedFrames
-from changewire.engines.spark.log.batch import check_dead_letters, tell
+from changewire.engines.spark.log.land import check_dead_letters
 from changewire.engines.spark.log.rows import log_rows, refused_rows
 from changewire.engines.spark.merge.facts import BatchFacts, facts_of_batch, known_log
 from changewire.engines.spark.merge.merging import BatchMerge
 from changewire.engines.spark.merge.part import QueryTables, persisted
 from changewire.engines.spark.merge.refusals import WHY
 from changewire.engines.spark.merge.tuning import batch_settings
-from changewire.engines.spark.stream.batch_errors import (
-    java_cause_named,
-    repeated_if_lost,
-    short_interruption,
-)
-from changewire.engines.spark.tally import KernelTally
+from changewire.engines.spark.stream.report import tell
+from changewire.engines.spark.worker import KernelTally
 
 
 @dataclass
@@ -54,7 +51,7 @@ class Merger:
         """
         started, batch = time.perf_counter(), BatchId(self.query.query, number)
         settings = batch_settings(rows.sparkSession)
-        with java_cause_named(), short_interruption(), settings as most, persisted(rows) as kept:
+        with named_errors(), settings as most, persisted(rows) as kept:
             facts = facts_of_batch(kept, self.query.options)
             merged = repeated_if_lost(lambda: self._written(kept, batch, facts, most))
             if self.native is not None:

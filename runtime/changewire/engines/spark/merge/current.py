@@ -9,8 +9,8 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.layout import CHANGE
 from changewire.engines.log import ATTEMPT, ELEMENT_PLACE
-from changewire.engines.spark.log.open import open_refusals
 from changewire.engines.spark.log.place import LogPlace
+from changewire.engines.spark.log.rows import open_refusals
 from changewire.engines.spark.merge.becomes import becomes
 from changewire.engines.spark.merge.befores import moved_in
 from changewire.engines.spark.merge.from_log import is_change, with_effects

@@ -20,6 +20,7 @@ from changewire.engines.layout import CHANGE
 from changewire.engines.log import REFUSED
 from changewire.engines.spark.decode import group_columns
 from changewire.engines.spark.frames import counted_rows, totals
+from changewire.engines.spark.log.place import schema_of
 from changewire.engines.spark.merge.from_log import (
     deletes_something,
     is_change,
@@ -29,7 +30,6 @@ from changewire.engines.spark.merge.from_log import (
 )
 from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.parts import is_lone_before, position_columns
-from changewire.engines.spark.stream.compatible import schema_of
 from changewire.engines.typed.images import IMAGE
 from changewire.engines.typed.sources import BatchSources, SchemaOf
 from changewire.tables.mutations import DELETE, WRITES

@@ -11,7 +11,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import LongType, StringType
 
-from changewire.engines.spark.frames import local_rows
+from changewire.engines.spark.jvm import local_rows
 from changewire.engines.spark.merge.befores import moved_in
 from changewire.engines.spark.merge.from_log import (
     deletes_something,

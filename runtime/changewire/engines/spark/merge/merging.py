@@ -14,6 +14,7 @@ from changewire.engines.applied import not_applied
 from changewire.engines.errors import StreamError
 from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE, DEAD_LETTER
+from changewire.engines.spark.jvm import RAISED
 from changewire.engines.spark.merge.becomes import Becomes, becomes
 from changewire.engines.spark.merge.befores import moved
 from changewire.engines.spark.merge.facts import BatchFacts, schemas_of
@@ -28,7 +29,6 @@ from changewire.engines.spark.merge.shapes import Shape
 from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.merge.tuning import limit_partitions
 from changewire.engines.spark.parts import position_columns
-from changewire.engines.spark.raised import RAISED
 from changewire.engines.typed import plan as typed
 from changewire.engines.typed.refused import LostTruncates
 from changewire.engines.typed.sources import BatchSources

@@ -12,9 +12,10 @@ from changewire.changes import embedded
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.applied import ANY, types_by_table
 from changewire.engines.options import TableOptions
-from changewire.engines.spark.decode import struct_of
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.merge.formats import TableFormat, format_of
+from changewire.engines.spark.types import struct_of
+from changewire.engines.typed.schemas import given_columns
 from changewire.tables.names import Target, template_of
 from changewire.tables.reserved import reserved_places
 from changewire.tables.routing import Routing
@@ -116,4 +117,4 @@ def _rows(rows: Any, decode_options: DecodeOptions) -> Rows:
     if isinstance(rows, str) and rows == "embedded":
         embedded.dialect(decode_options.format)
         return "embedded"
-    return struct_of(rows, decode_options)
+    return struct_of(given_columns(rows, decode_options))

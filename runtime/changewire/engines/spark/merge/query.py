@@ -12,8 +12,6 @@ from pyspark.sql.types import ArrayType, StructField, StructType
 from changewire.engines.decode import Decoder
 from changewire.engines.effects import EFFECTS, EffectsDecoder, LeanEffectsDecoder
 from changewire.engines.options import ApplyKeywords, Listener, StreamListener, asked
-from changewire.engines.spark import observed
-from changewire.engines.spark.arrow_types import row_columns
 from changewire.engines.spark.decode import check_positions, mapped
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import log_rows
@@ -21,8 +19,9 @@ from changewire.engines.spark.merge.batch import Merger
 from changewire.engines.spark.merge.options import ApplyOptions, apply_options
 from changewire.engines.spark.merge.part import QueryTables
 from changewire.engines.spark.stream.identity import identity
-from changewire.engines.spark.tally import KernelTally, tally_of
-from changewire.engines.spark.types import ROWS
+from changewire.engines.spark.stream.progress import observed
+from changewire.engines.spark.types import ROWS, row_columns
+from changewire.engines.spark.worker import KernelTally, tally_of
 from changewire.engines.typed.images import IMAGE, LeanImagesDecoder
 from changewire_messages.tables.spark import ROW_MUTATION
 
@@ -95,8 +94,8 @@ def start(
     log.check(spark, log_rows(decoded).schema)
     places = {"log": log.target, "target": routing.template.text}
     query = identity(spark, options.checkpoint, sink=log.sink, outputs=places)
-    merger = Merger(QueryTables(query.id, options), listener, tally)
-    writer = observed.decoded(decoded).writeStream.foreachBatch(merger)
+    merger = Merger(QueryTables(query, options), listener, tally)
+    writer = observed(decoded).writeStream.foreachBatch(merger)
     if trigger is not None:
         writer = writer.trigger(**trigger)
     return writer.option("checkpointLocation", options.checkpoint).start()

@@ -11,7 +11,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import StringType, StructField, StructType
 
-from changewire.engines.spark.frames import local_rows
+from changewire.engines.spark.jvm import local_rows
 from changewire.engines.spark.merge.from_log import is_truncate
 from changewire.engines.spark.merge.mutations import FAILURE_TYPE
 from changewire.engines.spark.merge.plan import is_refused

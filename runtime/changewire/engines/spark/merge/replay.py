@@ -12,9 +12,8 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from changewire.engines.layout import CHANGE, DEAD_LETTER, INPUT_COLUMNS, RECORD_PLACE
 from changewire.engines.log import ATTEMPT, ELEMENT_PLACE
 from changewire.engines.options import ApplyKeywords, asked
-from changewire.engines.spark.log.open import open_letters, open_refusals
 from changewire.engines.spark.log.place import LogPlace
-from changewire.engines.spark.log.rows import log_rows, refused_rows
+from changewire.engines.spark.log.rows import log_rows, open_letters, open_refusals, refused_rows
 from changewire.engines.spark.merge.facts import facts_of_batch, known_log
 from changewire.engines.spark.merge.from_log import with_effects
 from changewire.engines.spark.merge.merging import BatchMerge
@@ -38,12 +37,15 @@ class Replayed(NamedTuple):
         dead_letters: Open dead letters that were decoded again.
         refused: Open refused changes that were applied again.
         closed: Rows that were appended to the log, of elements that are valid by now.
+        left: Of these dead letters and refused changes, and of changes that dead letters are by
+            now, how many are still open.
         tables: How many rows were inserted, updated and deleted, and how many changes refused.
     """
 
     dead_letters: int
     refused: int
     closed: int
+    left: int
     tables: Mapping[str, int]
 
 
@@ -105,13 +107,15 @@ def replayed(spark: SparkSession, options: ApplyOptions, where: str | None) -> R
             sink=log.sink,
         )
         landed = whole.unionByName(log_rows(rows.drop(_AGAIN)), allowMissingColumns=True)
-        merge = BatchMerge(QueryTables(query.id, options), known, rows, facts, landed, partitions)
+        merge = BatchMerge(QueryTables(query, options), known, rows, facts, landed, partitions)
         merge.tables()
         closed = _closed(rows, merge, options.decode_options.format).localCheckpoint()
         number = closed.where(F.col("kind") != "refused").count()
         if number:
-            log.append(closed, f"{query.id}-replay", time.time_ns())
-    return Replayed(letters.count(), refusals.count(), number, dict(+merge.counts))
+            log.append(closed, f"{query}-replay", time.time_ns())
+    after = letters.unionByName(refusals).unionByName(closed, allowMissingColumns=True)
+    left = open_letters(after).count() + open_refusals(after).count()
+    return Replayed(letters.count(), refusals.count(), number, left, dict(+merge.counts))
 
 
 def _elements(letters: DataFrame, log: DataFrame, options: ApplyOptions) -> DataFrame:

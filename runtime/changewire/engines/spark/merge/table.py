@@ -17,14 +17,14 @@ from changewire.engines.errors import ConflictError, OwnerError
 from changewire.engines.json_rows import ROW
 from changewire.engines.properties import property_text, property_value
 from changewire.engines.spark.cause import full_text
+from changewire.engines.spark.jvm import RAISED
+from changewire.engines.spark.log.place import schema_of
 from changewire.engines.spark.merge.formats import TableFormat, properties_of, set_properties
 from changewire.engines.spark.merge.hard import STATE
 from changewire.engines.spark.merge.mutations import CONTENT, NAMED, is_newer
 from changewire.engines.spark.merge.plan import There, check_columns
 from changewire.engines.spark.merge.shapes import JsonShape, Shape
 from changewire.engines.spark.parts import quoted
-from changewire.engines.spark.raised import RAISED
-from changewire.engines.spark.stream.compatible import schema_of
 from changewire.tables.order import Order
 from changewire.tables.row_state import COLUMN, ORDER, order_fields
 

@@ -14,7 +14,7 @@ from changewire.engines.applied import KEYS
 from changewire.engines.json_rows import ROW, unpacked
 from changewire.engines.known import KnownLog
 from changewire.engines.properties import property_value
-from changewire.engines.spark.log.place import LogPlace
+from changewire.engines.spark.log.place import LogPlace, schema_of
 from changewire.engines.spark.merge.current import rows_of_log
 from changewire.engines.spark.merge.facts import known_log
 from changewire.engines.spark.merge.formats import format_of, properties_of
@@ -23,7 +23,6 @@ from changewire.engines.spark.merge.hard import STATE
 from changewire.engines.spark.merge.mutations import CONTENT, NAMED, ORDER_FIELDS
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape
 from changewire.engines.spark.merge.table import SparkTable
-from changewire.engines.spark.stream.compatible import schema_of
 from changewire.tables.names import Target, template_of
 from changewire.tables.routing import Routing
 from changewire.tables.row_state import COLUMN, ORDER

@@ -5,40 +5,24 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from types import FrameType
-from typing import Final
+from typing import Any, Final
 
 from pyspark.errors import StreamingQueryException
 from pyspark.sql.streaming.query import StreamingQuery
 
 from changewire.engines.counts import ConservationError
-from changewire.engines.errors import (
-    ConflictError,
-    KeysMissingError,
-    OutputError,
-    OwnerError,
-    TooManyDeadLettersError,
-)
+from changewire.engines.errors import StreamError
 from changewire.engines.spark.cause import full_text, innermost
 from changewire.engines.spark.jvm import last_progress
-from changewire.engines.spark.stream.committed import BatchProgress, batch_id, check, committed
+from changewire.engines.spark.stream.progress import BatchProgress, batch_id, check, committed
 
 ProgressListener = Callable[[BatchProgress], None]
 """Called with what is known of a committed batch."""
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 _SECONDS: Final = 1
-_OWN_ERRORS: Final[dict[str, type[Exception]]] = {
-    error.__name__: error
-    for error in (
-        ConservationError,
-        ConflictError,
-        KeysMissingError,
-        OutputError,
-        OwnerError,
-        TooManyDeadLettersError,
-    )
-}
+_OWN: Final[tuple[type[Exception], ...]] = (ConservationError, *StreamError.__subclasses__())
+_OWN_ERRORS: Final = {error.__name__: error for error in _OWN}
 
 
 def await_end(
@@ -64,10 +48,9 @@ def await_end(
         StreamingQueryException: Whatever else made the query fail. Its text begins with the
             innermost cause, in which values are hidden; its ``__cause__`` is Spark's own error.
     """
-    follower = _Follower(query, progress)
     with _signalled() as received:
         try:
-            _wait(query, received, follower)
+            _wait(query, received, progress)
         except StreamingQueryException as error:
             raise _failure(query, error) from error
         finally:
@@ -86,36 +69,23 @@ def _failure(query: StreamingQuery, error: StreamingQueryException) -> Exception
     return StreamingQueryException(text)
 
 
-class _Follower:
-    """Reports each committed batch once."""
-
-    def __init__(self, query: StreamingQuery, listener: ProgressListener | None) -> None:
-        self._query = query
-        self._listener = listener
-        self._last = -1
-
-    def report_new(self) -> None:
-        """Report the batches that were committed since the last call."""
-        for batch in committed(self._query, self._last):
-            self._last = batch.batch
-            if self._listener is not None:
-                self._listener(batch)
-            check(batch)
-
-
-def _wait(query: StreamingQuery, received: list[signal.Signals], follower: _Follower) -> None:
-    at: int | None = None
-    try:
-        while not query.awaitTermination(_SECONDS):
-            follower.report_new()
-            if not received:
-                at = _last_batch(query)
-            elif not query.status["isTriggerActive"] or _last_batch(query) != at:
-                query.stop()  # a batch that has just begun is retried by the next run
-    except StreamingQueryException:
-        follower.report_new()
-        raise
-    follower.report_new()
+def _wait(
+    query: StreamingQuery, received: list[signal.Signals], listener: ProgressListener | None
+) -> None:
+    reported, at, is_ended = -1, None, False
+    while not is_ended:
+        try:
+            is_ended = bool(query.awaitTermination(_SECONDS))
+        finally:
+            for batch in committed(query, reported):
+                reported = batch.batch
+                if listener is not None:
+                    listener(batch)
+                check(batch)
+        if not received:
+            at = _last_batch(query)
+        elif not query.status["isTriggerActive"] or _last_batch(query) != at:
+            query.stop()  # a batch that has just begun is retried by the next run
 
 
 def _last_batch(query: StreamingQuery) -> int | None:
@@ -128,8 +98,7 @@ def _signalled() -> Generator[list[signal.Signals], None, None]:
     """Give a list that gets each signal that is received, in place of what signals do otherwise."""
     received: list[signal.Signals] = []
 
-    def receive(number: int, frame: FrameType | None) -> None:
-        del frame
+    def receive(number: int, _: Any) -> None:
         received.append(signal.Signals(number))
 
     before = {number: signal.signal(number, receive) for number in _SIGNALS}

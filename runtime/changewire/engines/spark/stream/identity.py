@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 from uuid import uuid4
 
@@ -16,48 +15,46 @@ from changewire.engines.errors import CheckpointError
 FOLDER: Final = "changewire"
 """Name in the checkpoint; Spark's own are metadata, offsets, commits, sources and state."""
 
-_NOT_THERE: Final = "PATH_NOT_FOUND"
-
 
 class Identity(msgspec.Struct, frozen=True):
-    """What makes two runs the same query.
-
-    Attributes:
-        id: Drawn once for each checkpoint. Batches are numbered within it, so that the batches of
-            a new checkpoint are not taken for those of an old one.
-        sink: Format of the outputs.
-        outputs: Target of each output.
-    """
+    """What makes two runs the same query: id, format of the outputs, and target of each."""
 
     id: str
     sink: str
     outputs: dict[str, str]
 
 
-def identity(
-    spark: SparkSession, checkpoint: str, *, sink: str, outputs: Mapping[str, str]
-) -> Identity:
-    """Return the identity that a checkpoint holds; a new checkpoint gets one.
+def identity(spark: SparkSession, checkpoint: str, *, sink: str, outputs: dict[str, str]) -> str:
+    """Return the id of the query that a checkpoint is of; a new checkpoint gets one.
 
-    It is written before the query starts, by a batch job: so the checkpoint may be on any file
-    system that Spark knows, and the session may be one of Spark Connect.
+    A batch job writes it, so the checkpoint may be on any file system that Spark knows.
 
     Raises:
         CheckpointError: The checkpoint is that of another query.
     """
-    kept = _read(spark, f"{checkpoint}/{FOLDER}")
-    if not kept:
+    text = _read(spark, f"{checkpoint}/{FOLDER}")
+    if not text:
         if _read(spark, f"{checkpoint}/metadata"):
             raise CheckpointError(
                 f"{checkpoint}: this is the checkpoint of a query that is not of changewire; "
                 "choose another"
             )
-        new = Identity(str(uuid4()), sink, dict(outputs))
-        text = msgspec.json.encode(new).decode()
-        frame = spark.range(0, 1, 1, 1).select(F.lit(text).alias("value"))
+        new = Identity(str(uuid4()), sink, outputs)
+        frame = spark.range(0, 1, 1, 1).select(F.lit(msgspec.json.encode(new).decode()))
         frame.write.mode("overwrite").text(f"{checkpoint}/{FOLDER}")
-        return new
-    return _same(_parsed(kept, checkpoint), checkpoint, sink, outputs)
+        return new.id
+    try:
+        kept = msgspec.json.decode(text, type=Identity)
+    except msgspec.DecodeError as error:
+        raise CheckpointError(f"{checkpoint}/{FOLDER} is damaged: {error}") from None
+    before, now = {"sink": kept.sink, **kept.outputs}, {"sink": sink, **outputs}
+    for name in {**now, **before}:
+        if before.get(name) != now.get(name):
+            raise CheckpointError(
+                f"{checkpoint}: this is the checkpoint of another query, with {name} "
+                f"{before.get(name)!r} and not {now.get(name)!r}; choose another"
+            )
+    return kept.id
 
 
 def _read(spark: SparkSession, path: str) -> str:
@@ -65,26 +62,7 @@ def _read(spark: SparkSession, path: str) -> str:
     try:
         rows = spark.read.text(path, wholetext=True).collect()
     except AnalysisException as error:
-        if error.getCondition() == _NOT_THERE:
+        if error.getCondition() == "PATH_NOT_FOUND":
             return ""
         raise
     return "".join(row["value"] for row in rows).strip()
-
-
-def _parsed(text: str, checkpoint: str) -> Identity:
-    try:
-        return msgspec.json.decode(text, type=Identity)
-    except msgspec.DecodeError as error:
-        raise CheckpointError(f"{checkpoint}/{FOLDER} is damaged: {error}") from None
-
-
-def _same(kept: Identity, checkpoint: str, sink: str, outputs: Mapping[str, str]) -> Identity:
-    before = {"sink": kept.sink, **kept.outputs}
-    now = {"sink": sink, **outputs}
-    for name in {**now, **before}:
-        if before.get(name) != now.get(name):
-            raise CheckpointError(
-                f"{checkpoint}: this is the checkpoint of another query, with {name} "
-                f"{before.get(name)!r} and not {now.get(name)!r}; choose another"
-            )
-    return kept

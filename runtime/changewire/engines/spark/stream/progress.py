@@ -1,96 +1,189 @@
-"""What a batch did: a line to read, and a line of JSON."""
+"""What Spark counts of a stream on its way, and reports of each batch that it has committed.
+
+Both counts are taken in the task that reads and decodes, so a task that is retried counts
+on both sides alike: unlike ``numInputRows``, they are equal whenever nothing was lost.
+"""
 
 from __future__ import annotations
 
-import json
-from datetime import datetime, timezone
+from datetime import datetime
 from typing import Any, Final
+from uuid import uuid4
 
 import msgspec
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql.streaming.query import StreamingQuery
 
-from changewire.engines.counts import Counts
-from changewire.engines.options import BatchId, TableCounts
-from changewire.engines.spark.stream.committed import BatchProgress
-from changewire.version import VERSION
+from changewire.engines.counts import ConservationError
+from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, MESSAGE
+from changewire.engines.spark.jvm import last_progress
 
-_COUNTS: Final = (
-    "messages",
-    "elements",
-    "changes",
-    "controls",
-    "valid",
-    "dead_letters",
-    "by_operation",
-    "by_variant",
-    "by_error_code",
-    "leniencies",
-)
-"""Not the tables and hours, of which a batch may have thousands."""
+_DELIVERED: Final = "changewire_delivered"
+"""Begins the names of what is counted below `decode`."""
 
-_COMMITTED: Final = ("rows", "rows_per_second", "offset_gaps", "lag_offsets", "lag_seconds")
+_DECODED: Final = "changewire_decoded"
+"""Name of what is counted above it."""
 
-
-def as_text(batch: BatchId, counts: Counts, merged: TableCounts, seconds: float) -> str:
-    """Return a line to read."""
-    rate = counts.messages / max(seconds, 1e-6)
-    (first, what), *others = counts.totals()
-    parts = ", ".join(f"{number} {words}" for number, words in others)
-    return (
-        f"batch {batch.number}: {counts.messages} messages, {counts.elements} elements: "
-        f"{first} {what}{_in_tables(merged)}, {parts}; {seconds:.1f} s, "
-        f"{rate:.0f} messages a second"
-    )
+_KINDS: Final = {
+    "changes": CHANGE,
+    "controls": CONTROL,
+    "valid": MESSAGE,
+    "dead_letters": DEAD_LETTER,
+}
+_MILLISECONDS: Final = 1000
+_WRITTEN: Final = "addBatch"
+"""Step that only a batch with rows has; Spark also reports triggers that found nothing."""
 
 
-def as_json(batch: BatchId, counts: Counts, merged: TableCounts, seconds: float) -> str:
-    """Return a line of JSON: ``query``, ``batch``, ``time``, ``seconds`` and the counts.
+def delivered(messages: DataFrame) -> DataFrame:
+    """Let a stream count the ``rows`` that its source delivers; other DataFrames stay as they are.
 
-    ``native`` is what the native kernel had to do, where it had a part; ``tables`` is what became
-    of changes in tables, if the query has some.
-
-    A batch that is retried has a second line with the same ``query`` and ``batch``.
+    The name is drawn, because a query may join what several calls of `decode` made, and Spark
+    refuses two observations of one name.
     """
-    return json.dumps(_values(batch, counts, merged, seconds))
+    if not messages.isStreaming:
+        return messages
+    return messages.observe(f"{_DELIVERED}_{uuid4().hex}", F.count(F.lit(1)).alias("rows"))
 
 
-def committed_as_json(
-    batch: BatchId, counts: Counts, merged: TableCounts, progress: BatchProgress
-) -> str:
-    """Return the same line for a batch that was committed, with what Spark reports of it."""
-    reported = msgspec.to_builtins(progress)
-    more = {name: reported[name] for name in _COMMITTED}
-    return json.dumps({**_values(batch, counts, merged, progress.seconds), **more})
-
-
-def committed_as_text(merged: TableCounts, progress: BatchProgress) -> str:
-    """Return a line to read for a batch that was committed."""
-    lag = ""
-    if progress.lag_offsets is not None:
-        lag = f", {progress.lag_offsets:,} offsets behind"
-    if progress.lag_seconds is not None:
-        lag += f", newest {progress.lag_seconds:,.1f} s old"
-    gaps = f", {progress.offset_gaps:,} offset gaps" if progress.offset_gaps else ""
-    return (
-        f"batch {progress.batch}: {progress.messages:,} messages{_in_tables(merged)}, "
-        f"{progress.rows_per_second:,.0f} a second{lag}{gaps}, "
-        f"{progress.dead_letters:,} dead letters"
+def observed(rows: DataFrame) -> DataFrame:
+    """Let a stream of decoded rows count what it carries, and report the newest record's time."""
+    return rows.observe(
+        _DECODED,
+        F.count_if(F.col("element") == 0).alias("messages"),
+        F.coalesce(F.sum("elements"), F.lit(0)).alias("elements"),
+        *(F.count_if(F.col("kind") == kind).alias(name) for name, kind in _KINDS.items()),
+        F.unix_millis(F.max("timestamp")).alias("newest"),
     )
 
 
-def _in_tables(merged: TableCounts) -> str:
-    did = ", ".join(f"{n} {name}" for name, n in merged.items())
-    return f" (in tables: {did})" if did else ""
+class BatchProgress(msgspec.Struct, frozen=True):
+    """A batch that is in the checkpoint.
+
+    Attributes:
+        batch: Its number.
+        rows: Rows that the source delivered.
+        messages: Messages that were decoded of them.
+        elements: Elements that the messages declare.
+        changes: Elements that change a row.
+        controls: Elements that are control events.
+        dead_letters: Elements that were rejected.
+        seconds: How long the batch took.
+        rows_per_second: Rows by the time that the batch took.
+        offset_gaps: Offsets without a record, as compaction and transactions leave them; None if
+            Spark does not report it: for other sources than Kafka, in a partition's first batch.
+        lag_offsets: Offsets behind the latest ones that the source knew; None as above.
+        lag_seconds: How old the newest record was when the batch was done; None without Kafka's
+            timestamps.
+        valid: Elements of a stream of `messages` that are no dead letters; it has no changes and
+            no control events.
+    """
+
+    batch: int
+    rows: int
+    messages: int
+    elements: int
+    changes: int
+    controls: int
+    dead_letters: int
+    seconds: float
+    rows_per_second: float
+    offset_gaps: int | None
+    lag_offsets: int | None
+    lag_seconds: float | None
+    valid: int = 0
 
 
-def _values(batch: BatchId, counts: Counts, merged: TableCounts, seconds: float) -> dict[str, Any]:
-    values = counts.as_dict()
-    return {
-        "query": batch.query,
-        "batch": batch.number,
-        "time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
-        "seconds": round(seconds, 3),
-        "version": VERSION,
-        **{name: values[name] for name in _COUNTS if name in values},
-        **({} if counts.native is None else {"native": counts.native._asdict()}),
-        **({"tables": dict(merged)} if merged else {}),
-    }
+class _Progress(msgspec.Struct, rename="camel"):
+    """What is read of Spark's own JSON."""
+
+    batch_id: int
+    timestamp: datetime
+    batch_duration: int = 0
+    num_input_rows: int = 0
+    duration_ms: dict[str, int] = msgspec.field(name="durationMs", default_factory=dict)
+    sources: list[dict[str, Any]] = []
+    observed_metrics: dict[str, dict[str, Any]] = {}
+
+
+def committed(query: StreamingQuery, after: int) -> list[BatchProgress]:
+    """Return the batches committed after one; Spark keeps the reports of the last 100 only."""
+    last = last_progress(query)
+    if last is None:
+        return []
+    newest = read(last)
+    # A trigger that found nothing has the number of the batch to come.
+    if batch_id(last) - (newest is None) <= after:
+        return []
+    if newest is not None and newest.batch == after + 1:
+        return [newest]
+    found = (read(progress.json) for progress in query.recentProgress)
+    return [progress for progress in found if progress is not None and progress.batch > after]
+
+
+def batch_id(text: str) -> int:
+    """Return the number of the batch that Spark's own JSON is about."""
+    return msgspec.json.decode(text, type=_Progress).batch_id
+
+
+def read(text: str) -> BatchProgress | None:
+    """Return what the JSON of a report says of a batch; None if it committed none of ours."""
+    told = msgspec.json.decode(text, type=_Progress)
+    metrics = {name: _named(found) for name, found in told.observed_metrics.items()}
+    counts = metrics.pop(_DECODED, None)
+    if _WRITTEN not in told.duration_ms or counts is None:
+        return None
+    newest = counts.pop("newest")
+    counted = [found["rows"] for name, found in metrics.items() if name.startswith(_DELIVERED)]
+    rows = sum(counted) if counted else told.num_input_rows
+    seconds = told.batch_duration / _MILLISECONDS
+    distance = _distance(told.sources, "startOffset", "endOffset")
+    done = told.timestamp.timestamp() + seconds
+    return BatchProgress(
+        batch=told.batch_id,
+        rows=rows,
+        **counts,
+        seconds=seconds,
+        rows_per_second=round(rows / max(seconds, 1e-3), 1),
+        offset_gaps=None if distance is None else max(distance - rows, 0),
+        lag_offsets=_distance(told.sources, "endOffset", "latestOffset"),
+        lag_seconds=None if newest is None else max(round(done - newest / _MILLISECONDS, 3), 0.0),
+    )
+
+
+def check(progress: BatchProgress) -> None:
+    """Raise ConservationError if other messages were decoded than the source delivered."""
+    if progress.rows != progress.messages:
+        raise ConservationError(
+            f"batch {progress.batch}: the source delivered {progress.rows} messages, decoded were "
+            f"{progress.messages}; the batch is written. Is there a filter behind `decode`?"
+        )
+
+
+def _named(metrics: dict[str, Any]) -> dict[str, Any]:
+    """Return what was observed by its names; Spark Connect gives it as a row beside its schema."""
+    if metrics.keys() != {"schema", "values"}:
+        return metrics
+    names = [field["name"] for field in metrics["schema"]["fields"]]
+    return dict(zip(names, metrics["values"], strict=True))
+
+
+def _distance(sources: list[dict[str, Any]], first: str, last: str) -> int | None:
+    """Return how many offsets lie between; None if a source or a partition lacks one."""
+    total = 0
+    for source in sources:
+        begin, end = _offsets(source.get(first)), _offsets(source.get(last))
+        if begin is None or end is None or begin.keys() != end.keys():
+            return None
+        total += sum(end[place] - begin[place] for place in end)
+    return total if sources else None
+
+
+def _offsets(reported: Any) -> dict[tuple[str, str], int] | None:
+    """Return offset by topic and partition; None for what other sources than Kafka report."""
+    try:
+        topics = msgspec.convert(reported, dict[str, dict[str, int]])
+    except msgspec.ValidationError:
+        return None
+    return {(topic, number): at for topic, found in topics.items() for number, at in found.items()}
