@@ -76,7 +76,8 @@ def _compare(old: Family | None, new: Family | None) -> Compared:
         if old.encoding == new.encoding:
             _compare_messages(found, pair)
     else:
-        found.add(f"FAMILY_{change(old, new)}", pair, (metas[0], ""), (metas[0].family.title,) * 2)
+        words = (metas[0].family.title, metas[0].family.title)
+        found.add(f"FAMILY_{change(old, new)}", pair, (metas[0], ""), words)
     differences = sorted(found.found.values(), key=lambda item: (item.file, item.pointer))
     return Compared(old, new, differences)
 
@@ -124,7 +125,7 @@ def _compare_messages(found: Comparison, pair: Pair) -> None:
                 compare(found, both)
         elif not (old.roles and new.roles):
             at = root(old if file in old.schemas else new, file)
-            rule = "MESSAGE_NO_DELETE" if file in old.schemas else "MESSAGE_NO_ADD"
+            rule = f"MESSAGE_{change(file in old.schemas, file in new.schemas)}"
             found.add(rule, pair, (at, ""), (at.node["title"], at.node["title"]))
 
 
@@ -154,7 +155,7 @@ def witness(
     """Return an example of a schema that a difference makes a side lose; None if none is lost."""
     writer, reader = (old, new) if side == "readers" else (new, old)
     file, readers_file = found.files if side == "readers" else found.files[::-1]
-    if writer is None or found.rule in _UNSEEN:
+    if not writer or found.rule in _UNSEEN:
         return None
     is_json = writer.family.encoding == "json"
     above, last = "".join(found.path[:-1]), "".join(found.path[-1:])
