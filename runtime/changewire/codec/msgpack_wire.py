@@ -31,7 +31,7 @@ _TIMES: Final = (b"\xd6\xff", b"\xd7\xff", b"\xc7\x0c\xff")
 
 
 class MsgpackWire:
-    """A family as MessagePack; see `changewire.codec.wire.Wire`."""
+    """A family as MessagePack, with the same methods as `JsonWire`."""
 
     rule = _RULE
     alone = None

@@ -86,7 +86,7 @@ class UnknownProperties:
             data = self._members(data)[name]
         before = self._names.get(place, frozenset[str]())
         names = before.union(self._members(data))
-        unknown = names.difference(*map(_wire_names, arms))
+        unknown = names.difference(*map(wire_names, arms))
         others = sum(len(known) for at, known in self._names.items() if at != place)
         if len(unknown) + others > MOST_NAMES or not all(map(_USUAL.fullmatch, unknown)):
             raise msgspec.ValidationError
@@ -107,7 +107,7 @@ def _twins(
 
 def _twin(arm: Any, place: Place, names: _Names, made_of: dict[type, _Made]) -> Any:
     """Return a model that also has properties of the names, as have the ones in it."""
-    unknown = sorted(names.get(place, frozenset()) - _wire_names(arm))
+    unknown = sorted(names.get(place, frozenset()) - wire_names(arm))
     more = [(f"_unknown_{i}", name) for i, name in enumerate(unknown)]
     fields = [(field, Any, msgspec.field(default=UNSET, name=name)) for field, name in more]
     at = "".join(f"/{pointer_token(step)}" for step in place)
@@ -155,7 +155,7 @@ def _models_at(arm: Any, name: str) -> list[Any]:
 
 
 @cache
-def _wire_names(arm: Any) -> frozenset[str]:
+def wire_names(arm: Any) -> frozenset[str]:
     """Return the names that a model reads; the one of ``extra`` is among them."""
     names = {field.encode_name for field in structs.fields(arm)}
     return frozenset(names | {arm.__struct_config__.tag_field})
