@@ -10,12 +10,7 @@ _MODULES: Final = {"diff": "compat.diff", "project": "project", "row_type": "row
 
 
 def generator_part(name: str, purpose: str) -> Callable[..., Any]:
-    """Return a function of the generator.
-
-    Raises:
-        ImportError: The extra ``codegen`` is not installed; its text begins with the purpose, and
-            says how to install it.
-    """
+    """Return a function of the generator."""
     try:
         module = import_module(f"changewire_codegen.{_MODULES[name]}")
     except ImportError as error:

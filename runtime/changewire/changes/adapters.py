@@ -39,14 +39,7 @@ _NO_ADAPTER: Final = "the format has no adapter"
 
 
 class Dialect(NamedTuple):
-    """What the schemas in messages say; all but `of` take one parsed, and raise ValueError.
-
-    Attributes:
-        of: Returns the schema of a message, or None.
-        columns: Returns the types of a row's columns by JSON Pointer.
-        differences: Returns how the rows of two schemas differ.
-        row_type: Returns the column type of a row, for key columns and column families.
-    """
+    """What the schemas in messages say; all but `of` take one parsed, and raise ValueError."""
 
     of: Callable[[Any], EmbeddedSchema | None]
     columns: Callable[[Any], dict[str, str]]
@@ -93,13 +86,7 @@ class Adapter(NamedTuple):
 
 @cache
 def adapter(format: str) -> Adapter:
-    """Return the adapter of a format; its module is imported with the first call.
-
-    Without one, a message becomes a control event that holds it.
-
-    Raises:
-        FormatError: The adapter of another package cannot be loaded, or two packages have one.
-    """
+    """Return the adapter of a format; its module is imported with the first call."""
     if format in BUILT_IN:
         module, _, name = BUILT_IN[format].partition(":")
         found: Adapter = getattr(import_module(module), name)
@@ -112,11 +99,7 @@ def adapter(format: str) -> Adapter:
 
 
 def has_adapter(format: str) -> bool:
-    """Return whether a format has an adapter.
-
-    Raises:
-        FormatError: Two packages have one.
-    """
+    """Return whether a format has an adapter."""
     return format in BUILT_IN or _entry_point(format) is not None
 
 
@@ -147,11 +130,7 @@ def _loaded(format: str, point: "EntryPoint") -> Adapter:
 
 @cache
 def format_of_model(kind: Any) -> str:
-    """Return the format that a model of a message belongs to.
-
-    Raises:
-        TypeError: It is no model of a message.
-    """
+    """Return the format that a model of a message belongs to."""
     package, _, module = kind.__module__.rpartition(".")
     name = format_of(package) if module == "models" else None
     if name is None or kind not in codec(name).models:
@@ -210,9 +189,6 @@ def _invalid_key(issue: Issue) -> Issue:
 
 
 def empty_message(format: str, *, null_value: bool) -> ChangeRow:
-    """Return the control event of a message that holds nothing.
-
-    With `null_value` it is a Kafka record without value, otherwise a batch without elements.
-    """
+    """Return the control event of a message that holds nothing."""
     source = Source(system=adapter(format).system, database=None, schema=None, table=None)
     return ChangeRow(op="empty", source=source, attributes={"null_value": null_value})

@@ -72,11 +72,7 @@ def aerospike_changes(
 
 
 def aerospike_delete(record_key: bytes, options: DecodeOptions) -> ChangeRow:
-    """Return the delete that a record without value is; of the record only the key is known.
-
-    Raises:
-        DecodeError: It is no key of one record.
-    """
+    """Return the delete that a record without value is; of the record only the key is known."""
     key = codec(options.format).decode_key(record_key)
     if isinstance(key, list):
         raise DecodeError(options.format, [Issue("", "batch", "key", "the key of one record", key)])
@@ -87,10 +83,7 @@ def aerospike_delete(record_key: bytes, options: DecodeOptions) -> ChangeRow:
 def record_change(
     key: Any, gen: int | None, lut: Any, after: dict[str, Any] | None, attributes: dict[str, Any]
 ) -> ChangeRow:
-    """Return the change of one record, from what messages of every encoding hold.
-
-    `lut` is 0, None or UNSET if the server did not ship it; `after` is None if it was deleted.
-    """
+    """Return the change of one record, from what messages of every encoding hold."""
     return ChangeRow(
         op="delete" if after is None else "upsert",
         source=_source(key.namespace, key.set),

@@ -19,11 +19,7 @@ _EXPECTED: Final = "a column that the schema in the message declares"
 
 
 def undeclared_in(models: Iterable[tuple[str, Any]]) -> Iterator[Issue]:
-    """Yield what models name and nothing declares, each model with its JSON Pointer in a batch.
-
-    It is an operation that only the open variant takes, and what the adapter of the format finds:
-    columns, and columns of the key, that the schema in the message does not declare.
-    """
+    """Yield what models name and nothing declares, each model with its JSON Pointer in a batch."""
     for at, model in models:
         found = [*_open_tags(model)]
         kind: Any = type(model)
@@ -36,14 +32,7 @@ def undeclared_in(models: Iterable[tuple[str, Any]]) -> Iterator[Issue]:
 def undeclared_columns(
     names: Iterable[Any], declared: Collection[Any], pointer: str, *, is_list: bool = False
 ) -> Iterator[Issue]:
-    """Yield an issue for each name that is not declared; names are below a JSON Pointer.
-
-    Args:
-        names: The names.
-        declared: Those that are declared.
-        pointer: Where the names are.
-        is_list: Whether they are items of an array there, and not names of properties.
-    """
+    """Yield an issue for each name that is not declared; names are below a JSON Pointer."""
     for number, name in enumerate(names):
         if name not in declared:
             step = str(number) if is_list else pointer_token(name)

@@ -44,20 +44,12 @@ def issues_of(data: object, format: str, options: DecodeOptions, *, closed: bool
 
 
 def options_of(format: str, keys: Sequence[str] | None) -> DecodeOptions:
-    """Return the options of messages whose rows have these keys.
-
-    Raises:
-        ValueError: `keys` does not fit the format.
-    """
+    """Return the options of messages whose rows have these keys."""
     return DEFAULTS if keys is None else DecodeOptions(format, keys=keys)
 
 
 def contradictions(data: object, format: str, options: DecodeOptions = DEFAULTS) -> list[Issue]:
-    """Return how a message, which decodes, contradicts itself; nothing if it does not.
-
-    It is all for which `changes` refuses it: values of other types than the message declares for
-    them, an invalid schema in it, two columns of one name.
-    """
+    """Return how a message, which decodes, contradicts itself; nothing if it does not."""
     return _found(data, format, options, closed=False)
 
 
@@ -73,13 +65,7 @@ def _found(data: object, format: str, options: DecodeOptions, *, closed: bool) -
 def contradictions_of(
     models: Sequence[tuple[str, Any]], options: DecodeOptions | None, *, closed: bool
 ) -> list[Issue]:
-    """Return what is wrong with models that decode, each with its JSON Pointer in a batch.
-
-    Args:
-        models: The models.
-        options: Options by which to look for what contradicts itself; None: it is not looked for.
-        closed: Whether to look for what the message does not declare.
-    """
+    """Return what is wrong with models that decode, each with its JSON Pointer in a batch."""
     found = [] if options is None else _contradictions(models, options)
     if closed:
         places = {issue.pointer for issue in found}

@@ -40,15 +40,7 @@ _LARGEST: Final = 2**63 - 1
 def dataworks_changes(
     message: wire.Message, _record_key: bytes | None, options: DecodeOptions
 ) -> ChangeRow:
-    """Return the change or control event that a message is.
-
-    The option ``keys`` names the row in place of the primary key; ``image`` says what `after`
-    holds of it, and ``time_zone`` by which clocks dates were made.
-
-    Raises:
-        DecodeError: Values contradict the declared types of their columns, the primary key names
-            no column, or ``sequenceId`` is no number.
-    """
+    """Return the change or control event that a message is."""
     table = table_of(message.schema_text)
     payload = message.payload
     if isinstance(payload, wire.Other):

@@ -21,15 +21,7 @@ def key_columns(
     used: list[str],
     issues: list[Issue],
 ) -> Sequence[str]:
-    """Return the columns that name a row; none if nothing says them.
-
-    Args:
-        table: What the schema of the message says.
-        row: The row.
-        keys: The columns, in place of those that the message says.
-        used: Gets the name of a leniency for each column that was found by ignoring case.
-        issues: Gets what is wrong with the primary key.
-    """
+    """Return the columns that name a row; none if nothing says them."""
     if keys is not None:
         return keys
     if table.is_key_declared:

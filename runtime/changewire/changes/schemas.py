@@ -78,21 +78,10 @@ class Schemas(Struct, frozen=True):
 
 
 class Tally:
-    """Counts the schemas of messages; its memory is bounded.
-
-    Attributes:
-        found: What was found so far, by table and text.
-        messages: As in `Schemas`.
-        without: As in `Schemas`.
-        refused: As in `Schemas`.
-    """
+    """Counts the schemas of messages; its memory is bounded."""
 
     def __init__(self, format: str, limit: int = MOST_SCHEMAS) -> None:
-        """Start with nothing.
-
-        Raises:
-            ValueError: There is no such format, or its messages hold no schema.
-        """
+        """Start with nothing."""
         self.found: dict[tuple[Source, bytes], SchemaUse] = {}
         self.messages = self.without = self.refused = 0
         self._dialect, self._format = dialect(format), format
@@ -211,10 +200,7 @@ def _order(position: Position) -> tuple[tuple[bool, Any], ...]:
 
 
 def places(old: Any, new: Any, at: str = "", levels: int = _LEVELS) -> Iterator[str]:
-    """Yield the JSON Pointers at which two parsed schemas differ, in the order of the old one.
-
-    Both are at the place `at`; so many levels below it are compared place by place.
-    """
+    """Yield the JSON Pointers at which two parsed schemas differ, in the order of the old one."""
     if levels and isinstance(old, dict) and isinstance(new, dict):
         for name in {**old, **new}:
             place = f"{at}/{pointer_token(name)}"

@@ -14,11 +14,7 @@ _MINUTE: Final = timedelta(minutes=1)
 
 @cache
 def time_zone(name: str) -> ZoneInfo | None:
-    """Return a time zone by its IANA name; None for `UTC`, which needs no database of zones.
-
-    Raises:
-        ValueError: The machine knows no such zone.
-    """
+    """Return a time zone by its IANA name; None for `UTC`, which needs no database of zones."""
     if name == UTC:
         return None
     try:
@@ -35,9 +31,6 @@ def on_the_clock(time: datetime, zone: ZoneInfo, used: list[str]) -> datetime:
     The first moment of a day whose midnight was skipped is that midnight, which is what Java makes
     of a date. JSON text has offsets of whole minutes: where there are seconds, before standard time
     began, the clock is kept, the offset is rounded, and `used` gets ``rounded-offset``.
-
-    Raises:
-        OverflowError: The clock shows a year before 1 or after 9999.
     """
     if time < _JAVA_FIRST:
         return time.astimezone(timezone(_standard_offset(zone)))

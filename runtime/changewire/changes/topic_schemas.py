@@ -7,14 +7,7 @@ from changewire_messages.change import Rejection
 
 
 class TopicTally:
-    """Counts schemas as `Tally` does, of each message by the format that it says it has.
-
-    Messages of formats whose messages hold no schema are without one, and what no format claims is
-    refused.
-
-    Attributes:
-        tallies: What counts the schemas of each format; None if its messages hold none.
-    """
+    """Counts schemas as `Tally` does, of each message by the format that it says it has."""
 
     def __init__(self) -> None:
         self.tallies: dict[str, Tally | None] = {}

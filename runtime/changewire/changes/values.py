@@ -20,13 +20,7 @@ class MismatchError(ValueError):
 
 
 class EmbeddedSchema(NamedTuple):
-    """The schema that stands in a message.
-
-    Attributes:
-        source: Where the rows of the message are.
-        fingerprint: What `fingerprint` returns for the text.
-        text: Its JSON text, as received.
-    """
+    """The schema that stands in a message."""
 
     source: Source
     fingerprint: str
@@ -34,13 +28,7 @@ class EmbeddedSchema(NamedTuple):
 
 
 class Declared(NamedTuple):
-    """A column for which a message itself declares a type.
-
-    Attributes:
-        pointer: JSON Pointer to the value in the message.
-        type: Name of the type, as the message says it.
-        value: The value read by this type; as it stands in the message if it contradicts it.
-    """
+    """A column for which a message itself declares a type."""
 
     pointer: str
     type: str
@@ -52,11 +40,7 @@ MILLISECONDS: Final = range(-62_135_596_800_000, 253_402_300_800_000)
 
 
 def from_milliseconds(milliseconds: int) -> datetime:
-    """Return a time in UTC from milliseconds since the Unix epoch.
-
-    Raises:
-        OverflowError: The year is before 1 or after 9999.
-    """
+    """Return a time in UTC from milliseconds since the Unix epoch."""
     return EPOCH + _MILLISECOND * milliseconds
 
 

@@ -254,10 +254,7 @@ class Codec:
             return rejection(DecodeError(self.format, error.issues), index)
 
     def _decode_again(self, data: Data, place: Place | None) -> Any:
-        """Return the model of what was refused at first, or say what is wrong with it.
-
-        `place` is that of an object with an unknown property, if it was refused for one.
-        """
+        """Return the model of what was refused at first, or say what is wrong with it."""
         check_data(data)
         model = None
         if place is not None:

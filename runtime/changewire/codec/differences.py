@@ -75,11 +75,7 @@ def _messages(model: object) -> Iterator[tuple[str, Any]]:
 
 
 def _is_new_place(message: msgspec.Struct, pointer: str, ends: dict[str, int]) -> bool:
-    """Return whether a pointer names what an object or array of a message does not have yet.
-
-    Arrays of messages that are objects get no positions. `ends` has the length of each array that
-    got one before, by its pointer.
-    """
+    """Return whether a pointer names what an object or array of a message does not have yet."""
     before, slash, last = pointer.rpartition("/")
     parent = value_at(message, before)
     if not slash or not isinstance(parent, msgspec.Struct):

@@ -17,13 +17,7 @@ def encode_exactly(
     wire: Wire,
     model_of: Callable[[Any, str, bytes], Any],
 ) -> bytes:
-    """Return the bytes of a model, or of a list, if what they are decoded to is the model.
-
-    `model_of` returns the model of a parsed message, its role and its bytes.
-
-    Raises:
-        EncodeError: It has no such bytes.
-    """
+    """Return the bytes of a model, or of a list, if what they are decoded to is the model."""
     try:
         return _encoded(model, role, family, wire, model_of)
     except RecursionError:
@@ -67,9 +61,6 @@ def write_parsed(obj: object, family: GeneratedFamily, wire: Wire) -> bytes:
 
     They are parsed again before they are returned: a reader gets equal values, of the types that
     parsers give. So text is no bytes, and a tuple no list.
-
-    Raises:
-        EncodeError: A value has no exact form in the encoding.
     """
     try:
         data = wire.write(obj)

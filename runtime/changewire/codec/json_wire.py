@@ -101,11 +101,7 @@ wire = JsonWire
 
 
 def parse_json(data: Data, format: str, decode: Callable[[Any], Any]) -> Any:
-    """Return the JSON value of bytes or text, by the decoder of a format.
-
-    Raises:
-        DecodeError: It is no JSON text, or nested too deep; never anything else.
-    """
+    """Return the JSON value of bytes or text, by the decoder of a format."""
     try:
         return decode(data)
     except BufferError:

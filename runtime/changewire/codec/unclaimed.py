@@ -25,12 +25,7 @@ _WORDS: Final = {"missing-property": "missing"}
 
 
 class Nearest(NamedTuple):
-    """The format that a message comes nearest to.
-
-    Attributes:
-        format: Its name.
-        issues: Why the message is none of it; at least one.
-    """
+    """The format that a message comes nearest to."""
 
     format: str
     issues: list[Issue]
@@ -48,13 +43,7 @@ class Nearest(NamedTuple):
 
 
 class Unclaimed(NamedTuple):
-    """A message that no format claims.
-
-    Attributes:
-        error: Why: the bytes cannot be parsed, or the message is of no known kind.
-        message: The message as dictionaries and lists; UNSET if it cannot be parsed.
-        nearest: The format that it comes nearest to; None if it has little in common with any.
-    """
+    """A message that no format claims."""
 
     error: DecodeError
     message: Any

@@ -59,11 +59,7 @@ class UnknownProperties:
         self._twins = _twins(arms, {}, float_hook)
 
     def decode(self, data: Any) -> Any:
-        """Return the model; its ``extra`` is unset if every property is known.
-
-        Raises:
-            msgspec.MsgspecError, UnicodeError: The message has other names, or is no valid one.
-        """
+        """Return the model; its ``extra`` is unset if every property is known."""
         decode, made_of = self._twins
         extra: dict[str, Any] = {}
         model = _model(decode(data), made_of, extra)
@@ -72,11 +68,7 @@ class UnknownProperties:
         return model
 
     def learn(self, data: Any, place: Place) -> bool:
-        """Learn the names in an object of a message; return whether there are new ones.
-
-        Raises:
-            msgspec.MsgspecError, UnicodeError: There is no such object, or the names are too many.
-        """
+        """Learn the names in an object of a message; return whether there are new ones."""
         arms = self._arms
         for name in place:
             arms = tuple(model for arm in arms for model in _models_at(arm, name))

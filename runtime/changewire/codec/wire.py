@@ -70,10 +70,7 @@ def too_deep(rule: str) -> Issue:
 
 
 def unexplained(error: BaseException, rule: str) -> Issue:
-    """Return the issue of a message in which the schema finds nothing wrong, but its model does.
-
-    The texts of msgspec hold values of the message, so they are never passed on.
-    """
+    """Return the issue of a message in which the schema finds nothing wrong, but its model does."""
     if isinstance(error, RecursionError):
         return too_deep(rule)
     if isinstance(error, MemoryError):

@@ -76,13 +76,7 @@ _Shape: TypeAlias = tuple[tuple[str, ...], tuple[type, ...]]
 
 
 class _Plan(NamedTuple):
-    """How to read the values of one shape. What it does not name is as its schema says.
-
-    Attributes:
-        bounded: Numbers of the right type, with the least and the largest value of each.
-        others: Fields that become something else, or are refused, with their readers.
-        absent: Required fields that are not there.
-    """
+    """How to read the values of one shape. What it does not name is as its schema says."""
 
     bounded: tuple[tuple[str, Any, Any, Read], ...]
     others: tuple[tuple[str, Read], ...]

@@ -31,9 +31,6 @@ def exact_decimal(node: Node) -> Read:
     says how many of its digits stand behind the point. A JSON number (``decimal.format=numeric``)
     is the value itself, of whatever scale: an integer or a Decimal exactly, a float by the shortest
     text that stands for it. Digits that a parser lost when it made the float are not known here.
-
-    Raises:
-        ConnectSchemaError: There is no such scale.
     """
     scale = _scale(node)
     refuse = refusal(node, "Base64 text of an integer, or a number")
@@ -63,11 +60,7 @@ def scaled(unscaled: bytes, scale: int) -> Decimal:
 
 
 def decimal_of_struct(row: dict[str, Any]) -> Decimal:
-    """Return the decimal of an `io.debezium.data.VariableScaleDecimal`, a struct of two fields.
-
-    Raises:
-        ValueError: A field is missing, null or out of bounds, or there are more of them.
-    """
+    """Return the decimal of an `io.debezium.data.VariableScaleDecimal`, a struct of two fields."""
     if row.keys() != {"scale", "value"}:
         raise ValueError
     scale, data = row["scale"], row["value"]

@@ -8,13 +8,7 @@ from changewire.codec import Issue
 
 
 class ConnectSchemaError(ValueError):
-    """A JSON value is no schema of Kafka Connect.
-
-    Attributes:
-        pointer: JSON Pointer to the place in the schema.
-        expected: What should be there.
-        actual: What is there; UNSET if there is nothing. No text and no pickled form shows it.
-    """
+    """A JSON value is no schema of Kafka Connect."""
 
     def __init__(self, pointer: str, expected: str, actual: Any = UNSET) -> None:
         self.pointer = pointer
@@ -29,15 +23,7 @@ class ConnectSchemaError(ValueError):
 
 
 class ValueMismatch(ValueError):  # noqa: N818 - it reads as what happened
-    """A value is not what its schema says.
-
-    Attributes:
-        pointer: JSON Pointer to the value.
-        schema_pointer: JSON Pointer to the node of the schema that it breaks.
-        expected: What that node asks for.
-        actual: What is there; UNSET if there is nothing. No text and no pickled form shows it.
-        rule: The check that failed, a key of `changewire.codec.CODES`.
-    """
+    """A value is not what its schema says."""
 
     def __init__(
         self, pointer: str, schema_pointer: str, expected: str, actual: Any, rule: str

@@ -23,15 +23,7 @@ from changewire.changes.connect.schema import Node, parse_schema
 
 
 class Reader:
-    """Reads values under one schema. It never changes, so threads may share it.
-
-    Attributes:
-        kind: Name of the logical type; without one that of the type.
-        function: What reads, for readers of what holds this: `read` without its conveniences.
-        fields: Of a struct, the reader of each field by its name; otherwise empty.
-        notes: What the schema itself needed to be accepted: its `float-alias` and
-            `unknown-logical-type`.
-    """
+    """Reads values under one schema. It never changes, so threads may share it."""
 
     __slots__ = ("fields", "function", "kind", "notes")
 
@@ -46,22 +38,7 @@ class Reader:
     def read(
         self, value: object, at: str, *, partial: bool = False, notes: list[Note] | None = None
     ) -> Any:
-        """Return the typed value of what JSON holds.
-
-        A struct becomes a dictionary with the fields in the order of the message. An absent field
-        stays absent, and what the schema does not name is kept as JSON has it.
-
-        Args:
-            value: The value, from a JSON parser. Numbers with a fraction are float or Decimal.
-            at: JSON Pointer to the value, for errors and notes.
-            partial: Whether required fields of structs may be absent, as in delta-only and key-only
-                exports.
-            notes: Collects what was accepted though the schema does not promise it, the notes of
-                the schema first; None if the caller does not want them.
-
-        Raises:
-            ValueMismatch: The value is not what the schema says.
-        """
+        """Return the typed value of what JSON holds."""
         if notes is not None and self.notes:
             notes.extend(self.notes)
         return self.function(value, Context(notes=notes, partial=partial), at)

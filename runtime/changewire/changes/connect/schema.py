@@ -37,18 +37,7 @@ T = TypeVar("T")
 
 
 class Node(msgspec.Struct, frozen=True):
-    """One schema, or one part of it.
-
-    Attributes:
-        pointer: JSON Pointer to the node, from the root of the schema.
-        type: One of `TYPES`.
-        aliased: Whether the schema calls the type by another name.
-        optional: Whether null is a value.
-        name: Name of the logical type; of a struct also the name of its record; None without one.
-        parameters: What more there is to say of the logical type.
-        default: The default as JSON has it; UNSET without one.
-        parts: ``items`` of an array, ``keys`` and ``values`` of a map, fields of a struct by name.
-    """
+    """One schema, or one part of it."""
 
     pointer: str
     type: str
@@ -61,11 +50,7 @@ class Node(msgspec.Struct, frozen=True):
 
 
 def parse_schema(schema: object) -> Node | None:
-    """Return the root node of a schema; None for null and the empty object, which say nothing.
-
-    Raises:
-        ConnectSchemaError: It is no schema, deeper than `MAX_DEPTH` or larger than `MAX_NODES`.
-    """
+    """Return the root node of a schema; None for null and the empty object, which say nothing."""
     if schema is None or schema == {}:
         return None
     return _node(schema, "", MAX_DEPTH, count())
