@@ -6,7 +6,6 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec import UNSET
 
-from changewire.changes.connect.errors import ValueMismatch
 from changewire.changes.connect.logical import conversion_of
 from changewire.changes.connect.reads import (
     DEFAULT_FOR_ABSENT,
@@ -18,7 +17,7 @@ from changewire.changes.connect.reads import (
     refusal,
 )
 from changewire.changes.connect.scalars import BOUNDS
-from changewire.changes.connect.schema import Node
+from changewire.changes.connect.schema import Node, ValueMismatch
 
 
 def array(node: Node, items: Read) -> Read:

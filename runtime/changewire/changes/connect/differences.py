@@ -6,8 +6,7 @@ from typing import Final, Literal
 import msgspec
 
 from changewire.changes.connect import logical
-from changewire.changes.connect.errors import ConnectSchemaError
-from changewire.changes.connect.schema import Node, parse_schema
+from changewire.changes.connect.schema import ConnectSchemaError, Node, parse_schema
 from changewire_messages.support import pointer_token
 
 MAX_PATHS: Final = 8_000_000

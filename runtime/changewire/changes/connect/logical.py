@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from changewire.changes.connect import times
-from changewire.changes.connect.decimals import MAX_BYTES, MAX_SCALE, decimal_of_struct
 from changewire.changes.connect.reads import BEYOND_RANGE, Context, Path, Read, refusal
+from changewire.changes.connect.scalars import MAX_BYTES, MAX_SCALE, decimal_of_struct
 from changewire.changes.connect.schema import Node
 from changewire.changes.values import from_milliseconds
 

@@ -7,8 +7,6 @@ from msgspec import UNSET
 
 from changewire.changes.connect import containers, logical
 from changewire.changes.connect.containers import struct
-from changewire.changes.connect.decimals import exact_decimal
-from changewire.changes.connect.errors import ConnectSchemaError, ValueMismatch
 from changewire.changes.connect.reads import (
     DEFAULT_FOR_NULL,
     FLOAT_ALIAS,
@@ -18,8 +16,8 @@ from changewire.changes.connect.reads import (
     Path,
     Read,
 )
-from changewire.changes.connect.scalars import SCALARS
-from changewire.changes.connect.schema import Node, parse_schema
+from changewire.changes.connect.scalars import SCALARS, exact_decimal
+from changewire.changes.connect.schema import ConnectSchemaError, Node, ValueMismatch, parse_schema
 
 
 class Reader:

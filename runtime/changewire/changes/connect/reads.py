@@ -5,8 +5,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, Union
 
 import msgspec
 
-from changewire.changes.connect.errors import ValueMismatch
-from changewire.changes.connect.schema import Node
+from changewire.changes.connect.schema import Node, ValueMismatch
 from changewire_messages.support import pointer_token
 
 Path: TypeAlias = Union[str, "tuple[Path, str | int]"]
