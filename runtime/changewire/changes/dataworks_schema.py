@@ -6,8 +6,8 @@ from typing import Any, Final
 import msgspec
 
 from changewire.changes.adapters import Dialect
-from changewire.changes.closed import undeclared_columns
 from changewire.changes.connect import Difference
+from changewire.changes.contradictions import undeclared_columns
 from changewire.changes.dataworks_rows import COLUMN_TYPES, table_of, unknown_type
 from changewire.changes.values import Declared, EmbeddedSchema, MismatchError
 from changewire.codec import Issue

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from changewire.changes.adapters import Dialect
-from changewire.changes.closed import undeclared_columns
 from changewire.changes.connect import (
     ConnectSchemaError,
     Difference,
@@ -15,6 +14,7 @@ from changewire.changes.connect import (
     struct_type,
 )
 from changewire.changes.connect.schema import parse_schema
+from changewire.changes.contradictions import undeclared_columns
 from changewire.changes.lindorm_rows import ROW_KEY, column_name, compiled_schema
 from changewire.changes.values import Declared, EmbeddedSchema, base64_bytes
 from changewire.codec import DecodeError, Issue

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from changewire.changes import embedded
 from changewire.changes.decode_options import DecodeOptions
-from changewire.changes.topic_schemas import TopicTally
+from changewire.changes.schemas import TopicTally
 from changewire.codec import Data
 from changewire.codec.wire import bytes_of
 from changewire.framing import Position, Record
