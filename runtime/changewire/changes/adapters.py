@@ -230,12 +230,7 @@ def _change_of(kind: Any) -> tuple[str, Any]:
 
 
 def deleted_row(record_key: bytes, options: "DecodeOptions") -> ChangeRow:
-    """Return the delete that a record without value stands for, of a format that has such deletes.
-
-    Raises:
-        DecodeError: The key does not name a row; the code is ``invalid-record-key``, or that of
-            bytes around the key.
-    """
+    """Return the delete that a record without value means, in a format that has such deletes."""
     delete: Any = adapter(options.format).delete_by_key
     if (framed := framing_issue(record_key, "key", "a record key")) is not None:
         raise DecodeError(options.format, [framed])

@@ -43,18 +43,7 @@ class Reader:
 
 
 def compile_schema(schema: object, *, replace_null_with_default: bool = True) -> Reader | None:
-    """Return the reader of a schema; None for null and the empty object: values stay as they are.
-
-    Args:
-        schema: The parsed JSON of one schema of Kafka Connect.
-        replace_null_with_default: Whether a null becomes the default that its schema has, noted as
-            `default-for-null`. It is the setting ``replace.null.with.default`` of Kafka's
-            JsonConverter, and true there too; false leaves the null of an optional field, which is
-            what a database had. The null of a required field always becomes the default.
-
-    Raises:
-        ConnectSchemaError: It is no schema of Kafka Connect, too deep or too large.
-    """
+    """Return the reader of a schema; None for null and the empty object, which change no value."""
     node = parse_schema(schema)
     return None if node is None else _compile(node, replace_null_with_default)
 
