@@ -12,8 +12,7 @@ from changewire.changes.adapters import Adapter
 from changewire.changes.change_row import ChangeRow, unknown_event
 from changewire.changes.dataworks_rows import INT64, SYSTEM, TableSchema, table_of
 from changewire.changes.decode_options import DecodeOptions
-from changewire.changes.time_zones import on_the_clock, time_zone
-from changewire.changes.values import MismatchError, key_of
+from changewire.changes.values import MismatchError, key_of, on_the_clock, time_zone
 from changewire.codec import DecodeError, Issue
 from changewire_messages import change
 from changewire_messages import dataworks_json as wire
