@@ -29,8 +29,7 @@ WORDS: Final = {
 }
 """The types that are compared: as JSON Schema calls them, and in words. A number is two of them."""
 
-FORMATS: Final = frozenset({"base64", "datetime"})
-"""Types whose values are text."""
+FORMATS: Final = frozenset({"base64", "datetime"})  # types whose values are text
 
 
 @dataclass(frozen=True)
