@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-import tomli
 from examples.broker import broker
 from tests.support.session import INTERPRETED, known_names, settings
 
@@ -52,20 +50,3 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The bootstrap server of one real Kafka broker for the whole run."""
     with broker(tmp_path_factory.mktemp("kafka")) as server:
         yield server
-
-
-@pytest.fixture
-def generator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the entry points of pyproject.toml be found from a working copy too."""
-    text = Path(__file__).parents[1].joinpath("pyproject.toml").read_text(encoding="utf-8")
-    groups = tomli.loads(text)["project"]["entry-points"]
-    folder = tmp_path / "entry_points" / "changewire-0.dist-info"
-    folder.mkdir(parents=True)
-    folder.joinpath("METADATA").write_text("Metadata-Version: 2.1\nName: changewire\nVersion: 0\n")
-    lines = [
-        line
-        for group, points in groups.items()
-        for line in (f"[{group}]", *(f"{name} = {target}" for name, target in points.items()))
-    ]
-    folder.joinpath("entry_points.txt").write_text("\n".join(lines))
-    monkeypatch.syspath_prepend(str(folder.parent))

@@ -1,27 +1,19 @@
-"""The generator of the extra ``codegen``, found by its entry points: nothing here imports it."""
+"""The way to the generator, which needs the extra ``codegen``: nothing else leads there."""
 
 from collections.abc import Callable
-from importlib.metadata import entry_points
+from importlib import import_module
 from typing import Any, Final
 
 from changewire.extras import install
 
-_GROUP: Final = "changewire.generator"
+_MODULES: Final = {"diff": "compat.diff", "project": "project", "row_type": "row_type"}
 
 
 def generator_part(name: str, purpose: str) -> Callable[..., Any]:
-    """Return a function of the generator, by the name of its entry point.
-
-    Raises:
-        ImportError: The extra ``codegen`` is not installed; its text begins with the purpose, and
-            says how to install it.
-    """
-    advice = f"{purpose} the generator: {install('codegen')}"
-    found = list(entry_points(group=_GROUP, name=name))
-    if not found:
-        raise ImportError(advice)
+    """Return a function of the generator."""
     try:
-        part: Callable[..., Any] = found[0].load()
+        module = import_module(f"changewire_codegen.{_MODULES[name]}")
     except ImportError as error:
-        raise ImportError(advice) from error
+        raise ImportError(f"{purpose} the generator: {install('codegen')}") from error
+    part: Callable[..., Any] = getattr(module, name)
     return part

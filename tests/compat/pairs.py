@@ -15,11 +15,11 @@ from tests.generated.msgpack_reference import is_valid_by
 from tests.runtime.codec.oracles import Extended
 
 from changewire_codegen.canonical import canonical_schemas
-from changewire_codegen.compat.families import Compared, compare_families
-from changewire_codegen.compat.judge import Judge
+from changewire_codegen.compat.diff import Compared, compare_families
 from changewire_codegen.compat.rules import Side
 from changewire_codegen.compat.sources import families_of
-from changewire_codegen.compat.witness import Judges
+from changewire_codegen.emit.strategies import strategies
+from changewire_codegen.names import snake
 from changewire_codegen.nodes import Family
 
 PAIRS = Path(__file__).parent
@@ -57,12 +57,18 @@ def sides(item: Compared, side: Side) -> tuple[Family | None, Family | None]:
     return (item.old, item.new) if side == "readers" else (item.new, item.old)
 
 
-def judges(item: Compared) -> Judges:
-    """Return who judges messages by each state."""
-    return {
-        "readers": None if item.old is None else Judge(item.old),
-        "writers": None if item.new is None else Judge(item.new),
-    }
+def strategy(family: Family, file: str) -> Any:
+    """Return the generated Hypothesis strategy of the messages of a schema file."""
+    names: dict[str, Any] = {"__name__": "tests.compat.made"}
+    exec(compile(strategies(family, "changewire_messages"), "<generated>", "exec"), names)  # noqa: S102 - what we generated
+    return names[snake(family.schemas[file]["title"])]()
+
+
+def examples(family: Family, file: str) -> list[Any]:
+    """Return the examples of a schema file, parsed."""
+    found: list[Any] = family.schemas[file]["examples"]
+    is_json = family.encoding == "json"
+    return found if is_json else [msgspec.msgpack.decode(bytes.fromhex(text)) for text in found]
 
 
 def verdict_of(family: Family, file: str) -> Callable[[Any], bool]:

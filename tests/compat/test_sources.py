@@ -12,7 +12,7 @@ import pytest
 from tests.codegen.helpers import CASES, SCHEMAS
 from tests.compat.pairs import state
 
-from changewire_codegen.compat.families import compare_families
+from changewire_codegen.compat.diff import compare_families
 from changewire_codegen.compat.sources import SourceError, families_of
 from changewire_codegen.errors import SchemaError
 from changewire_codegen.load import load
@@ -69,7 +69,7 @@ def test_a_revision_holds_what_was_committed(git: Git) -> None:
     for name in ("git:v1", "v1", "git:HEAD:schemas"):
         (compared,) = compare_families(families_of(name), families_of("schemas"))
         (found,) = compared.found
-        assert (found.rule, found.file) == ("maximum-lowered", "scalars/reading.json")
+        assert (found.rule, found.file) == ("MAXIMUM_NO_LOWER", "scalars/reading.json")
     assert json.loads(path.read_bytes())["properties"]["percent"]["maximum"] == 90
 
 
@@ -127,7 +127,7 @@ def test_a_schema_that_is_nested_without_end_is_refused(tmp_path: Path) -> None:
 
 def test_a_family_may_be_one_document() -> None:
     """A file may hold a family as one document, as packages bring it."""
-    (family,) = families_of(state("role-added", "new"))
+    (family,) = families_of(state("ROLE_NO_ADD", "new"))
     assert (family.format, sorted(family.schemas)) == (
         "sample-json",
         ["batch.json", "message.json"],

@@ -26,7 +26,6 @@ def shown() -> list[str]:
     return block[1:]
 
 
-@pytest.mark.usefixtures("generator")
 def test_the_example_is_what_the_command_writes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

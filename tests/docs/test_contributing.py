@@ -216,7 +216,6 @@ def copy(tmp_path: Path) -> Copy:
     return found
 
 
-@pytest.mark.usefixtures("generator")
 def test_a_message_changes_by_the_steps_of_the_page(
     copy: Copy, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,7 +51,6 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     forget()
 
 
-@pytest.mark.usefixtures("generator")
 def test_the_page_runs(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The format is used as it is shown; with the adapter its messages are changes."""
     use, adapter = blocks("python")

@@ -19,9 +19,8 @@ from changewire.engines.spark.variant import NUMBER_AS_TEXT, ROW_AS_TEXT
 PAGE = Path(__file__).parents[2] / "docs" / "spark.md"
 
 
-def test_the_page_runs(spark: SparkSession, tmp_path: Path, generator: None) -> None:
+def test_the_page_runs(spark: SparkSession, tmp_path: Path) -> None:
     """Each block runs after the one before it, and typed rows hold their values."""
-    del generator
     lines = [message for message in mixed_messages() if message]
     (tmp_path / "in.jsonl").write_bytes(b"\n".join(lines))
     user = {"msg": "write", "key": ["shop", "users", "YWJjZGVmZ2hpamtsbW5vcHFyc3Q=", 1]}

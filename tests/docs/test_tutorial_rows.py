@@ -90,7 +90,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         del sys.modules[name]
 
 
-@pytest.mark.usefixtures("generator", "spark")
+@pytest.mark.usefixtures("spark")
 def test_who_follows_the_page_has_typed_rows(folder: Path) -> None:
     """Draft, package and rows come out as the page says, in Python and in Spark."""
     names: dict[str, Any] = {}

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.plugins.installing import PACKAGE, forget, install
@@ -61,7 +60,6 @@ def test_what_cannot_be_used_is_named(cli: Cli, installed: Path, topic: Path) ->
     assert cli("decode", "-f", FORMAT, topic).exit_code == 1
 
 
-@pytest.mark.usefixtures("generator")
 def test_a_package_is_made_and_checked(cli: Cli, tmp_path: Path) -> None:
     """The command writes a project, and names what in it is not as the schemas say."""
     schemas, out = write(tmp_path / "schemas"), tmp_path / "out"
@@ -79,7 +77,6 @@ def test_a_package_is_made_and_checked(cli: Cli, tmp_path: Path) -> None:
     assert "2 files are not as the schemas say; to update them: changewire " in ended.stderr
 
 
-@pytest.mark.usefixtures("generator")
 @pytest.mark.parametrize(
     ("names", "reason"),
     [
@@ -112,11 +109,7 @@ def test_generate_names_the_extra_that_it_needs(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the generator the error says what to install."""
-
-    def none(**_wanted: str) -> list[Any]:
-        return []
-
-    monkeypatch.setattr(import_module("changewire.generator"), "entry_points", none)
+    monkeypatch.setitem(sys.modules, "changewire_codegen.project", None)
     ended = cli("generate", "--schemas", tmp_path, "--package", "a", "--out", tmp_path / "out")
     assert ended.exit_code == 2
     assert 'pip install "./changewire[codegen]"' in ended.stderr

@@ -70,7 +70,6 @@ def test_only_models_of_schemas_are_read(kind: Any) -> None:
         cw.row({}, kind)
 
 
-@pytest.mark.usefixtures("generator")
 def test_types_of_rows_are_those_that_the_schema_gives(made: Path) -> None:
     """The StructType of the package is the one that Spark gets from the schema, without it."""
     types = import_module(f"{PACKAGE}.rows.rows")

@@ -68,7 +68,7 @@ def test_explaining_needs_messages_and_changes_only() -> None:
 
 
 def test_inferring_needs_messages_and_changes_only() -> None:
-    """A draft is made of records and changes; the generator is asked, as by all, by entry point."""
+    """A draft is made of records and changes; of the generator no more is known than the way."""
     allowed = {"infer", "framing", "codec", "changes", "generator"}
     for path in (root_of("changewire") / "infer").rglob("*.py"):
         assert rooms_used(path) <= allowed, path
@@ -108,6 +108,13 @@ def test_packages_do_not_know_each_other(package: str, strangers: set[str]) -> N
     """The runtime uses generated code; generated code and generator use nothing of ours."""
     for path in root_of(package).rglob("*.py"):
         assert not strangers & {name.partition(".")[0] for name in imports(path)}, path
+
+
+def test_one_module_leads_to_the_generator() -> None:
+    """The rest of the runtime does not name it, and works without the extra that it needs."""
+    texts = {path: path.read_text(encoding="utf-8") for path in root_of("changewire").rglob("*.py")}
+    users = {path.name for path, text in texts.items() if "changewire_codegen" in text}
+    assert users == {"generator.py"}
 
 
 def test_codec_knows_no_vendor() -> None:

@@ -3,140 +3,86 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeAlias
+from math import inf
+from typing import Any, Final
 
-from msgspec import UNSET
+from jsonschema import Draft202012Validator
 
-from changewire_codegen.compat.implied import is_lenient
-from changewire_codegen.compat.places import At, Node, Step, Trace
+from changewire_codegen.compat.places import At, Node
 from changewire_codegen.compat.rules import GRAVITY, RULES, SIDES, Side, Verdict
 from changewire_codegen.nodes import Family
 
-MISSING: Final = UNSET
-"""Stands for a value that is not there."""
-
-_TEXTS: Final = ("$schema", "$id", "$comment", "description", "examples")
-
-_NAMES: Final = {
-    "title": "title-changed",
-    "$ref": "reference-changed",
-    "x-repeated": "repeated-changed",
+_ANNOTATIONS: Final = {
+    keyword: rule
+    for rule in ("SCHEMA_SAME_TEXT", "SCHEMA_SAME_TITLE", "PROPERTY_SAME_REPEATED")
+    for keyword in RULES[rule].keywords
 }
 
 
 @dataclass(frozen=True)
-class Loss:
-    """Values that one side's schemas allow and the other side's refuse.
-
-    Attributes:
-        condition: What they have in common, as a condition of the dialect; None if it is not
-            known.
-        values: Some that may be lost, to search for a message that shows it.
-        step: From the value at the place of the difference to the one that is lost, if that is in
-            it.
-    """
-
-    condition: Node | None = None
-    values: tuple[Any, ...] = ()
-    step: Step | None = None
-
-
-Losses: TypeAlias = Mapping[Side, Loss]
-
-NO_LOSS: Final[Losses] = {}
-
-
-@dataclass(frozen=True)
 class Pair:
-    """Two nodes that describe the same value, and the way to it on both sides.
-
-    Attributes:
-        sides: Which sides are asked: where one type stands in for another, only one question has
-            a meaning.
-        texts: Whether what is said to people is compared: not of what are two kinds of messages.
-    """
+    """Two nodes for the same value; ``texts`` for people are compared but for two kinds of it."""
 
     old: At
     new: At
-    old_trace: Trace = ()
-    new_trace: Trace = ()
-    sides: tuple[Side, ...] = SIDES
     texts: bool = True
 
-    def trace(self, side: Side) -> Trace:
-        """Return the way to the value in the schemas by which that side's messages are written."""
-        trace, at = (self.old_trace, self.old) if side == "readers" else (self.new_trace, self.new)
-        return (*trace, (at, None))
+    def value(self, *steps: str | int) -> Pair:
+        """Return the pair for a value in this one's."""
+        return replace(self, old=self.old.value(*steps), new=self.new.value(*steps))
 
-    def to(self, old: At, new: At, step: Step | None) -> Pair:
-        """Return the pair for a value in this one's, or for the same value."""
-        return replace(
-            self,
-            old=old,
-            new=new,
-            old_trace=(*self.old_trace, (self.old, step)),
-            new_trace=(*self.new_trace, (self.new, step)),
-        )
+    def place(self, keyword: str) -> tuple[At, str]:
+        """Return where a keyword stands in the new schemas, or stood in the old ones."""
+        at = next((at for at in (self.new, self.old) if keyword in at.node), None)
+        return (at, f"/{keyword}") if at else (self.new, "")
 
 
 @dataclass(frozen=True)
 class SchemaDifference:
-    """One difference.
+    """One difference: the rule that judges it, the place, what happened, and verdicts.
 
-    Attributes:
-        rule: Name of the rule that judges it.
-        file: Schema file, with its folder.
-        pointer: JSON Pointer in that file.
-        gone: Whether the place is one of the old schemas.
-        old: What was, in words.
-        new: What is, in words.
-        verdicts: For readers and for writers.
-        files: Old and new schema file of the message in which it was found.
-        lost: For each side that loses messages the way to the value, and what is known of it.
+    ``gone`` places are in the old schemas. It was found in messages of these files, old and new;
+    ``path`` has patterns for the JSON Pointer to the value.
     """
 
     rule: str
     file: str
     pointer: str
     gone: bool
-    old: str
-    new: str
+    text: str
     verdicts: Mapping[Side, Verdict]
     files: tuple[str, str]
-    lost: Mapping[Side, tuple[Trace, Loss]] = field(default_factory=dict)
+    path: tuple[str, ...]
 
     @property
-    def text(self) -> str:
-        """What has happened, in words."""
-        return RULES[self.rule].text.format(old=self.old, new=self.new)
+    def gravity(self) -> int:
+        """How bad the verdicts are together."""
+        return sum(map(GRAVITY.index, self.verdicts.values()))
+
+    @property
+    def lost(self) -> list[Side]:
+        """Which sides lose messages."""
+        return [side for side in SIDES if self.verdicts[side] != "compatible"]
 
 
 @dataclass
 class Comparison:
-    """What has been found so far.
+    """What has been compared and found; ``files`` are those of the message in question."""
 
-    Attributes:
-        compare: Compares a pair of nodes within this comparison.
-        old: The old family; None if it is new as a whole.
-        files: Old and new schema file of the message that is being compared.
-        compared: Pairs that have been compared, and how; a definition may hold itself.
-        visited: Places of old and new nodes that have been compared in full.
-        found: By rule, place and words, in the order of finding.
-    """
-
-    compare: Callable[[Comparison, Pair], None]
-    old: Family | None = None
-    files: tuple[str, str] = ("", "")
-    compared: set[object] = field(default_factory=set)
-    visited: set[object] = field(default_factory=set)
+    old: Family | None
+    files: tuple[str, str]
+    compared: dict[object, set[object]] = field(default_factory=dict)
     found: dict[object, SchemaDifference] = field(default_factory=dict)
 
-    def visit(self, pair: Pair) -> None:
-        """Remember nodes that are compared in full: their files need not be compared again."""
-        if pair.sides == SIDES and pair.texts:
-            self.visited.add((pair.old.place, pair.new.place))
+    def is_new(self, pair: Pair) -> bool:
+        """Remember a pair, and return whether it has not been compared: they may be recursive."""
+        done = self.compared.setdefault((pair.old.place, pair.new.place), set())
+        key = (pair.texts, repr(pair.old.lenient), repr(pair.new.lenient))
+        is_new = key not in done
+        done.add(key)
+        return is_new
 
     def add(
         self,
@@ -144,89 +90,61 @@ class Comparison:
         pair: Pair,
         place: tuple[At, str],
         words: tuple[object, object] = ("", ""),
-        losses: Losses = NO_LOSS,
+        lost: Node | None = None,
     ) -> None:
-        """Note a difference.
+        """Note a difference at a node and steps below it; of one found twice the worst verdicts.
 
-        Args:
-            rule: Its name in `RULES`.
-            pair: The nodes that differ.
-            place: The node to show, and the steps below it.
-            words: What was and what is.
-            losses: What each side loses, as far as it is known.
+        All values that a side loses satisfy ``lost``, as far as a condition says it.
         """
-        verdicts: dict[Side, Verdict] = {
-            side: _verdict(rule, side, pair, losses.get(side, Loss())) for side in SIDES
-        }
-        if pair.sides != SIDES and set(verdicts.values()) == {"compatible"}:
-            return
-        at, below = place
-        lost: dict[Side, tuple[Trace, Loss]] = {
-            side: (pair.trace(side), losses.get(side, Loss()))
-            for side in SIDES
-            if verdicts[side] != "compatible"
-        }
-        file, pointer = at.place
-        gone, (old, new) = at.family is self.old, map(_words, words)
-        self._keep(
-            SchemaDifference(
-                rule, file, pointer + below, gone, old, new, verdicts, self.files, lost
-            )
-        )
-
-    def _keep(self, found: SchemaDifference) -> None:
-        """Keep a difference; of one that was found on several ways what is worst on any."""
-        key = (found.rule, found.file, found.pointer, found.old, found.new)
-        before = self.found.get(key)
-        if before is None or _gravity(found) > _gravity(before):
+        verdicts: dict[Side, Verdict] = {s: _verdict(rule, s, pair, lost) for s in SIDES}
+        at, (file, pointer) = place[0], place[0].place
+        old, new = (w if isinstance(w, str) else json.dumps(w, ensure_ascii=False) for w in words)
+        text = RULES[rule].text.format(old=old, new=new)
+        key = (rule, file, pointer + place[1], at.family is self.old, text)
+        found = SchemaDifference(*key, verdicts, self.files, pair.old.path)
+        if found.gravity >= self.found.get(key, found).gravity:
             self.found[key] = found
 
 
-def _gravity(found: SchemaDifference) -> int:
-    return sum(GRAVITY[verdict] for verdict in found.verdicts.values())
-
-
-def _verdict(rule: str, side: Side, pair: Pair, loss: Loss) -> Verdict:
-    verdict = RULES[rule].verdict(side) if side in pair.sides else "compatible"
-    if verdict == "breaking" and is_lenient(loss.condition, pair.trace(side)):
+def _verdict(rule: str, side: Side, pair: Pair, lost: Node | None) -> Verdict:
+    verdict: Verdict = getattr(RULES[rule], side)
+    counted = (pair.old if side == "readers" else pair.new).lenient
+    if verdict == "breaking" and any(_implies(lost, condition) for condition in counted):
         return "leniency gone"
     return verdict
 
 
-def _words(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def _implies(condition: Node | None, other: Node) -> bool:
+    """Return, if need be too cautiously, whether what satisfies a condition satisfies another."""
+    if condition is None or not other:
+        return not other
+    if "enum" in condition:
+        judge: Any = Draft202012Validator(other)
+        return all(judge.is_valid(value) for value in condition["enum"])
+    return all(
+        (keyword == "minimum" and condition.get(keyword, -inf) >= wanted)
+        or (keyword == "maximum" and condition.get(keyword, inf) <= wanted)
+        or condition.get(keyword) == wanted
+        for keyword, wanted in other.items()
+    )
+
+
+def change(old: object, new: object) -> str:
+    """Return the end of a rule's name for what came, went or has changed."""
+    return "NO_ADD" if not old else "SAME_VALUE" if new else "NO_DELETE"
 
 
 def compare_annotations(found: Comparison, pair: Pair) -> None:
     """Compare the keywords of two nodes that refuse no message."""
-    if pair.sides != SIDES or not pair.texts:
+    if not pair.texts:
         return
-    for keyword in _TEXTS:
-        if pair.old.node.get(keyword) != pair.new.node.get(keyword):
-            found.add("text-changed", pair, _place(pair, keyword))
-    for keyword, rule in _NAMES.items():
-        old, new = (at.node.get(keyword) for at in (pair.old, pair.new))
-        if old != new and (keyword == "x-repeated" or (old and new)):
-            found.add(rule, pair, _place(pair, keyword), (old, new))
-    _compare_leniencies(found, pair)
-
-
-def _compare_leniencies(found: Comparison, pair: Pair) -> None:
-    old, new = (_leniencies(at) for at in (pair.old, pair.new))
-    for name in sorted(old | new):
-        place = _place(pair, "x-leniency")
-        if name not in new:
-            found.add("leniency-removed", pair, place, (name, ""))
-        elif name not in old:
-            found.add("leniency-added", pair, place, ("", name))
-        elif old[name] != new[name]:
-            found.add("leniency-changed", pair, place, (name, name))
-
-
-def _leniencies(at: At) -> dict[str, Any]:
-    return dict(at.node.get("x-leniency", {}))
-
-
-def _place(pair: Pair, keyword: str) -> tuple[At, str]:
-    """Return the place of a keyword in the new schemas, or where it was in the old ones."""
-    return (pair.new if keyword in pair.new.node else pair.old), f"/{keyword}"
+    old, new = pair.old.node, pair.new.node
+    for keyword, rule in _ANNOTATIONS.items():
+        words = (old.get(keyword), new.get(keyword))
+        if words[0] != words[1]:
+            found.add(rule, pair, pair.place(keyword), words)
+    before, now = (node.get("x-leniency", {}) for node in (old, new))
+    for name in sorted({*before, *now}):
+        if before.get(name) != now.get(name):
+            rule = f"LENIENCY_{change(name in before, name in now)}"
+            found.add(rule, pair, pair.place("x-leniency"), (name, name))

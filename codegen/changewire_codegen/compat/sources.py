@@ -8,8 +8,8 @@ import subprocess
 import tarfile
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
-from pathlib import Path, PurePosixPath
-from typing import Any, Final, NoReturn
+from pathlib import Path
+from typing import Any, Final
 
 from changewire_codegen.canonical import SOURCE_FILE
 from changewire_codegen.errors import SchemaError
@@ -17,44 +17,25 @@ from changewire_codegen.load import FAMILY_FILE, family_of, load, load_family, p
 from changewire_codegen.nodes import Family
 
 INSTALLED: Final = "installed"
-"""Stands for the schemas from which the installed package was generated."""
-
+PACKAGE: Final = "changewire_messages"
 OWN_FOLDER: Final = "schemas"
-"""Folder of the schemas in a checkout, where a revision names no other."""
 
 _GIT: Final = "git:"
-_PACKAGE: Final = "changewire_messages"
 _MOST_BYTES: Final = 64 * 1024 * 1024
 _SINGLE: Final = "schema"
 
+_NOWHERE: Final = (
+    "no such folder or file, and no revision with schemas of a checkout around this folder; "
+    f"{INSTALLED!r} stands for the installed package"
+)
+
 
 class SourceError(ValueError):
-    """There are no schemas where they were said to be.
-
-    Attributes:
-        source: What was named.
-        reason: What is there instead, and what may be named.
-    """
-
-    def __init__(self, source: str, reason: str) -> None:
-        """Name the source and the reason."""
-        super().__init__(source, reason)
-        self.source = source
-        self.reason = reason
-
-    def __str__(self) -> str:
-        """Return ``source: reason``."""
-        return f"{self.source}: {self.reason}"
+    """There are no schemas where they were said to be."""
 
 
 def families_of(source: str) -> list[Family]:
-    """Return the families of a state of schemas.
-
-    Args:
-        source: ``installed``; a folder of families, or of one; a file with one schema, or with a
-            family as one document; or a revision of the git repository around the current folder,
-            as ``git:REVISION`` or without the prefix where there is no such file, with
-            ``:FOLDER`` behind it where the schemas are not in ``schemas``.
+    """Return the families of a state of schemas: of the package, files, or a git revision.
 
     Raises:
         SourceError: There are no schemas.
@@ -66,7 +47,7 @@ def families_of(source: str) -> list[Family]:
     except SchemaError as error:
         raise SchemaError(f"{source}: {error.file}", error.pointer, error.reason) from error
     except RecursionError:
-        raise SourceError(source, "its schemas are nested too deeply") from None
+        raise SourceError(f"{source}: its schemas are nested too deeply") from None
 
 
 def _families(source: str) -> Iterator[Family]:
@@ -84,7 +65,7 @@ def _families(source: str) -> Iterator[Family]:
 
 
 def _installed() -> Iterator[Family]:
-    for folder in sorted(files(_PACKAGE).iterdir(), key=lambda item: item.name):
+    for folder in sorted(files(PACKAGE).iterdir(), key=lambda item: item.name):
         document = folder / SOURCE_FILE
         if document.is_file():
             yield _of_document(folder.name, json.loads(document.read_bytes()))
@@ -98,43 +79,39 @@ def _of_document(name: str, document: Mapping[str, Any]) -> Family:
 def _of_file(source: str, path: Path) -> Family:
     """Return a family of one schema, or the one that a document holds."""
     if path.stat().st_size > _MOST_BYTES:
-        raise SourceError(source, f"a schema file of more than {_MOST_BYTES:,} bytes")
-    text = path.read_bytes()
+        raise SourceError(f"{source}: a schema file of more than {_MOST_BYTES:,} bytes")
     try:
-        document = parsed(text)
+        document = parsed(path.read_bytes())
     except ValueError as error:
-        raise SourceError(source, f"not JSON: {error}") from error
+        raise SourceError(f"{source}: not JSON: {error}") from error
     if isinstance(document, dict) and FAMILY_FILE in document:
         return _of_document(_SINGLE, document)
     meta = {"title": "A schema", "description": "One schema.", "encoding": "json"}
-    texts = {FAMILY_FILE: json.dumps(meta).encode(), f"{_SINGLE}.json": text}
+    texts = {FAMILY_FILE: json.dumps(meta).encode(), f"{_SINGLE}.json": path.read_bytes()}
     return family_of(_SINGLE, texts)
 
 
-def _of_revision(source: str, revision: str) -> Iterator[Family]:
-    """Yield the families of a revision: its folder as git archives it, read in memory."""
+def _of_revision(source: str, revision: str) -> list[Family]:
+    """Return the families of a revision: its folder as git archives it."""
     name, _, folder = revision.partition(":")
     if not name or name.startswith("-"):
-        _no_source(source)
+        raise SourceError(f"{source}: {_NOWHERE}")
     top = _git(source, "rev-parse", "--show-toplevel").decode().rstrip("\n")
-    commit = _git(source, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", top=top)
-    tree = f"{commit.decode().strip()}:{folder or OWN_FOLDER}"
+    tree = f"{name}^{{commit}}:{folder or OWN_FOLDER}"
+    archived = io.BytesIO(_git(source, "archive", "--format=tar", tree, top=top))
     found: dict[str, dict[str, bytes]] = {}
-    with tarfile.open(
-        fileobj=io.BytesIO(_git(source, "archive", "--format=tar", tree, top=top))
-    ) as archive:
+    with tarfile.open(fileobj=archived) as archive:
         for member in archive:
-            path = PurePosixPath(member.name)
-            if member.isfile() and len(path.parts) == 2 and path.suffix == ".json":  # noqa: PLR2004 - folder and file
-                content = archive.extractfile(member)
-                found.setdefault(path.parent.name, {})[path.name] = (
-                    content.read() if content else b""
-                )
-    families = {name: texts for name, texts in sorted(found.items()) if FAMILY_FILE in texts}
+            family, _, file = member.name.partition("/")
+            content = archive.extractfile(member) if member.isfile() else None
+            if content and file.endswith(".json") and "/" not in file:
+                found.setdefault(family, {})[file] = content.read()
+    families = [family_of(*item) for item in sorted(found.items()) if FAMILY_FILE in item[1]]
     if not families:
-        raise SourceError(source, f"no family in {folder or OWN_FOLDER}: expected */{FAMILY_FILE}")
-    for family, texts in families.items():
-        yield family_of(family, texts)
+        raise SourceError(
+            f"{source}: no family in {folder or OWN_FOLDER}: expected */{FAMILY_FILE}"
+        )
+    return families
 
 
 def _git(source: str, *arguments: str, top: str = ".") -> bytes:
@@ -142,12 +119,7 @@ def _git(source: str, *arguments: str, top: str = ".") -> bytes:
     try:
         ended = subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - no shell
     except FileNotFoundError:
-        raise SourceError(source, "no such file, and git is not installed") from None
+        raise SourceError(f"{source}: no such file, and git is not installed") from None
     if ended.returncode:
-        _no_source(source)
+        raise SourceError(f"{source}: {_NOWHERE}")
     return ended.stdout
-
-
-def _no_source(source: str) -> NoReturn:
-    reason = "no such folder or file, and no revision with schemas of a checkout around this folder"
-    raise SourceError(source, f"{reason}; {INSTALLED!r} stands for the installed package")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from changewire.changes.change_row import ChangeRow
 from changewire.changes.connect import Difference
-from changewire.changes.plugins import checked, event_of
 from changewire.changes.values import Declared, EmbeddedSchema
 from changewire.codec import DecodeError, FormatError, Issue, codec
 from changewire.codec.border import RESOURCE_ERRORS, internal_error
@@ -19,6 +18,72 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
     from changewire.changes.decode_options import DecodeOptions
+import msgspec
+
+from changewire.changes.change_row import row_of, unknown_event
+from changewire.codec import encoding_of, json_form
+from changewire.codec.issues import type_word
+from changewire.codec.wire import REFUSALS
+from changewire_messages.change.validators import errors
+
+FAILED: Final = "adapter-failed"
+"""Code of an issue."""
+
+
+def event_of(format: str, system: str) -> Callable[..., ChangeRow]:
+    """Return a function that makes a control event of a message of a format without adapter."""
+
+    def event_row(message: Any, *_ignored: object) -> ChangeRow:
+        try:
+            event = unknown_event(message, system)
+            if encoding_of(format) == "msgpack":
+                reader = codec(format)
+                event.attributes["message"] = json_form(reader.parsed(reader.encode(message)))
+        except REFUSALS as error:
+            expected = "a message that a control event can hold"
+            raise DecodeError(format, [_failed(expected)]) from error
+        return event
+
+    return event_row
+
+
+def checked(format: str, function: Callable[..., Any]) -> Callable[..., ChangeRow]:
+    """Return a function of another package's adapter, whose result is checked.
+
+    The message is refused if the result is no change, or the function raises anything but
+    `DecodeError`. The issue has only the name of the exception: its text may hold values.
+    """
+
+    def checked_row(*arguments: Any) -> ChangeRow:
+        try:
+            change = function(*arguments)
+        except DecodeError:
+            raise
+        except Exception as error:
+            raised = f"a change from the adapter, which raised {type(error).__name__}"
+            raise DecodeError(format, [_failed(raised)]) from error
+        issue = _fault(change)
+        if issue is not None:
+            raise DecodeError(format, [issue])
+        return row_of(change)
+
+    return checked_row
+
+
+def _fault(change: object) -> Issue | None:
+    """Return why tables cannot hold the result of an adapter; None if it is a valid change."""
+    if type(change) is not Change:
+        return _failed("a change from the adapter", type_word(change))
+    try:
+        found = errors(msgspec.json.decode(msgspec.json.encode(change)), "Change")
+    except REFUSALS:
+        return _failed("a change that JSON can hold")
+    return _failed(f"a change, with {found[0][2]} at {found[0][0]}") if found else None
+
+
+def _failed(expected: str, actual_type: str = "") -> Issue:
+    return Issue("", FAILED, "adapter", expected, actual_type=actual_type)
+
 
 GROUP: Final = "changewire.adapters"
 """Entry point group of adapters; the name is that of the format."""
@@ -39,14 +104,7 @@ _NO_ADAPTER: Final = "the format has no adapter"
 
 
 class Dialect(NamedTuple):
-    """What the schemas in messages say; all but `of` take one parsed, and raise ValueError.
-
-    Attributes:
-        of: Returns the schema of a message, or None.
-        columns: Returns the types of a row's columns by JSON Pointer.
-        differences: Returns how the rows of two schemas differ.
-        row_type: Returns the column type of a row, for key columns and column families.
-    """
+    """What the schemas in messages say; all but `of` take one parsed, and raise ValueError."""
 
     of: Callable[[Any], EmbeddedSchema | None]
     columns: Callable[[Any], dict[str, str]]
@@ -93,13 +151,7 @@ class Adapter(NamedTuple):
 
 @cache
 def adapter(format: str) -> Adapter:
-    """Return the adapter of a format; its module is imported with the first call.
-
-    Without one, a message becomes a control event that holds it.
-
-    Raises:
-        FormatError: The adapter of another package cannot be loaded, or two packages have one.
-    """
+    """Return the adapter of a format; its module is imported with the first call."""
     if format in BUILT_IN:
         module, _, name = BUILT_IN[format].partition(":")
         found: Adapter = getattr(import_module(module), name)
@@ -112,11 +164,7 @@ def adapter(format: str) -> Adapter:
 
 
 def has_adapter(format: str) -> bool:
-    """Return whether a format has an adapter.
-
-    Raises:
-        FormatError: Two packages have one.
-    """
+    """Return whether a format has an adapter."""
     return format in BUILT_IN or _entry_point(format) is not None
 
 
@@ -147,11 +195,7 @@ def _loaded(format: str, point: "EntryPoint") -> Adapter:
 
 @cache
 def format_of_model(kind: Any) -> str:
-    """Return the format that a model of a message belongs to.
-
-    Raises:
-        TypeError: It is no model of a message.
-    """
+    """Return the format that a model of a message belongs to."""
     package, _, module = kind.__module__.rpartition(".")
     name = format_of(package) if module == "models" else None
     if name is None or kind not in codec(name).models:
@@ -186,12 +230,7 @@ def _change_of(kind: Any) -> tuple[str, Any]:
 
 
 def deleted_row(record_key: bytes, options: "DecodeOptions") -> ChangeRow:
-    """Return the delete that a record without value stands for, of a format that has such deletes.
-
-    Raises:
-        DecodeError: The key does not name a row; the code is ``invalid-record-key``, or that of
-            bytes around the key.
-    """
+    """Return the delete that a record without value means, in a format that has such deletes."""
     delete: Any = adapter(options.format).delete_by_key
     if (framed := framing_issue(record_key, "key", "a record key")) is not None:
         raise DecodeError(options.format, [framed])
@@ -210,9 +249,6 @@ def _invalid_key(issue: Issue) -> Issue:
 
 
 def empty_message(format: str, *, null_value: bool) -> ChangeRow:
-    """Return the control event of a message that holds nothing.
-
-    With `null_value` it is a Kafka record without value, otherwise a batch without elements.
-    """
+    """Return the control event of a message that holds nothing."""
     source = Source(system=adapter(format).system, database=None, schema=None, table=None)
     return ChangeRow(op="empty", source=source, attributes={"null_value": null_value})

@@ -40,21 +40,14 @@ def aerospike_changes(
     """Return the change that a message is; the option ``image`` says what the bins of a write are.
 
     A float bin that is not a number or infinite keeps its text: JSON has no number for it.
-
-    Raises:
-        DecodeError: Two bins of a record have the same name, or its digest is refused.
     """
     if type(message) not in _KNOWN:
         return unknown_event(message, SYSTEM)
     key, gen, exp, lut = message.key, message.gen, message.exp, message.lut
     attributes: dict[str, Any] = {"set": key.set, "user_key": key.user_key}
     # What a message lacks is absent; what it holds as null is null.
-    if gen is not UNSET:
-        attributes["gen"] = gen
-    if exp is not UNSET:
-        attributes["exp"] = exp
-    if lut is not UNSET:
-        attributes["lut"] = lut
+    given = {"gen": gen, "exp": exp, "lut": lut}
+    attributes |= {name: value for name, value in given.items() if value is not UNSET}
     if isinstance(message, wire.Write):
         after = _columns(message, attributes)
         # A write without bins says that the record changed, and nothing about its columns.
@@ -72,11 +65,7 @@ def aerospike_changes(
 
 
 def aerospike_delete(record_key: bytes, options: DecodeOptions) -> ChangeRow:
-    """Return the delete that a record without value is; of the record only the key is known.
-
-    Raises:
-        DecodeError: It is no key of one record.
-    """
+    """Return the delete that a record without value is; of the record only the key is known."""
     key = codec(options.format).decode_key(record_key)
     if isinstance(key, list):
         raise DecodeError(options.format, [Issue("", "batch", "key", "the key of one record", key)])
@@ -87,10 +76,7 @@ def aerospike_delete(record_key: bytes, options: DecodeOptions) -> ChangeRow:
 def record_change(
     key: Any, gen: int | None, lut: Any, after: dict[str, Any] | None, attributes: dict[str, Any]
 ) -> ChangeRow:
-    """Return the change of one record, from what messages of every encoding hold.
-
-    `lut` is 0, None or UNSET if the server did not ship it; `after` is None if it was deleted.
-    """
+    """Return the change of one record, from what messages of every encoding hold."""
     return ChangeRow(
         op="delete" if after is None else "upsert",
         source=_source(key.namespace, key.set),

@@ -55,11 +55,7 @@ def digest(set: str | None, user_key: float | str | bytes) -> bytes:
 
 
 def ripemd160(data: bytes) -> bytes:
-    """Return the RIPEMD-160 hash of bytes.
-
-    Raises:
-        ImportError: pycryptodome is not installed.
-    """
+    """Return the RIPEMD-160 hash of bytes."""
     # hashlib has RIPEMD-160 only where the OpenSSL below it was built with it.
     try:
         from Crypto.Hash import RIPEMD160
@@ -77,16 +73,6 @@ def check_digest(
     Where that is only counted, the change gets the leniency ``digest-mismatch``. A record without
     user key is not checked, and neither is a delete without set: the server ships no set with some
     deletes.
-
-    Args:
-        change: The change of a message.
-        message: The message.
-        path_to_key: Names of the fields that lead from the message to the key of its record.
-        digests: What becomes of a record whose digest differs.
-
-    Raises:
-        DecodeError: The digest is another one, and is to be refused.
-        ImportError: pycryptodome is not installed.
     """
     found = change.attributes
     set_name, user_key = found["set"], found["user_key"]

@@ -28,12 +28,7 @@ _KNOWN = frozenset({wire.Write, wire.Delete, wire.LegacyDelete})
 def aerospike_msgpack_changes(
     message: wire.Message, _record_key: bytes | None, options: DecodeOptions
 ) -> ChangeRow:
-    """Return the change that a message is, as `aerospike_changes` does.
-
-    Raises:
-        DecodeError: Two bins of a record have the same name, one is nested too deep, or its digest
-            is refused.
-    """
+    """Return the change that a message is, as `aerospike_changes` does."""
     if type(message) not in _KNOWN:
         return unknown_event(message, SYSTEM)
     try:

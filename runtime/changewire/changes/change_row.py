@@ -19,9 +19,6 @@ class ChangeRow(Struct, frozen=True, gc=False, kw_only=True):
 
     Engines put it into columns as it is. To make a datetime of a time, and a column of datetimes,
     takes as long as all else of a change together.
-
-    Attributes:
-        event_time: Microseconds since the Unix epoch. The others are those of `Change`.
     """
 
     op: Any
@@ -38,11 +35,7 @@ class ChangeRow(Struct, frozen=True, gc=False, kw_only=True):
     extra: ClassVar[UnsetType] = UNSET
 
     def change(self) -> Change:
-        """Return the change; its rows are no longer those of the message.
-
-        Raises:
-            OverflowError: The year of its time is before 1 or after 9999.
-        """
+        """Return the change; its rows are no longer those of the message."""
         time = self.event_time
         return Change(
             op=self.op,
@@ -78,10 +71,7 @@ def row_of(change: Change) -> ChangeRow:
 
 
 def unknown_event(message: msgspec.Struct, system: str) -> ChangeRow:
-    """Return the event of a message whose variant no adapter knows: all that it holds is kept.
-
-    A variant is read as soon as its schema is there; what it means for a table, its adapter says.
-    """
+    """Return the event of a message whose variant no adapter knows: all that it holds is kept."""
     held = msgspec.to_builtins(message, builtin_types=(bytes, datetime, Decimal), enc_hook=_held)
     source = Source(system=system, database=None, schema=None, table=None)
     return ChangeRow(op="other", source=source, attributes={"message": held})

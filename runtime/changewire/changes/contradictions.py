@@ -1,16 +1,65 @@
 """Contradictions within a message, which no schema of its format finds."""
 
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from typing import Any, Final
+from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, Final, get_args, get_type_hints
+
+from msgspec import Struct, structs
 from msgspec.structs import replace
 
-from changewire.changes.adapters import change_row
-from changewire.changes.closed import undeclared_in
+from changewire.changes.adapters import adapter, change_row, format_of_model
 from changewire.changes.decode_options import AUTO, DecodeOptions
 from changewire.codec import CodecError, DecodeError, Issue, codec
+from changewire.codec.family import OPEN_TAG
 from changewire.codec.wire import REFUSALS
+from changewire_messages.support import pointer_token
+
+UNDECLARED: Final = "undeclared-column"
+"""Code of a column, or of a part of a key, that the message does not declare."""
+
+_EXPECTED: Final = "a column that the schema in the message declares"
+
+
+def undeclared_in(models: Iterable[tuple[str, Any]]) -> Iterator[Issue]:
+    """Yield what models name and nothing declares, each model with its JSON Pointer in a batch."""
+    for at, model in models:
+        found = [*_open_tags(model)]
+        kind: Any = type(model)
+        undeclared = adapter(format_of_model(kind)).undeclared
+        if undeclared is not None and not found:  # an unknown operation may hold anything
+            found += undeclared(model)
+        yield from (structs.replace(issue, pointer=at + issue.pointer) for issue in found)
+
+
+def undeclared_columns(
+    names: Iterable[Any], declared: Collection[Any], pointer: str, *, is_list: bool = False
+) -> Iterator[Issue]:
+    """Yield an issue for each name that is not declared; names are below a JSON Pointer."""
+    for number, name in enumerate(names):
+        if name not in declared:
+            step = str(number) if is_list else pointer_token(name)
+            yield Issue(f"{pointer}/{step}", UNDECLARED, "/schema", _EXPECTED, name)
+
+
+def _open_tags(model: Struct) -> Iterator[Issue]:
+    """Yield an issue for the tag of a model that is for all tags without one of their own."""
+    for field in structs.fields(model):
+        part = getattr(model, field.name)
+        if isinstance(part, Struct) and part.__struct_config__.tag == OPEN_TAG:
+            tag = str(part.__struct_config__.tag_field)
+            expected = f"one of {', '.join(_tags(type(model), field.name))}"
+            pointer = f"/{field.encode_name}/{tag}"
+            yield Issue(pointer, "wrong-value", "enum", expected, str(getattr(part, tag)))
+
+
+def _tags(kind: type[Struct], attribute: str) -> list[str]:
+    """Return the tags of all models that a field can hold but the open one."""
+    arms = get_args(get_type_hints(kind)[attribute])
+    tags = [arm.__struct_config__.tag for arm in arms if issubclass(arm, Struct)]
+    return [str(tag) for tag in tags if tag not in {None, OPEN_TAG}]
+
 
 _UNKNOWN: Final = "unknown-property"
 DEFAULTS: Final = DecodeOptions(AUTO)
@@ -44,20 +93,12 @@ def issues_of(data: object, format: str, options: DecodeOptions, *, closed: bool
 
 
 def options_of(format: str, keys: Sequence[str] | None) -> DecodeOptions:
-    """Return the options of messages whose rows have these keys.
-
-    Raises:
-        ValueError: `keys` does not fit the format.
-    """
+    """Return the options of messages whose rows have these keys."""
     return DEFAULTS if keys is None else DecodeOptions(format, keys=keys)
 
 
 def contradictions(data: object, format: str, options: DecodeOptions = DEFAULTS) -> list[Issue]:
-    """Return how a message, which decodes, contradicts itself; nothing if it does not.
-
-    It is all for which `changes` refuses it: values of other types than the message declares for
-    them, an invalid schema in it, two columns of one name.
-    """
+    """Return how a message, which decodes, contradicts itself; nothing if it does not."""
     return _found(data, format, options, closed=False)
 
 
@@ -73,13 +114,7 @@ def _found(data: object, format: str, options: DecodeOptions, *, closed: bool) -
 def contradictions_of(
     models: Sequence[tuple[str, Any]], options: DecodeOptions | None, *, closed: bool
 ) -> list[Issue]:
-    """Return what is wrong with models that decode, each with its JSON Pointer in a batch.
-
-    Args:
-        models: The models.
-        options: Options by which to look for what contradicts itself; None: it is not looked for.
-        closed: Whether to look for what the message does not declare.
-    """
+    """Return what is wrong with models that decode, each with its JSON Pointer in a batch."""
     found = [] if options is None else _contradictions(models, options)
     if closed:
         places = {issue.pointer for issue in found}

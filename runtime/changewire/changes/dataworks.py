@@ -1,6 +1,6 @@
 """DataWorks messages to changes: before and after images, with the types declared beside them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, get_args
 from zoneinfo import ZoneInfo
@@ -10,15 +10,62 @@ from msgspec import UNSET
 from changewire.changes import dataworks_schema
 from changewire.changes.adapters import Adapter
 from changewire.changes.change_row import ChangeRow, unknown_event
-from changewire.changes.dataworks_keys import key_columns
 from changewire.changes.dataworks_rows import INT64, SYSTEM, TableSchema, table_of
 from changewire.changes.decode_options import DecodeOptions
-from changewire.changes.time_zones import on_the_clock, time_zone
-from changewire.changes.values import MismatchError, key_of
+from changewire.changes.values import MismatchError, key_of, on_the_clock, time_zone
 from changewire.codec import DecodeError, Issue
 from changewire_messages import change
 from changewire_messages import dataworks_json as wire
 from changewire_messages.support import pointer_token
+
+HIDDEN_KEYS: Final = (
+    "#alibaba_rds_row_id#",
+    "__#alibaba_rds_row_id#__",
+    "_drds_implicit_id_",
+)
+"""Columns that name the rows of tables without a primary key: those of RDS MySQL and PolarDB-X."""
+
+
+def key_columns(
+    table: TableSchema,
+    row: Mapping[str, Any],
+    keys: Sequence[str] | None,
+    used: list[str],
+    issues: list[Issue],
+) -> Sequence[str]:
+    """Return the columns that name a row; none if nothing says them."""
+    if keys is not None:
+        return keys
+    if table.is_key_declared:
+        return table.primary_key
+    if not table.primary_key:
+        return next(((name,) for name in HIDDEN_KEYS if name in row), ())
+    found: list[str] = []
+    for place, name in enumerate(table.primary_key):
+        fits = _columns(name, {*table.readers, *row})
+        if fits == [name]:
+            found.append(name)
+        elif len(fits) == 1:
+            used.append("primary-key-case")
+            found += fits
+        elif table.readers:  # otherwise nothing says which columns there are
+            issues.append(_no_column(name, place, fits))
+    return found if len(found) == len(table.primary_key) else ()
+
+
+def _columns(name: str, columns: Collection[str]) -> list[str]:
+    """Return the column of a name; if there is none, those that differ from it in case only."""
+    if name in columns:
+        return [name]
+    folded = name.lower()
+    return [column for column in columns if column.lower() == folded]
+
+
+def _no_column(name: str, place: int, fits: list[str]) -> Issue:
+    several = ", but several differ from it in case only" if fits else ""
+    expected = f"the name of a column in /schema/dataColumn{several}"
+    return Issue(f"/schema/primaryKey/{place}", "invalid-schema", "primaryKey", expected, name)
+
 
 _BEFORE_IMAGES: Final = get_args(wire.UpdateBefore)
 _OPS: Final[Mapping[type, Any]] = {
@@ -40,15 +87,7 @@ _LARGEST: Final = 2**63 - 1
 def dataworks_changes(
     message: wire.Message, _record_key: bytes | None, options: DecodeOptions
 ) -> ChangeRow:
-    """Return the change or control event that a message is.
-
-    The option ``keys`` names the row in place of the primary key; ``image`` says what `after`
-    holds of it, and ``time_zone`` by which clocks dates were made.
-
-    Raises:
-        DecodeError: Values contradict the declared types of their columns, the primary key names
-            no column, or ``sequenceId`` is no number.
-    """
+    """Return the change or control event that a message is."""
     table = table_of(message.schema_text)
     payload = message.payload
     if isinstance(payload, wire.Other):

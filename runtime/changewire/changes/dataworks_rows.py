@@ -67,10 +67,7 @@ def _bytes(value: Any, _used: list[str]) -> bytes:
 
 
 def _double(value: Any, used: list[str]) -> Any:
-    """Return a number as it is, and numeric text as a decimal with every digit.
-
-    NaN and the infinities, which DataX writes in any case, are the texts that other formats have.
-    """
+    """Return a number as it is, and numeric text as a decimal with every digit."""
     if type(value) in {float, int, Decimal}:
         return value
     if type(value) is str and value.lower() in _NOT_FINITE:
@@ -113,17 +110,7 @@ KEPT_TYPES: Final[Mapping[str, type]] = {
 
 
 class TableSchema(Struct, frozen=True):
-    """What the schema of a message says, made ready once for all messages that have it.
-
-    Attributes:
-        source: Where its rows are.
-        readers: Reader of each column, by name.
-        kinds: Type of the values that a column keeps as they are, by its name.
-        primary_key: Names of the columns of the primary key; none without one.
-        is_key_declared: Whether there is a primary key, and each of its columns is declared.
-        fingerprint: Fingerprint of its text.
-        attributes: What every change of such a message says.
-    """
+    """What the schema of a message says, made ready once for all messages that have it."""
 
     source: Source
     readers: Mapping[str, Read]

@@ -6,8 +6,8 @@ from typing import Any, Final
 import msgspec
 
 from changewire.changes.adapters import Dialect
-from changewire.changes.closed import undeclared_columns
 from changewire.changes.connect import Difference
+from changewire.changes.contradictions import undeclared_columns
 from changewire.changes.dataworks_rows import COLUMN_TYPES, table_of, unknown_type
 from changewire.changes.values import Declared, EmbeddedSchema, MismatchError
 from changewire.codec import Issue
@@ -36,11 +36,7 @@ def dataworks_schema(message: wire.Message) -> EmbeddedSchema | None:
 
 
 def dataworks_columns(schema: Any) -> dict[str, str]:
-    """Return the declared types of a row's columns, by JSON Pointer into the row.
-
-    Raises:
-        ValueError: It is no such schema.
-    """
+    """Return the declared types of a row's columns, by JSON Pointer into the row."""
     return {f"/{pointer_token(name)}": kind for name, kind in _declared(schema).items()}
 
 
@@ -59,13 +55,7 @@ def dataworks_differences(old: Any, new: Any) -> list[Difference]:
 def dataworks_row_type(
     schema: Any, _keys: Sequence[str] | None, _families: Sequence[str] | None
 ) -> dict[str, Any]:
-    """Return the column type of a row, as ``StructType.fromJson`` takes it.
-
-    A column of a type that the format document does not name is JSON text.
-
-    Raises:
-        ValueError: It is no such schema.
-    """
+    """Return the column type of a row, as ``StructType.fromJson`` takes it."""
     return {
         "type": "struct",
         "fields": [_field(name, kind) for name, kind in _declared(schema).items()],

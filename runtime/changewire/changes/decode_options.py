@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, TypedDict, get_args
 from changewire.changes.adapters import adapter, change_row, deleted_row, empty_message
 from changewire.changes.aerospike_digest import ripemd160
 from changewire.changes.change_row import ChangeRow
-from changewire.changes.time_zones import UTC, time_zone
+from changewire.changes.values import UTC, time_zone
 from changewire.codec import (
     Codec,
     DecodeError,

@@ -14,11 +14,7 @@ _PARSE: Final = msgspec.json.Decoder(float_hook=exact_number).decode
 
 
 def dialect(format: str) -> Dialect:
-    """Return what is known of the schemas in the messages of a format.
-
-    Raises:
-        ValueError: There is no such format, or its messages hold no schema.
-    """
+    """Return what is known of the schemas in the messages of a format."""
     codec(format)
     found = adapter(format).schemas
     if found is None:
@@ -28,11 +24,7 @@ def dialect(format: str) -> Dialect:
 
 
 def parsed(schema: str | bytes) -> Any:
-    """Return the parsed JSON text of a schema; its numbers are exact.
-
-    Raises:
-        ValueError: It is no JSON text.
-    """
+    """Return the parsed JSON text of a schema; its numbers are exact."""
     try:
         return _PARSE(schema)
     except PARSER_ERRORS as error:
@@ -46,21 +38,7 @@ def row_type(
     keys: Sequence[str] | None = None,
     families: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """Return the column type of the rows that a schema from a message declares.
-
-    It is the JSON form of Spark's StructType, in which Delta's log holds schemas as well (Delta
-    Transaction Log Protocol, "Schema Serialization Format"). All columns may be NULL; the comment
-    of each is its declared type.
-
-    Args:
-        schema: The schema of one message, as JSON text or parsed.
-        format: Public name of the message's format.
-        keys: Columns that name the row, as the reader of the messages says.
-        families: Column families of an HBase table, likewise.
-
-    Raises:
-        ValueError: It is no schema of the format, or declares no column.
-    """
+    """Return the column type of the rows that a schema from a message declares."""
     known = dialect(format)
     found = known.row_type(
         parsed(schema) if isinstance(schema, (str, bytes)) else schema, keys, families

@@ -44,18 +44,7 @@ _OPS: Final[Mapping[type, Any]] = {
 def lindorm_changes(
     message: wire.Message, record_key: bytes | None, options: DecodeOptions
 ) -> ChangeRow:
-    """Return the change that a message is.
-
-    The row is named by the option ``keys``; without it, by the row key of an HBase table, or by the
-    record key if that is a JSON object. Values of HBase tables are bytes, but where a schema
-    declares them; ``families`` says that all are, and how to take names of columns apart:
-    ``f_name`` to ``f:name``.
-
-    Raises:
-        DecodeError: Values contradict their declared types, a value of an HBase table is no Base64
-            text, the schema is invalid, or the row has no key because bytes around the record key
-            hide it.
-    """
+    """Return the change that a message is."""
     payload = message.payload
     op = _OPS.get(type(payload))
     if op is None:
@@ -99,10 +88,7 @@ def lindorm_changes(
 
 
 def _check_framing(record_key: bytes, key: Row | None, used: list[str]) -> None:
-    """Refuse a change without key whose record key cannot be read for the bytes around it.
-
-    A change that has its key elsewhere only needed the leniency, which `used` gets.
-    """
+    """Refuse a change without key whose record key cannot be read for the bytes around it."""
     framed = framing_issue(record_key, "key", "a record key")
     if framed is None:
         return
@@ -112,14 +98,7 @@ def _check_framing(record_key: bytes, key: Row | None, used: list[str]) -> None:
 
 
 def lindorm_delete(record_key: bytes, options: DecodeOptions) -> ChangeRow:
-    """Return the delete that a record without value is; its key does not say the table.
-
-    The key is a JSON object, with or without a schema of its own.
-
-    Raises:
-        DecodeError: It is no JSON object, lacks a column, or a value of an HBase table is no Base64
-            text.
-    """
+    """Return the delete that a record without value is; its key does not say the table."""
     named, readers = record_columns(record_key, None)
     used: list[str] = []
     if _is_hbase((named,), (readers,), options, used):

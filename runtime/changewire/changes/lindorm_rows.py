@@ -59,11 +59,7 @@ class Compiled(NamedTuple):
 
 
 def compiled_text(text: bytes) -> Compiled:
-    """Return the compiled schema of JSON text.
-
-    Raises:
-        ConnectSchemaError: It is no JSON text, or no schema of Kafka Connect.
-    """
+    """Return the compiled schema of JSON text."""
     try:
         schema = _SCHEMA(text)
     except (*PARSER_ERRORS, ArithmeticError):  # Decimal raises it for 1e99999999999999999999
@@ -77,11 +73,7 @@ _compiled: Final = by_text(compiled_text)
 
 
 def compiled_schema(message: wire.Message) -> Compiled | None:
-    """Return the schema of a message, compiled; None if it has none, or one that says nothing.
-
-    Raises:
-        DecodeError: It is no schema of Kafka Connect.
-    """
+    """Return the schema of a message, compiled; None if it has none, or one that says nothing."""
     if message.schema_text is UNSET:
         return None
     try:
@@ -102,10 +94,7 @@ def place_of(message: wire.Message, row: str) -> str:
 def typed_row(
     image: Row | None, place: str, compiled: Compiled, used: list[str], issues: list[Issue]
 ) -> Row | None:
-    """Return a row with values of the types that its schema declares; a column may be absent.
-
-    `used` gets the name of each leniency, `issues` what contradicts the schema.
-    """
+    """Return a row with values of the types that its schema declares; a column may be absent."""
     reader = _row_reader(compiled, place)
     if image is None or reader is None:
         return image
@@ -198,20 +187,7 @@ def cells(
     used: list[str],
     declared: Container[str] = (),
 ) -> Row | None:
-    """Return the columns of an HBase row as bytes, under the names that HBase gives them.
-
-    Args:
-        row: Columns with Base64 text (RFC 4648, section 4); a value that is no text stays. None
-            if there is no row.
-        pointer: JSON Pointer to the row.
-        families: Column families, to make ``family:qualifier`` of ``family_qualifier``. The longest
-            that fits is taken; None leaves all names as they are.
-        used: Gets ``unknown-family`` for each column that is of none of them.
-        declared: Columns that a schema declares: their values have their types already.
-
-    Raises:
-        DecodeError: Texts are no Base64 text, or columns come to have the same name.
-    """
+    """Return the columns of an HBase row as bytes, under the names that HBase gives them."""
     if row is None:
         return None
     found: Row = {}

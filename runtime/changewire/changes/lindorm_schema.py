@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from changewire.changes.adapters import Dialect
-from changewire.changes.closed import undeclared_columns
 from changewire.changes.connect import (
     ConnectSchemaError,
     Difference,
@@ -15,6 +14,7 @@ from changewire.changes.connect import (
     struct_type,
 )
 from changewire.changes.connect.schema import parse_schema
+from changewire.changes.contradictions import undeclared_columns
 from changewire.changes.lindorm_rows import ROW_KEY, column_name, compiled_schema
 from changewire.changes.values import Declared, EmbeddedSchema, base64_bytes
 from changewire.codec import DecodeError, Issue
@@ -36,11 +36,7 @@ def lindorm_schema(message: wire.Message) -> EmbeddedSchema | None:
 
 
 def lindorm_columns(schema: Any) -> dict[str, str]:
-    """Return the types of a row's columns, those of nested structs too, by JSON Pointer.
-
-    Raises:
-        ConnectSchemaError: It is no schema of Kafka Connect.
-    """
+    """Return the types of a row's columns, those of nested structs too, by JSON Pointer."""
     return columns(_row(schema))
 
 
@@ -52,14 +48,7 @@ def lindorm_differences(old: Any, new: Any) -> list[Difference]:
 def lindorm_row_type(
     schema: Any, _keys: Sequence[str] | None, families: Sequence[str] | None
 ) -> dict[str, Any]:
-    """Return the column type of a row, as ``StructType.fromJson`` takes it.
-
-    With column families all columns of a row that has the column ``ROW`` are binary: it is one of
-    an HBase table.
-
-    Raises:
-        ConnectSchemaError: It is no schema of Kafka Connect.
-    """
+    """Return the column type of a row, as ``StructType.fromJson`` takes it."""
     row = _row(schema)
     compile_schema(row)  # it knows more rules than the nodes do
     node = parse_schema(row)
@@ -112,10 +101,7 @@ def lindorm_declared(message: Any) -> Iterator[Declared]:
 
 
 def lindorm_undeclared(message: wire.Message) -> Iterator[Issue]:
-    """Yield the columns of rows that the schema in a message does not declare.
-
-    Without a schema nothing is declared, and nothing is undeclared.
-    """
+    """Yield the columns of rows that the schema in a message does not declare."""
     try:
         compiled = compiled_schema(message)
     except DecodeError:  # it contradicts itself, which is reported as such

@@ -34,11 +34,7 @@ MAP_ORDERS: Final[Mapping[int, str]] = {1: "key", 3: "key-value"}
 
 
 def column_value(type: int, value: Any) -> Any:
-    """Return the value of a bin as the column of a change.
-
-    NaN and the infinities become text, GeoJSON becomes an object, and inside lists and maps what
-    JSON lacks takes the form of `changewire.codec.msgpack_values`; GeoJSON is an object there too.
-    """
+    """Return the value of a bin as the column of a change."""
     if type == DOUBLE:
         return value if isfinite(value) else json_form(value)
     if type in {MAP, LIST}:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from changewire.changes.connect import ConnectSchemaError, Difference
 from changewire.changes.embedded import dialect, parsed
 from changewire.changes.values import EmbeddedSchema
-from changewire.codec import Data, DecodeError, Issue, codec, rejection
+from changewire.codec import Codec, Data, DecodeError, Issue, codec, codec_for, rejection
 from changewire.framing import Position, Record
 from changewire_messages.change import Rejection, Source
 from changewire_messages.support import pointer_token
@@ -78,21 +78,10 @@ class Schemas(Struct, frozen=True):
 
 
 class Tally:
-    """Counts the schemas of messages; its memory is bounded.
-
-    Attributes:
-        found: What was found so far, by table and text.
-        messages: As in `Schemas`.
-        without: As in `Schemas`.
-        refused: As in `Schemas`.
-    """
+    """Counts the schemas of messages; its memory is bounded."""
 
     def __init__(self, format: str, limit: int = MOST_SCHEMAS) -> None:
-        """Start with nothing.
-
-        Raises:
-            ValueError: There is no such format, or its messages hold no schema.
-        """
+        """Start with nothing."""
         self.found: dict[tuple[Source, bytes], SchemaUse] = {}
         self.messages = self.without = self.refused = 0
         self._dialect, self._format = dialect(format), format
@@ -211,10 +200,7 @@ def _order(position: Position) -> tuple[tuple[bool, Any], ...]:
 
 
 def places(old: Any, new: Any, at: str = "", levels: int = _LEVELS) -> Iterator[str]:
-    """Yield the JSON Pointers at which two parsed schemas differ, in the order of the old one.
-
-    Both are at the place `at`; so many levels below it are compared place by place.
-    """
+    """Yield the JSON Pointers at which two parsed schemas differ, in the order of the old one."""
     if levels and isinstance(old, dict) and isinstance(new, dict):
         for name in {**old, **new}:
             place = f"{at}/{pointer_token(name)}"
@@ -227,3 +213,55 @@ def places(old: Any, new: Any, at: str = "", levels: int = _LEVELS) -> Iterator[
             yield from places(one, other, f"{at}/{i}", levels - 1)
     elif type(old) is not type(new) or old != new:
         yield at
+
+
+class TopicTally:
+    """Counts schemas as `Tally` does, of each message by the format that it says it has."""
+
+    def __init__(self) -> None:
+        self.tallies: dict[str, Tally | None] = {}
+        self._messages = self._without = self._refused = 0
+
+    def add(self, value: Data | None, position: Position) -> list[Rejection]:
+        """Count a message, and return the elements of it that were refused."""
+        if value is None:
+            self._messages += 1
+            self._without += 1
+            return []
+        try:
+            reader = codec_for(value)
+        except DecodeError as error:
+            self._messages += 1
+            self._refused += 1
+            return [rejection(error)]
+        tally = self.tally_of(reader.format)
+        return self._plain(reader, value) if tally is None else tally.add(value, position)
+
+    def schemas(self) -> Schemas:
+        """Return what was found so far, format by format in the order of their first messages."""
+        found = [tally.schemas() for tally in self.tallies.values() if tally is not None]
+        return Schemas(
+            [use for schemas in found for use in schemas.schemas],
+            messages=self._messages + sum(schemas.messages for schemas in found),
+            without=self._without + sum(schemas.without for schemas in found),
+            refused=self._refused + sum(schemas.refused for schemas in found),
+            left_out=sum(schemas.left_out for schemas in found),
+        )
+
+    def tally_of(self, format: str) -> Tally | None:
+        """Return what counts the schemas of a format; None if its messages hold none."""
+        if format not in self.tallies:
+            try:
+                self.tallies[format] = Tally(format)
+            except ValueError:
+                self.tallies[format] = None
+        return self.tallies[format]
+
+    def _plain(self, reader: Codec, value: Data) -> list[Rejection]:
+        """Count a message that holds no schema."""
+        models = reader.decode_all(value)
+        refused = [model for model in models if isinstance(model, Rejection)]
+        self._messages += len(models)
+        self._refused += len(refused)
+        self._without += len(models) - len(refused)
+        return refused

@@ -26,9 +26,6 @@ def guarded(
     """Return what a function returns; any exception but `CodecError` becomes an error of a kind.
 
     The exception is not the cause of the error: its text may hold values of the message.
-
-    Raises:
-        CodecError: The function raised an exception.
     """
     try:
         return call(*arguments)

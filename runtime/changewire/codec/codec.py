@@ -13,7 +13,7 @@ from changewire.codec.family import GeneratedFamily, is_model
 from changewire.codec.issues import CodecError, DecodeError, EncodeError, Issue
 from changewire.codec.json_message import json_text, message_of_json
 from changewire.codec.second_reader import SecondReader
-from changewire.codec.unknown import UnknownProperties, is_unknown_at_root
+from changewire.codec.unknown import Place, UnknownProperties, place_of
 from changewire.codec.wire import (
     PARSER_ERRORS,
     REFUSALS,
@@ -35,9 +35,9 @@ class Codec:
         second_reads: How many messages took the slower way and were accepted. In MessagePack their
             numbers or lengths have more bytes than they need, or they have an extension type of
             code -1 or as the key of a map, or positions that the schema does not name. In JSON they
-            have properties that the schema does not name, save those at the root that were met
-            before, or they are the first without the object around them. Threads may lose a few
-            counts.
+            have properties that the schema does not name, save those at the root and in objects up
+            to two levels below it that were met before, or they are the first without the object
+            around them. Threads may lose a few counts.
     """
 
     def __init__(self, family: GeneratedFamily) -> None:
@@ -74,8 +74,8 @@ class Codec:
         except BufferError:
             return self.decode(bytes(cast("memoryview", data)))  # it has gaps
         except Exception as error:  # noqa: BLE001 - the second reader says what it means
-            is_unknown = is_unknown_at_root(error)
-        return self._decode_again(data, learn=is_unknown)
+            place = place_of(error)
+        return self._decode_again(data, place)
 
     def read_at_once(self, data: Data) -> Any:
         """Return the model of a message that needs no second look; UNSET for any other."""
@@ -96,13 +96,13 @@ class Codec:
         except BufferError:
             return self.decode_all(bytes(cast("memoryview", data)))  # it has gaps
         except Exception as error:  # noqa: BLE001 - the second reader says what it means
-            is_unknown = is_unknown_at_root(error)
+            place = place_of(error)
         check_data(data)
         try:
             elements = guarded(DecodeError, self.format, self._elements, data)
             if elements is not None:
                 return [self._element(raw, i) for i, raw in enumerate(elements)]
-            return [self._decode_again(data, learn=is_unknown)]
+            return [self._decode_again(data, place)]
         except DecodeError as error:
             return [rejection(error)]
 
@@ -253,36 +253,41 @@ class Codec:
             # An offset within the element would be taken for one within the message.
             return rejection(DecodeError(self.format, error.issues), index)
 
-    def _decode_again(self, data: Data, *, learn: bool) -> Any:
+    def _decode_again(self, data: Data, place: Place | None) -> Any:
         """Return the model of what was refused at first, or say what is wrong with it."""
         check_data(data)
-        model = guarded(DecodeError, self.format, self._learn, data) if learn else None
+        model = None
+        if place is not None:
+            model = guarded(DecodeError, self.format, self._learn, data, place)
         if model is None:
             model = guarded(DecodeError, self.format, self._second.message, data)
         self.second_reads += 1
         return model
 
-    def _learn(self, data: Data) -> Any:
-        """Return the model of a message whose root has unknown properties; None if that fails.
+    def _learn(self, data: Data, place: Place) -> Any:
+        """Return the model of a message with unknown properties; None if it takes the slower way.
 
         A producer that adds a property adds it to every message, so the next ones are expected to
         have it, or to stand alone as this one does.
         """
-        alone = self._wire.alone
-        if alone is not None:
+        alone, unknown = self._wire.alone, self._wire.unknown
+        if alone is not None and not place:
             with suppress(*PARSER_ERRORS):
                 model = alone(data)
                 self._read = partial(self._read_alone, alone)
                 return model
-        unknown = self._wire.unknown
-        if unknown is None:
-            return None
-        try:
-            model = unknown.learn(data)
-        except PARSER_ERRORS:
-            return None
-        self._read = partial(self._read_unknown, unknown)
-        return model
+        found: Place | None = place
+        with suppress(*PARSER_ERRORS):
+            while unknown is not None and found is not None:
+                is_new = unknown.learn(data, found)
+                try:
+                    model = unknown.decode(data)
+                except PARSER_ERRORS as error:
+                    found = place_of(error) if is_new else None
+                else:
+                    self._read = partial(self._read_unknown, unknown)
+                    return model
+        return None
 
     def _read_alone(self, alone: Callable[[Data], Any], data: Data) -> Any:
         """Decode a message that is expected to stand alone."""
@@ -293,7 +298,7 @@ class Codec:
         return self._read(data)
 
     def _read_unknown(self, unknown: UnknownProperties, data: Data) -> Any:
-        """Decode a message that is expected to have unknown properties at its root."""
+        """Decode a message that is expected to have unknown properties."""
         model = unknown.decode(data)
         if model.extra is msgspec.UNSET:
             self._read = self._decode_as["message"]

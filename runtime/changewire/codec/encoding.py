@@ -1,13 +1,168 @@
 """Messages that one step cannot encode: written exactly, or refused with all that is wrong."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any
+from functools import cache
+from typing import Any, TypeGuard, cast
 
-from changewire.codec.differences import as_sent, first_difference, first_unencodable, misplaced
+import msgspec
+
 from changewire.codec.family import GeneratedFamily
-from changewire.codec.issues import DecodeError, EncodeError
+from changewire.codec.issues import DecodeError, EncodeError, Issue
+from changewire.codec.places import steps_of
 from changewire.codec.wire import REFUSALS, Wire, too_deep
+from changewire_messages.support import Alone, Extra, key_token
+
+_EXPECTED = "a value that the encoding holds as it is"
+_NEW_PLACE = "a new property of an object of the message, or the next position of an array"
+
+
+def first_difference(sent: object, received: object) -> Issue | None:
+    """Return an issue for the first place at which a decoded model is not the encoded one."""
+    for pointer, value in _differences(sent, received, ""):
+        return Issue(pointer, "not-encodable", "encode", _EXPECTED, value)
+    return None
+
+
+def first_unencodable(value: object, holds: Callable[[object], bool]) -> Issue:
+    """Return an issue for the first place at which a model holds what the encoding does not."""
+    for pointer, child in _children(value):
+        if not holds(child):
+            inner = first_unencodable(child, holds)
+            return msgspec.structs.replace(inner, pointer=pointer + inner.pointer)
+    return Issue("", "not-encodable", "encode", _EXPECTED, value)
+
+
+def misplaced(model: object) -> list[Issue]:
+    """Return an issue for each value of ``extra`` that cannot be put back."""
+    return [
+        Issue(at + pointer, "not-encodable", "extra", _NEW_PLACE)
+        for at, message in _messages(model)
+        for pointer in _misplaced(message)
+    ]
+
+
+def _misplaced(message: Any) -> Iterator[str]:
+    known = msgspec.structs.replace(message, extra=msgspec.UNSET)
+    ends: dict[str, int] = {}
+    for pointer in map(str, message.extra):
+        if not _is_new_place(known, pointer, ends):
+            yield pointer
+
+
+def as_sent(issue: Issue, model: object) -> Issue:
+    """Return an issue about encoded bytes with the value that the model holds at its place."""
+    value = value_at(model, issue.pointer)
+    if isinstance(value, float) and not _same(value, issue.actual):
+        return Issue(issue.pointer, "not-encodable", "encode", "a finite number", value)
+    return Issue(issue.pointer, issue.code, issue.rule, issue.expected, value)
+
+
+def value_at(model: object, pointer: str) -> Any:
+    """Return what a model holds at a JSON Pointer; UNSET if the pointer leads nowhere."""
+    if not pointer:
+        return model
+    for step, child in _children(model):
+        if pointer == step or pointer.startswith(f"{step}/"):
+            found = value_at(child, pointer[len(step) :])
+            if found is not msgspec.UNSET:
+                return found
+    return msgspec.UNSET
+
+
+def _messages(model: object) -> Iterator[tuple[str, Any]]:
+    """Yield (pointer, message) of each message that can have unknown properties."""
+    for at, item in _children(model) if isinstance(model, list) else [("", model)]:
+        if isinstance(getattr(item, "extra", None), Extra):
+            yield at, item
+
+
+def _is_new_place(message: msgspec.Struct, pointer: str, ends: dict[str, int]) -> bool:
+    """Return whether a pointer names what an object or array of a message does not have yet."""
+    before, slash, last = pointer.rpartition("/")
+    parent = value_at(message, before)
+    if not slash or not isinstance(parent, msgspec.Struct):
+        return False
+    kind: Any = type(parent)
+    if not kind.__struct_config__.array_like:
+        return value_at(message, pointer) is msgspec.UNSET
+    if not message.__struct_config__.array_like:
+        return False
+    end = ends.get(before, len(steps_of(kind)))
+    ends[before] = end + 1
+    return last == str(end)
+
+
+def _differences(sent: Any, received: Any, at: str) -> Iterator[tuple[str, Any]]:
+    """Yield (pointer, sent value) of each leaf that differs."""
+    mine, theirs = list(_children(sent)), dict(_children(received))
+    if not mine or type(sent) is not type(received) or not _same_keys(sent, received):
+        if not _same(sent, received):
+            yield at, sent
+        return
+    for pointer, child in mine:
+        if pointer in theirs:
+            yield from _differences(child, theirs[pointer], at + pointer)
+        else:
+            yield at + pointer, child
+    if len(mine) < len(theirs):
+        yield at, sent
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Return whether two leaves are equal; not-a-number is, which MessagePack can hold."""
+    return bool(one == other) or (one != one and other != other)  # noqa: PLR0124 - that is NaN
+
+
+def _same_keys(sent: Any, received: Any) -> bool:
+    """Return whether dictionaries have keys of the same types: JSON would make text of numbers."""
+    if not _is_dict(sent):
+        return True
+    return [(type(k), key_token(k)) for k in sent] == [(type(k), key_token(k)) for k in received]
+
+
+def _children(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield (pointer, child) of a struct, a list or a dictionary."""
+    if isinstance(value, msgspec.Struct):
+        yield from _fields(value)
+    elif isinstance(value, (list, tuple)):
+        for i, item in enumerate(cast("list[Any]", value)):
+            yield f"/{i}", item
+    elif _is_dict(value):
+        for key, item in value.items():
+            yield f"/{key_token(key)}", item
+
+
+def _fields(value: msgspec.Struct) -> Iterator[tuple[str, Any]]:
+    """Yield (pointer, value) of what a struct has on the wire."""
+    alone = getattr(value, "alone", msgspec.UNSET)
+    if isinstance(alone, Alone):
+        yield from _fields(getattr(value, alone))
+        value = msgspec.structs.replace(value, **{alone: msgspec.UNSET, "alone": msgspec.UNSET})
+    tag, steps = _layout(type(value))
+    found = dict(tag)
+    for name, step in steps:
+        child = getattr(value, name)
+        if child is not msgspec.UNSET:
+            found[step] = child
+    extra = getattr(value, "extra", msgspec.UNSET)
+    if isinstance(extra, Extra):
+        found.update(extra)
+    elif extra is not msgspec.UNSET:
+        found["/extra"] = extra
+    yield from found.items()
+
+
+@cache
+def _layout(kind: Any) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """Return the tag of a struct by its pointer, and (name, pointer) of each field."""
+    config = kind.__struct_config__
+    tag = {f"/{config.tag_field}": config.tag} if config.tag_field else {}
+    return tag, [(name, f"/{key_token(step)}") for name, step in steps_of(kind).items()]
+
+
+def _is_dict(value: object) -> TypeGuard[dict[Any, Any]]:
+    return isinstance(value, dict)
 
 
 def encode_exactly(
@@ -17,13 +172,7 @@ def encode_exactly(
     wire: Wire,
     model_of: Callable[[Any, str, bytes], Any],
 ) -> bytes:
-    """Return the bytes of a model, or of a list, if what they are decoded to is the model.
-
-    `model_of` returns the model of a parsed message, its role and its bytes.
-
-    Raises:
-        EncodeError: It has no such bytes.
-    """
+    """Return the bytes of a model, or of a list, if what they are decoded to is the model."""
     try:
         return _encoded(model, role, family, wire, model_of)
     except RecursionError:
@@ -67,9 +216,6 @@ def write_parsed(obj: object, family: GeneratedFamily, wire: Wire) -> bytes:
 
     They are parsed again before they are returned: a reader gets equal values, of the types that
     parsers give. So text is no bytes, and a tuple no list.
-
-    Raises:
-        EncodeError: A value has no exact form in the encoding.
     """
     try:
         data = wire.write(obj)

@@ -22,26 +22,10 @@ OPEN_TAG: Final = "@open"
 
 
 class GeneratedFamily:
-    """The modules that the generator made for one format.
-
-    Attributes:
-        format: Public name of the format.
-        encoding: How its messages are written: ``json`` or ``msgpack``.
-        exact: Whether numbers that binary64 cannot hold are decimals.
-        roles: Title of the schema for each part of a Kafka record: message, batch, key, key_batch.
-        types: The type to decode for each role.
-        arms: The models that a single message can be.
-        texts: Names of their properties of which they keep the text.
-        alone: Name of the property whose value may be the whole message; None if there is none.
-        arm_of: The function from a parsed message to its model; None if there is none.
-    """
+    """The modules that the generator made for one format."""
 
     def __init__(self, module: ModuleType, message: str | None = None) -> None:
-        """Look at a family's package.
-
-        In a family that is no wire format, `message` is the title of the schema of what is read; it
-        stands in place of a format in errors.
-        """
+        """Look at a family's package."""
         self._module = module
         self.format: str = message or module.FORMAT
         self.encoding: str = module.ENCODING
@@ -73,11 +57,7 @@ class GeneratedFamily:
         return found
 
     def build(self, obj: Any, role: str, texts: Mapping[str, msgspec.Raw] | None = None) -> Any:
-        """Return the model of a parsed message, with what models do not know where they keep it.
-
-        The parsed message is changed, and may become part of the model. Where it is no valid one,
-        any exception may be raised. `texts` are the properties of this name, as they were received.
-        """
+        """Return the model of a parsed message, with what models do not know where they keep it."""
         if self._are_arrays and role == "batch":  # msgspec has no union of arrays
             return [self.build(item, "message") for item in obj]
         # To msgspec, converting to one model is several times cheaper than to a union of them.
@@ -162,10 +142,7 @@ class GeneratedFamily:
 
     @cached_property
     def payload(self) -> tuple[str, str] | None:
-        """The field whose models have titles, where a message wraps its variants.
-
-        Its name in the model, and in the message.
-        """
+        """The field whose models have titles, where a message wraps its variants."""
         hints = get_type_hints(self.arms[0])
         fields = structs.fields(self.arms[0])
         found = (f for f in fields if not self.variants.keys().isdisjoint(_arms(hints[f.name])))

@@ -46,23 +46,13 @@ def others() -> list[str]:
 
 
 def package_of(format: str) -> str:
-    """Return the import name of the package that is the family of a format.
-
-    Raises:
-        ValueError: No format has this name.
-        FormatError: Two packages bring it.
-    """
+    """Return the import name of the package that is the family of a format."""
     return FORMATS[format] if format in FORMATS else _entry_point(format).value
 
 
 @cache
 def module_of(format: str) -> ModuleType:
-    """Return the package that is the family of a format, imported.
-
-    Raises:
-        ValueError: No format has this name.
-        FormatError: It cannot be imported, or is no family of this format.
-    """
+    """Return the package that is the family of a format, imported."""
     if format in FORMATS:
         return import_module(FORMATS[format])
     point = _entry_point(format)
@@ -90,11 +80,7 @@ def loading(format: str) -> Generator[None, None, None]:
 
 
 def encoding_of(format: str) -> str:
-    """Return how the messages of a format are written: ``json`` or ``msgpack``.
-
-    Raises:
-        ValueError: As `module_of`.
-    """
+    """Return how the messages of a format are written: ``json`` or ``msgpack``."""
     encoding: str = ENCODINGS.get(format) or module_of(format).ENCODING
     return encoding
 

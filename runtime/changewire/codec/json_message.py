@@ -29,11 +29,7 @@ _MOST_NAMES: Final = max(map(len, FORMS))
 
 
 class FormError(Exception):
-    """JSON stands for no value of MessagePack.
-
-    Attributes:
-        issue: What is wrong, and where in the JSON.
-    """
+    """JSON stands for no value of MessagePack."""
 
     def __init__(self, code: str, at: Path, expected: str, actual: object) -> None:
         super().__init__(code)
@@ -41,12 +37,7 @@ class FormError(Exception):
 
 
 def exact_value(form: Any, at: Path = ()) -> Any:
-    """Return the value that a form stands for.
-
-    Raises:
-        FormError: It stands for none.
-        RecursionError: It is nested too deep.
-    """
+    """Return the value that a form stands for."""
     # Loops, for a comprehension would take a second frame for each level.
     kind = type(form)
     if kind is list:
@@ -133,14 +124,7 @@ _RULE: Final = "json"
 
 
 def json_text(model: object, format: str) -> bytes:
-    """Return a message, a key, or a list of either, as JSON text.
-
-    An array of MessagePack is one of JSON. Where only bytes can stand, they are Base64 text
-    (RFC 4648, section 4); where any value can, it has the form that `exact_form` gives it.
-
-    Raises:
-        EncodeError: It holds what no message of the format can.
-    """
+    """Return a message, a key, or a list of either, as JSON text."""
     try:
         return msgspec.json.encode(_form(model))
     except RecursionError:
@@ -151,11 +135,7 @@ def json_text(model: object, format: str) -> bytes:
 
 
 def message_of_json(text: Data, family: GeneratedFamily, *, is_key: bool) -> Any:
-    """Return the parsed message, key, or list of keys, that `json_text` wrote.
-
-    Raises:
-        DecodeError: It is no JSON text, or stands for nothing that MessagePack has.
-    """
+    """Return the parsed message, key, or list of keys, that `json_text` wrote."""
     form = parse_json(text, family.format, msgspec.json.decode)
     try:
         obj = exact_value(form)

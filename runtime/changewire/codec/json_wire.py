@@ -28,7 +28,12 @@ _RULE: Final = "json"
 
 
 class JsonWire:
-    """A family as JSON text; see `changewire.codec.wire.Wire`."""
+    """A family as JSON text.
+
+    `write` encodes what most models hold, `write_all` all that one can. Where what `read_back`
+    parses equals what was written, what `parse` gives does too. `alone` is the typed decode of a
+    message that is the value of a property alone, if the format has such.
+    """
 
     rule = _RULE
 
@@ -96,11 +101,7 @@ wire = JsonWire
 
 
 def parse_json(data: Data, format: str, decode: Callable[[Any], Any]) -> Any:
-    """Return the JSON value of bytes or text, by the decoder of a format.
-
-    Raises:
-        DecodeError: It is no JSON text, or nested too deep; never anything else.
-    """
+    """Return the JSON value of bytes or text, by the decoder of a format."""
     try:
         return decode(data)
     except BufferError:

@@ -25,12 +25,7 @@ _COUNTED_EXTS: Final = {0xC7: 1, 0xC8: 2, 0xC9: 4}
 
 
 class MalformedError(Exception):
-    """The bytes are no MessagePack, or none that Python has a value for.
-
-    Attributes:
-        issue: What is wrong.
-        byte_offset: Where; None if the bytes could be parsed.
-    """
+    """The bytes are no MessagePack, or none that Python has a value for."""
 
     def __init__(self, issue: Issue, byte_offset: int | None) -> None:
         super().__init__(issue.code)
@@ -39,12 +34,7 @@ class MalformedError(Exception):
 
 
 def parse(data: bytes) -> Any:
-    """Return the value of bytes; an array that is the key of a map is a tuple.
-
-    Raises:
-        MalformedError: They have none.
-        RecursionError: They are nested too deep.
-    """
+    """Return the value of bytes; an array that is the key of a map is a tuple."""
     parser = _Parser(data)
     if not data:
         raise parser.malformed("empty", "one MessagePack value")
@@ -64,11 +54,7 @@ def parse(data: bytes) -> Any:
 
 
 class _Parser:
-    """Reads one value after the other.
-
-    Attributes:
-        start: Offset of the value that was begun last.
-    """
+    """Reads one value after the other."""
 
     def __init__(self, data: bytes) -> None:
         self.start = 0

@@ -15,12 +15,7 @@ INTEGERS: Final = range(-(2**63), 2**64)
 
 
 class ExtKey:
-    """A value of an extension type that is the key of a map; elsewhere it is a msgspec `Ext`.
-
-    Attributes:
-        code: Code of the extension type, -128 to 127.
-        data: The bytes.
-    """
+    """A value of an extension type that is the key of a map; elsewhere it is a msgspec `Ext`."""
 
     __slots__ = ("code", "data")
 
@@ -55,11 +50,7 @@ def pointer_of(path: Path) -> str:
 
 
 def hashable(value: Any) -> Any:
-    """Return a value as the key of a dictionary: an array as a tuple, `Ext` as `ExtKey`.
-
-    Raises:
-        TypeError: There is a map in it.
-    """
+    """Return a value as the key of a dictionary: an array as a tuple, `Ext` as `ExtKey`."""
     if isinstance(value, Ext):
         return ExtKey(value.code, bytes(value.data))
     if isinstance(value, dict):
@@ -68,16 +59,7 @@ def hashable(value: Any) -> Any:
 
 
 def json_form(value: Any, ext: Callable[[Ext | ExtKey], Any] | None = None) -> Any:
-    """Return a value of a message as one that JSON has, close to what JSON formats hold for it.
-
-    Bytes become Base64 text (RFC 4648, section 4), an extension type ``{"ext": code, "data":
-    Base64}`` or what `ext` returns for it, NaN and the infinities text, and a map with a key that
-    is no text an array of [key, value] pairs. It cannot be read back: `json_message` writes what
-    can.
-
-    Raises:
-        RecursionError: The value is nested too deep.
-    """
+    """Return a value of a message as one that JSON has, close to what JSON formats hold for it."""
     kind = type(value)
     if kind is dict:
         if all(type(key) is str for key in value):

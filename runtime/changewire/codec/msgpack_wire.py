@@ -31,7 +31,7 @@ _TIMES: Final = (b"\xd6\xff", b"\xd7\xff", b"\xc7\x0c\xff")
 
 
 class MsgpackWire:
-    """A family as MessagePack; see `changewire.codec.wire.Wire`."""
+    """A family as MessagePack, with the same methods as `JsonWire`."""
 
     rule = _RULE
     alone = None
@@ -81,12 +81,7 @@ class MsgpackWire:
         return [self.reader(role)]
 
     def parse(self, data: Data) -> Any:
-        """Return the value of bytes; nothing in them is lost.
-
-        Raises:
-            DecodeError: They are no MessagePack, nested too deep, or a map has the same key twice;
-                never anything else.
-        """
+        """Return the value of bytes; nothing in them is lost."""
         from changewire.codec.msgpack_parser import MalformedError, parse
 
         if isinstance(data, str):
@@ -166,10 +161,7 @@ def _by_prefix(arms: Mapping[bytes, _Decode]) -> _Decode:
 def _lossless(
     place: int, decoders: Mapping[int, _Decode], write: Callable[[Any], bytes]
 ) -> Callable[[Any], Any]:
-    """Return a reader that refuses bytes of which the model would not be all.
-
-    The byte at `place` of a message says which decoder reads it.
-    """
+    """Return a reader that refuses bytes of which the model would not be all."""
 
     def read(data: Any) -> Any:
         if type(data) is not bytes:

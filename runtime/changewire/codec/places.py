@@ -12,10 +12,7 @@ from changewire_messages.support import Path
 
 @cache
 def steps_of(kind: Any) -> Mapping[str, int | str]:
-    """Return for each field of a model its position or its name on the wire.
-
-    What it holds beyond its schema has places of its own.
-    """
+    """Return for each field of a model its position or its name on the wire."""
     fields = [field for field in msgspec.structs.fields(kind) if field.name != "extra"]
     if kind.__struct_config__.array_like:
         return {field.name: i for i, field in enumerate(fields)}
@@ -23,13 +20,7 @@ def steps_of(kind: Any) -> Mapping[str, int | str]:
 
 
 def place_in(model: msgspec.Struct, *names: str, at: Path = ()) -> Path:
-    """Return the place of a field of a model, which stands at a place itself.
-
-    Args:
-        model: The model.
-        names: Name of a field, of a field of the model that this one holds, and so on.
-        at: Place of the model.
-    """
+    """Return the place of a field of a model, which stands at a place itself."""
     value: Any = model
     for name in names:
         if getattr(value, "alone", UNSET) != name:

@@ -97,11 +97,7 @@ def decode_all_any(data: Data) -> tuple[Codec, list[Any]]:
 
 
 def decode_whole(data: Data, reader: Codec) -> Any:
-    """Return the model of a message, or a list of those of a batch.
-
-    Raises:
-        DecodeError: The message is refused; with every issue, of every element of a batch.
-    """
+    """Return the model of a message, or a list of those of a batch."""
     try:
         return reader.decode(data)
     except DecodeError as error:
@@ -115,11 +111,7 @@ def decode_whole(data: Data, reader: Codec) -> Any:
 
 
 def codec_for(data: Data) -> Codec:
-    """Return the codec of the format that a message says it has.
-
-    Raises:
-        DecodeError: No format claims the message; see `unclaimed`.
-    """
+    """Return the codec of the format that a message says it has."""
     return _claimed(data)[0]
 
 

@@ -35,13 +35,7 @@ class SecondReader:
         return self.model(obj, "key_batch" if self._family.is_key_batch(obj) else "key", data)
 
     def model(self, obj: Any, role: str, data: Data) -> Any:
-        """Return the model of a parsed message, or say what is wrong with it.
-
-        The parsed message may become part of the model, or be changed.
-
-        Raises:
-            DecodeError: It is refused.
-        """
+        """Return the model of a parsed message, or say what is wrong with it."""
         try:
             return self._family.build(obj, role, self._wire.texts(data))
         except REFUSALS as error:

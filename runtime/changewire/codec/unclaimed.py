@@ -1,16 +1,14 @@
 """Messages that no format claims: why not, and which format they come nearest to."""
 
-from collections.abc import Iterator, Sequence
-from fractions import Fraction
-from functools import cache
-from typing import Any, Final, NamedTuple, get_args, get_type_hints
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
-from msgspec import UNSET, Struct, structs
+from msgspec import UNSET
 
 from changewire.codec.family import GeneratedFamily, first_of
 from changewire.codec.framed import CODES as FRAMED
 from changewire.codec.issues import DecodeError, Issue
-from changewire.codec.places import steps_of
+from changewire.codec.unknown import wire_names
 from changewire.codec.wire import Data, bytes_of, wire_of
 from changewire.msgpack_heads import ARRAYS
 
@@ -20,12 +18,6 @@ UNKNOWN: Final = "unknown"
 _BLANK: Final = b" \t\r\n\xef\xbb\xbf"
 """What may precede a JSON text, and a byte order mark, which is refused for what it is."""
 
-_LEAST: Final = Fraction(1, 2)
-"""Share of its properties that a message has in common with a format that is near to it."""
-
-_LEVELS: Final = 3
-"""Levels of objects whose properties are compared."""
-
 _ISSUES: Final = 3
 """Issues of the nearest format that a text names."""
 
@@ -33,12 +25,7 @@ _WORDS: Final = {"missing-property": "missing"}
 
 
 class Nearest(NamedTuple):
-    """The format that a message comes nearest to.
-
-    Attributes:
-        format: Its name.
-        issues: Why the message is none of it; at least one.
-    """
+    """The format that a message comes nearest to."""
 
     format: str
     issues: list[Issue]
@@ -56,13 +43,7 @@ class Nearest(NamedTuple):
 
 
 class Unclaimed(NamedTuple):
-    """A message that no format claims.
-
-    Attributes:
-        error: Why: the bytes cannot be parsed, or the message is of no known kind.
-        message: The message as dictionaries and lists; UNSET if it cannot be parsed.
-        nearest: The format that it comes nearest to; None if it has little in common with any.
-    """
+    """A message that no format claims."""
 
     error: DecodeError
     message: Any
@@ -98,59 +79,27 @@ def _begins_as_message(data: bytes) -> bool:
 
 
 def _nearest(message: object, families: Sequence[GeneratedFamily]) -> Nearest | None:
-    """Return the format with the most in common; of several the one with the fewest issues."""
-    shares = [_share(message, family) for family in families]
-    most = max(shares)
-    if most < _LEAST:
-        return None
-    alike = [family for family, share in zip(families, shares, strict=True) if share == most]
-    found = [Nearest(family.format, _issues(message, family)) for family in alike]
-    return min((one for one in found if one.issues), key=lambda one: len(one.issues), default=None)
+    """Return the format with the fewest issues of those that look like the message at its root."""
+    found = [
+        Nearest(family.format, issues)
+        for family in families
+        if (issues := _issues(message, family)) is not None
+    ]
+    return min(found, key=lambda one: len(one.issues), default=None)
 
 
-def _issues(message: object, family: GeneratedFamily) -> list[Issue]:
-    return family.errors(message, "batch" if family.is_batch(message) else "message")
-
-
-def _share(message: object, family: GeneratedFamily) -> Fraction:
-    """Return the share of properties, or of positions, that a message has in common."""
-    first: Any = first_of(message) if family.is_batch(message) else message
+def _issues(message: object, family: GeneratedFamily) -> list[Issue] | None:
+    """Return the issues of a message; None if less than half of its root is of the format."""
+    is_batch = family.is_batch(message)
+    first: Any = first_of(message) if is_batch else message
     if isinstance(first, dict):
-        found = [*_compared(first, family.arms, _LEVELS)]
-    else:
-        found = [*_positions(first, family)]
-    return Fraction(sum(found), len(found)) if found else Fraction(0)
-
-
-def _compared(message: dict[Any, Any], kinds: Sequence[Any], levels: int) -> Iterator[bool]:
-    """Yield for each property of an object whether a model names it, and those of objects in it."""
-    for name, value in message.items():
-        inner = [hint for kind in kinds for hint in _properties(kind).get(name, ())]
-        yield any(name in _properties(kind) for kind in kinds)
-        if inner and levels > 1 and isinstance(value, dict):
-            yield from _compared(value, inner, levels - 1)
-
-
-@cache
-def _properties(kind: type[Struct]) -> dict[str, tuple[type[Struct], ...]]:
-    """Return the names of a model's properties, each with the models that it can hold."""
-    hints = get_type_hints(kind)
-    found = {f.encode_name: tuple(_models(hints[f.name])) for f in structs.fields(kind)}
-    tag = kind.__struct_config__.tag_field
-    return found if tag is None else {tag: (), **found}
-
-
-def _models(hint: Any) -> Iterator[type[Struct]]:
-    for kind in get_args(hint) or (hint,):
-        if isinstance(kind, type) and issubclass(kind, Struct):
-            yield kind
-
-
-def _positions(message: object, family: GeneratedFamily) -> Iterator[bool]:
-    """Yield for each position of an array, as long as one of the format, whether it is valid."""
-    arrays = [arm for arm in family.arms if arm.__struct_config__.array_like]
-    if isinstance(message, list) and len(message) in {len(steps_of(arm)) for arm in arrays}:
-        pointers = [issue.pointer for issue in family.errors(message, "message")]
-        if all(pointers):  # without a pointer an issue is of the whole array
-            wrong = {pointer.split("/")[1] for pointer in pointers}
-            yield from (str(place) not in wrong for place in range(len(message)))
+        names = frozenset[str]().union(*map(wire_names, family.arms))
+        if not first or 2 * len(names & first.keys()) < len(first):
+            return None
+    issues = family.errors(message, "batch" if is_batch else "message")
+    if not isinstance(first, dict):
+        # An issue without a pointer is of the whole array.
+        wrong = {issue.pointer.split("/")[1] for issue in issues if issue.pointer}
+        if not wrong or not all(i.pointer for i in issues) or 2 * len(wrong) > len(first):
+            return None
+    return issues or None

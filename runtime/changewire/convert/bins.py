@@ -45,14 +45,7 @@ def _geojson_to_msgpack(value: Any, _at: Path, _report: Report) -> str:
 
 
 def value_to_json(value: Any, at: Path, report: Report) -> Any:
-    """Return a value as JSON has it; what that loses is noted.
-
-    Bytes, and extension types other than GeoJSON, become Base64 text, as the connector writes them
-    in JSON (``Transformer.java`` of Aerospike's outbound SDK); NaN and the infinities become text.
-
-    Raises:
-        RecursionError: It is nested too deep.
-    """
+    """Return a value as JSON has it; what that loses is noted."""
     # Loops, for a comprehension would take a second frame for each level.
     if type(value) is list:
         items: list[Any] = []
@@ -119,16 +112,7 @@ def _key_text(key: Any, at: Path, report: Report) -> str:
 
 
 class _Form(NamedTuple):
-    """What a particle type is in JSON.
-
-    Attributes:
-        model: Bin of the JSON format.
-        to_json: From the value in MessagePack to that in JSON.
-        to_msgpack: Back.
-        property: Property of the JSON bin that says what the flags say; None if there is none.
-        flags: Flags that JSON has words for, with these words.
-        is_exact: Whether the type comes back from JSON.
-    """
+    """What a particle type is in JSON."""
 
     model: type[Any]
     to_json: _Carry = _as_it_is

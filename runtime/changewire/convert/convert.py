@@ -101,17 +101,7 @@ _TIMES = ("gen", "exp", "lut")
 
 
 def in_version(model: object, version: Version) -> Any:
-    """Return a model, or a list of models, as a version of its format writes it.
-
-    Connectors before 4.0.0 wrote deletes of two parts, and writes without nil; that is the legacy
-    version of ``aerospike-msgpack``. In the current one each model is what it is: a `LegacyDelete`
-    stays one, since its bytes decode to it.
-
-    Raises:
-        EncodeError: The legacy version has no place for something that a model holds.
-        TypeError: It is no model of a message.
-        ValueError: There is no such version, or the format has no legacy version.
-    """
+    """Return a model, or a list of models, as a version of its format writes it."""
     if version == "current":
         return model
     if version not in get_args(Version):

@@ -49,11 +49,7 @@ class Report:
             yield Issue(pointer_of(at), "lossy", rule, LOSSES[rule], actual)
 
     def check(self, target: str, *, lossy: bool) -> None:
-        """Raise if there is a refusal, or a loss that was not allowed.
-
-        Raises:
-            EncodeError: There is one; up to 1,000 are listed, refusals first.
-        """
+        """Raise if there is a refusal, or a loss that was not allowed."""
         refusals = (
             Issue(pointer_of(at), code, "convert", expected, actual)
             for at, code, expected, actual in self._refusals

@@ -20,13 +20,7 @@ _AROUND: Final = 40
 
 
 class Stop(Struct, frozen=True):
-    """Where the parser stopped.
-
-    Attributes:
-        byte_offset: The first byte that it did not take, from 0.
-        before: Bytes in front of it, up to 40.
-        after: Bytes from it on, up to 40.
-    """
+    """Where the parser stopped."""
 
     byte_offset: int
     before: bytes

@@ -19,11 +19,7 @@ _UNITS: Final[dict[str, Any]] = {
 
 
 def reading(value: object, node: Node, meaning: str, about: str) -> str:
-    """Return what a value says; empty if it says no more than itself.
-
-    `meaning` describes the place, `about` the object that holds it, which may state a unit for all
-    in it.
-    """
+    """Return what a value says; empty if it says no more than itself."""
     if type(value) is int:
         text = meaning if _TIME.search(meaning) else about
         return _time(value, node, text)

@@ -27,10 +27,7 @@ def schemas(format: str) -> Mapping[str, Node]:
 
 
 def chain(root: Node, node: Node, value: object) -> list[Node]:
-    """Return a place in a schema, and the definitions and arms it leads to for a value.
-
-    What stands there in a message chooses among the arms of unions.
-    """
+    """Return a place in a schema, and the definitions and arms it leads to for a value."""
     found = [node]
     while True:
         last = found[-1]

@@ -62,10 +62,7 @@ class _Part(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """A part that is still to be walked to.
-
-    `about` describes what holds it; `repeated` says that it is the same in message after message.
-    """
+    """A part that is still to be walked to."""
 
     part: _Part
     pointer: str
@@ -75,17 +72,7 @@ class _Step(NamedTuple):
 
 
 def walk(value: object, root: Node, most: int | None) -> Iterator[Field]:
-    """Yield each field of a parsed message.
-
-    A stack in place of recursion: a message may be nested as deep as its parser follows.
-
-    Args:
-        value: The message.
-        root: Its schema.
-        most: How many fields of one array or object are shown, save those that the schema names;
-            of the whole message fifty times as many are. Of what is the same in message after
-            message only what the schema names is shown. None shows all.
-    """
+    """Yield each field of a parsed message."""
     stack = [_Step(_Part("", "", value, {"$ref": "#"}, "known"), "", 0, "", repeated=False)]
     done = 0
     while stack:

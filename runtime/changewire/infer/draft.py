@@ -31,11 +31,7 @@ def class_name(text: str) -> str:
 
 
 class Drafter:
-    """Writes the schema of one table.
-
-    Attributes:
-        paths: Where the object of each definition was first met, by its title.
-    """
+    """Writes the schema of one table."""
 
     def __init__(self, title: str, *, show_values: bool = False) -> None:
         """Start without definitions; with `show_values` comments have the bounds of integers."""
@@ -48,10 +44,7 @@ class Drafter:
     def schema(
         self, rows: Profile, heading: str, left_out: Mapping[str, str], maps: Collection[str]
     ) -> Node:
-        """Return the schema of rows, without the columns that are left out for a reason.
-
-        Objects at the paths in `maps` become maps: their names are taken for data.
-        """
+        """Return the schema of rows, without the columns that are left out for a reason."""
         self.paths, self._definitions = {}, {}
         self._left_out, self._maps = left_out, maps
         names = [name for name in rows.properties if name not in left_out]

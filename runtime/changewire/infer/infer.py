@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from changewire.changes import embedded
 from changewire.changes.decode_options import DecodeOptions
-from changewire.changes.topic_schemas import TopicTally
+from changewire.changes.schemas import TopicTally
 from changewire.codec import Data
 from changewire.codec.wire import bytes_of
 from changewire.framing import Position, Record
@@ -40,11 +40,7 @@ class Draft:
 
 
 class Observer:
-    """Looks at messages, one after the other.
-
-    Attributes:
-        refused: How many elements were refused.
-    """
+    """Looks at messages, one after the other."""
 
     def __init__(self, decode_options: DecodeOptions) -> None:
         self.refused = 0
@@ -69,13 +65,7 @@ class Observer:
         return refused
 
     def draft(self, table: str | None, title: str | None, *, show_values: bool) -> Draft:
-        """Return the draft of a table.
-
-        Raises:
-            TableError: There are several tables, or none, and none is named.
-            ValueError: The dialect has no schema for the rows.
-            ImportError: The extra ``codegen`` is not installed.
-        """
+        """Return the draft of a table."""
         name = self._table(table)
         rows = Profile(Room())
         for columns in self._columns(name):
@@ -169,11 +159,7 @@ def _name(source: Source) -> str:
 
 
 def _corrected(rows: Profile, title: str, heading: str, *, show_values: bool) -> dict[str, Any]:
-    """Return a schema that the generator takes.
-
-    Each refusal names a place. A column there is left out, for columns that a schema does not
-    name are no fault; an object within a row becomes a map, of which all names are taken.
-    """
+    """Return a schema that the generator takes."""
     check = generator_part("row_type", "infer needs")
     drafter = Drafter(title, show_values=show_values)
     left_out: dict[str, str] = {}

@@ -64,18 +64,7 @@ class Room:
 
 
 class Profile:
-    """What was seen at one place.
-
-    Attributes:
-        kinds: How many values of each kind; one that was declared only has the count 0.
-        declared: Types that schemas in messages declare, in their words.
-        properties: What was seen at the properties of objects.
-        items: What was seen in arrays, or as values of maps; None before there was any.
-        is_map: Whether the names of its objects are data.
-        is_inexact: Whether there are numbers that binary64 does not hold.
-        least: The least integer.
-        greatest: The greatest integer.
-    """
+    """What was seen at one place."""
 
     def __init__(self, room: Room, depth: int = 0) -> None:
         """Start with nothing; `depth` counts the objects and arrays around the place."""

@@ -6,14 +6,11 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from tests.runtime.cli.conftest import Ended
 
 Cli = Callable[..., Ended]
 
 USERS = Path(__file__).parents[3] / "examples" / "aerospike_json" / "document.jsonl"
-
-pytestmark = pytest.mark.usefixtures("generator")
 
 
 def test_a_draft_is_written(cli: Cli, tmp_path: Path) -> None:

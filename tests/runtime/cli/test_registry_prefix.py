@@ -50,7 +50,6 @@ def test_keys_are_read_too(cli: Cli, tmp_path: Path) -> None:
     assert change["key"] == {"id": 7}
 
 
-@pytest.mark.usefixtures("generator")
 def test_convert_and_infer_take_it(cli: Cli, tmp_path: Path) -> None:
     """A framed message is converted, and its rows are seen."""
     path = framed(tmp_path, json.dumps(examples("write")[0]).encode())

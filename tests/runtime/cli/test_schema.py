@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from importlib.resources import files
@@ -60,29 +61,29 @@ def test_show_names_what_there_is_instead(cli: Cli, words: tuple[str, ...], know
     assert known in ended.stderr
 
 
-@pytest.mark.usefixtures("generator")
 def test_diff_says_what_happened_and_shows_it(cli: Cli) -> None:
     """Each difference has place, words, verdicts and rule, and a message that is lost."""
-    ended = cli("schema", "diff", *pair("maximum-lowered.leniency"))
+    ended = cli("schema", "diff", *pair("MAXIMUM_NO_LOWER.leniency"))
     assert ended.stdout.splitlines() == [
+        "schema/schema.json#/examples: what it says to people changed",
+        "  readers: compatible; writers: compatible (SCHEMA_SAME_TEXT)",
         f"{PLACE}/maximum: the greatest value was 99999, is 65535",
-        "  readers: leniency gone; writers: compatible (maximum-lowered)",
+        "  readers: leniency gone; writers: compatible (MAXIMUM_NO_LOWER)",
         '  accepted before and refused now: {"value": 65536}',
         f"{PLACE}/x-leniency (before): a leniency is not counted any more: beyond-16-bits",
-        "  readers: compatible; writers: compatible (leniency-removed)",
+        "  readers: compatible; writers: compatible (LENIENCY_NO_DELETE)",
     ]
-    assert ended.stderr == "2 differences; readers: 1 leniency gone; writers: compatible\n"
+    assert ended.stderr == "3 differences; readers: 1 leniency gone; writers: compatible\n"
     assert ended.exit_code == 1
 
 
-@pytest.mark.usefixtures("generator")
 @pytest.mark.parametrize(
     ("name", "codes"),
     [
-        ("property-added", {"FULL": 0, "BACKWARD": 0, "FORWARD": 0}),
-        ("required-added", {"FULL": 1, "BACKWARD": 1, "FORWARD": 0}),
-        ("type-added", {"FULL": 1, "BACKWARD": 0, "FORWARD": 1}),
-        ("type-added.leniency", {"FULL": 1, "BACKWARD": 0, "FORWARD": 1}),
+        ("PROPERTY_NO_ADD", {"FULL": 0, "BACKWARD": 0, "FORWARD": 0}),
+        ("REQUIRED_NO_ADD", {"FULL": 1, "BACKWARD": 1, "FORWARD": 0}),
+        ("TYPE_NO_ADD", {"FULL": 1, "BACKWARD": 0, "FORWARD": 1}),
+        ("TYPE_NO_ADD.leniency", {"FULL": 1, "BACKWARD": 0, "FORWARD": 1}),
     ],
 )
 def test_diff_ends_as_the_level_asks(cli: Cli, name: str, codes: dict[str, int]) -> None:
@@ -92,25 +93,22 @@ def test_diff_ends_as_the_level_asks(cli: Cli, name: str, codes: dict[str, int])
         assert ended.exit_code == code
 
 
-@pytest.mark.usefixtures("generator")
 def test_diff_writes_json(cli: Cli) -> None:
     """With --json each difference is an object; a message of MessagePack is hex text."""
     found: list[dict[str, Any]] = json_lines(
-        cli("schema", "diff", *pair("position-added"), "--json").stdout
+        cli("schema", "diff", *pair("POSITION_NO_ADD"), "--json").stdout
     )
-    added = next(item for item in found if item["rule"] == "position-added")
+    added = next(item for item in found if item["rule"] == "POSITION_NO_ADD")
     assert added["witnesses"]["readers"] == {"schema": "sample.json", "message": "92 01 a1 61"}
     assert (added["readers"], added["writers"]) == ("breaking", "breaking")
 
 
-@pytest.mark.usefixtures("generator")
 def test_diff_says_where_no_message_shows_it(cli: Cli) -> None:
-    """What no message shows is said to be so."""
-    ended = cli("schema", "diff", *pair("format-name-changed"))
-    assert "  readers: no message was found that shows it" in ended.stdout.splitlines()
+    """What no example shows is said to be so."""
+    ended = cli("schema", "diff", *pair("FAMILY_SAME_FORMAT"))
+    assert "  readers: no example of the schemas shows it" in ended.stdout.splitlines()
 
 
-@pytest.mark.usefixtures("generator")
 def test_diff_cannot_tell_what_is_not_there(cli: Cli, tmp_path: Path) -> None:
     """Where a state is missing the exit code is 2, with one sentence."""
     ended = cli("schema", "diff", tmp_path / "none", "installed")
@@ -120,11 +118,7 @@ def test_diff_cannot_tell_what_is_not_there(cli: Cli, tmp_path: Path) -> None:
 
 def test_diff_names_the_extra_that_it_needs(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the generator the error says what to install."""
-
-    def none(**_wanted: str) -> list[Any]:
-        return []
-
-    monkeypatch.setattr(import_module("changewire.generator"), "entry_points", none)
+    monkeypatch.setitem(sys.modules, "changewire_codegen.compat.diff", None)
     ended = cli("schema", "diff", "installed", "installed")
     assert ended.exit_code == 2
     assert 'pip install "./changewire[codegen]"' in ended.stderr

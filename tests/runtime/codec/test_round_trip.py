@@ -1,5 +1,6 @@
 """What is decoded and encoded again is the same message, whatever it holds."""
 
+import json
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 from tests.runtime.codec.encodings import dumps
 from tests.runtime.codec.formats import (
     FORMATS,
+    JSON_FORMATS,
     ROLES,
     Format,
     JsonFormat,
@@ -18,6 +20,8 @@ from tests.runtime.codec.formats import (
 from tests.runtime.codec.shown import shown
 
 import changewire as cw
+from changewire.codec.family import GeneratedFamily
+from changewire.codec.installed import module_of
 from changewire_messages import drawing
 
 roles = pytest.mark.parametrize(("name", "role"), ROLES)
@@ -116,6 +120,35 @@ def test_more_unknown_names_than_are_learned_come_back(json_format: JsonFormat) 
     for i in range(100):
         value = {**message, f"new-{i}": i}
         assert form.encoding.hold(form.codec.encode(form.codec.decode(dumps(value))), value)
+
+
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        ("aerospike-json", ()),
+        ("dataworks-json", ()),
+        ("dataworks-json", ("payload",)),
+        ("dataworks-json", ("payload", "timestamp")),
+        ("lindorm-json", ()),
+        ("lindorm-json", ("payload",)),
+        ("lindorm-json", ("payload", "source")),
+    ],
+)
+def test_what_a_producer_adds_is_read_at_once_from_then_on(name: str, way: tuple[str, ...]) -> None:
+    """Of messages with unknown properties in objects up to the third level only one is slow."""
+    codec = cw.Codec(GeneratedFamily(module_of(name)))
+    known = JSON_FORMATS[name].good
+    message = json.loads(known)
+    place = message
+    for step in way:
+        place = place[step]
+    place["new"] = 1.5
+    models = [codec.decode(dumps(message)) for _ in range(3)]
+    assert codec.second_reads == 1
+    pointer = "".join(f"/{step}" for step in (*way, "new"))
+    assert [dict(model.extra) for model in models] == [{pointer: 1.5}] * 3
+    assert codec.decode(known) == cw.decode(known, format=name)
+    assert [codec.decode(dumps(message)) for _ in range(2)] == models[:2]
 
 
 @modest

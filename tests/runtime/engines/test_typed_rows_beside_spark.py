@@ -92,7 +92,6 @@ def test_columns_of_a_schema_in_the_messages(spark: SparkSession, format: str) -
         assert {one["kind"] for one in rows} >= {"change", "dead_letter"}
 
 
-@pytest.mark.usefixtures("generator")
 def test_columns_of_a_json_schema(spark: SparkSession) -> None:
     """The dialect of changewire's own schemas gives the same columns."""
     described = {"description": "A bin."}

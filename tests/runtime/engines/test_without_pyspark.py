@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from tests.runtime.changes import dataworks
 
 import changewire as cw
@@ -22,7 +21,6 @@ TYPES = {"id": "LONG", "price": "DOUBLE", "at": "DATE"}
 AT, AT_TEXT = 1620435723456, "2021-05-08 01:02:03.456000+00:00"
 
 
-@pytest.mark.usefixtures("generator")
 def test_rows_have_types_where_pyspark_is_not(tmp_path: Path) -> None:
     """Each kind of `rows` gives its columns; what does not fit them is a dead letter."""
     images = [

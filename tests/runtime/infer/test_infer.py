@@ -26,8 +26,6 @@ from changewire.infer.kinds import JOINED, kind_of
 from changewire.infer.profile import ANY, Profile, Room
 from changewire_codegen.load import family_of
 
-pytestmark = pytest.mark.usefixtures("generator")
-
 EXAMPLES = Path(__file__).parents[3] / "examples"
 AEROSPIKE = "aerospike-json"
 FAMILY = b'{"title": "Rows", "description": "Rows.", "encoding": "json"}'

@@ -6,7 +6,6 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec import UNSET
 
-from changewire.changes.connect.errors import ValueMismatch
 from changewire.changes.connect.logical import conversion_of
 from changewire.changes.connect.reads import (
     DEFAULT_FOR_ABSENT,
@@ -18,7 +17,7 @@ from changewire.changes.connect.reads import (
     refusal,
 )
 from changewire.changes.connect.scalars import BOUNDS
-from changewire.changes.connect.schema import Node
+from changewire.changes.connect.schema import Node, ValueMismatch
 
 
 def array(node: Node, items: Read) -> Read:
@@ -76,13 +75,7 @@ _Shape: TypeAlias = tuple[tuple[str, ...], tuple[type, ...]]
 
 
 class _Plan(NamedTuple):
-    """How to read the values of one shape. What it does not name is as its schema says.
-
-    Attributes:
-        bounded: Numbers of the right type, with the least and the largest value of each.
-        others: Fields that become something else, or are refused, with their readers.
-        absent: Required fields that are not there.
-    """
+    """How to read the values of one shape. What it does not name is as its schema says."""
 
     bounded: tuple[tuple[str, Any, Any, Read], ...]
     others: tuple[tuple[str, Read], ...]

@@ -6,8 +6,7 @@ from typing import Final, Literal
 import msgspec
 
 from changewire.changes.connect import logical
-from changewire.changes.connect.errors import ConnectSchemaError
-from changewire.changes.connect.schema import Node, parse_schema
+from changewire.changes.connect.schema import ConnectSchemaError, Node, parse_schema
 from changewire_messages.support import pointer_token
 
 MAX_PATHS: Final = 8_000_000
@@ -34,29 +33,12 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 def columns(schema: object) -> dict[str, str]:
-    """Return the type of every column of a schema, by JSON Pointer into the values.
-
-    The fields of nested structs are columns too. What stands in arrays and maps is part of their
-    type: ``array<struct<sku:string,count:int32?>>``. A logical type follows its base type:
-    ``int32:io.debezium.time.Date``. A schema that is no struct is one column, with the pointer "".
-
-    Args:
-        schema: The parsed JSON of a schema; null and the empty object have no columns.
-
-    Raises:
-        ConnectSchemaError: It is no schema of Kafka Connect.
-    """
+    """Return the type of every column of a schema, by JSON Pointer into the values."""
     return {path: _type(node) for path, node in _columns(schema).items()}
 
 
 def differences(old_schema: object, new_schema: object) -> list[Difference]:
-    """Return how two schemas differ: first what the old one has, in its order, then what is new.
-
-    Neither the order of fields, their documentation and defaults, nor the names of records count.
-
-    Raises:
-        ConnectSchemaError: One of them is no schema of Kafka Connect.
-    """
+    """Return how two schemas differ: first what the old one has, in its order, then what is new."""
     old, new = _columns(old_schema), _columns(new_schema)
     found = [item for path in old for item in _changes(path, old[path], new.get(path))]
     found.extend(_changes(path, None, new[path])[0] for path in new if path not in old)

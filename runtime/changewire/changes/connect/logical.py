@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from changewire.changes.connect import times
-from changewire.changes.connect.decimals import MAX_BYTES, MAX_SCALE, decimal_of_struct
 from changewire.changes.connect.reads import BEYOND_RANGE, Context, Path, Read, refusal
+from changewire.changes.connect.scalars import MAX_BYTES, MAX_SCALE, decimal_of_struct
 from changewire.changes.connect.schema import Node
 from changewire.changes.values import from_milliseconds
 
@@ -23,14 +23,7 @@ _DATA: Final = "io.debezium.data."
 
 
 class Conversion(NamedTuple):
-    """What turns a value of the base type into one of the logical type.
-
-    Attributes:
-        convert: Returns the value. Raises `times.UnrepresentableError` or OverflowError for one
-            that Python's type cannot hold, ValueError for one that is wrong.
-        expected: What it takes.
-        rule: The check that a ValueError stands for.
-    """
+    """What turns a value of the base type into one of the logical type."""
 
     convert: Callable[[Any], Any]
     expected: str = ""
@@ -89,10 +82,7 @@ def conversion_of(node: Node) -> Conversion | None:
 
 
 def is_unknown(node: Node) -> bool:
-    """Return whether a node names a logical type that is not known, or not for its base type.
-
-    The name of a struct is the name of its record (``customers.Value``), which says nothing more.
-    """
+    """Return whether a node names a logical type that is not known, or not for its base type."""
     if node.name is None or node.type == "struct":
         return False
     key = (node.name, node.type)

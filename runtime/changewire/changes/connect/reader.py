@@ -7,8 +7,6 @@ from msgspec import UNSET
 
 from changewire.changes.connect import containers, logical
 from changewire.changes.connect.containers import struct
-from changewire.changes.connect.decimals import exact_decimal
-from changewire.changes.connect.errors import ConnectSchemaError, ValueMismatch
 from changewire.changes.connect.reads import (
     DEFAULT_FOR_NULL,
     FLOAT_ALIAS,
@@ -18,20 +16,12 @@ from changewire.changes.connect.reads import (
     Path,
     Read,
 )
-from changewire.changes.connect.scalars import SCALARS
-from changewire.changes.connect.schema import Node, parse_schema
+from changewire.changes.connect.scalars import SCALARS, exact_decimal
+from changewire.changes.connect.schema import ConnectSchemaError, Node, ValueMismatch, parse_schema
 
 
 class Reader:
-    """Reads values under one schema. It never changes, so threads may share it.
-
-    Attributes:
-        kind: Name of the logical type; without one that of the type.
-        function: What reads, for readers of what holds this: `read` without its conveniences.
-        fields: Of a struct, the reader of each field by its name; otherwise empty.
-        notes: What the schema itself needed to be accepted: its `float-alias` and
-            `unknown-logical-type`.
-    """
+    """Reads values under one schema. It never changes, so threads may share it."""
 
     __slots__ = ("fields", "function", "kind", "notes")
 
@@ -46,40 +36,14 @@ class Reader:
     def read(
         self, value: object, at: str, *, partial: bool = False, notes: list[Note] | None = None
     ) -> Any:
-        """Return the typed value of what JSON holds.
-
-        A struct becomes a dictionary with the fields in the order of the message. An absent field
-        stays absent, and what the schema does not name is kept as JSON has it.
-
-        Args:
-            value: The value, from a JSON parser. Numbers with a fraction are float or Decimal.
-            at: JSON Pointer to the value, for errors and notes.
-            partial: Whether required fields of structs may be absent, as in delta-only and key-only
-                exports.
-            notes: Collects what was accepted though the schema does not promise it, the notes of
-                the schema first; None if the caller does not want them.
-
-        Raises:
-            ValueMismatch: The value is not what the schema says.
-        """
+        """Return the typed value of what JSON holds."""
         if notes is not None and self.notes:
             notes.extend(self.notes)
         return self.function(value, Context(notes=notes, partial=partial), at)
 
 
 def compile_schema(schema: object, *, replace_null_with_default: bool = True) -> Reader | None:
-    """Return the reader of a schema; None for null and the empty object: values stay as they are.
-
-    Args:
-        schema: The parsed JSON of one schema of Kafka Connect.
-        replace_null_with_default: Whether a null becomes the default that its schema has, noted as
-            `default-for-null`. It is the setting ``replace.null.with.default`` of Kafka's
-            JsonConverter, and true there too; false leaves the null of an optional field, which is
-            what a database had. The null of a required field always becomes the default.
-
-    Raises:
-        ConnectSchemaError: It is no schema of Kafka Connect, too deep or too large.
-    """
+    """Return the reader of a schema; None for null and the empty object, which change no value."""
     node = parse_schema(schema)
     return None if node is None else _compile(node, replace_null_with_default)
 

@@ -5,8 +5,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, Union
 
 import msgspec
 
-from changewire.changes.connect.errors import ValueMismatch
-from changewire.changes.connect.schema import Node
+from changewire.changes.connect.schema import Node, ValueMismatch
 from changewire_messages.support import pointer_token
 
 Path: TypeAlias = Union[str, "tuple[Path, str | int]"]
@@ -45,13 +44,7 @@ NOTES: Final[Mapping[str, str]] = {
 
 
 class Note(NamedTuple):
-    """One thing that was accepted.
-
-    Attributes:
-        kind: A key of `NOTES`.
-        path: Where: for `float-alias` and `unknown-logical-type` the place in the schema, otherwise
-            the place in the value.
-    """
+    """One thing that was accepted."""
 
     kind: str
     path: Path
@@ -63,12 +56,7 @@ class Note(NamedTuple):
 
 
 class Context(msgspec.Struct):
-    """How one value is read. A struct, as one is made for every value.
-
-    Attributes:
-        partial: Whether required fields may be absent.
-        notes: Collects notes; None if the caller does not want them.
-    """
+    """How one value is read. A struct, as one is made for every value."""
 
     notes: list[Note] | None
     partial: bool

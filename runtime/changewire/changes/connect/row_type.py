@@ -31,11 +31,7 @@ _OF_PYTHON: Final[Mapping[type, str]] = {date: "date", datetime: "timestamp"}
 
 
 def column_type(node: Node) -> Any:
-    """Return the column type of the values that the reader of a node gives, which has a column.
-
-    Times of day, durations, and decimals whose scale no column has, are text: tables have no type
-    that holds them.
-    """
+    """Return the column type of the values that the reader of a node gives, which has a column."""
     if (node.name, node.type) == logical.DECIMAL:
         return _decimal(int(node.parameters["scale"]))
     conversion = logical.conversion_of(node)
@@ -46,10 +42,7 @@ def column_type(node: Node) -> Any:
 
 
 def struct_type(parts: Mapping[str, Node]) -> dict[str, Any]:
-    """Return the struct of some columns; each has its declared type as comment.
-
-    What no column type holds, a struct without fields or a map by structs, is JSON text.
-    """
+    """Return the struct of some columns; each has its declared type as comment."""
     return {"type": "struct", "fields": [_field(name, part) for name, part in parts.items()]}
 
 

@@ -11,8 +11,44 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec import UNSET
 
-from changewire.changes.connect.errors import ConnectSchemaError
+from changewire.codec import Issue
 from changewire_messages.support import pointer_token
+
+
+class ConnectSchemaError(ValueError):
+    """A JSON value is no schema of Kafka Connect."""
+
+    def __init__(self, pointer: str, expected: str, actual: Any = UNSET) -> None:
+        self.pointer = pointer
+        self.expected = expected
+        self.actual = actual
+        issue = Issue(pointer, "wrong-value", "schema", expected, actual)
+        super().__init__(f"Kafka Connect schema: {issue}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle without the value, which may be private."""
+        return type(self), (self.pointer, self.expected)
+
+
+class ValueMismatch(ValueError):  # noqa: N818 - it reads as what happened
+    """A value is not what its schema says."""
+
+    def __init__(
+        self, pointer: str, schema_pointer: str, expected: str, actual: Any, rule: str
+    ) -> None:
+        self.pointer = pointer
+        self.schema_pointer = schema_pointer
+        self.expected = expected
+        self.actual = actual
+        self.rule = rule
+        issue = Issue(pointer, rule, "connect", expected, actual)
+        place = Issue(schema_pointer, rule, "connect", expected).place
+        super().__init__(f"{issue}; its schema: {place or 'the root'}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle without the value, which may be private."""
+        return type(self), (self.pointer, self.schema_pointer, self.expected, UNSET, self.rule)
+
 
 MAX_DEPTH: Final = 64
 """How deep schemas may be nested."""
@@ -37,18 +73,7 @@ T = TypeVar("T")
 
 
 class Node(msgspec.Struct, frozen=True):
-    """One schema, or one part of it.
-
-    Attributes:
-        pointer: JSON Pointer to the node, from the root of the schema.
-        type: One of `TYPES`.
-        aliased: Whether the schema calls the type by another name.
-        optional: Whether null is a value.
-        name: Name of the logical type; of a struct also the name of its record; None without one.
-        parameters: What more there is to say of the logical type.
-        default: The default as JSON has it; UNSET without one.
-        parts: ``items`` of an array, ``keys`` and ``values`` of a map, fields of a struct by name.
-    """
+    """One schema, or one part of it."""
 
     pointer: str
     type: str
@@ -61,11 +86,7 @@ class Node(msgspec.Struct, frozen=True):
 
 
 def parse_schema(schema: object) -> Node | None:
-    """Return the root node of a schema; None for null and the empty object, which say nothing.
-
-    Raises:
-        ConnectSchemaError: It is no schema, deeper than `MAX_DEPTH` or larger than `MAX_NODES`.
-    """
+    """Return the root node of a schema; None for null and the empty object, which say nothing."""
     if schema is None or schema == {}:
         return None
     return _node(schema, "", MAX_DEPTH, count())

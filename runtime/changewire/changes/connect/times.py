@@ -53,10 +53,7 @@ def duration_of_microseconds(microseconds: int) -> timedelta:
 
 
 def of_nanoseconds(convert: Callable[[int], Made]) -> Callable[[int], Made]:
-    """Return what does for nanoseconds what another function does for microseconds.
-
-    It raises `UnrepresentableError` for what is no whole number of microseconds.
-    """
+    """Return what does for nanoseconds what another function does for microseconds."""
 
     @wraps(convert)
     def converted(nanoseconds: int) -> Made:
@@ -96,10 +93,7 @@ def time_of_text(text: str) -> time:
 
 
 def local_time_of_text(text: str) -> time:
-    """Return the time of day of ``10:15:30.5Z`` (`io.debezium.time.IsoTime`), without a zone.
-
-    It comes from a column without a zone; the one in the text is always UTC.
-    """
+    """Return the time of day of ``10:15:30.5Z`` (`io.debezium.time.IsoTime`), without a zone."""
     found = time_of_text(text)
     if found.tzinfo != timezone.utc:
         raise ValueError

@@ -27,7 +27,7 @@ _LOST: Final = {
     "readers": "accepted before and refused now",
     "writers": "accepted now and refused before",
 }
-_NOT_SHOWN: Final = "{}: no message was found that shows it"
+_NOT_SHOWN: Final = "{}: no example of the schemas shows it"
 
 app = typer.Typer(
     help="The schemas of messages, and what changed in them.",
@@ -113,7 +113,7 @@ def diff(
         ),
     ] = "FULL",
     no_witnesses: Annotated[
-        bool, typer.Option("--no-witnesses", help="Look for no messages that are lost.")
+        bool, typer.Option("--no-witnesses", help="Look for no examples that are lost.")
     ] = False,
     as_json: Json = False,
 ) -> int:

@@ -8,8 +8,7 @@ import typer
 
 from changewire.changes.connect import Difference
 from changewire.changes.decode_options import AUTO
-from changewire.changes.schemas import Schemas, SchemaUse, Tally
-from changewire.changes.topic_schemas import TopicTally
+from changewire.changes.schemas import Schemas, SchemaUse, Tally, TopicTally
 from changewire.cli.ending import ended, ending
 from changewire.cli.options import FoundFormat, Inputs, Json, Shape, StripRegistryPrefix
 from changewire.cli.records import place_of, records, report_rejected
