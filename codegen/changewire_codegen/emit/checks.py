@@ -37,7 +37,7 @@ _EXACT: Mapping[Kind, str] = {
 
 
 def row_checks(row: Row, family: Family) -> list[str]:
-    """Return the ``__post_init__`` of an array; empty if the annotations say all."""
+    """Return what ``__post_init__`` of an array does; empty if the annotations say all."""
     refused = [f"not {_test(p.type, f'self.{p.name}')}" for p in row.positions if is_loose(p.type)]
     if isinstance(row, TaggedRow) and _differing(row) and not _is_checked_in_lists(row, family):
         refused.append(_tagged(row, "self"))
@@ -47,10 +47,7 @@ def row_checks(row: Row, family: Family) -> list[str]:
         lines += [f"if {' or '.join(refused)}:", _refusal(rule, row)]
     for prop in row.positions:
         lines += _list_check(prop, family)
-    if not lines:
-        return []
-    head = ["", "def __post_init__(self) -> None:", '    """Hold what no annotation can say."""']
-    return [*head, *(f"    {line}" for line in lines)]
+    return lines
 
 
 def _list_check(prop: Property, family: Family) -> list[str]:
