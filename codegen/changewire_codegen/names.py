@@ -32,8 +32,8 @@ RESERVED_TITLES = frozenset(
             "FORMAT",
             "Final",
         ),
-        *("Float64", "Int32", "Int64", "Literal", "Mapping", "Meta", "OpenTag", "ROLES", "Raw"),
-        *("Struct", "TypeAlias", "UNSET", "UnsetType", "ValueError"),
+        *("Float64", "Int32", "Int64", "Literal", "Mapping", "Meta", "OpenTag", "Optional"),
+        *("ROLES", "Raw", "Struct", "TypeAlias", "UNSET", "Union", "UnsetType", "ValueError"),
     }
 )
 UNCARRIABLE = re.compile(r"[\"\\\x00-\x1f\ud800-\udfff]")

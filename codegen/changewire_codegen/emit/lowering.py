@@ -11,7 +11,7 @@ from typing import Any
 from changewire_codegen.alone import alone_property
 from changewire_codegen.emit.checks import row_checks
 from changewire_codegen.emit.conditions import model_rules
-from changewire_codegen.names import snake
+from changewire_codegen.names import python_name, snake
 from changewire_codegen.nodes import (
     INT32,
     INT64,
@@ -38,23 +38,17 @@ from changewire_codegen.writer import quoted_docstring
 
 Node = dict[str, Any]
 
-IMPORTED: Mapping[str, str] = {
-    "Alone": "{package}.support.Alone",
-    "Extra": "{package}.support.Extra",
-    "Float64": "{package}.support.Float64",
-    "Int32": "{package}.support.Int32",
-    "Int64": "{package}.support.Int64",
-    "Raw": "msgspec.Raw",
-    "any": "typing.Any",
-}
-"""Definitions that are imported under their names; no title is one of these."""
+SHARED = ("Alone", "Extra", "Float64", "Int32", "Int64")
+"""Definitions of the shared module, which are imported; no title is one of these."""
 
-ALONE = "`{}` if the message is the value of this property, without the object around it."
-EXTRA = "{} that the schema does not name, by JSON Pointer; unset if there are none."
-
-_INTEGERS = {INT32: "Int32", INT64: "Int64"}
-_SCALARS: Mapping[Kind, Node] = {
-    "double": {"type": "number"},
+_ALONE = "`{}` if the message is the value of this property, without the object around it."
+_EXTRA = "{} that the schema does not name, by JSON Pointer; unset if there are none."
+_NULL: Node = {"type": "null"}
+_NUMBER: Node = {"type": "number"}
+_BOUNDS = {"minimum", "maximum", "minLength", "maxLength", "pattern", "minItems", "maxItems"}
+_INTEGERS: Mapping[object, str] = {INT32: "Int32", INT64: "Int64"}
+_TYPES: Mapping[Kind, Node] = {
+    "double": _NUMBER,
     "bytes": {"type": "string", "format": "binary"},
     "binary": {"type": "string", "format": "binary"},
     "datetime": {"type": "string", "format": "date-time"},
@@ -63,73 +57,70 @@ _SCALARS: Mapping[Kind, Node] = {
 
 def document(family: Family) -> Node:
     """Return the schema: a definition for each of the family, and those that are imported."""
-    own = {name: _definition(d, family) for name, d in family.definitions.items()}
-    return {"$defs": {**{name: {} for name in IMPORTED}, **own}}
+    definitions: Node = {name: {} for name in (*SHARED, "Raw", "any")}
+    for name, definition in family.definitions.items():
+        definitions[name] = _definition(definition, family)
+        _name_bounded(definitions[name], name, definitions)
+    return {"$defs": definitions}
 
 
-def aliases(family: Family) -> dict[str, str]:
-    """Return the fields whose names are not those of their properties."""
-    return {
-        f"{definition.name}.{wire}": prop.attribute
-        for definition in family.definitions.values()
-        if isinstance(definition, Object)
-        for prop in definition.properties
-        for wire in [prop.wire]
-        if wire != prop.attribute
-    } | {"@alone": "alone", "@extra": "extra"}
+def _name_bounded(node: Node, name: str, definitions: Node) -> None:
+    """Name what has bounds within a list, map or union; else names of others could be taken."""
+    for word, child in node.get("properties", {}).items():
+        _name_bounded(child, f"{name}__{python_name(word)}", definitions)
+    places: list[tuple[Any, Any]] = [
+        (node, word) for word in ("items", "additionalProperties") if word in node
+    ]
+    for parent, key in [*places, *((node["anyOf"], i) for i in range(len(node.get("anyOf", ()))))]:
+        child, below = parent[key], f"{name}__{key}"
+        _name_bounded(child, below, definitions)
+        if _BOUNDS & child.keys():
+            definitions[below], parent[key] = child, _reference(below)
 
 
 def _definition(definition: AnyDefinition, family: Family) -> Node:
-    doc = {"x-doc": _docstring(definition.description)}
     if isinstance(definition, (Object, Row)):
-        return {**_class(definition, family), **doc}
-    if isinstance(definition, Alias):
-        return {**_node(definition.type), **doc}
-    return {"oneOf": [_reference(arm) for arm in definition.arms], **doc}
+        node = _class(definition, family)
+    elif isinstance(definition, Alias):
+        node = _node(definition.type)
+    else:
+        node = {"oneOf": [_reference(arm) for arm in definition.arms]}
+    return {**node, "x-doc": _docstring(definition.description)}
 
 
 def _class(definition: Object | Row, family: Family) -> Node:
-    is_row = isinstance(definition, Row)
-    fields: dict[str, Node] = {}
+    options: Node = {"forbid_unknown_fields": definition.name not in parsed_apart(family)}
     if isinstance(definition, Row):
-        required = [prop.name for prop in definition.positions]
-        for prop in definition.positions:
-            fields[prop.name] = _described(_position(prop, definition), prop.description)
-        checks = row_checks(definition, family)
+        fields = {p.name: _position(p, definition) for p in definition.positions}
+        checks, what = row_checks(definition, family), "Positions"
+        options["array_like"] = True
+        required = list(fields)
     else:
-        required = [prop.wire for prop in definition.properties if prop.required]
-        for prop in definition.properties:
-            fields[prop.wire] = _property(prop, definition)
-        checks = model_rules(definition, family)
+        fields = {p.wire: _property(p, definition) for p in definition.properties}
+        checks, what = model_rules(definition, family), "Properties"
+        required = [p.wire for p in definition.properties if p.required]
+    if isinstance(definition, Object) or any("default" in field for field in fields.values()):
+        options["kw_only"] = True
     alone = alone_property(definition)
     if alone is not None:
-        fields["@alone"] = _described(_reference("Alone"), ALONE.format(alone.wire))
+        fields["@alone"] = _described(_reference("Alone"), _ALONE.format(alone.wire))
     if has_extra(definition, family):
-        what = "Positions" if is_row else "Properties"
-        fields["@extra"] = _described(_reference("Extra"), EXTRA.format(what))
-    for at, field in enumerate(fields.values()):
-        field["x-at"] = at
-    options: Node = {"forbid_unknown_fields": definition.name not in parsed_apart(family)}
-    if is_row:
-        options["array_like"] = True
-    if not is_row or any("default" in field for field in fields.values()):
-        options["kw_only"] = True
+        fields["@extra"] = _described(_reference("Extra"), _EXTRA.format(what))
     return {
         "type": "object",
-        "properties": fields,
+        "properties": {word: {**fields[word], "x-at": i} for i, word in enumerate(fields)},
         "required": required,
-        "x-options": options,
         "x-checks": checks,
+        "x-options": options,
     }
 
 
 def _position(prop: Property, row: Row) -> Node:
     """Return the node of a position; a default at the last one would let a shorter array pass."""
-    kind = prop.type
-    constants = kind.enum if isinstance(kind, Scalar) else None
-    if constants is None or len(constants) != 1 or prop is row.positions[-1]:
-        return _node(kind)
-    return {**_node(kind), "default": constants[0]}
+    node = _node(prop.type)
+    if len(node.get("enum", ())) == 1 and prop is not row.positions[-1]:
+        node["default"] = node["enum"][0]
+    return _described(node, prop.description)
 
 
 def _property(prop: Property, owner: Object) -> Node:
@@ -137,30 +128,18 @@ def _property(prop: Property, owner: Object) -> Node:
         return _described({"const": owner.tag.value or OPEN_TAG}, prop.description)
     if not prop.repeated:
         return _described(_node(prop.type), prop.description)
-    text = f"The JSON text of `{prop.name}`, as it was received."
-    more = {
-        "x-name": prop.name,
-        "x-type": repeated_type(prop),
-        "x-reader": reader(owner, prop),
-        "x-value": _docstring(prop.description),
-    }
-    return {**_described(_reference("Raw"), text), **more}
-
-
-def repeated_type(prop: Property) -> str:
-    """Return the annotation of what the text of a repeated property says."""
     kind = prop.type.of if isinstance(prop.type, Nullable) else prop.type
     assert isinstance(kind, RefTo)  # noqa: S101 - the builder refuses other types
-    return f"{kind.name} | None" if isinstance(prop.type, Nullable) else kind.name
+    return {
+        **_described(_reference("Raw"), f"The JSON text of `{prop.name}`, as it was received."),
+        "x-name": prop.name,
+        "x-reader": f"_{snake(owner.name)}_{prop.name}",
+        "x-type": kind.name if kind is prop.type else f"{kind.name} | None",
+        "x-value": _docstring(prop.description),
+    }
 
 
-def reader(owner: Object, prop: Property) -> str:
-    """Return the name of the function that reads the text of a repeated property."""
-    return f"_{snake(owner.name)}_{prop.name}"
-
-
-def _node(kind: Type) -> Node:
-    """Return the node of a type, in the form that makes no more names than it must."""
+def _node(kind: Type) -> Node:  # noqa: PLR0911 - one for each kind of type
     if isinstance(kind, Anything) or is_loose(kind):
         return {}
     if isinstance(kind, RefTo):
@@ -172,31 +151,29 @@ def _node(kind: Type) -> Node:
         bounds = {"minItems": kind.min_items, "maxItems": kind.max_items}
         return {"type": "array", "items": _node(kind.items), **_given(bounds)}
     if isinstance(kind, Nullable):
-        return _or_null(_node(kind.of))
+        return _union(_node(kind.of), _NULL)
     if isinstance(kind, Choice):
-        options = [option for option in kind.options if option.kind != "null"]
-        nodes = [_scalar(option) for option in options]
-        if any("minimum" in node or "maximum" in node for node in nodes):
-            nodes = [_reference("Float64") if node == {"type": "number"} else node for node in nodes]
-        if len(options) == len(kind.options):
-            return {"anyOf": nodes}
-        return _or_null(*nodes)
+        nodes = [_scalar(option) for option in kind.options]
+        if any(_BOUNDS & node.keys() for node in nodes):
+            nodes = [_reference("Float64") if node == _NUMBER else node for node in nodes]
+        return _union(*nodes)
     return _scalar(kind)
 
 
-def _or_null(*nodes: Node) -> Node:
-    """Return the node of some types or null; a list of types keeps the bounds in their place."""
-    if len(nodes) == 1 and "type" in nodes[0] and "additionalProperties" not in nodes[0]:
-        return {**nodes[0], "type": [nodes[0]["type"], "null"]}
-    return {"anyOf": [*nodes, {"type": "null"}]}
+def _union(*nodes: Node) -> Node:
+    """Return the node of one of some types; a list of types keeps bounds where they stand."""
+    first, *others = [node for node in nodes if node != _NULL]
+    if not others and "type" in first and "additionalProperties" not in first:
+        return {**first, "type": [first["type"], "null"]}
+    return {"anyOf": list(nodes)}
 
 
 def _scalar(scalar: Scalar) -> Node:
     if scalar.enum is not None:
         return {"enum": list(scalar.enum)}
+    if scalar.kind == "integer" and scalar.limits in _INTEGERS:
+        return _reference(_INTEGERS[scalar.limits])
     low, high = scalar.limits
-    if scalar.kind == "integer" and (low, high) in _INTEGERS:
-        return _reference(_INTEGERS[low, high])
     bounds = {
         "minimum": low,
         "maximum": high,
@@ -204,7 +181,7 @@ def _scalar(scalar: Scalar) -> Node:
         "maxLength": scalar.max_length,
         "pattern": None if scalar.pattern is None else f"{scalar.pattern[:-1]}\\Z",
     }
-    return {**_SCALARS.get(scalar.kind, {"type": scalar.kind}), **_given(bounds)}
+    return {**_TYPES.get(scalar.kind, {"type": scalar.kind}), **_given(bounds)}
 
 
 def _given(bounds: Mapping[str, object]) -> Node:

@@ -3,22 +3,39 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from changewire_codegen.emit.checks import check_tables
-from changewire_codegen.emit.lowering import IMPORTED, aliases, document, reader, repeated_type
+from changewire_codegen.emit.lowering import SHARED, document
 from changewire_codegen.errors import SchemaError
 from changewire_codegen.nodes import Family, Object
 from changewire_codegen.writer import Writer, module_docstring
 
-TEMPLATES = Path(__file__).parents[1] / "templates"
-"""Folder of the templates of a class and of an alias."""
-
+_OPTIONS: Mapping[str, Any] = {
+    "apply_default_values_for_required_fields": True,
+    "custom_class_name_generator": str,  # names stay as they are
+    "custom_template_dir": Path(__file__).parents[1] / "templates",
+    "enum_field_as_literal": "all",
+    "field_extra_keys": {"x-at", "x-name", "x-reader", "x-text", "x-type", "x-value"},
+    "formatters": [],  # ruff formats all modules in one run
+    "input_file_type": "jsonschema",
+    "output_datetime_class": "datetime",
+    "output_model_type": "msgspec.Struct",
+    "schema_version": "2020-12",
+    "skip_root_model": True,
+    "target_python_version": "3.10",
+    "use_annotated": True,
+    "use_msgspec_tagged_unions": True,
+    "use_typed_nullable_map_values": True,
+}
+# For the text of templates and checks; ruff removes what a module does not use.
 _IMPORTS = (
     *("re", "decimal", "collections.abc.Callable", "collections.abc.Mapping", "msgspec.field"),
     *("msgspec.Raw", "msgspec.Struct", "typing.ClassVar", "typing.Literal", "typing.TypeAlias"),
 )
-_SUPPORT = ("OpenTag", "as_binary64", "constructor_call", "repeated")
+_SHARED = ("OpenTag", "as_binary64", "constructor_call", "repeated")
 
 
 def models(family: Family, package: str) -> str:
@@ -29,64 +46,47 @@ def models(family: Family, package: str) -> str:
         package: Import name of the generated package.
 
     Raises:
-        SchemaError: msgspec has no annotation for something in a schema.
+        SchemaError: msgspec has no annotation for exactly what a schema says.
     """
+    from datamodel_code_generator import GenerateConfig, generate
+
+    support = f"{package}.support"
+    schema = document(family)
+    imported = {"Raw": "msgspec.Raw", "any": "typing.Any"}
+    config = GenerateConfig(
+        **_OPTIONS,
+        additional_imports=[*_IMPORTS, *(f"{support}.{name}" for name in _SHARED)],
+        aliases={**_renamed(family), "@alone": "alone", "@extra": "extra"},
+        custom_file_header=module_docstring("Messages", family),
+        type_overrides={**imported, **{name: f"{support}.{name}" for name in SHARED}},
+    )
     writer = Writer()
-    writer(_generated(family, package))
-    for line in ["", *_readers(family), *check_tables(family)]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # It cannot tell arrays apart: `dispatch.py` does.
+        warnings.filterwarnings("ignore", "msgspec cannot decode the union")
+        try:
+            writer(str(generate(schema, config=config)))
+        except UserWarning as warning:
+            raise SchemaError(family.name, "", str(warning)) from warning
+    exact = ", exact=True" if family.exact else ""
+    for definition in schema["$defs"].values():
+        for field in definition.get("properties", {}).values():
+            if "x-reader" in field:
+                kind = field["x-type"]
+                writer(f"{field['x-reader']}: Callable[[Raw], {kind}] = repeated({kind}{exact})")
+    for line in check_tables(family):
         writer(line)
     writer(f"__all__ = {sorted(family.definitions)!r}")
     return writer.text()
 
 
-def _generated(family: Family, package: str) -> str:
-    """Return the imports, classes and aliases that datamodel-code-generator writes."""
-    from datamodel_code_generator import generate
-
-    schema = document(family)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        # It cannot choose between arrays: `dispatch.py` does.
-        warnings.filterwarnings("ignore", "msgspec cannot decode the union")
-        try:
-            text = generate(
-                schema,
-                input_file_type="jsonschema",
-                output_model_type="msgspec.Struct",
-                schema_version="2020-12",
-                target_python_version="3.10",
-                custom_template_dir=TEMPLATES,
-                custom_file_header=module_docstring("Messages", family),
-                formatters=[],
-                skip_root_model=True,
-                custom_class_name_generator=lambda name: (
-                    name if name in schema["$defs"] else f"Bounded_{name}"
-                ),
-                aliases=aliases(family),
-                type_overrides={name: path.format(package=package) for name, path in IMPORTED.items()},
-                additional_imports=[*_IMPORTS, *(f"{package}.support.{name}" for name in _SUPPORT)],
-                field_extra_keys={"x-at", "x-name", "x-reader", "x-text", "x-type", "x-value"},
-                apply_default_values_for_required_fields=True,
-                enum_field_as_literal="all",
-                output_datetime_class="datetime",
-                use_annotated=True,
-                use_msgspec_tagged_unions=True,
-                use_typed_nullable_map_values=True,
-            )
-        except UserWarning as error:
-            raise SchemaError(family.name, "", str(error)) from error
-    assert isinstance(text, str)  # noqa: S101 - there is one module
-    return text
-
-
-def _readers(family: Family) -> list[str]:
-    """Return the functions from text to model, which stand below all classes."""
-    exact = ", exact=True" if family.exact else ""
-    return [
-        f"{reader(definition, prop)}: Callable[[Raw], {repeated_type(prop)}] ="
-        f" repeated({repeated_type(prop)}{exact})"
+def _renamed(family: Family) -> dict[str, str]:
+    """Return the fields whose names are not those of their properties, by class and property."""
+    return {
+        f"{definition.name}.{prop.wire}": prop.attribute
         for definition in family.definitions.values()
         if isinstance(definition, Object)
         for prop in definition.properties
-        if prop.repeated
-    ]
+        if prop.wire != prop.attribute
+    }

@@ -23,7 +23,7 @@ INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
 
 Float64: TypeAlias = float
-"""A number of 64 bits, beside an integer that has bounds of its own."""
+"""A floating-point number of 64 bits."""
 
 Int32: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
 """An integer of 32 bits with a sign."""

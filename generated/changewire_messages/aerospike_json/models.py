@@ -340,7 +340,6 @@ KeyBatch: TypeAlias = list[Key]
 """The Kafka record key of a batch whose keys are concatenated (`key-concat`): the keys of
 its elements, in their order.
 """
-
 __all__ = [
     "Batch",
     "Bin",

@@ -226,7 +226,6 @@ Value: TypeAlias = Any
 other, nil, and values of every bin type. Inside a collection serialized objects and
 GeoJSON are extensions, whose code is the particle type.
 """
-
 _BIN_TYPES: Mapping[int, type] = {
     0: type(None),
     1: object,

@@ -878,7 +878,6 @@ UpdateBefore: TypeAlias = UpdateBeforeUpdateBefor | UpdateBeforeUpdateBefore
 """The row before an update, where an update is two messages; the one with the row after it
 has the same `sequenceId`.
 """
-
 _message_schema: Callable[[Raw], DataSchema] = repeated(DataSchema, exact=True)
 __all__ = [
     "ColumnType",
