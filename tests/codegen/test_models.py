@@ -70,6 +70,39 @@ def test_a_class_has_the_name_that_other_modules_use(title: str) -> None:
         assert getattr(module, title).__name__ == title
 
 
+TEXTS = (
+    "@open",
+    "it's",
+    '"',
+    '"""',
+    "\\",
+    "{{ x }}",
+    "{% raw %}",
+    "\x00",
+    "\u2028",
+    "用户",
+    "a\nb",
+)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_tag_may_be_any_text(text: str) -> None:
+    """The tag of an arm is data in the code of its model, as are its other constants."""
+    arms = [odd(tag={"const": tag}, kind={"enum": [tag, "more"]}) for tag in (text, "other")]
+    schemas = [{**arm, "title": f"Arm{i}", "required": ["tag"]} for i, arm in enumerate(arms)]
+    union = {
+        "title": "Either",
+        "description": "One of two.",
+        "oneOf": [{"$ref": "sample_0.json"}, {"$ref": "sample_1.json"}],
+        "examples": [{}],
+    }
+    with imported(family_with(*schemas, union), "models") as (module,):
+        wire = {"tag": text, "kind": text}
+        model = msgspec.json.decode(msgspec.json.encode(wire), type=module.Either)
+        assert (type(model), model.tag, model.kind) == (module.Arm0, text, text)
+        assert msgspec.to_builtins(model) == wire
+
+
 BOUNDED: list[tuple[Node, object, object]] = [
     ({"type": "array", "items": {"type": "integer", "minimum": 1}}, [1], [0]),
     ({"type": "array", "items": {"type": ["integer", "null"], "minimum": 1}}, [None, 1], [0]),

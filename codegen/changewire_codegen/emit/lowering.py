@@ -125,7 +125,8 @@ def _position(prop: Property, row: Row) -> Node:
 
 def _property(prop: Property, owner: Object) -> Node:
     if owner.tag is not None and prop.wire == owner.tag.wire:
-        return _described({"const": owner.tag.value or OPEN_TAG}, prop.description)
+        tag = {"const": owner.tag.value or OPEN_TAG, "x-open": owner.tag.value is None}
+        return _described(tag, prop.description)
     if not prop.repeated:
         return _described(_node(prop.type), prop.description)
     kind = prop.type.of if isinstance(prop.type, Nullable) else prop.type

@@ -18,7 +18,7 @@ _OPTIONS: Mapping[str, Any] = {
     "custom_class_name_generator": str,  # names stay as they are
     "custom_template_dir": Path(__file__).parents[1] / "templates",
     "enum_field_as_literal": "all",
-    "field_extra_keys": {"x-at", "x-name", "x-reader", "x-text", "x-type", "x-value"},
+    "field_extra_keys": {"x-at", "x-name", "x-open", "x-reader", "x-text", "x-type", "x-value"},
     "formatters": [],  # ruff formats all modules in one run
     "input_file_type": "jsonschema",
     "output_datetime_class": "datetime",

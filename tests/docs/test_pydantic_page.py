@@ -1,0 +1,74 @@
+"""The page about pydantic models: its command makes models that reject no valid message."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+from tests.docs.pages import ROOT, all_blocks
+from tests.docs.running import run_block, run_page
+
+PAGE = "docs/how-to/pydantic.md"
+ACCEPTED = {
+    "aerospike": ("bins-of-wrong-types", "blob-no-base64", "digest-no-base64", "digest-too-short"),
+    "dataworks": ("ddl-meta-no-base64", "insert-without-after", "delete-without-before"),
+    "lindorm": ("array", "insert-without-after", "unknown-operation", "without-source"),
+}
+"""Invalid messages of each format that the page says are accepted."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Yield a folder of which modules are imported, and forget these afterwards."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path
+    for name in ACCEPTED:
+        sys.modules.pop(f"{name}_models", None)
+
+
+def made(name: str) -> ModuleType:
+    """Return the module that the commands of the page make for a format."""
+    (block,) = [block for block in all_blocks(PAGE) if block.language == "sh"]
+    run_block(block._replace(code=block.code.replace("dataworks", name)), {})
+    return importlib.import_module(f"{name}_models")
+
+
+def messages(name: str, verdict: str) -> dict[str, bytes]:
+    """Return the messages of a format in the corpus, by what their files are named after."""
+    files = ROOT.joinpath("tests", "corpus", f"{name}_json", verdict).glob("message-*")
+    found = {path.stem: path for path in files if path.suffix in {".bin", ".json"}}
+    return {stem.removeprefix("message-"): path.read_bytes() for stem, path in found.items()}
+
+
+def test_the_page_runs(folder: Path) -> None:
+    """The commands make a module, and its models read what the page has."""
+    assert run_page(PAGE, folder)["message"].version == "1.0.0"
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("name", sorted(ACCEPTED))
+def test_no_valid_message_is_rejected(name: str) -> None:
+    """Models of each format accept every valid message of the corpus, and what the page names."""
+    model, valid = TypeAdapter(made(name).Message), messages(name, "valid")
+    assert len(valid) > 10
+    invalid = messages(name, "invalid")
+    for message in [*valid.values(), *(invalid[stem] for stem in ACCEPTED[name])]:
+        model.validate_json(message)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_payload_of_lindorm_is_checked() -> None:
+    """The model that the page advises to use accepts valid payloads, and no unknown operation."""
+    model = TypeAdapter(made("lindorm").Payload)
+    for message in messages("lindorm", "valid").values():
+        parsed = json.loads(message)
+        model.validate_python(parsed.get("payload", parsed))
+    with pytest.raises(ValidationError):
+        model.validate_json(messages("lindorm", "invalid")["unknown-operation"])
