@@ -18,22 +18,10 @@ RESERVED = frozenset(
 # Generated modules import or define these themselves.
 RESERVED_TITLES = frozenset(
     {
-        *(
-            "ALONE",
-            "Alone",
-            "Annotated",
-            "Any",
-            "Callable",
-            "ClassVar",
-            "DIGESTS",
-            "ENCODING",
-            "EXACT",
-            "Extra",
-            "FORMAT",
-            "Final",
-        ),
-        *("Float64", "Int32", "Int64", "Literal", "Mapping", "Meta", "OpenTag", "Optional"),
-        *("ROLES", "Raw", "Struct", "TypeAlias", "UNSET", "Union", "UnsetType", "ValueError"),
+        *("ALONE", "Alone", "Annotated", "Any", "Callable", "ClassVar", "DIGESTS", "ENCODING"),
+        *("EXACT", "Extra", "FORMAT", "Final", "Float64", "Int32", "Int64", "Literal", "Mapping"),
+        *("Meta", "OpenTag", "Optional", "ROLES", "Raw", "Struct", "TypeAlias", "UNSET", "Union"),
+        *("UnsetType", "ValueError"),
     }
 )
 UNCARRIABLE = re.compile(r"[\"\\\x00-\x1f\ud800-\udfff]")

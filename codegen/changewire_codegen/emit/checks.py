@@ -52,8 +52,7 @@ def row_checks(row: Row, family: Family) -> list[str]:
 
 def _list_check(prop: Property, family: Family) -> list[str]:
     """Return the loop over a list of arrays with a tag: their own check would be a call each."""
-    kind = prop.type.of if isinstance(prop.type, Nullable) else prop.type
-    row = _item(kind, family)
+    row = _listed(prop, family)
     if row is None or not _differing(row) or not _is_checked_in_lists(row, family):
         return []
     items = f"self.{prop.name} or ()" if isinstance(prop.type, Nullable) else f"self.{prop.name}"
@@ -64,25 +63,20 @@ def _list_check(prop: Property, family: Family) -> list[str]:
     ]
 
 
-def _item(kind: Type, family: Family) -> TaggedRow | None:
-    if not isinstance(kind, ArrayOf) or not isinstance(kind.items, RefTo):
-        return None
-    found = family.definitions[kind.items.name]
+def _listed(prop: Property, family: Family) -> TaggedRow | None:
+    """Return the array with a tag of which a position is a list."""
+    kind = prop.type.of if isinstance(prop.type, Nullable) else prop.type
+    items = kind.items if isinstance(kind, ArrayOf) else None
+    found = family.definitions[items.name] if isinstance(items, RefTo) else None
     return found if isinstance(found, TaggedRow) else None
 
 
 def _is_checked_in_lists(row: TaggedRow, family: Family) -> bool:
     """Return whether an array stands in lists of other arrays only: they check it."""
-    lists = [
-        prop.type.of if isinstance(prop.type, Nullable) else prop.type
-        for owner in family.definitions.values()
-        if isinstance(owner, Row)
-        for prop in owner.positions
-    ]
-    in_lists = sum(_item(kind, family) is row for kind in lists)
-    return in_lists == sum(
-        name == row.name for owner in family.definitions.values() for name in references(owner)
-    )
+    owners = family.definitions.values()
+    rows = [owner for owner in owners if isinstance(owner, Row)]
+    in_lists = [prop for owner in rows for prop in owner.positions if _listed(prop, family) is row]
+    return len(in_lists) == sum(references(owner).count(row.name) for owner in owners)
 
 
 def _refusal(rule: str, row: Row) -> str:
@@ -105,14 +99,7 @@ def _differing(row: TaggedRow) -> list[int]:
 
 
 def _tagged(row: TaggedRow, it: str) -> str:
-    """Return the test that an array with a tag is broken.
-
-    This runs for every element of a list: most tags cost a look into a table, and no call.
-
-    Args:
-        row: The array.
-        it: The expression that the array is.
-    """
+    """Return the test that an array with a tag is broken; most tags cost a look-up, and no call."""
     name, tag = snake(row.name).upper(), f"{it}.{row.positions[row.tag].name}"
     types, checks = _by_type(row), _by_test(row)
     known = "in" if row.open_arm else "not in"

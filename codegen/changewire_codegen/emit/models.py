@@ -11,7 +11,7 @@ from changewire_codegen.emit.checks import check_tables
 from changewire_codegen.emit.lowering import SHARED, document
 from changewire_codegen.errors import SchemaError
 from changewire_codegen.nodes import Family, Object
-from changewire_codegen.writer import Writer, module_docstring
+from changewire_codegen.writer import module_docstring
 
 _OPTIONS: Mapping[str, Any] = {
     "apply_default_values_for_required_fields": True,
@@ -60,25 +60,21 @@ def models(family: Family, package: str) -> str:
         custom_file_header=module_docstring("Messages", family),
         type_overrides={**imported, **{name: f"{support}.{name}" for name in SHARED}},
     )
-    writer = Writer()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         # It cannot tell arrays apart: `dispatch.py` does.
         warnings.filterwarnings("ignore", "msgspec cannot decode the union")
         try:
-            writer(str(generate(schema, config=config)))
+            lines = [str(generate(schema, config=config))]
         except UserWarning as warning:
             raise SchemaError(family.name, "", str(warning)) from warning
     exact = ", exact=True" if family.exact else ""
     for definition in schema["$defs"].values():
         for field in definition.get("properties", {}).values():
             if "x-reader" in field:
-                kind = field["x-type"]
-                writer(f"{field['x-reader']}: Callable[[Raw], {kind}] = repeated({kind}{exact})")
-    for line in check_tables(family):
-        writer(line)
-    writer(f"__all__ = {sorted(family.definitions)!r}")
-    return writer.text()
+                reader, kind = field["x-reader"], field["x-type"]
+                lines.append(f"{reader}: Callable[[Raw], {kind}] = repeated({kind}{exact})")
+    return "\n".join([*lines, *check_tables(family), f"__all__ = {sorted(family.definitions)!r}\n"])
 
 
 def _renamed(family: Family) -> dict[str, str]:
