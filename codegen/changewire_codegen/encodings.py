@@ -30,7 +30,7 @@ _ONE = ("items", "additionalProperties")
 
 
 def check_family_encoding(path: str, meta: Node) -> None:
-    """Refuse a ``family.json`` that says how numbers are kept where the encoding leaves no choice."""
+    """Refuse a ``family.json`` that says how numbers are kept, if its encoding leaves no choice."""
     if meta["encoding"] == "msgpack" and "numbers" in meta:
         raise SchemaError(path, "/numbers", "a float in MessagePack has at most binary64 precision")
 
