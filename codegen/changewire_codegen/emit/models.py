@@ -61,7 +61,7 @@ def models(family: Family, package: str) -> str:
         type_overrides={**imported, **{name: f"{support}.{name}" for name in SHARED}},
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", UserWarning)
         # It cannot tell arrays apart: `dispatch.py` does.
         warnings.filterwarnings("ignore", "msgspec cannot decode the union")
         try:
