@@ -66,7 +66,8 @@ def test_no_valid_message_is_rejected(name: str) -> None:
 @pytest.mark.usefixtures("folder")
 def test_a_payload_of_lindorm_is_checked() -> None:
     """The model that the page advises to use accepts valid payloads, and no unknown operation."""
-    model = TypeAdapter(made("lindorm").Payload)
+    module = made("lindorm")
+    model = TypeAdapter(module.Payload)
     for message in messages("lindorm", "valid").values():
         parsed = json.loads(message)
         model.validate_python(parsed.get("payload", parsed))
