@@ -61,6 +61,20 @@ def test_no_valid_message_is_rejected(name: str) -> None:
     invalid = messages(name, "invalid")
     for message in [*valid.values(), *(invalid[stem] for stem in ACCEPTED[name])]:
         model.validate_json(message)
+    for message in valid.values():
+        model.validate_json(message, strict=True)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("number", [b'"1"', b"1.0"])
+def test_values_are_converted_unless_strict(number: bytes) -> None:
+    """Text and floats become integers, and are rejected where the page says that they are."""
+    module = made("aerospike")
+    model = TypeAdapter(module.Message)
+    message = b'{"msg":"delete","key":["a",null,"",null],"gen":%b}' % number
+    assert model.validate_json(message).root.gen == 1
+    with pytest.raises(ValidationError):
+        model.validate_json(message, strict=True)
 
 
 @pytest.mark.usefixtures("folder")
