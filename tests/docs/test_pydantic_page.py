@@ -5,8 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import sys
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from types import ModuleType
 
 import pytest
@@ -23,21 +22,20 @@ ACCEPTED = {
 """Invalid messages of each format that the page says are accepted."""
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Yield a folder of which modules are imported, and forget these afterwards."""
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    yield tmp_path
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, ModuleType]]:
+    """Yield the module that the page's commands make for each format."""
+    (block,) = [block for block in all_blocks(PAGE) if block.language == "sh"]
+    folder = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.syspath_prepend(folder)
+        for name in ("aerospike", "lindorm"):
+            run_block(block._replace(code=block.code.replace("dataworks", name)), {})
+        assert run_page(PAGE, folder)["message"].version == "1.0.0"
+        yield {name: importlib.import_module(f"{name}_models") for name in ACCEPTED}
     for name in ACCEPTED:
         sys.modules.pop(f"{name}_models", None)
-
-
-def made(name: str) -> ModuleType:
-    """Return the module that the commands of the page make for a format."""
-    (block,) = [block for block in all_blocks(PAGE) if block.language == "sh"]
-    run_block(block._replace(code=block.code.replace("dataworks", name)), {})
-    return importlib.import_module(f"{name}_models")
 
 
 def messages(name: str, verdict: str) -> dict[str, bytes]:
@@ -47,16 +45,10 @@ def messages(name: str, verdict: str) -> dict[str, bytes]:
     return {stem.removeprefix("message-"): path.read_bytes() for stem, path in found.items()}
 
 
-def test_the_page_runs(folder: Path) -> None:
-    """The commands make a module, and its models read what the page has."""
-    assert run_page(PAGE, folder)["message"].version == "1.0.0"
-
-
-@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("name", sorted(ACCEPTED))
-def test_no_valid_message_is_rejected(name: str) -> None:
+def test_no_valid_message_is_rejected(name: str, made: Mapping[str, ModuleType]) -> None:
     """Models of each format accept every valid message of the corpus, and what the page names."""
-    model, valid = TypeAdapter(made(name).Message), messages(name, "valid")
+    model, valid = TypeAdapter(made[name].Message), messages(name, "valid")
     assert len(valid) > 10
     invalid = messages(name, "invalid")
     for message in [*valid.values(), *(invalid[stem] for stem in ACCEPTED[name])]:
@@ -65,11 +57,10 @@ def test_no_valid_message_is_rejected(name: str) -> None:
         model.validate_json(message, strict=True)
 
 
-@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("number", [b'"1"', b"1.0"])
-def test_values_are_converted_unless_strict(number: bytes) -> None:
+def test_values_are_converted_unless_strict(number: bytes, made: Mapping[str, ModuleType]) -> None:
     """Text and floats become integers, and are rejected where the page says that they are."""
-    module = made("aerospike")
+    module = made["aerospike"]
     model = TypeAdapter(module.Message)
     message = b'{"msg":"delete","key":["a",null,"",null],"gen":%b}' % number
     assert model.validate_json(message).root.gen == 1
@@ -77,10 +68,9 @@ def test_values_are_converted_unless_strict(number: bytes) -> None:
         model.validate_json(message, strict=True)
 
 
-@pytest.mark.usefixtures("folder")
-def test_a_payload_of_lindorm_is_checked() -> None:
+def test_a_payload_of_lindorm_is_checked(made: Mapping[str, ModuleType]) -> None:
     """The model that the page advises to use accepts valid payloads, and no unknown operation."""
-    module = made("lindorm")
+    module = made["lindorm"]
     model = TypeAdapter(module.Payload)
     for message in messages("lindorm", "valid").values():
         parsed = json.loads(message)
