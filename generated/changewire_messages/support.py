@@ -22,9 +22,6 @@ Path: TypeAlias = tuple[Any, ...]
 INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
 
-Float64: TypeAlias = float
-"""A floating-point number of 64 bits."""
-
 Int32: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
 """An integer of 32 bits with a sign."""
 

@@ -38,17 +38,16 @@ from changewire_codegen.writer import quoted_docstring
 
 Node = dict[str, Any]
 
-SHARED = ("Alone", "Extra", "Float64", "Int32", "Int64")
+SHARED = ("Alone", "Extra", "Int32", "Int64")
 """Definitions of the shared module, which are imported; no title is one of these."""
 
 _ALONE = "`{}` if the message is the value of this property, without the object around it."
 _EXTRA = "{} that the schema does not name, by JSON Pointer; unset if there are none."
 _NULL: Node = {"type": "null"}
-_NUMBER: Node = {"type": "number"}
 _BOUNDS = {"minimum", "maximum", "minLength", "maxLength", "pattern", "minItems", "maxItems"}
 _INTEGERS: Mapping[object, str] = {INT32: "Int32", INT64: "Int64"}
 _TYPES: Mapping[Kind, Node] = {
-    "double": _NUMBER,
+    "double": {"type": "number"},
     "bytes": {"type": "string", "format": "binary"},
     "binary": {"type": "string", "format": "binary"},
     "datetime": {"type": "string", "format": "date-time"},
@@ -59,23 +58,32 @@ def document(family: Family) -> Node:
     """Return the schema: a definition for each of the family, and those that are imported."""
     definitions: Node = {name: {} for name in (*SHARED, "Raw", "any")}
     for name, definition in family.definitions.items():
-        definitions[name] = _definition(definition, family)
-        _name_bounded(definitions[name], name, definitions)
+        node = _definition(definition, family)
+        _name_bounded(node, name, definitions)
+        definitions[name] = node
     return {"$defs": definitions}
 
 
 def _name_bounded(node: Node, name: str, definitions: Node) -> None:
-    """Name what has bounds within a list, map or union; else names of others could be taken."""
+    """Name what has bounds within a list, map or union; else names of others could be taken.
+
+    A number beside an integer with bounds stands there by its name alone: msgspec decodes every
+    integer as the integer, and so the package would drop these bounds in favour of the number.
+    """
     for word, child in node.get("properties", {}).items():
         _name_bounded(child, f"{name}__{python_name(word)}", definitions)
-    places: list[tuple[Any, Any]] = [
-        (node, word) for word in ("items", "additionalProperties") if word in node
-    ]
-    for parent, key in [*places, *((node["anyOf"], i) for i in range(len(node.get("anyOf", ()))))]:
+    arms = node.get("anyOf", [])
+    is_beside = any(arm.get("type") == "integer" for arm in arms)
+    places: list[tuple[Any, Any]] = [(arms, i) for i in range(len(arms))]
+    places += [(node, word) for word in ("items", "additionalProperties") if word in node]
+    for parent, key in places:
         child, below = parent[key], f"{name}__{key}"
         _name_bounded(child, below, definitions)
-        if _BOUNDS & child.keys():
-            definitions[below], parent[key] = child, _reference(below)
+        is_number = is_beside and child.get("type") == "number"
+        if is_number or _BOUNDS & child.keys():
+            definitions[below] = child
+            opaque = {"type": "string", "x-python-type": below}
+            parent[key] = opaque if is_number else _reference(below)
 
 
 def _definition(definition: AnyDefinition, family: Family) -> Node:
@@ -154,10 +162,7 @@ def _node(kind: Type) -> Node:  # noqa: PLR0911 - one for each kind of type
     if isinstance(kind, Nullable):
         return _union(_node(kind.of), _NULL)
     if isinstance(kind, Choice):
-        nodes = [_scalar(option) for option in kind.options]
-        if any(_BOUNDS & node.keys() for node in nodes):
-            nodes = [_reference("Float64") if node == _NUMBER else node for node in nodes]
-        return _union(*nodes)
+        return _union(*(_scalar(option) for option in kind.options))
     return _scalar(kind)
 
 
