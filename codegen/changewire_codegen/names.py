@@ -18,21 +18,9 @@ RESERVED = frozenset(
 # Generated modules import or define these themselves.
 RESERVED_TITLES = frozenset(
     {
-        *(
-            "ALONE",
-            "Alone",
-            "Annotated",
-            "Any",
-            "Callable",
-            "ClassVar",
-            "DIGESTS",
-            "ENCODING",
-            "EXACT",
-            "Extra",
-            "FORMAT",
-            "Final",
-        ),
-        *("Literal", "Mapping", "Meta", "OpenTag", "ROLES", "Raw", "Struct", "TypeAlias", "UNSET"),
+        *("ALONE", "Alone", "Annotated", "Any", "Callable", "ClassVar", "DIGESTS", "ENCODING"),
+        *("EXACT", "Extra", "FORMAT", "Final", "Int32", "Int64", "Literal", "Mapping", "Meta"),
+        *("OpenTag", "Optional", "ROLES", "Raw", "Struct", "TypeAlias", "UNSET", "Union"),
         *("UnsetType", "ValueError"),
     }
 )

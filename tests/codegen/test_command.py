@@ -57,19 +57,36 @@ def test_package_holds_the_dialect_of_the_repository() -> None:
     assert DIALECT_PATH.read_bytes() == (SCHEMAS / "dialect.json").read_bytes()
 
 
-def run(seed: str, arguments: Sequence[str]) -> None:
-    """Run the command in a process of its own, by a given order of hashing."""
+FOREIGN = """\
+[tool.black]
+line-length = 40
+[tool.datamodel-codegen]
+class-name-prefix = "Foreign"
+output-model-type = "typing.TypedDict"
+[tool.isort]
+force_single_line = true
+[tool.ruff]
+line-length = 40
+format.quote-style = "single"
+"""
+"""Configuration of a project in whose folder the command may run."""
+
+
+def run(seed: str, folder: Path, arguments: Sequence[str]) -> None:
+    """Run the command in a folder, in a process of its own, by a given order of hashing."""
     command = [sys.executable, "-m", "changewire_codegen", *arguments]
-    subprocess.run(command, check=True, env={**os.environ, "PYTHONHASHSEED": seed})
+    environment = {**os.environ, "PYTHONHASHSEED": seed}
+    subprocess.run(command, check=True, env=environment, cwd=folder)
 
 
 def test_same_schemas_give_the_same_bytes(tmp_path: Path, schemas: Path) -> None:
-    """Neither the order of hashing nor the place of the schemas changes a byte."""
+    """Neither order of hashing nor place of schemas nor configuration there changes a byte."""
     moved = tmp_path / "elsewhere" / "copy"
     shutil.copytree(schemas, moved)
+    (moved / "pyproject.toml").write_text(FOREIGN, encoding="utf-8")
     runs = {"0": schemas, "1": schemas, "2": moved}
     for seed, source in runs.items():
-        run(seed, options(tmp_path / seed, source))
+        run(seed, source, options(tmp_path / seed, source))
     first, *others = [_bytes(tmp_path / seed) for seed in runs]
     assert len(first) > 20
     assert all(other == first for other in others)

@@ -24,6 +24,7 @@ BLOCKS: Final = [block for page in PAGES for block in all_blocks(page)]
 
 TASKS: Final = "tests/docs/test_task_pages.py"
 OWN: Final = "tests/docs/test_own_formats_page.py"
+PYDANTIC: Final = "tests/docs/test_pydantic_page.py"
 DOCUMENTS: Final = "tests/runtime/codec/test_documents.py"
 RUN_BY: Final[Mapping[tuple[str, str], str]] = {
     ("README.md", "python"): "tests/docs/test_readme.py",
@@ -49,6 +50,7 @@ RUN_BY: Final[Mapping[tuple[str, str], str]] = {
     },
     **{("docs/tutorial/first-table.md", kind): TASKS for kind in ("console", "python", "sh")},
     ("docs/how-to/history.md", "python"): "tests/docs/test_history_page.py",
+    **{("docs/how-to/pydantic.md", kind): PYDANTIC for kind in ("python", "sh")},
     ("docs/how-to/regenerate.md", "python"): "tests/docs/test_contributing.py",
     ("docs/how-to/validate-in-a-producer.md", "python"): "tests/docs/test_producers_page.py",
     ("docs/kafka-source.md", "python"): "tests/docs/test_kafka_source_page.py",

@@ -18,6 +18,7 @@ HEAVY = [
     "pyspark",
     "pyarrow",
     "jsonschema",
+    "datamodel_code_generator",
     "hypothesis",
     "confluent_kafka",
     "pandas",

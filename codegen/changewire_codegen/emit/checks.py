@@ -37,7 +37,7 @@ _EXACT: Mapping[Kind, str] = {
 
 
 def row_checks(row: Row, family: Family) -> list[str]:
-    """Return the ``__post_init__`` of an array; empty if the annotations say all."""
+    """Return what ``__post_init__`` of an array does; empty if the annotations say all."""
     refused = [f"not {_test(p.type, f'self.{p.name}')}" for p in row.positions if is_loose(p.type)]
     if isinstance(row, TaggedRow) and _differing(row) and not _is_checked_in_lists(row, family):
         refused.append(_tagged(row, "self"))
@@ -47,16 +47,12 @@ def row_checks(row: Row, family: Family) -> list[str]:
         lines += [f"if {' or '.join(refused)}:", _refusal(rule, row)]
     for prop in row.positions:
         lines += _list_check(prop, family)
-    if not lines:
-        return []
-    head = ["", "def __post_init__(self) -> None:", '    """Hold what no annotation can say."""']
-    return [*head, *(f"    {line}" for line in lines)]
+    return lines
 
 
 def _list_check(prop: Property, family: Family) -> list[str]:
     """Return the loop over a list of arrays with a tag: their own check would be a call each."""
-    kind = prop.type.of if isinstance(prop.type, Nullable) else prop.type
-    row = _item(kind, family)
+    row = _listed(prop, family)
     if row is None or not _differing(row) or not _is_checked_in_lists(row, family):
         return []
     items = f"self.{prop.name} or ()" if isinstance(prop.type, Nullable) else f"self.{prop.name}"
@@ -67,25 +63,20 @@ def _list_check(prop: Property, family: Family) -> list[str]:
     ]
 
 
-def _item(kind: Type, family: Family) -> TaggedRow | None:
-    if not isinstance(kind, ArrayOf) or not isinstance(kind.items, RefTo):
-        return None
-    found = family.definitions[kind.items.name]
+def _listed(prop: Property, family: Family) -> TaggedRow | None:
+    """Return the array with a tag of which a position is a list."""
+    kind = prop.type.of if isinstance(prop.type, Nullable) else prop.type
+    items = kind.items if isinstance(kind, ArrayOf) else None
+    found = family.definitions[items.name] if isinstance(items, RefTo) else None
     return found if isinstance(found, TaggedRow) else None
 
 
 def _is_checked_in_lists(row: TaggedRow, family: Family) -> bool:
     """Return whether an array stands in lists of other arrays only: they check it."""
-    lists = [
-        prop.type.of if isinstance(prop.type, Nullable) else prop.type
-        for owner in family.definitions.values()
-        if isinstance(owner, Row)
-        for prop in owner.positions
-    ]
-    in_lists = sum(_item(kind, family) is row for kind in lists)
-    return in_lists == sum(
-        name == row.name for owner in family.definitions.values() for name in references(owner)
-    )
+    owners = family.definitions.values()
+    rows = [owner for owner in owners if isinstance(owner, Row)]
+    in_lists = [prop for owner in rows for prop in owner.positions if _listed(prop, family) is row]
+    return len(in_lists) == sum(references(owner).count(row.name) for owner in owners)
 
 
 def _refusal(rule: str, row: Row) -> str:
@@ -108,14 +99,7 @@ def _differing(row: TaggedRow) -> list[int]:
 
 
 def _tagged(row: TaggedRow, it: str) -> str:
-    """Return the test that an array with a tag is broken.
-
-    This runs for every element of a list: most tags cost a look into a table, and no call.
-
-    Args:
-        row: The array.
-        it: The expression that the array is.
-    """
+    """Return the test that an array with a tag is broken; most tags cost a look-up, and no call."""
     name, tag = snake(row.name).upper(), f"{it}.{row.positions[row.tag].name}"
     types, checks = _by_type(row), _by_test(row)
     known = "in" if row.open_arm else "not in"

@@ -128,12 +128,10 @@ _KEYWORDS: Mapping[str, Any] = {
 
 
 def model_rules(definition: Object, family: Family) -> list[str]:
-    """Return the ``__post_init__`` that holds the if/then rules of an object; empty without."""
-    if not definition.rules:
-        return []
+    """Return what ``__post_init__`` of an object does to hold its if/then rules."""
     view = ModelView(RefTo(definition.name), family, (definition.file, definition.pointer))
-    lines = ["", "def __post_init__(self) -> None:", '    """Hold the rules between properties."""']
+    lines: list[str] = []
     for rule in definition.rules:
-        lines.append(f"    if {printed(build_breach(rule, 'self', view))}:")
-        lines.append(f"        raise ValueError({'if/then of ' + definition.name!r})")
+        lines.append(f"if {printed(build_breach(rule, 'self', view))}:")
+        lines.append(f"    raise ValueError({'if/then of ' + definition.name!r})")
     return lines

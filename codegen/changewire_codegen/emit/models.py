@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-from changewire_codegen.alone import alone_property
-from changewire_codegen.emit.checks import check_tables, row_checks
-from changewire_codegen.emit.hints import hint
-from changewire_codegen.emit.repeated import class_tail, readers
-from changewire_codegen.nodes import (
-    OPEN_TAG,
-    Alias,
-    AnyDefinition,
-    Family,
-    Object,
-    Property,
-    Row,
-    Scalar,
-)
-from changewire_codegen.order import has_extra, parsed_apart
-from changewire_codegen.writer import Writer, module_docstring, quoted_docstring
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
-_TEXT_WIDTH = 92
-_ALONE = "`{}` if the message is the value of this property, without the object around it."
-_EXTRA_POSITIONS = (
-    "Positions that the schema does not name, by JSON Pointer; unset if there are none."
+from changewire_codegen.emit.checks import check_tables
+from changewire_codegen.emit.lowering import SHARED, document
+from changewire_codegen.errors import SchemaError
+from changewire_codegen.nodes import Family, Object
+from changewire_codegen.writer import module_docstring
+
+_OPTIONS: Mapping[str, Any] = {
+    "apply_default_values_for_required_fields": True,
+    "custom_class_name_generator": str,  # names stay as they are
+    "custom_template_dir": Path(__file__).parents[1] / "templates",
+    "enum_field_as_literal": "all",
+    "field_extra_keys": {"x-at", "x-name", "x-open", "x-reader", "x-text", "x-type", "x-value"},
+    "formatters": [],  # ruff formats all modules in one run
+    "input_file_type": "jsonschema",
+    "output_datetime_class": "datetime",
+    "output_model_type": "msgspec.Struct",
+    "schema_version": "2020-12",
+    "skip_root_model": True,
+    "target_python_version": "3.10",
+    "use_annotated": True,
+    "use_msgspec_tagged_unions": True,
+    "use_typed_nullable_map_values": True,
+}
+# For the text of templates and checks; ruff removes what a module does not use.
+_IMPORTS = (
+    *("re", "decimal", "collections.abc.Callable", "collections.abc.Mapping", "msgspec.field"),
+    *("msgspec.Raw", "msgspec.Struct", "typing.ClassVar", "typing.Literal", "typing.TypeAlias"),
 )
-_EXTRA = "Properties that the schema does not name, by JSON Pointer; unset if there are none."
+_SHARED = ("OpenTag", "as_binary64", "constructor_call", "repeated")
 
 
 def models(family: Family, package: str) -> str:
@@ -33,114 +44,45 @@ def models(family: Family, package: str) -> str:
     Args:
         family: What to emit.
         package: Import name of the generated package.
+
+    Raises:
+        SchemaError: msgspec has no annotation for exactly what a schema says.
     """
-    writer = Writer()
-    writer(module_docstring("Messages", family))
-    writer("from __future__ import annotations")
-    writer("import decimal")
-    writer("import re")
-    writer("from collections.abc import Callable, Mapping")
-    writer("from datetime import datetime")
-    writer("from typing import Annotated, Any, ClassVar, Literal, TypeAlias")
-    writer("from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field")
-    writer(f"from {package}.support import Alone, Extra, OpenTag, as_binary64")
-    writer(f"from {package}.support import constructor_call, repeated")
-    for definition in family.definitions.values():
-        writer()
-        _define(definition, family, writer)
-    for line in ["", *readers(family), *check_tables(family)]:
-        writer(line)
-    writer(f"__all__ = {sorted(family.definitions)!r}")
-    return writer.text()
+    from datamodel_code_generator import GenerateConfig, generate
+
+    support = f"{package}.support"
+    schema = document(family)
+    imported = {"Raw": "msgspec.Raw", "any": "typing.Any"}
+    config = GenerateConfig(
+        **_OPTIONS,
+        additional_imports=[*_IMPORTS, *(f"{support}.{name}" for name in _SHARED)],
+        aliases={**_renamed(family), "@alone": "alone", "@extra": "extra"},
+        custom_file_header=module_docstring("Messages", family),
+        type_overrides={**imported, **{name: f"{support}.{name}" for name in SHARED}},
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        # It cannot tell arrays apart: `dispatch.py` does.
+        warnings.filterwarnings("ignore", "msgspec cannot decode the union")
+        try:
+            lines = [str(generate(schema, config=config))]
+        except UserWarning as warning:
+            raise SchemaError(family.name, "", str(warning)) from warning
+    exact = ", exact=True" if family.exact else ""
+    for definition in schema["$defs"].values():
+        for field in definition.get("properties", {}).values():
+            if "x-reader" in field:
+                reader, kind = field["x-reader"], field["x-type"]
+                lines.append(f"{reader}: Callable[[Raw], {kind}] = repeated({kind}{exact})")
+    return "\n".join([*lines, *check_tables(family), f"__all__ = {sorted(family.definitions)!r}\n"])
 
 
-def _define(definition: AnyDefinition, family: Family, writer: Writer) -> None:
-    if isinstance(definition, (Object, Row)):
-        _class(definition, family, writer)
-        return
-    kind = hint(definition.type) if isinstance(definition, Alias) else " | ".join(definition.arms)
-    writer(f"{definition.name}: TypeAlias = {kind}")
-    _docstring(definition.description, writer)
-
-
-def _class(definition: Object | Row, family: Family, writer: Writer) -> None:
-    options = "".join(f", {name}={value}" for name, value in _options(definition, family).items())
-    with writer.block(f"class {definition.name}(Struct{options}):"):
-        _docstring(definition.description, writer)
-        if isinstance(definition, Object):
-            for prop in definition.properties:
-                _property(prop, definition, writer)
-            tail = class_tail(definition, family)
-        else:
-            for position in definition.positions:
-                default = _default(position, definition)
-                value = "" if default is None else f" = {default}"
-                writer()
-                writer(f"{position.name}: {hint(position.type)}{value}")
-                _docstring(position.description, writer)
-            tail = row_checks(definition, family)
-        alone = alone_property(definition)
-        if alone is not None:
-            writer()
-            writer('alone: Alone | UnsetType = field(name="@alone", default=UNSET)')
-            _docstring(_ALONE.format(alone.wire), writer)
-        if has_extra(definition, family):
-            writer()
-            writer('extra: Extra | UnsetType = field(name="@extra", default=UNSET)')
-            _docstring(_EXTRA_POSITIONS if isinstance(definition, Row) else _EXTRA, writer)
-        for line in tail:
-            writer(line)
-
-
-def _options(definition: Object | Row, family: Family) -> dict[str, object]:
-    options: dict[str, object] = {"frozen": True, "gc": False}
-    options["forbid_unknown_fields"] = definition.name not in parsed_apart(family)
-    if isinstance(definition, Row):
-        options["array_like"] = True
-        if any(_default(position, definition) for position in definition.positions):
-            options["kw_only"] = True
-        return options
-    options["kw_only"] = True
-    if definition.tag is not None:
-        options["tag_field"] = repr(definition.tag.wire)
-        options["tag"] = repr(definition.tag.value or OPEN_TAG)
-    return options
-
-
-def _default(position: Property, row: Row) -> str | None:
-    """Return the constant of a position, if it has one.
-
-    The last position gets none: a default would let a shorter array pass.
-    """
-    values = position.type.enum if isinstance(position.type, Scalar) else None
-    if values is None or len(values) != 1 or position is row.positions[-1]:
-        return None
-    return repr(values[0])
-
-
-def _property(prop: Property, owner: Object, writer: Writer) -> None:
-    """Write the field of a property."""
-    tag = owner.tag
-    writer()
-    if tag is not None and prop.wire == tag.wire:
-        if tag.value is None:
-            writer(f"{prop.name}: OpenTag = field(name={'@' + tag.wire!r})")
-        else:
-            writer(f"{prop.name}: ClassVar[Literal[{tag.value!r}]] = {tag.value!r}")
-        _docstring(prop.description, writer)
-        return
-    annotation = "Raw" if prop.repeated else hint(prop.type)
-    renamed = [f"name={prop.wire!r}"] if prop.attribute != prop.wire else []
-    if prop.required:
-        value = f" = field({renamed[0]})" if renamed else ""
-    else:
-        annotation += " | UnsetType"
-        value = f" = field({renamed[0]}, default=UNSET)" if renamed else " = UNSET"
-    writer(f"{prop.attribute}: {annotation}{value}")
-    text = f"The JSON text of `{prop.name}`, as it was received."
-    _docstring(text if prop.repeated else prop.description, writer)
-
-
-def _docstring(text: str, writer: Writer) -> None:
-    for line in quoted_docstring((text,), _TEXT_WIDTH):
-        writer(line)
+def _renamed(family: Family) -> dict[str, str]:
+    """Return the fields whose names are not those of their properties, by class and property."""
+    return {
+        f"{definition.name}.{prop.wire}": prop.attribute
+        for definition in family.definitions.values()
+        if isinstance(definition, Object)
+        for prop in definition.properties
+        if prop.wire != prop.attribute
+    }

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
-from typing import Any, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 import msgspec
 
@@ -21,6 +21,12 @@ Path: TypeAlias = tuple[Any, ...]
 
 INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
+
+Int32: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
+"""An integer of 32 bits with a sign."""
+
+Int64: TypeAlias = Annotated[int, msgspec.Meta(ge=INT64_MIN, le=INT64_MAX)]
+"""An integer of 64 bits with a sign."""
 
 Made = TypeVar("Made")
 

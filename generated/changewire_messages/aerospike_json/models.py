@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from changewire_messages.support import (
     Extra,
+    Int64,
     OpenTag,
 )
 
@@ -24,12 +25,10 @@ class Key(Struct, frozen=True, gc=False, forbid_unknown_fields=True, array_like=
     set: str | None
     """Name of the set; null where the record is in none or the server did not ship it."""
 
-    digest: Annotated[bytes, Meta(min_length=20, max_length=20)]
+    digest: Annotated[bytes, Meta(max_length=20, min_length=20)]
     """Digest of the record: 20 bytes, RIPEMD-160 of set name and user key."""
 
-    user_key: (
-        Annotated[int, Meta(ge=-9223372036854775808, le=9223372036854775807)] | float | str | None
-    )
+    user_key: Int64 | float | str | None
     """Key by which the application addresses the record: integer, float, string, or bytes as
     Base64 text; null unless the server stores it.
     """
@@ -94,7 +93,7 @@ class IntBin(
     type: ClassVar[Literal["int"]] = "int"
     """Type of the bin."""
 
-    value: Annotated[int, Meta(ge=-9223372036854775808, le=9223372036854775807)]
+    value: Int64
     """The integer."""
 
 
@@ -330,16 +329,17 @@ class Delete(
 Message: TypeAlias = Write | Delete
 """One change of one record, distinguished by `msg`."""
 
+
 Batch: TypeAlias = list[Message]
 """Several changes in one Kafka record, in the order in which they were shipped; present
 where batching is on.
 """
 
+
 KeyBatch: TypeAlias = list[Key]
 """The Kafka record key of a batch whose keys are concatenated (`key-concat`): the keys of
 its elements, in their order.
 """
-
 __all__ = [
     "Batch",
     "Bin",

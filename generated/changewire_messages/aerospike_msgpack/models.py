@@ -12,6 +12,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from changewire_messages.support import (
     Extra,
+    Int64,
 )
 
 
@@ -24,7 +25,7 @@ class Key(Struct, frozen=True, gc=False, forbid_unknown_fields=True, array_like=
     set: str | None
     """Name of the set; nil where the record is in none or the server did not ship it."""
 
-    digest: Annotated[bytes, Meta(min_length=20, max_length=20)]
+    digest: Annotated[bytes, Meta(max_length=20, min_length=20)]
     """Digest of the record: 20 bytes, RIPEMD-160 of set name and user key."""
 
     user_key: Any
@@ -33,7 +34,7 @@ class Key(Struct, frozen=True, gc=False, forbid_unknown_fields=True, array_like=
     """
 
     def __post_init__(self) -> None:
-        """Hold what no annotation can say."""
+        """Check what no annotation says."""
         if not (
             self.user_key is None
             or (
@@ -54,10 +55,10 @@ class Bin(Struct, frozen=True, gc=False, forbid_unknown_fields=True, array_like=
     name: str
     """Name of the bin; empty in a single-bin namespace."""
 
-    type: Annotated[int, Meta(ge=-9223372036854775808, le=9223372036854775807)]
+    type: Int64
     """Particle type of the bin."""
 
-    flags: Annotated[int, Meta(ge=-9223372036854775808, le=9223372036854775807)]
+    flags: Int64
     """`type` says what it is."""
 
     value: Any
@@ -91,7 +92,7 @@ class WritePayload(Struct, frozen=True, gc=False, forbid_unknown_fields=True, ar
     """Bins of the record, with their values after the write."""
 
     def __post_init__(self) -> None:
-        """Hold what no annotation can say."""
+        """Check what no annotation says."""
         for row in self.bins:
             if (
                 _BIN_TYPES.get(row.type) is not type(row.value)
@@ -131,7 +132,7 @@ class DeletePayload(Struct, frozen=True, gc=False, forbid_unknown_fields=True, a
     key: Key
     """Key of the deleted record."""
 
-    flags: Annotated[int, Meta(ge=-9223372036854775808, le=9223372036854775807)]
+    flags: Int64
     """Bits: 1 says that the delete left a tombstone on the server (a durable delete). Others
     are kept as they are.
     """
@@ -178,7 +179,7 @@ class LegacyDeletePayload(
     key: Key
     """Key of the deleted record."""
 
-    flags: Annotated[int, Meta(ge=-9223372036854775808, le=9223372036854775807)]
+    flags: Int64
     """Bits: 1 says that the delete left a tombstone on the server (a durable delete). Others
     are kept as they are.
     """
@@ -207,22 +208,24 @@ class LegacyDelete(
 Message: TypeAlias = Write | Delete | LegacyDelete
 """One change of one record."""
 
+
 Batch: TypeAlias = list[Message]
 """Several changes in one Kafka record, in the order in which they were shipped; present
 where batching is on.
 """
+
 
 KeyBatch: TypeAlias = list[Key]
 """The Kafka record key of a batch whose keys are concatenated (`key-concat`): the keys of
 its elements, in their order.
 """
 
+
 Value: TypeAlias = Any
 """Anything that MessagePack can hold, nested to any depth: collections may hold each
 other, nil, and values of every bin type. Inside a collection serialized objects and
 GeoJSON are extensions, whose code is the particle type.
 """
-
 _BIN_TYPES: Mapping[int, type] = {
     0: type(None),
     1: object,

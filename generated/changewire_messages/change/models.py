@@ -12,6 +12,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from changewire_messages.support import (
     Extra,
+    Int64,
 )
 
 
@@ -34,6 +35,7 @@ class Source(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=
 ColumnValue: TypeAlias = Any
 """A value of a column, of any type."""
 
+
 Row: TypeAlias = dict[str, ColumnValue]
 """Column names with their values."""
 
@@ -41,12 +43,12 @@ Row: TypeAlias = dict[str, ColumnValue]
 class Sequence(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=True):
     """A pair that orders the changes of one row: by major, then by minor."""
 
-    major: Annotated[int, Meta(ge=-9223372036854775808, le=9223372036854775807)]
+    major: Int64
     """First part, in the unit of the format: milliseconds since the Unix epoch for Aerospike
     and Lindorm, the sequenceId for DataWorks.
     """
 
-    minor: Annotated[int, Meta(ge=-9223372036854775808, le=9223372036854775807)]
+    minor: Int64
     """Second part: the generation for Aerospike, otherwise 0 or 1."""
 
 

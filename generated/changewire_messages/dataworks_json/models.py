@@ -12,6 +12,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 from changewire_messages.support import (
     Extra,
+    Int64,
     OpenTag,
     constructor_call,
     repeated,
@@ -80,14 +81,10 @@ class Times(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=T
     )
     """When the source changed."""
 
-    system_time: (
-        Annotated[int, Meta(ge=-9223372036854775808, le=9223372036854775807)] | None | UnsetType
-    ) = field(name="systemTime", default=UNSET)
+    system_time: Int64 | None | UnsetType = field(name="systemTime", default=UNSET)
     """When the synchronization read the change."""
 
-    checkpoint_time: (
-        Annotated[int, Meta(ge=-9223372036854775808, le=9223372036854775807)] | None | UnsetType
-    ) = field(name="checkpointTime", default=UNSET)
+    checkpoint_time: Int64 | None | UnsetType = field(name="checkpointTime", default=UNSET)
     """Time to which the position of the synchronization can be reset; mostly that of the
     event.
     """
@@ -854,7 +851,7 @@ class Message(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only
     """Properties that the schema does not name, by JSON Pointer; unset if there are none."""
 
     def __post_init__(self) -> None:
-        """Parse what is kept as text."""
+        """Check what no annotation says."""
         _message_schema(self.schema_text)
 
     @property
@@ -876,11 +873,11 @@ Transaction: TypeAlias = (
 )
 """A transaction of the source began or ended."""
 
+
 UpdateBefore: TypeAlias = UpdateBeforeUpdateBefor | UpdateBeforeUpdateBefore
 """The row before an update, where an update is two messages; the one with the row after it
 has the same `sequenceId`.
 """
-
 _message_schema: Callable[[Raw], DataSchema] = repeated(DataSchema, exact=True)
 __all__ = [
     "ColumnType",
