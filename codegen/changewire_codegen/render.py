@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from changewire_codegen.canonical import SOURCE_FILE, canonical_schemas, source_document
+from changewire_codegen.bundle import bundle_text
 from changewire_codegen.emit.arrow import arrow, arrow_types
 from changewire_codegen.emit.dispatch import dispatch
 from changewire_codegen.emit.extras import extras
@@ -88,9 +88,7 @@ def render(
             sources[f"{family.name}/{name}"] = emit(family, package)
     files = {"py.typed": "", **formatted(sources, package)}
     for family in families:
-        for name, text in canonical_schemas(family).items():
-            files[f"{family.name}/schemas/{name}"] = text
-        files[f"{family.name}/{SOURCE_FILE}"] = source_document(family)
+        files[f"schemas/{family.name}.json"] = bundle_text(family)
         if family.format is not None:
             files[f"{family.name}/{KERNEL_FILE}"] = kernel_table(family)
     return dict(sorted(files.items()))

@@ -183,7 +183,7 @@ def test_property_added_to_a_schema_reaches_every_file() -> None:
     after = {**render(changed, PACKAGE), **render_pages(changed)}
     modules = ("models", "validators", "spark", "arrow", "strategies", "extras")
     paths = [f"aerospike_json/{name}.py" for name in modules]
-    paths += ["aerospike_json.md", "aerospike_json/schemas/write.json"]
+    paths += ["aerospike_json.md", "schemas/aerospike_json.json"]
     for path in paths:
         assert "cluster" in after[path], path
         assert "cluster" not in before[path], path

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
-from importlib.resources import files
 from typing import Any
 
 import msgpack
@@ -20,6 +18,7 @@ import changewire as cw
 from changewire_messages import aerospike_msgpack as wire
 from changewire_messages import drawing
 from changewire_messages.aerospike_msgpack import dispatch, strategies, validators
+from changewire_messages.bundles import schema_of
 
 modest = settings(
     deadline=None,
@@ -44,7 +43,7 @@ KEY = ["ns", "set", DIGEST, None]
 
 def schema(stem: str) -> Any:
     """Return the bundled schema of a variant."""
-    return json.loads((files(wire) / "schemas" / f"{stem}.json").read_text("utf-8"))
+    return schema_of(wire.__name__, STEMS[stem])
 
 
 REFERENCE: dict[str, Callable[[object], bool]] = {stem: is_valid_by(schema(stem)) for stem in STEMS}

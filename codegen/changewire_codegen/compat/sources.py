@@ -9,9 +9,9 @@ import tarfile
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, cast
 
-from changewire_codegen.canonical import SOURCE_FILE
+from changewire_codegen.bundle import unbundled
 from changewire_codegen.errors import SchemaError
 from changewire_codegen.load import FAMILY_FILE, family_of, load, load_family, parsed
 from changewire_codegen.nodes import Family
@@ -52,8 +52,8 @@ def families_of(source: str) -> list[Family]:
 
     Args:
         source: ``installed``; a folder of families, or of one; a file with one schema, or with a
-            family as one document; or a revision of the git repository around the current folder,
-            as ``git:REVISION`` or without the prefix where there is no such file, with
+            family as one document or bundle; or a revision of the git repository around the current
+            folder, as ``git:REVISION`` or without the prefix where there is no such file, with
             ``:FOLDER`` behind it where the schemas are not in ``schemas``.
 
     Raises:
@@ -84,10 +84,10 @@ def _families(source: str) -> Iterator[Family]:
 
 
 def _installed() -> Iterator[Family]:
-    for folder in sorted(files(_PACKAGE).iterdir(), key=lambda item: item.name):
-        document = folder / SOURCE_FILE
-        if document.is_file():
-            yield _of_document(folder.name, json.loads(document.read_bytes()))
+    folder = files(_PACKAGE) / "schemas"
+    for path in sorted(folder.iterdir(), key=lambda item: item.name):
+        documents = unbundled(json.loads(path.read_bytes()))
+        yield _of_document(path.name.removesuffix(".json"), documents)
 
 
 def _of_document(name: str, document: Mapping[str, Any]) -> Family:
@@ -96,7 +96,7 @@ def _of_document(name: str, document: Mapping[str, Any]) -> Family:
 
 
 def _of_file(source: str, path: Path) -> Family:
-    """Return a family of one schema, or the one that a document holds."""
+    """Return a family of one schema, or the one that a document or a bundle holds."""
     if path.stat().st_size > _MOST_BYTES:
         raise SourceError(source, f"a schema file of more than {_MOST_BYTES:,} bytes")
     text = path.read_bytes()
@@ -104,6 +104,8 @@ def _of_file(source: str, path: Path) -> Family:
         document = parsed(text)
     except ValueError as error:
         raise SourceError(source, f"not JSON: {error}") from error
+    if isinstance(document, dict) and "x-family" in document:
+        document = unbundled(cast("Mapping[str, Any]", document))
     if isinstance(document, dict) and FAMILY_FILE in document:
         return _of_document(_SINGLE, document)
     meta = {"title": "A schema", "description": "One schema.", "encoding": "json"}

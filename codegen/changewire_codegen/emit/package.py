@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from changewire_codegen.alone import alone_property
-from changewire_codegen.canonical import canonical_schemas, digest
+from changewire_codegen.bundle import bundle
+from changewire_codegen.library.bundles import digest, schemas_of
 from changewire_codegen.nodes import Family
 from changewire_codegen.writer import COMMAND, Writer, module_docstring
 
@@ -19,7 +20,7 @@ LIBRARY = Path(__file__).parents[1] / "library"
 _COPIED = "Copied into each generated package."
 """What stands in their docstrings here."""
 
-OWN = ("columns.py", "drawing.py", "forms.py", "support.py")
+OWN = ("bundles.py", "columns.py", "drawing.py", "forms.py", "support.py")
 """What a package that stands for itself has."""
 
 USED = ("columns.py", "drawing.py", "support.py")
@@ -56,12 +57,9 @@ def family_init(family: Family, package: str) -> str:
     if alone:
         writer(f"ALONE: Final[Mapping[str, str]] = {alone!r}")
         writer('"""Property of a model whose value may be the whole message."""')
-    digests = {
-        family.variants[file.removesuffix(".json")]: digest(text)
-        for file, text in canonical_schemas(family).items()
-    }
+    digests = {title: digest(schema) for title, schema in schemas_of(bundle(family)).items()}
     writer(f"DIGESTS: Final[Mapping[str, str]] = {digests!r}")
-    writer('"""SHA-256 of the canonical schema of each variant, which is in ``schemas/``."""')
+    writer('"""SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""')
     return writer.text()
 
 

@@ -101,4 +101,4 @@ DIGESTS: Final[Mapping[str, str]] = {
     "UpdateAfter": "sha256:7ee7599bbb079a9076db8d575f06132101d228ac6174bb56f610a8ea9735b57b",
     "UpdateBefore": "sha256:9d8ae8a297af12eecca8e2d4a46fc6db610a8c0dc71662df29d190a16c65902e",
 }
-"""SHA-256 of the canonical schema of each variant, which is in ``schemas/``."""
+"""SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""

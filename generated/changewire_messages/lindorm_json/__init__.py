@@ -55,4 +55,4 @@ DIGESTS: Final[Mapping[str, str]] = {
     "Read": "sha256:2d84bc19475038657008cd006728c2d7606631f3f016e1e331d5c508acfe09ea",
     "Update": "sha256:fd944a4509c01c955714350bae08120f115010469dc3c1a7fadf65d55e587acd",
 }
-"""SHA-256 of the canonical schema of each variant, which is in ``schemas/``."""
+"""SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""

@@ -126,7 +126,7 @@ class GeneratedFamily:
         return title or type(model).__name__
 
     def digest(self, role: str) -> str:
-        """Return the SHA-256 of the canonical schema of a role, as 64 hex digits."""
+        """Return the SHA-256 of the schema of a role, as 64 hex digits."""
         digest: str = self._module.DIGESTS[self.roles[role]]
         return digest.removeprefix("sha256:")
 
