@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from changewire_codegen.bundle import bundle_text
-from changewire_codegen.emit.arrow import arrow, arrow_types
+from changewire_codegen.emit.columns import arrow, arrow_types, fields, rows, spark
 from changewire_codegen.emit.dispatch import dispatch
 from changewire_codegen.emit.extras import extras
 from changewire_codegen.emit.kernel import KERNEL_FILE, kernel_table
@@ -24,7 +24,6 @@ from changewire_codegen.emit.package import (
     package_init,
 )
 from changewire_codegen.emit.page import page
-from changewire_codegen.emit.spark import rows, spark
 from changewire_codegen.emit.strategies import strategies
 from changewire_codegen.emit.validators import validators
 from changewire_codegen.nodes import Family
@@ -35,6 +34,7 @@ EMITTERS: Mapping[str, Emitter] = {
     "__init__.py": family_init,
     "arrow.py": arrow,
     "extras.py": extras,
+    "fields.py": fields,
     "leniencies.py": leniencies,
     "models.py": models,
     "spark.py": spark,
@@ -46,6 +46,7 @@ EMITTERS: Mapping[str, Emitter] = {
 OF_TABLES: Mapping[str, Emitter] = {
     "__init__.py": family_init,
     "arrow.py": arrow_types,
+    "fields.py": fields,
     "models.py": models,
     "spark.py": spark,
 }

@@ -20,10 +20,13 @@ LIBRARY = Path(__file__).parents[1] / "library"
 _COPIED = "Copied into each generated package."
 """What stands in their docstrings here."""
 
-OWN = ("bundles.py", "columns.py", "drawing.py", "forms.py", "support.py")
+OWN = (
+    "bundles.py", "columns.py", "drawing.py", "fields.py", "forms.py", "spark_types.py",
+    "support.py",
+)  # fmt: skip
 """What a package that stands for itself has."""
 
-USED = ("columns.py", "drawing.py", "support.py")
+USED = ("columns.py", "drawing.py", "fields.py", "spark_types.py", "support.py")
 """What modules of families import."""
 
 
