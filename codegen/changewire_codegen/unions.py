@@ -94,7 +94,8 @@ def _tagged(arm: Object, tag: str, definitions: Definitions) -> list[str]:
         definitions[name] = replace(arm, name=name, properties=own, tag=Tag(tag, value))
         names.append(name)
     head = (arm.name, arm.description, arm.file, arm.pointer)
-    definitions[arm.name] = Union(*head, tag=tag, arms=tuple(names), tags=values)
+    shape = replace(arm, tag=Tag(tag, values[0], models=dict(zip(values, names, strict=True))))
+    definitions[arm.name] = Union(*head, tag=tag, arms=tuple(names), tags=values, shape=shape)
     return names
 
 

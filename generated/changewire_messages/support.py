@@ -186,6 +186,16 @@ def is_datetime(text: str) -> bool:
     return True
 
 
+def has_tag(obj: Any, name: str, known: tuple[str, ...], at: str, out: list[Issue]) -> bool:
+    """Return whether an object has one of the known tags; report it if it has not."""
+    tag = obj.get(name, msgspec.UNSET)
+    if type(tag) is str and tag in known:
+        return True
+    rule = "required" if tag is msgspec.UNSET else "oneOf"
+    out.append((f"{at}/{pointer_token(name)}", rule, f"one of {', '.join(known)}", tag))
+    return False
+
+
 def unknown_properties(value: Mapping[str, Any], known: Iterable[str], at: str) -> list[Issue]:
     """Return an issue for each property of an object at ``at`` that its schema does not name."""
     rule, expected = "additionalProperties", "no property of this name"

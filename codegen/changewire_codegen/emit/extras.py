@@ -26,6 +26,7 @@ from changewire_codegen.nodes import (
     RowUnion,
     Type,
     Union,
+    by_shape,
 )
 from changewire_codegen.order import has_extra, held_by_messages, held_type, references
 from changewire_codegen.writer import UNTYPED, Writer, module_docstring
@@ -39,6 +40,7 @@ ARMS = {
 
 def extras(family: Family, package: str) -> str:
     """Return the source of the module, unformatted."""
+    family = by_shape(family)
     held = held_by_messages(family)
     takes = _reaching(family, _is_open) & held
     puts = _reaching(family, lambda definition: _is_put_back(definition, family)) & held

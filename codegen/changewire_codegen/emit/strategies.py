@@ -30,6 +30,7 @@ from changewire_codegen.nodes import (
     TaggedRow,
     Type,
     Union,
+    by_shape,
     with_arms,
 )
 from changewire_codegen.writer import Writer, module_docstring
@@ -41,6 +42,7 @@ STRATEGY = "st.SearchStrategy[Any]"
 
 def strategies(family: Family, package: str) -> str:
     """Return the source of the module, unformatted."""
+    family = by_shape(family)
     writer = Writer()
     writer(module_docstring("Hypothesis strategies for messages", family))
     writer("from __future__ import annotations")
@@ -97,7 +99,8 @@ def _enveloped(definition: Object) -> str:
 
 
 def _arms(union: RowUnion | TaggedRow | Union) -> list[str]:
-    return [arm if isinstance(arm, str) else arm.name for arm in union.arms]
+    names = [arm if isinstance(arm, str) else arm.name for arm in union.arms]
+    return list(dict.fromkeys(names))
 
 
 def _valid_object(definition: Object, family: Family, writer: Writer) -> None:
@@ -169,7 +172,7 @@ def _broken_union(union: Union, writer: Writer) -> None:
     if union.open_arm is None:
         other += f" | st.text().filter(lambda text: text not in {known!r})"
     with writer.block("return st.one_of("):
-        for arm in union.arms:
+        for arm in _arms(union):
             writer(f"broken_{snake(arm)}(),")
         writer(f"drawing.broken_tag({_function(union.name)}(), {union.tag!r}, {other}),")
     writer(")")

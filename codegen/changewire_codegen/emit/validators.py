@@ -44,6 +44,7 @@ from changewire_codegen.nodes import (
     TaggedRow,
     Type,
     Union,
+    by_shape,
     with_arms,
 )
 from changewire_codegen.order import unconstrained, without
@@ -51,14 +52,15 @@ from changewire_codegen.writer import UNTYPED, Writer, module_docstring
 
 Definition = AnyDefinition
 _SUPPORT = (
-    "INT64_MAX, INT64_MIN, Issue, as_binary64, beyond_int64, bytes_length, is_datetime, key_token,"
-    " pointer_token, unknown_positions, unknown_properties"
+    "INT64_MAX, INT64_MIN, Issue, as_binary64, beyond_int64, bytes_length, has_tag, is_datetime,"
+    " key_token, pointer_token, unknown_positions, unknown_properties"
 )
 ARMS = f"Mapping[str, {CHECK}]"
 
 
 def validators(family: Family, package: str) -> str:
     """Return the source of the module, unformatted."""
+    family = by_shape(family)
     writer = Writer()
     writer(module_docstring("Validators", family))
     writer(UNTYPED)
@@ -130,6 +132,10 @@ def _function(definition: Definition, family: Family, writer: Writer) -> None:
 
 def _object(definition: Object, family: Family, writer: Writer) -> None:
     refuse_type("object", writer)
+    if definition.tag is not None and definition.tag.models:
+        tags = tuple(definition.tag.models)
+        with writer.block(f"if not has_tag(value, {definition.tag.wire!r}, {tags!r}, at, out):"):
+            writer("return")
     union = alone_union(definition, family)
     if union is not None:
         with writer.block(f"if {alone_test(definition, union, 'value')}:"):

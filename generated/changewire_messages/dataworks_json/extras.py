@@ -32,77 +32,7 @@ def _take_ddl_statement(value: Any, at: Path, extra: dict[str, Any]) -> None:
         take_unknown(value, ("text", "ddlMeta"), at, extra)
 
 
-def _take_ddl_create(value: Any, at: Path, extra: dict[str, Any]) -> None:
-    if len(value) > 2:
-        take_unknown(
-            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
-        )
-    if value.get("before") is not None:
-        _take_image(value.get("before"), (at, "before"), extra)
-    if value.get("after") is not None:
-        _take_image(value.get("after"), (at, "after"), extra)
-    _take_times(value["timestamp"], (at, "timestamp"), extra)
-    if value.get("ddl") is not None:
-        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
-
-
-def _take_ddl_alter(value: Any, at: Path, extra: dict[str, Any]) -> None:
-    if len(value) > 2:
-        take_unknown(
-            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
-        )
-    if value.get("before") is not None:
-        _take_image(value.get("before"), (at, "before"), extra)
-    if value.get("after") is not None:
-        _take_image(value.get("after"), (at, "after"), extra)
-    _take_times(value["timestamp"], (at, "timestamp"), extra)
-    if value.get("ddl") is not None:
-        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
-
-
-def _take_ddl_erase(value: Any, at: Path, extra: dict[str, Any]) -> None:
-    if len(value) > 2:
-        take_unknown(
-            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
-        )
-    if value.get("before") is not None:
-        _take_image(value.get("before"), (at, "before"), extra)
-    if value.get("after") is not None:
-        _take_image(value.get("after"), (at, "after"), extra)
-    _take_times(value["timestamp"], (at, "timestamp"), extra)
-    if value.get("ddl") is not None:
-        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
-
-
-def _take_ddl_rename(value: Any, at: Path, extra: dict[str, Any]) -> None:
-    if len(value) > 2:
-        take_unknown(
-            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
-        )
-    if value.get("before") is not None:
-        _take_image(value.get("before"), (at, "before"), extra)
-    if value.get("after") is not None:
-        _take_image(value.get("after"), (at, "after"), extra)
-    _take_times(value["timestamp"], (at, "timestamp"), extra)
-    if value.get("ddl") is not None:
-        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
-
-
-def _take_ddl_cindex(value: Any, at: Path, extra: dict[str, Any]) -> None:
-    if len(value) > 2:
-        take_unknown(
-            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
-        )
-    if value.get("before") is not None:
-        _take_image(value.get("before"), (at, "before"), extra)
-    if value.get("after") is not None:
-        _take_image(value.get("after"), (at, "after"), extra)
-    _take_times(value["timestamp"], (at, "timestamp"), extra)
-    if value.get("ddl") is not None:
-        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
-
-
-def _take_ddl_dindex(value: Any, at: Path, extra: dict[str, Any]) -> None:
+def _take_ddl(value: Any, at: Path, extra: dict[str, Any]) -> None:
     if len(value) > 2:
         take_unknown(
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
@@ -156,32 +86,6 @@ def _take_insert(value: Any, at: Path, extra: dict[str, Any]) -> None:
         _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
 
 
-def _take_update_before_update_befor(value: Any, at: Path, extra: dict[str, Any]) -> None:
-    if len(value) > 3:
-        take_unknown(
-            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
-        )
-    _take_image(value["before"], (at, "before"), extra)
-    if value.get("after") is not None:
-        _take_image(value.get("after"), (at, "after"), extra)
-    _take_times(value["timestamp"], (at, "timestamp"), extra)
-    if value.get("ddl") is not None:
-        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
-
-
-def _take_update_before_update_before(value: Any, at: Path, extra: dict[str, Any]) -> None:
-    if len(value) > 3:
-        take_unknown(
-            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
-        )
-    _take_image(value["before"], (at, "before"), extra)
-    if value.get("after") is not None:
-        _take_image(value.get("after"), (at, "after"), extra)
-    _take_times(value["timestamp"], (at, "timestamp"), extra)
-    if value.get("ddl") is not None:
-        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
-
-
 def _take_update_after(value: Any, at: Path, extra: dict[str, Any]) -> None:
     if len(value) > 3:
         take_unknown(
@@ -210,76 +114,6 @@ def _take_truncate(value: Any, at: Path, extra: dict[str, Any]) -> None:
 
 
 def _take_query(value: Any, at: Path, extra: dict[str, Any]) -> None:
-    if len(value) > 2:
-        take_unknown(
-            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
-        )
-    if value.get("before") is not None:
-        _take_image(value.get("before"), (at, "before"), extra)
-    if value.get("after") is not None:
-        _take_image(value.get("after"), (at, "after"), extra)
-    _take_times(value["timestamp"], (at, "timestamp"), extra)
-    if value.get("ddl") is not None:
-        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
-
-
-def _take_transaction_begin(value: Any, at: Path, extra: dict[str, Any]) -> None:
-    if len(value) > 2:
-        take_unknown(
-            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
-        )
-    if value.get("before") is not None:
-        _take_image(value.get("before"), (at, "before"), extra)
-    if value.get("after") is not None:
-        _take_image(value.get("after"), (at, "after"), extra)
-    _take_times(value["timestamp"], (at, "timestamp"), extra)
-    if value.get("ddl") is not None:
-        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
-
-
-def _take_transaction_end(value: Any, at: Path, extra: dict[str, Any]) -> None:
-    if len(value) > 2:
-        take_unknown(
-            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
-        )
-    if value.get("before") is not None:
-        _take_image(value.get("before"), (at, "before"), extra)
-    if value.get("after") is not None:
-        _take_image(value.get("after"), (at, "after"), extra)
-    _take_times(value["timestamp"], (at, "timestamp"), extra)
-    if value.get("ddl") is not None:
-        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
-
-
-def _take_transaction_gtid(value: Any, at: Path, extra: dict[str, Any]) -> None:
-    if len(value) > 2:
-        take_unknown(
-            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
-        )
-    if value.get("before") is not None:
-        _take_image(value.get("before"), (at, "before"), extra)
-    if value.get("after") is not None:
-        _take_image(value.get("after"), (at, "after"), extra)
-    _take_times(value["timestamp"], (at, "timestamp"), extra)
-    if value.get("ddl") is not None:
-        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
-
-
-def _take_transaction_xacommit(value: Any, at: Path, extra: dict[str, Any]) -> None:
-    if len(value) > 2:
-        take_unknown(
-            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
-        )
-    if value.get("before") is not None:
-        _take_image(value.get("before"), (at, "before"), extra)
-    if value.get("after") is not None:
-        _take_image(value.get("after"), (at, "after"), extra)
-    _take_times(value["timestamp"], (at, "timestamp"), extra)
-    if value.get("ddl") is not None:
-        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
-
-
-def _take_transaction_xarollback(value: Any, at: Path, extra: dict[str, Any]) -> None:
     if len(value) > 2:
         take_unknown(
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
@@ -332,26 +166,53 @@ def _put_message(value: Any) -> None:
         insert(value, pointer, extra)
 
 
+def _take_transaction(value: Any, at: Path, extra: dict[str, Any]) -> None:
+    if len(value) > 2:
+        take_unknown(
+            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
+        )
+    if value.get("before") is not None:
+        _take_image(value.get("before"), (at, "before"), extra)
+    if value.get("after") is not None:
+        _take_image(value.get("after"), (at, "after"), extra)
+    _take_times(value["timestamp"], (at, "timestamp"), extra)
+    if value.get("ddl") is not None:
+        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
+
+
+def _take_update_before(value: Any, at: Path, extra: dict[str, Any]) -> None:
+    if len(value) > 3:
+        take_unknown(
+            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, extra
+        )
+    _take_image(value["before"], (at, "before"), extra)
+    if value.get("after") is not None:
+        _take_image(value.get("after"), (at, "after"), extra)
+    _take_times(value["timestamp"], (at, "timestamp"), extra)
+    if value.get("ddl") is not None:
+        _take_ddl_statement(value.get("ddl"), (at, "ddl"), extra)
+
+
 _TAKE_PAYLOAD_ARMS: Mapping[str, Callable[[Any, Path, dict[str, Any]], None]] = {
     "INSERT": _take_insert,
-    "UPDATE_BEFOR": _take_update_before_update_befor,
-    "UPDATE_BEFORE": _take_update_before_update_before,
+    "UPDATE_BEFOR": _take_update_before,
+    "UPDATE_BEFORE": _take_update_before,
     "UPDATE_AFTER": _take_update_after,
     "DELETE": _take_delete,
     "MHEARTBEAT": _take_heartbeat,
-    "CREATE": _take_ddl_create,
-    "ALTER": _take_ddl_alter,
-    "ERASE": _take_ddl_erase,
-    "RENAME": _take_ddl_rename,
-    "CINDEX": _take_ddl_cindex,
-    "DINDEX": _take_ddl_dindex,
+    "CREATE": _take_ddl,
+    "ALTER": _take_ddl,
+    "ERASE": _take_ddl,
+    "RENAME": _take_ddl,
+    "CINDEX": _take_ddl,
+    "DINDEX": _take_ddl,
     "TRUNCATE": _take_truncate,
     "QUERY": _take_query,
-    "TRANSACTION_BEGIN": _take_transaction_begin,
-    "TRANSACTION_END": _take_transaction_end,
-    "GTID": _take_transaction_gtid,
-    "XACOMMIT": _take_transaction_xacommit,
-    "XAROLLBACK": _take_transaction_xarollback,
+    "TRANSACTION_BEGIN": _take_transaction,
+    "TRANSACTION_END": _take_transaction,
+    "GTID": _take_transaction,
+    "XACOMMIT": _take_transaction,
+    "XAROLLBACK": _take_transaction,
 }
 
 _PUT_PAYLOAD_ARMS: Mapping[str, Callable[[Any], None]] = {

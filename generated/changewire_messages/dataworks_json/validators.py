@@ -17,6 +17,7 @@ from changewire_messages.support import (
     Issue,
     beyond_int64,
     bytes_length,
+    has_tag,
     unknown_properties,
 )
 
@@ -173,243 +174,44 @@ def _ddl_statement(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         out.extend(unknown_properties(value, ("text", "ddlMeta"), at))
 
 
-def _ddl_create(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
-        return
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _image(child, at + "/before", closed, out)
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
-    if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
-        )
-
-
-def _ddl_alter(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
-        return
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _image(child, at + "/before", closed, out)
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
-    if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
-        )
-
-
-def _ddl_erase(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
-        return
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _image(child, at + "/before", closed, out)
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
-    if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
-        )
-
-
-def _ddl_rename(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
-        return
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _image(child, at + "/before", closed, out)
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
-    if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
-        )
-
-
-def _ddl_cindex(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
-        return
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _image(child, at + "/before", closed, out)
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
-    if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
-        )
-
-
-def _ddl_dindex(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
-        return
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _image(child, at + "/before", closed, out)
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
-    if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
-        )
-
-
 def _ddl(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value) is not dict:
         out.append((at, "type", "object", value))
         return
-    tag = value.get("op", UNSET)
-    check = _DDL_ARMS.get(tag) if type(tag) is str else None
-    if check is not None:
-        check(value, at, closed, out)
-    elif tag is UNSET:
-        out.append(
-            (at + "/op", "required", "one of CREATE, ALTER, ERASE, RENAME, CINDEX, DINDEX", UNSET)
-        )
+    if not has_tag(
+        value, "op", ("CREATE", "ALTER", "ERASE", "RENAME", "CINDEX", "DINDEX"), at, out
+    ):
+        return
+    if "before" in value:
+        child = value["before"]
+        if child is not None:
+            _image(child, at + "/before", closed, out)
+    if "after" in value:
+        child = value["after"]
+        if child is not None:
+            _image(child, at + "/after", closed, out)
+    if "sequenceId" in value:
+        child = value["sequenceId"]
+        if type(child) is not str and child is not None:
+            out.append((at + "/sequenceId", "type", "string or null", child))
+    if "scn" in value:
+        child = value["scn"]
+        if type(child) is not str and child is not None:
+            out.append((at + "/scn", "type", "string or null", child))
+    if "timestamp" in value:
+        child = value["timestamp"]
+        _times(child, at + "/timestamp", closed, out)
     else:
-        out.append(
-            (at + "/op", "oneOf", "one of CREATE, ALTER, ERASE, RENAME, CINDEX, DINDEX", tag)
+        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
+    if "ddl" in value:
+        child = value["ddl"]
+        if child is not None:
+            _ddl_statement(child, at + "/ddl", closed, out)
+    if closed:
+        out.extend(
+            unknown_properties(
+                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
+            )
         )
 
 
@@ -501,82 +303,6 @@ def _insert(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         _image(child, at + "/after", closed, out)
     else:
         out.append((at + "/after", "required", "object (Image)", UNSET))
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
-    if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
-        )
-
-
-def _update_before_update_befor(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
-        return
-    if "before" in value:
-        child = value["before"]
-        _image(child, at + "/before", closed, out)
-    else:
-        out.append((at + "/before", "required", "object (Image)", UNSET))
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
-    if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
-        )
-
-
-def _update_before_update_before(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
-        return
-    if "before" in value:
-        child = value["before"]
-        _image(child, at + "/before", closed, out)
-    else:
-        out.append((at + "/before", "required", "object (Image)", UNSET))
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
     if "sequenceId" in value:
         child = value["sequenceId"]
         if type(child) is not str and child is not None:
@@ -714,191 +440,6 @@ def _query(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         )
 
 
-def _transaction_begin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
-        return
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _image(child, at + "/before", closed, out)
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
-    if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
-        )
-
-
-def _transaction_end(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
-        return
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _image(child, at + "/before", closed, out)
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
-    if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
-        )
-
-
-def _transaction_gtid(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
-        return
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _image(child, at + "/before", closed, out)
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
-    if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
-        )
-
-
-def _transaction_xacommit(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
-        return
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _image(child, at + "/before", closed, out)
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
-    if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
-        )
-
-
-def _transaction_xarollback(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
-        return
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _image(child, at + "/before", closed, out)
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
-    if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
-        )
-
-
 def _other(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value) is not dict:
         out.append((at, "type", "object", value))
@@ -967,26 +508,43 @@ def _transaction(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value) is not dict:
         out.append((at, "type", "object", value))
         return
-    tag = value.get("op", UNSET)
-    check = _TRANSACTION_ARMS.get(tag) if type(tag) is str else None
-    if check is not None:
-        check(value, at, closed, out)
-    elif tag is UNSET:
-        out.append(
-            (
-                at + "/op",
-                "required",
-                "one of TRANSACTION_BEGIN, TRANSACTION_END, GTID, XACOMMIT, XAROLLBACK",
-                UNSET,
-            )
-        )
+    if not has_tag(
+        value,
+        "op",
+        ("TRANSACTION_BEGIN", "TRANSACTION_END", "GTID", "XACOMMIT", "XAROLLBACK"),
+        at,
+        out,
+    ):
+        return
+    if "before" in value:
+        child = value["before"]
+        if child is not None:
+            _image(child, at + "/before", closed, out)
+    if "after" in value:
+        child = value["after"]
+        if child is not None:
+            _image(child, at + "/after", closed, out)
+    if "sequenceId" in value:
+        child = value["sequenceId"]
+        if type(child) is not str and child is not None:
+            out.append((at + "/sequenceId", "type", "string or null", child))
+    if "scn" in value:
+        child = value["scn"]
+        if type(child) is not str and child is not None:
+            out.append((at + "/scn", "type", "string or null", child))
+    if "timestamp" in value:
+        child = value["timestamp"]
+        _times(child, at + "/timestamp", closed, out)
     else:
-        out.append(
-            (
-                at + "/op",
-                "oneOf",
-                "one of TRANSACTION_BEGIN, TRANSACTION_END, GTID, XACOMMIT, XAROLLBACK",
-                tag,
+        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
+    if "ddl" in value:
+        child = value["ddl"]
+        if child is not None:
+            _ddl_statement(child, at + "/ddl", closed, out)
+    if closed:
+        out.extend(
+            unknown_properties(
+                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
             )
         )
 
@@ -995,58 +553,62 @@ def _update_before(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if type(value) is not dict:
         out.append((at, "type", "object", value))
         return
-    tag = value.get("op", UNSET)
-    check = _UPDATE_BEFORE_ARMS.get(tag) if type(tag) is str else None
-    if check is not None:
-        check(value, at, closed, out)
-    elif tag is UNSET:
-        out.append((at + "/op", "required", "one of UPDATE_BEFOR, UPDATE_BEFORE", UNSET))
+    if not has_tag(value, "op", ("UPDATE_BEFOR", "UPDATE_BEFORE"), at, out):
+        return
+    if "before" in value:
+        child = value["before"]
+        _image(child, at + "/before", closed, out)
     else:
-        out.append((at + "/op", "oneOf", "one of UPDATE_BEFOR, UPDATE_BEFORE", tag))
+        out.append((at + "/before", "required", "object (Image)", UNSET))
+    if "after" in value:
+        child = value["after"]
+        if child is not None:
+            _image(child, at + "/after", closed, out)
+    if "sequenceId" in value:
+        child = value["sequenceId"]
+        if type(child) is not str and child is not None:
+            out.append((at + "/sequenceId", "type", "string or null", child))
+    if "scn" in value:
+        child = value["scn"]
+        if type(child) is not str and child is not None:
+            out.append((at + "/scn", "type", "string or null", child))
+    if "timestamp" in value:
+        child = value["timestamp"]
+        _times(child, at + "/timestamp", closed, out)
+    else:
+        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
+    if "ddl" in value:
+        child = value["ddl"]
+        if child is not None:
+            _ddl_statement(child, at + "/ddl", closed, out)
+    if closed:
+        out.extend(
+            unknown_properties(
+                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
+            )
+        )
 
-
-_DDL_ARMS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
-    "CREATE": _ddl_create,
-    "ALTER": _ddl_alter,
-    "ERASE": _ddl_erase,
-    "RENAME": _ddl_rename,
-    "CINDEX": _ddl_cindex,
-    "DINDEX": _ddl_dindex,
-}
 
 _PAYLOAD_ARMS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
     "INSERT": _insert,
-    "UPDATE_BEFOR": _update_before_update_befor,
-    "UPDATE_BEFORE": _update_before_update_before,
+    "UPDATE_BEFOR": _update_before,
+    "UPDATE_BEFORE": _update_before,
     "UPDATE_AFTER": _update_after,
     "DELETE": _delete,
     "MHEARTBEAT": _heartbeat,
-    "CREATE": _ddl_create,
-    "ALTER": _ddl_alter,
-    "ERASE": _ddl_erase,
-    "RENAME": _ddl_rename,
-    "CINDEX": _ddl_cindex,
-    "DINDEX": _ddl_dindex,
+    "CREATE": _ddl,
+    "ALTER": _ddl,
+    "ERASE": _ddl,
+    "RENAME": _ddl,
+    "CINDEX": _ddl,
+    "DINDEX": _ddl,
     "TRUNCATE": _truncate,
     "QUERY": _query,
-    "TRANSACTION_BEGIN": _transaction_begin,
-    "TRANSACTION_END": _transaction_end,
-    "GTID": _transaction_gtid,
-    "XACOMMIT": _transaction_xacommit,
-    "XAROLLBACK": _transaction_xarollback,
-}
-
-_TRANSACTION_ARMS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
-    "TRANSACTION_BEGIN": _transaction_begin,
-    "TRANSACTION_END": _transaction_end,
-    "GTID": _transaction_gtid,
-    "XACOMMIT": _transaction_xacommit,
-    "XAROLLBACK": _transaction_xarollback,
-}
-
-_UPDATE_BEFORE_ARMS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
-    "UPDATE_BEFOR": _update_before_update_befor,
-    "UPDATE_BEFORE": _update_before_update_before,
+    "TRANSACTION_BEGIN": _transaction,
+    "TRANSACTION_END": _transaction,
+    "GTID": _transaction,
+    "XACOMMIT": _transaction,
+    "XAROLLBACK": _transaction,
 }
 
 _CHECKS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
