@@ -74,7 +74,7 @@ SHOWN = {
     ),
     "rows": ("models.py", "validators.py", "strategies.py", "fields.py"),
     "rules": ("models.py", "validators.py", "strategies.py"),
-    "scalars": ("models.py", "validators.py", "strategies.py", "fields.py"),
+    "scalars": ("models.py", "validators.py", "strategies.py", "fields.py", "page.md"),
     "tables": ("__init__.py", "models.py", "fields.py", "arrow.py", "spark.py", "page.md"),
     "tagged_rows": (
         "models.py",
