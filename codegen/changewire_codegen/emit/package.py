@@ -21,12 +21,12 @@ _COPIED = "Copied into each generated package."
 """What stands in their docstrings here."""
 
 OWN = (
-    "bundles.py", "columns.py", "drawing.py", "fields.py", "forms.py", "spark_types.py",
-    "support.py",
+    "bundles.py", "columns.py", "drawing.py", "fields.py", "forms.py", "hooks.py", "messages.py",
+    "spark_types.py", "support.py",
 )  # fmt: skip
 """What a package that stands for itself has."""
 
-USED = ("columns.py", "drawing.py", "fields.py", "spark_types.py", "support.py")
+USED = ("columns.py", "drawing.py", "fields.py", "messages.py", "spark_types.py", "support.py")
 """What modules of families import."""
 
 
@@ -38,6 +38,8 @@ def family_init(family: Family, package: str) -> str:
     writer("from __future__ import annotations")
     writer("from collections.abc import Mapping")
     writer("from typing import Final")
+    if family.roles:
+        writer(f"from {package}.messages import Messages")
     writer(f"from {package}.{family.name}.models import (")
     for name in names:
         writer(f"    {name},")
@@ -48,7 +50,8 @@ def family_init(family: Family, package: str) -> str:
         if (prop := alone_property(definition)) is not None
     }
     constants = [*(["ALONE"] if alone else []), "DIGESTS", "ENCODING", "EXACT", "FORMAT", "ROLES"]
-    writer(f"__all__ = {[*constants, *names]!r}")
+    functions = ["decode", "encode", "errors"] if family.roles else []
+    writer(f"__all__ = {[*constants, *names, *functions]!r}")
     writer(f"FORMAT: Final = {family.format!r}")
     writer('"""Public name of the wire format; None for a family that is not a wire format."""')
     writer(f"ENCODING: Final = {family.encoding!r}")
@@ -63,6 +66,9 @@ def family_init(family: Family, package: str) -> str:
     digests = {title: digest(schema) for title, schema in schemas_of(bundle(family)).items()}
     writer(f"DIGESTS: Final[Mapping[str, str]] = {digests!r}")
     writer('"""SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""')
+    if functions:
+        writer("_messages: Final = Messages(__name__)")
+        writer(f"{', '.join(functions)} = {', '.join(f'_messages.{name}' for name in functions)}")
     return writer.text()
 
 

@@ -27,6 +27,7 @@ from changewire_messages.aerospike_json.models import (
     Value,
     Write,
 )
+from changewire_messages.messages import Messages
 
 __all__ = [
     "DIGESTS",
@@ -51,6 +52,9 @@ __all__ = [
     "UnknownBin",
     "Value",
     "Write",
+    "decode",
+    "encode",
+    "errors",
 ]
 FORMAT: Final = "aerospike-json"
 """Public name of the wire format; None for a family that is not a wire format."""
@@ -74,3 +78,5 @@ DIGESTS: Final[Mapping[str, str]] = {
     "Write": "sha256:e22b9823c9377a180c6197b5c769e3eb92562d1f427d2aa0d47a76b6e2c05ca1",
 }
 """SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""
+_messages: Final = Messages(__name__)
+decode, encode, errors = _messages.decode, _messages.encode, _messages.errors

@@ -22,6 +22,7 @@ from changewire_messages.aerospike_msgpack.models import (
     Write,
     WritePayload,
 )
+from changewire_messages.messages import Messages
 
 __all__ = [
     "DIGESTS",
@@ -41,6 +42,9 @@ __all__ = [
     "Value",
     "Write",
     "WritePayload",
+    "decode",
+    "encode",
+    "errors",
 ]
 FORMAT: Final = "aerospike-msgpack"
 """Public name of the wire format; None for a family that is not a wire format."""
@@ -65,3 +69,5 @@ DIGESTS: Final[Mapping[str, str]] = {
     "Write": "sha256:2405777313ef9457ce33083dcba2ddeb7538c107263a7dfafb89b4dd39e13a1e",
 }
 """SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""
+_messages: Final = Messages(__name__)
+decode, encode, errors = _messages.decode, _messages.encode, _messages.errors

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import msgspec
+from changewire_messages.hooks import exact_number
 from msgspec import UNSET
 
 from changewire.changes.connect import (
@@ -17,7 +18,6 @@ from changewire.changes.connect import (
 )
 from changewire.changes.values import base64_bytes, fingerprint
 from changewire.codec import DecodeError, Issue
-from changewire.codec.hooks import exact_number
 from changewire.codec.msgpack_values import pointer_of
 from changewire.codec.places import place_in
 from changewire.codec.wire import PARSER_ERRORS

@@ -7,9 +7,9 @@ from types import ModuleType
 from typing import Any, Final, TypeGuard, get_args, get_type_hints
 
 import msgspec
+from changewire_messages.hooks import read_unknown
 from msgspec import structs
 
-from changewire.codec.hooks import read_unknown
 from changewire.codec.issues import Issue, issue_of
 
 _NO_ARRAY: Final = (

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
 
 import msgspec
+from changewire_messages.hooks import FloatHook, exact_number, write_unknown
 
 from changewire.codec.family import GeneratedFamily
 from changewire.codec.framed import framing_issue
-from changewire.codec.hooks import FloatHook, exact_number, write_unknown
 from changewire.codec.issues import DecodeError, Issue
 from changewire.codec.parser_texts import (
     BYTE,

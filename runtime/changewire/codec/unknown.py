@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Any, Final, Union
 
 import msgspec
+from changewire_messages.hooks import FloatHook
 from msgspec import UNSET
 from msgspec.structs import asdict
 
-from changewire.codec.hooks import FloatHook
 from changewire.codec.parser_texts import BELOW_THE_ROOT, UNKNOWN_FIELD
 from changewire_messages.support import Extra, pointer_token
 

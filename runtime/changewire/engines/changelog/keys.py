@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import Any, Final
 
 import msgspec
+from changewire_messages.hooks import exact_number
 from msgspec import Struct
 
-from changewire.codec.hooks import exact_number
 from changewire.codec.wire import PARSER_ERRORS
 from changewire.tables.keys import key_text
 

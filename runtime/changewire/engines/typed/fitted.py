@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 import pyarrow as pa
+from changewire_messages.hooks import exact_number
 
-from changewire.codec.hooks import exact_number
 from changewire.engines.typed.cells import field_cell
 from changewire.engines.typed.names import ColumnNames
 from changewire.engines.typed.readings import CHANGE_TEXT, KEY_TEXT, TYPED_BY

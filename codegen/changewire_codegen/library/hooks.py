@@ -1,12 +1,17 @@
-"""Hooks of msgspec: exact numbers, and what only models hold."""
+"""Hooks of msgspec: exact numbers, and what only models hold.
+
+Copied into each generated package.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from changewire_messages.support import Alone, Extra, OpenTag
+from changewire_codegen.library.support import Alone, Extra, OpenTag
 
-FloatHook = Callable[[str], Any] | None
+FloatHook: TypeAlias = "Callable[[str], Any] | None"
 """What msgspec calls with the text of a number that has a fraction or an exponent."""
 
 _EXACT_DIGITS: Final = 15
