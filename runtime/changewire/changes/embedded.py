@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
-from changewire_messages.hooks import exact_number
 
 from changewire.changes.adapters import BUILT_IN, Dialect, adapter
 from changewire.codec import codec
 from changewire.codec.wire import PARSER_ERRORS
+from changewire_messages.hooks import exact_number
 
 _PARSE: Final = msgspec.json.Decoder(float_hook=exact_number).decode
 

@@ -6,7 +6,6 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import msgspec
-from changewire_messages.hooks import exact_number
 from msgspec import UNSET
 
 from changewire.changes.connect import (
@@ -22,6 +21,7 @@ from changewire.codec.msgpack_values import pointer_of
 from changewire.codec.places import place_in
 from changewire.codec.wire import PARSER_ERRORS
 from changewire_messages import lindorm_json as wire
+from changewire_messages.hooks import exact_number
 from changewire_messages.support import by_text, pointer_token
 
 ROW_KEY: Final = "ROW"

@@ -7,10 +7,10 @@ from types import ModuleType
 from typing import Any, Final, TypeGuard, get_args, get_type_hints
 
 import msgspec
-from changewire_messages.hooks import read_unknown
 from msgspec import structs
 
 from changewire.codec.issues import Issue, issue_of
+from changewire_messages.hooks import read_unknown
 
 _NO_ARRAY: Final = (
     "object, not an array of messages (a file that is one has the shape json-array: "

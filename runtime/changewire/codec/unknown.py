@@ -9,11 +9,11 @@ from collections.abc import Callable
 from typing import Any, Final, Union
 
 import msgspec
-from changewire_messages.hooks import FloatHook
 from msgspec import UNSET
 from msgspec.structs import asdict
 
 from changewire.codec.parser_texts import BELOW_THE_ROOT, UNKNOWN_FIELD
+from changewire_messages.hooks import FloatHook
 from changewire_messages.support import Extra, pointer_token
 
 MOST_NAMES: Final = 32

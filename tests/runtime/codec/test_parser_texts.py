@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from changewire_messages.hooks import exact_number
 
 from changewire.codec import parser_texts
+from changewire_messages.hooks import exact_number
 
 
 class Inner(msgspec.Struct, forbid_unknown_fields=True):
