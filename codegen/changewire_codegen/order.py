@@ -196,3 +196,9 @@ def without(names: set[str], definition: AnyDefinition) -> AnyDefinition:
     if isinstance(definition, Alias):
         return replace(definition, type=with_references(definition.type, change))
     return definition
+
+
+def arm_tag(name: str, family: Family) -> int | None:
+    """Return the position that makes an array an arm; None if it is none."""
+    rows = [d for d in family.definitions.values() if isinstance(d, TaggedRow)]
+    return next((row.tag for row in rows if any(arm.name == name for arm in row.arms)), None)

@@ -43,10 +43,9 @@ def column_type() -> st.SearchStrategy[Any]:
     """Draw a valid ColumnType, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "name": st.text(min_size=0, max_size=None),
-            "type": st.text(min_size=0, max_size=None),
+            "name": st.text(),
+            "type": st.text(),
         },
-        optional={},
     )
 
 
@@ -69,11 +68,11 @@ def source() -> st.SearchStrategy[Any]:
     return st.fixed_dictionaries(
         {},
         optional={
-            "dbType": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "dbVersion": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "dbName": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "schemaName": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "tableName": st.one_of(st.text(min_size=0, max_size=None), st.none()),
+            "dbType": st.one_of(st.text(), st.none()),
+            "dbVersion": st.one_of(st.text(), st.none()),
+            "dbName": st.one_of(st.text(), st.none()),
+            "schemaName": st.one_of(st.text(), st.none()),
+            "tableName": st.one_of(st.text(), st.none()),
         },
     )
 
@@ -90,7 +89,6 @@ def broken_source() -> st.SearchStrategy[Any]:
             "schemaName": drawing.not_of("string", "null"),
             "tableName": drawing.not_of("string", "null"),
         },
-        required=(),
     )
 
 
@@ -100,10 +98,8 @@ def data_schema() -> st.SearchStrategy[Any]:
     return st.fixed_dictionaries(
         {},
         optional={
-            "dataColumn": st.one_of(st.none(), st.lists(column_type(), min_size=0, max_size=4)),
-            "primaryKey": st.one_of(
-                st.none(), st.lists(st.text(min_size=0, max_size=None), min_size=0, max_size=4)
-            ),
+            "dataColumn": st.one_of(st.none(), st.lists(column_type(), max_size=4)),
+            "primaryKey": st.one_of(st.none(), st.lists(st.text(), max_size=4)),
             "source": st.one_of(st.none(), source()),
         },
     )
@@ -116,16 +112,13 @@ def broken_data_schema() -> st.SearchStrategy[Any]:
         data_schema(),
         {
             "dataColumn": drawing.not_null(
-                drawing.broken_list(column_type(), broken_column_type(), 0, None)
+                drawing.broken_list(column_type(), broken_column_type())
             ),
             "primaryKey": drawing.not_null(
-                drawing.broken_list(
-                    st.text(min_size=0, max_size=None), drawing.not_of("string"), 0, None
-                )
+                drawing.broken_list(st.text(), drawing.not_of("string"))
             ),
             "source": drawing.not_null(broken_source()),
         },
-        required=(),
     )
 
 
@@ -136,7 +129,6 @@ def image() -> st.SearchStrategy[Any]:
         {
             "dataColumn": st.dictionaries(st.text(), drawing.json_values(), max_size=4),
         },
-        optional={},
     )
 
 
@@ -160,12 +152,8 @@ def times() -> st.SearchStrategy[Any]:
             "eventTime": st.integers(-62135596800000, 253402300799999),
         },
         optional={
-            "systemTime": st.one_of(
-                st.integers(-9223372036854775808, 9223372036854775807), st.none()
-            ),
-            "checkpointTime": st.one_of(
-                st.integers(-9223372036854775808, 9223372036854775807), st.none()
-            ),
+            "systemTime": st.one_of(drawing.INT64, st.none()),
+            "checkpointTime": st.one_of(drawing.INT64, st.none()),
         },
     )
 
@@ -177,14 +165,9 @@ def broken_times() -> st.SearchStrategy[Any]:
         times(),
         {
             "eventTime": drawing.not_of("integer")
-            | st.integers(-18446744073709551616, -62135596800001)
-            | st.integers(253402300800000, 18446744073709551614),
-            "systemTime": drawing.not_of("integer", "null")
-            | st.integers(-18446744073709551616, -9223372036854775809)
-            | st.integers(9223372036854775808, 18446744073709551614),
-            "checkpointTime": drawing.not_of("integer", "null")
-            | st.integers(-18446744073709551616, -9223372036854775809)
-            | st.integers(9223372036854775808, 18446744073709551614),
+            | drawing.outside("json", -62135596800000, 253402300799999),
+            "systemTime": drawing.not_of("integer", "null") | drawing.outside("json"),
+            "checkpointTime": drawing.not_of("integer", "null") | drawing.outside("json"),
         },
         required=("eventTime",),
     )
@@ -196,8 +179,8 @@ def ddl_statement() -> st.SearchStrategy[Any]:
     return st.fixed_dictionaries(
         {},
         optional={
-            "text": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "ddlMeta": st.one_of(drawing.base64_texts(min_size=0, max_size=None), st.none()),
+            "text": st.one_of(st.text(), st.none()),
+            "ddlMeta": st.one_of(drawing.base64_texts(), st.none()),
         },
     )
 
@@ -209,9 +192,8 @@ def broken_ddl_statement() -> st.SearchStrategy[Any]:
         ddl_statement(),
         {
             "text": drawing.not_of("string", "null"),
-            "ddlMeta": drawing.not_of("string", "null") | drawing.not_base64_texts(0, None),
+            "ddlMeta": drawing.not_of("string", "null") | drawing.not_base64_texts(),
         },
-        required=(),
     )
 
 
@@ -226,8 +208,8 @@ def ddl() -> st.SearchStrategy[Any]:
         optional={
             "before": st.one_of(st.none(), image()),
             "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
+            "sequenceId": st.one_of(st.text(), st.none()),
+            "scn": st.one_of(st.text(), st.none()),
             "ddl": st.one_of(st.none(), ddl_statement()),
         },
     )
@@ -255,14 +237,14 @@ def delete() -> st.SearchStrategy[Any]:
     """Draw a valid Delete, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "op": st.sampled_from(("DELETE",)),
+            "op": st.just("DELETE"),
             "before": image(),
             "timestamp": times(),
         },
         optional={
             "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
+            "sequenceId": st.one_of(st.text(), st.none()),
+            "scn": st.one_of(st.text(), st.none()),
             "ddl": st.one_of(st.none(), ddl_statement()),
         },
     )
@@ -290,14 +272,14 @@ def heartbeat() -> st.SearchStrategy[Any]:
     """Draw a valid Heartbeat, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "op": st.sampled_from(("MHEARTBEAT",)),
+            "op": st.just("MHEARTBEAT"),
             "timestamp": times(),
         },
         optional={
             "before": st.one_of(st.none(), image()),
             "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
+            "sequenceId": st.one_of(st.text(), st.none()),
+            "scn": st.one_of(st.text(), st.none()),
             "ddl": st.one_of(st.none(), ddl_statement()),
         },
     )
@@ -325,14 +307,14 @@ def insert() -> st.SearchStrategy[Any]:
     """Draw a valid Insert, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "op": st.sampled_from(("INSERT",)),
+            "op": st.just("INSERT"),
             "after": image(),
             "timestamp": times(),
         },
         optional={
             "before": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
+            "sequenceId": st.one_of(st.text(), st.none()),
+            "scn": st.one_of(st.text(), st.none()),
             "ddl": st.one_of(st.none(), ddl_statement()),
         },
     )
@@ -360,14 +342,14 @@ def update_after() -> st.SearchStrategy[Any]:
     """Draw a valid UpdateAfter, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "op": st.sampled_from(("UPDATE_AFTER",)),
+            "op": st.just("UPDATE_AFTER"),
             "after": image(),
             "timestamp": times(),
         },
         optional={
             "before": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
+            "sequenceId": st.one_of(st.text(), st.none()),
+            "scn": st.one_of(st.text(), st.none()),
             "ddl": st.one_of(st.none(), ddl_statement()),
         },
     )
@@ -395,14 +377,14 @@ def truncate() -> st.SearchStrategy[Any]:
     """Draw a valid Truncate, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "op": st.sampled_from(("TRUNCATE",)),
+            "op": st.just("TRUNCATE"),
             "timestamp": times(),
         },
         optional={
             "before": st.one_of(st.none(), image()),
             "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
+            "sequenceId": st.one_of(st.text(), st.none()),
+            "scn": st.one_of(st.text(), st.none()),
             "ddl": st.one_of(st.none(), ddl_statement()),
         },
     )
@@ -430,14 +412,14 @@ def query() -> st.SearchStrategy[Any]:
     """Draw a valid Query, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "op": st.sampled_from(("QUERY",)),
+            "op": st.just("QUERY"),
             "timestamp": times(),
         },
         optional={
             "before": st.one_of(st.none(), image()),
             "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
+            "sequenceId": st.one_of(st.text(), st.none()),
+            "scn": st.one_of(st.text(), st.none()),
             "ddl": st.one_of(st.none(), ddl_statement()),
         },
     )
@@ -516,7 +498,6 @@ def broken_other() -> st.SearchStrategy[Any]:
             "timestamp": drawing.NOTHING,
             "ddl": drawing.NOTHING,
         },
-        required=(),
     )
 
 
@@ -562,9 +543,8 @@ def message() -> st.SearchStrategy[Any]:
         {
             "schema": data_schema(),
             "payload": payload(),
-            "version": st.text(min_size=0, max_size=None),
+            "version": st.text(),
         },
-        optional={},
     )
 
 
@@ -595,8 +575,8 @@ def transaction() -> st.SearchStrategy[Any]:
         optional={
             "before": st.one_of(st.none(), image()),
             "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
+            "sequenceId": st.one_of(st.text(), st.none()),
+            "scn": st.one_of(st.text(), st.none()),
             "ddl": st.one_of(st.none(), ddl_statement()),
         },
     )
@@ -630,8 +610,8 @@ def update_before() -> st.SearchStrategy[Any]:
         },
         optional={
             "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
+            "sequenceId": st.one_of(st.text(), st.none()),
+            "scn": st.one_of(st.text(), st.none()),
             "ddl": st.one_of(st.none(), ddl_statement()),
         },
     )
