@@ -171,7 +171,8 @@ class Messages:
         if not self._is_json:
             if title == self._family.ROLES["message"]:
                 kind = self._part("dispatch").arm_of(obj)
-            self._part("extras").take_out(obj, kind.__name__)
+                title = kind.__name__
+            self._part("extras").take_out(obj, title)
             return msgspec.convert(obj, kind, dec_hook=read_unknown, builtin_types=(bytes,))
         self._part("extras").take_out(obj, title)
         if isinstance(obj, dict):

@@ -42,8 +42,8 @@ SHOWN = {
     "lists_and_maps": ("models.py", "validators.py", "strategies.py", "fields.py"),
     "map_keys": ("models.py", "validators.py", "strategies.py", "fields.py"),
     "names": ("models.py", "fields.py", "page.md"),
-    "open_arm": ("models.py", "validators.py", "extras.py", "strategies.py"),
-    "open_objects": ("extras.py", "validators.py"),
+    "open_arm": ("models.py", "validators.py", "strategies.py"),
+    "open_objects": ("validators.py", "extras.py"),
     "open_rows": (
         "models.py",
         "dispatch.py",
@@ -60,9 +60,9 @@ SHOWN = {
         "strategies.py",
         "fields.py",
     ),
-    "recursion": ("models.py", "validators.py", "extras.py", "strategies.py", "fields.py"),
+    "recursion": ("models.py", "validators.py", "strategies.py", "fields.py"),
     "references": ("models.py", "bundle.json"),
-    "repeated": ("models.py", "fields.py", "extras.py", "__init__.py"),
+    "repeated": ("models.py", "fields.py", "__init__.py"),
     "row_union": (
         "models.py",
         "dispatch.py",

@@ -22,11 +22,11 @@ _COPIED = "Copied into each generated package."
 
 OWN = (
     "bundles.py", "columns.py", "drawing.py", "fields.py", "forms.py", "hooks.py", "messages.py",
-    "spark_types.py", "support.py",
+    "spark_types.py", "support.py", "unknown.py",
 )  # fmt: skip
 """What a package that stands for itself has."""
 
-USED = ("columns.py", "drawing.py", "fields.py", "messages.py", "spark_types.py", "support.py")
+USED = tuple(name for name in OWN if name not in {"bundles.py", "forms.py", "hooks.py"})
 """What modules of families import."""
 
 
