@@ -30,30 +30,13 @@ _ONE = ("items", "additionalProperties")
 
 
 def check_family_encoding(path: str, meta: Node) -> None:
-    """Refuse a keyword that does not fit the encoding of a family.
-
-    Args:
-        path: The ``family.json``, relative to the schema folder.
-        meta: What it holds.
-
-    Raises:
-        SchemaError: It says how numbers are kept, for which MessagePack leaves no choice.
-    """
+    """Refuse a keyword that does not fit the encoding of a family."""
     if meta["encoding"] == "msgpack" and "numbers" in meta:
         raise SchemaError(path, "/numbers", "a float in MessagePack has at most binary64 precision")
 
 
 def check_encoding(path: str, schema: Node, encoding: str) -> None:
-    """Refuse keywords that do not fit the encoding of a family.
-
-    Args:
-        path: Schema file, relative to the schema folder.
-        schema: What it holds; it has passed the metaschema.
-        encoding: That of the family.
-
-    Raises:
-        SchemaError: The schema has a keyword that belongs to another encoding.
-    """
+    """Refuse keywords that do not fit the encoding of a family."""
     for pointer, node in _nodes(schema, ""):
         for (keyword, value), reason in _FOREIGN[encoding].items():
             if keyword in node and value in (None, node[keyword]):

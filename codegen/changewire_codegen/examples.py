@@ -15,16 +15,7 @@ from changewire_codegen.writer import WIDTH
 
 
 def check_examples(path: str, schema: Mapping[str, Any], encoding: str) -> None:
-    """Refuse an example that the encoding cannot read.
-
-    Args:
-        path: Schema file, relative to the schema folder.
-        schema: What it holds.
-        encoding: That of the family.
-
-    Raises:
-        SchemaError: In MessagePack an example is not hex text, or not of one value.
-    """
+    """Refuse an example that the encoding cannot read."""
     for i, example in enumerate(schema["examples"] if encoding == "msgpack" else ()):
         reason = _unreadable(example)
         if reason is not None:
@@ -45,11 +36,7 @@ def _unreadable(example: Any) -> str | None:
 
 
 def parsed_example(text: str) -> Any:
-    """Return the value that an example in MessagePack stands for.
-
-    Args:
-        text: The bytes as hex digits, two for each, with blanks between bytes as one likes.
-    """
+    """Return the value that an example in MessagePack stands for."""
     return msgpack.unpackb(bytes.fromhex(text), strict_map_key=False)
 
 

@@ -49,12 +49,7 @@ def integer_bounds(node: Node) -> tuple[int, int]:
 
 
 def meaningless(node: Node, place: frozenset[str]) -> str | None:
-    """Return a keyword of a node that has no meaning there; None if all have one.
-
-    Args:
-        node: A node that has passed the metaschema.
-        place: What may stand at this place beside the description of a type.
-    """
+    """Return a keyword of a node that has no meaning there; None if all have one."""
     unknown = sorted(node.keys() - ANNOTATIONS - place - _of_form(node))
     return unknown[0] if unknown else None
 

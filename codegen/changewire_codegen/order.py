@@ -33,9 +33,6 @@ def in_order(definitions: Definitions) -> Definitions:
 
     Only an object may refer to itself, directly or through others. In such a cycle the unions and
     named types come last: Python reads what they refer to at once, but that of a class later.
-
-    Raises:
-        SchemaError: A cycle of references passes through no object.
     """
     done: Definitions = {}
     while len(done) < len(definitions):

@@ -123,14 +123,7 @@ def _check_formats(families: Sequence[Family], taken: Collection[str]) -> None:
 def _project_file(
     families: Sequence[Family], package: str, *, version: str, requires: Sequence[str]
 ) -> str:
-    """Return the text of the file.
-
-    Args:
-        families: What the package holds.
-        package: Its import name.
-        version: Its version.
-        requires: Distributions that it needs, as in ``dependencies``.
-    """
+    """Return the text of the file."""
     lines = [
         PROJECT_MARK,
         "",

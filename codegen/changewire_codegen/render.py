@@ -108,15 +108,7 @@ def _emitters(family: Family, beside: str | None) -> Mapping[str, Emitter]:
 
 
 def formatted(sources: Mapping[str, str], package: str) -> dict[str, str]:
-    """Return modules with unused imports gone, imports sorted, and formatted.
-
-    Args:
-        sources: Text of each module by its path.
-        package: Import name of the package that they are part of.
-
-    Raises:
-        RuntimeError: ruff refused a module; its message is the text.
-    """
+    """Return modules with unused imports gone, imports sorted, and formatted."""
     own = f"--config=lint.isort.known-first-party={json.dumps([package])}"
     with tempfile.TemporaryDirectory() as folder:
         for name, text in sources.items():

@@ -18,9 +18,6 @@ def resolve_unions(definitions: Definitions) -> None:
 
     An arm whose tag is an enum becomes one object for each value, and a union of them under its
     own name.
-
-    Raises:
-        SchemaError: The arms of a union cannot be distinguished, or an arm has no union.
     """
     for union in [d for d in definitions.values() if isinstance(d, Union)]:
         arms = [_arm(union, name, definitions) for name in union.arms]

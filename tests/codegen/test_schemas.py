@@ -127,7 +127,7 @@ def test_formats_are_told_by_the_package() -> None:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_exported_names_are_the_titles(name: str) -> None:
-    """A generated family exports its definitions and constants, and functions for messages if it has any."""
+    """A family exports its definitions, its constants, and functions if it has messages."""
     package = importlib.import_module(f"changewire_messages.{name}")
     constants = {"DIGESTS", "ENCODING", "EXACT", "FORMAT", "ROLES"}
     constants |= {"ALONE"} if name == "lindorm_json" else set()
