@@ -80,12 +80,6 @@ def held_type(prop: Property) -> Type:
     return prop.type if is_there else Nullable(prop.type)
 
 
-def held_by_messages(family: Family) -> set[str]:
-    """Return the definitions that parts of a message are models of; not those kept as text."""
-    roots = list(family.roles.values() or family.variants.values())
-    return _reached(roots, family, _held)
-
-
 def has_extra(definition: AnyDefinition, family: Family) -> bool:
     """Return whether a model keeps the properties, or positions, that its schema does not name."""
     if definition.name not in messages(family):
