@@ -44,7 +44,7 @@ class Walk(NamedTuple):
 _NOTHING: Final = Walk(None, None)
 
 
-class Unknown:
+class UnknownParts:
     """Takes unknown parts out of the messages of a family, and puts them back.
 
     What to do is read from the models, once for each.

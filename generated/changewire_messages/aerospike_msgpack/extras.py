@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import Final
 
 from changewire_messages.aerospike_msgpack import models
-from changewire_messages.unknown import Unknown
+from changewire_messages.unknown import UnknownParts
 
 __all__ = ["put_back", "take_out"]
-_unknown: Final = Unknown(
+_unknown: Final = UnknownParts(
     models, open_rows=["Bin", "Delete", "DeletePayload", "LegacyDelete", "Write", "WritePayload"]
 )
 take_out = _unknown.take_out

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Final
 
 from changewire_messages.change import models
-from changewire_messages.unknown import Unknown
+from changewire_messages.unknown import UnknownParts
 
 __all__ = ["put_back", "take_out"]
-_unknown: Final = Unknown(models)
+_unknown: Final = UnknownParts(models)
 take_out = _unknown.take_out
 put_back = _unknown.put_back

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Final
 
 from changewire_messages.lindorm_json import models
-from changewire_messages.unknown import Unknown
+from changewire_messages.unknown import UnknownParts
 
 __all__ = ["put_back", "take_out"]
-_unknown: Final = Unknown(models, alone={"Message": "payload"})
+_unknown: Final = UnknownParts(models, alone={"Message": "payload"})
 take_out = _unknown.take_out
 put_back = _unknown.put_back
