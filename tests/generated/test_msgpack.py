@@ -122,6 +122,14 @@ def test_messages_with_anything_anywhere(stem: str, data: st.DataObject) -> None
     assert len(set(found.values())) == 1, found
 
 
+def test_particle_type_beyond_64_bits_is_refused() -> None:
+    """A particle type that nobody knows must be an integer of 64 bits all the same."""
+    (value, *_) = (msgspec.msgpack.decode(bytes.fromhex(t)) for t in schema("write")["examples"])
+    value[2][4] = [["a", 2**63, 0, None]]
+    assert set(verdicts(value, "write").values()) == {False}
+    assert [issue[0] for issue in validators.errors(value, "Write")] == ["/2/4/0/1"]
+
+
 @variants
 def test_examples(stem: str) -> None:
     """Every judge accepts the examples of a schema, which are the shortest form of themselves."""

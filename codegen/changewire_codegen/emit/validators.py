@@ -189,7 +189,7 @@ def _row(definition: Row, family: Family, writer: Writer) -> None:
     if tag is None:
         refuse_length(definition, writer)
     for i, prop in enumerate(definition.positions):
-        if i == tag:
+        if i == tag and not (isinstance(prop.type, Scalar) and prop.type.excluded):
             continue
         _check(prop.type, f"value[{i}]", below(str(i)), writer)
     if definition.is_open:
