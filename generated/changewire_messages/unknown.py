@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
+from threading import Lock
 from types import ModuleType
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -62,6 +63,7 @@ class UnknownParts:
         self._open_rows = frozenset(open_rows)
         self._alone = alone or {}
         self._walks: dict[type, Walk] = {}
+        self._lock = Lock()
         self._root = cache(self._of_variant)
 
     def take_out(self, obj: object, variant: str) -> None:
@@ -84,7 +86,8 @@ class UnknownParts:
             put(obj)
 
     def _of_variant(self, variant: str) -> Walk:
-        return self._of(inspect.type_info(getattr(self._models, variant)))
+        with self._lock:  # another thread must not meet what is half made
+            return self._of(inspect.type_info(getattr(self._models, variant)))
 
     def _of(self, kind: inspect.Type) -> Walk:
         if isinstance(kind, inspect.StructType):
